@@ -1,0 +1,536 @@
+"""Every exception of pyctrl, in one tree.
+
+    PyctrlError
+    ├── ApiError                      the API server answered with a failure; ``may_retry`` says whether asking again can help
+    │   ├── BadRequest                400
+    │   ├── Unauthorized              401
+    │   ├── Forbidden                 403, with verb, resource and scope parsed
+    │   ├── NotFound                  404
+    │   ├── MethodNotAllowed          405
+    │   ├── NotAcceptable             406
+    │   ├── AlreadyExists             409, the name is taken
+    │   ├── Conflict                  409, the object has changed since it was read
+    │   ├── Gone                      410
+    │   │   └── Expired               410, the version or continue token is too old: list again
+    │   ├── RequestEntityTooLarge     413
+    │   ├── UnsupportedMediaType      415
+    │   ├── Invalid                   422, with causes by field
+    │   ├── TooManyRequests           429
+    │   ├── InternalError             500
+    │   ├── ServerTimeout             500, the server could not finish in time: try later
+    │   ├── ServiceUnavailable        503
+    │   └── Timeout                   504
+    ├── TransportError                no answer came; whether the server acted is unknown
+    │   ├── ConnectionFailed          nothing was sent
+    │   ├── RequestTimeout            the answer did not come in time
+    │   └── StreamBroken              the answer ended in its middle
+    ├── ConfigError                   a kubeconfig, certificate or token is missing or wrong
+    │   └── NoConfiguration           no source of a login worked; lists each one tried
+    ├── DecodeError                   bytes or fields that are not what the type says
+    ├── KindError
+    │   ├── UnknownKind               the cluster does not serve this kind
+    │   └── NotRegistered             the scheme has no class for this kind
+    ├── CacheError
+    │   ├── NotCovered                the read is outside of what the cache watches
+    │   ├── NotSynced                 the first list has not arrived in time
+    │   └── IndexMissing              no index of this name
+    ├── SelectorError                 a selector that does not parse (also a ValueError)
+    ├── QuantityError                 a quantity that does not parse (also a ValueError)
+    ├── PatchError                    a patch that cannot be applied (also a ValueError)
+    ├── OwnershipError
+    │   ├── AlreadyOwned              another controller owns the object
+    │   └── CrossNamespaceOwner       an owner must be in the same namespace, or cluster-scoped
+    ├── TerminalError                 raised by a reconciler: do not retry until the object changes
+    ├── ControllerError
+    │   ├── InvalidResult             a reconciler returned something that is not a Result
+    │   ├── DuplicateName             two controllers of one manager have the same name
+    │   └── BuilderError              a controller is wired in a way that cannot work
+    └── ManagerError
+        └── GracePeriodExceeded       something did not stop in the time it was given
+
+An `ApiError` is chosen by the ``reason`` of the server's Status first and by its code second, because one code
+has several meanings (409 is both AlreadyExists and Conflict). Foreign exceptions (aiohttp, OS) are turned into
+this tree once, at the transport; the original is the ``__cause__``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+__all__ = [
+    "AlreadyExists",
+    "AlreadyOwned",
+    "ApiError",
+    "BadRequest",
+    "BuilderError",
+    "CacheError",
+    "Cause",
+    "ConfigError",
+    "Conflict",
+    "ConnectionFailed",
+    "ControllerError",
+    "CrossNamespaceOwner",
+    "DecodeError",
+    "DuplicateName",
+    "Expired",
+    "Forbidden",
+    "Gone",
+    "GracePeriodExceeded",
+    "IndexMissing",
+    "InternalError",
+    "Invalid",
+    "InvalidResult",
+    "KindError",
+    "ManagerError",
+    "MethodNotAllowed",
+    "NoConfiguration",
+    "NotAcceptable",
+    "NotCovered",
+    "NotFound",
+    "NotRegistered",
+    "NotSynced",
+    "OwnershipError",
+    "PatchError",
+    "PyctrlError",
+    "QuantityError",
+    "RequestEntityTooLarge",
+    "RequestTimeout",
+    "SelectorError",
+    "ServerTimeout",
+    "ServiceUnavailable",
+    "StreamBroken",
+    "TerminalError",
+    "Timeout",
+    "TooManyRequests",
+    "TransportError",
+    "Unauthorized",
+    "UnknownKind",
+    "UnsupportedMediaType",
+    "error_from_status",
+]
+
+
+class PyctrlError(Exception):
+    """The root: catch it to catch everything that pyctrl raises on purpose."""
+
+
+# --- answers of the API server ------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cause:
+    """One reason of a refusal: which field, which kind of mistake, in words."""
+
+    reason: str
+    message: str
+    field: str
+
+
+class ApiError(PyctrlError):
+    """Raised when the API server answered with a failure.
+
+    Attributes:
+        status: the server's Status as it came (a mapping; empty when the body was not a Status).
+        code: HTTP status code.
+        reason: ``Status.reason`` ("NotFound", "Conflict", …), or "" when there was none.
+        message: the server's sentence.
+        request: what was asked, such as ``GET /api/v1/pods``; "" when unknown.
+        retry_after: seconds that the server asks to wait, or None.
+    """
+
+    reasons: ClassVar[tuple[str, ...]] = ()
+    http_code: ClassVar[int] = 0
+    may_retry: ClassVar[bool] = False
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        code: int | None = None,
+        reason: str | None = None,
+        status: Mapping[str, Any] | None = None,
+        request: str = "",
+        retry_after: float | None = None,
+    ) -> None:
+        super().__init__(f"{message} ({request})" if request else message)
+        self.message = message
+        self.code = self.http_code if code is None else code
+        self.reason = (self.reasons[0] if self.reasons else "") if reason is None else reason
+        self.status: Mapping[str, Any] = status or {}
+        self.request = request
+        self.retry_after = retry_after
+
+    @property
+    def details(self) -> Mapping[str, Any]:
+        """``Status.details``: name, group, kind, uid of the object concerned, and causes."""
+        details = self.status.get("details")
+        return details if isinstance(details, Mapping) else {}
+
+    @property
+    def causes(self) -> tuple[Cause, ...]:
+        """The causes that the server listed, in its order; empty when it gave none."""
+        causes = self.details.get("causes") or ()
+        return tuple(
+            Cause(reason=c.get("reason", ""), message=c.get("message", ""), field=c.get("field", "")) for c in causes
+        )
+
+
+class BadRequest(ApiError):
+    """Raised on 400: the request cannot be understood. Not retryable."""
+
+    reasons, http_code = ("BadRequest",), 400
+
+
+class Unauthorized(ApiError):
+    """Raised on 401, after the credentials have been refreshed once. Retryable with other credentials only."""
+
+    reasons, http_code = ("Unauthorized",), 401
+
+
+# The sentence of kube-apiserver's authorizer: k8s.io/apiserver/pkg/endpoints/handlers/responsewriters/errors.go
+_FORBIDDEN = re.compile(
+    r'User "(?P<user>[^"]*)" cannot (?P<verb>\S+) (?:resource "(?P<resource>[^"]+)"|path "(?P<path>[^"]+)")'
+    r'(?: in API group "(?P<group>[^"]*)")?(?: in the namespace "(?P<namespace>[^"]+)")?'
+)
+
+
+class Forbidden(ApiError):
+    """Raised on 403. Retryable only after somebody has granted the right.
+
+    ``verb``, ``resource``, ``api_group``, ``namespace`` ("" for the whole cluster) and ``user`` are read from the
+    server's sentence; they are "" when it speaks of something else (an admission plugin, a quota).
+    """
+
+    reasons, http_code = ("Forbidden",), 403
+
+    def _part(self, name: str) -> str:
+        found = _FORBIDDEN.search(self.message)
+        return (found[name] or "") if found else ""
+
+    @property
+    def user(self) -> str:
+        """Who asked, as the server knows them."""
+        return self._part("user")
+
+    @property
+    def verb(self) -> str:
+        """The verb that is not allowed, such as ``list``."""
+        return self._part("verb")
+
+    @property
+    def resource(self) -> str:
+        """The plural resource, with its sub-resource after a slash."""
+        return self._part("resource")
+
+    @property
+    def api_group(self) -> str:
+        """The API group; "" is the core group."""
+        return self._part("group")
+
+    @property
+    def namespace(self) -> str:
+        """The namespace, or "" when the right is missing for the whole cluster."""
+        return self._part("namespace")
+
+
+class NotFound(ApiError):
+    """Raised on 404: no such object. `find` returns None instead."""
+
+    reasons, http_code = ("NotFound",), 404
+
+
+class MethodNotAllowed(ApiError):
+    """Raised on 405: the resource does not know this verb."""
+
+    reasons, http_code = ("MethodNotAllowed",), 405
+
+
+class NotAcceptable(ApiError):
+    """Raised on 406: the server cannot answer in the form asked for."""
+
+    reasons, http_code = ("NotAcceptable",), 406
+
+
+class AlreadyExists(ApiError):
+    """Raised on 409 when the name is taken. Not retryable: read the object and decide."""
+
+    reasons, http_code = ("AlreadyExists",), 409
+
+
+class Conflict(ApiError):
+    """Raised on 409 when the object has changed since it was read, or when a field has another manager.
+
+    Retryable after reading the object again.
+    """
+
+    reasons, http_code, may_retry = ("Conflict",), 409, True
+
+
+class Gone(ApiError):
+    """Raised on 410: what was asked for is no longer there."""
+
+    reasons, http_code = ("Gone",), 410
+
+
+class Expired(Gone):
+    """Raised on 410 when a resource version or continue token is too old. List again from the start."""
+
+    reasons = ("Expired",)
+
+
+class RequestEntityTooLarge(ApiError):
+    """Raised on 413: the object is larger than the server takes."""
+
+    reasons, http_code = ("RequestEntityTooLarge",), 413
+
+
+class UnsupportedMediaType(ApiError):
+    """Raised on 415: the server does not take this kind of body or patch here."""
+
+    reasons, http_code = ("UnsupportedMediaType",), 415
+
+
+class Invalid(ApiError):
+    """Raised on 422: the object breaks the kind's rules; ``causes`` says where. Not retryable unchanged."""
+
+    reasons, http_code = ("Invalid",), 422
+
+
+class TooManyRequests(ApiError):
+    """Raised on 429 after the client has waited and tried as often as it may."""
+
+    reasons, http_code, may_retry = ("TooManyRequests",), 429, True
+
+
+class InternalError(ApiError):
+    """Raised on 500, and on any other answer of 5xx that has no class of its own. Retryable."""
+
+    reasons, http_code, may_retry = ("InternalError",), 500, True
+
+
+class ServerTimeout(ApiError):
+    """Raised when the server could not finish in time and asks to try later. Retryable."""
+
+    reasons, http_code, may_retry = ("ServerTimeout",), 500, True
+
+
+class ServiceUnavailable(ApiError):
+    """Raised on 503. Retryable."""
+
+    reasons, http_code, may_retry = ("ServiceUnavailable",), 503, True
+
+
+class Timeout(ApiError):
+    """Raised on 504: the server gave up; whether it acted is unknown. Retryable when that does not matter."""
+
+    reasons, http_code, may_retry = ("Timeout",), 504, True
+
+
+def _leaves(root: type[ApiError]) -> Iterable[type[ApiError]]:
+    for child in root.__subclasses__():
+        yield child
+        yield from _leaves(child)
+
+
+_BY_REASON: dict[str, type[ApiError]] = {reason: cls for cls in _leaves(ApiError) for reason in cls.reasons}
+_BY_CODE: dict[int, type[ApiError]] = {}
+for _cls in _leaves(ApiError):
+    _BY_CODE.setdefault(_cls.http_code, _cls)
+_BY_CODE[409] = Conflict  # without a reason, "somebody else was faster" is the safer reading
+
+
+def error_from_status(
+    status: Mapping[str, Any], *, http_code: int, request: str = "", retry_after: float | None = None
+) -> ApiError:
+    """Make the exception for a failed answer: its class by ``reason``, else by code, else by hundred.
+
+    Args:
+        status: the decoded Status; ``{"message": text}`` or ``{}`` when the body was something else.
+        http_code: the code of the HTTP answer, used when the Status has none.
+        request: what was asked, for the message.
+        retry_after: seconds from the Retry-After header; ``details.retryAfterSeconds`` is used when None.
+    """
+    code = status.get("code") or http_code
+    reason = status.get("reason") or ""
+    cls = _BY_REASON.get(reason) or _BY_CODE.get(code) or (InternalError if code >= 500 else ApiError)
+    details = status.get("details")
+    if retry_after is None and isinstance(details, Mapping):
+        retry_after = details.get("retryAfterSeconds")
+    message = status.get("message") or f"the server answered {code}"
+    return cls(message, code=code, reason=reason, status=status, request=request, retry_after=retry_after)
+
+
+# --- no answer ----------------------------------------------------------------------------------------------------
+
+
+class TransportError(PyctrlError):
+    """Raised when no whole answer came. Retryable for reads; for writes the server may have acted."""
+
+
+class ConnectionFailed(TransportError):
+    """Raised when no connection could be made: nothing was sent. Retryable."""
+
+
+class RequestTimeout(TransportError):
+    """Raised when the answer did not come in time. The server may have acted."""
+
+
+class StreamBroken(TransportError):
+    """Raised when an answer ended in its middle. The server may have acted."""
+
+
+# --- before a request ---------------------------------------------------------------------------------------------
+
+
+class ConfigError(PyctrlError):
+    """Raised when a login cannot be used as it is written. Names the file and the entry. Not retryable."""
+
+
+class NoConfiguration(ConfigError):
+    """Raised when no source of a login worked; ``attempts`` has each source and why it failed."""
+
+    def __init__(self, attempts: Iterable[tuple[str, str]]) -> None:
+        self.attempts = tuple(attempts)
+        lines = "".join(f"\n  - {source}: {why}" for source, why in self.attempts)
+        super().__init__(
+            f"no way to reach a cluster was found; tried:{lines}\n"
+            "Set KUBECONFIG to a kubeconfig file, or pass kubeconfig=… to Config.load()."
+        )
+
+
+class DecodeError(PyctrlError):
+    """Raised when bytes or fields are not what the type says; the message ends with the path of the field."""
+
+
+class KindError(PyctrlError):
+    """The root of mistakes about kinds."""
+
+
+class UnknownKind(KindError):
+    """Raised when the cluster does not serve a kind. Retryable once its definition is installed."""
+
+    def __init__(self, kind: object, *, server: str = "", served: Iterable[str] = ()) -> None:
+        at = f" at {server}" if server else ""
+        near = ", ".join(served)
+        hint = f" (it serves {near})" if near else ""
+        super().__init__(f"the cluster{at} does not serve {kind}{hint}; is its definition installed?")
+        self.kind = kind
+
+
+class NotRegistered(KindError):
+    """Raised when a scheme has no class for a kind. Not retryable: it is a wiring mistake."""
+
+    def __init__(self, kind: object) -> None:
+        super().__init__(
+            f"{kind} is not registered; add its class to the Scheme, or use its GroupVersionKind to get it untyped"
+        )
+        self.kind = kind
+
+
+# --- the cache ----------------------------------------------------------------------------------------------------
+
+
+class CacheError(PyctrlError):
+    """The root of refusals by the cache."""
+
+
+class NotCovered(CacheError):
+    """Raised when a read is outside of what the cache watches. Not retryable: it is a wiring mistake."""
+
+    def __init__(self, kind: object, *, asked: str, covered: str) -> None:
+        super().__init__(
+            f"the cache does not cover {asked} of {kind} (it covers {covered or 'nothing of this kind'}); "
+            "watch it with .owns() or .watches(), widen the cache's options, or read with client.live"
+        )
+        self.kind = kind
+
+
+class NotSynced(CacheError):
+    """Raised when the first list of a kind has not arrived in time. The message has the last error seen."""
+
+
+class IndexMissing(CacheError):
+    """Raised when a list names an index that was not added. Not retryable."""
+
+    def __init__(self, kind: object, name: str, known: Iterable[str] = ()) -> None:
+        names = ", ".join(sorted(known)) or "none"
+        super().__init__(f"{kind} has no index {name!r} (it has: {names}); add it with cache.add_index() first")
+        self.kind, self.name = kind, name
+
+
+# --- values -------------------------------------------------------------------------------------------------------
+
+
+class SelectorError(PyctrlError, ValueError):
+    """Raised when a label or field selector does not parse."""
+
+
+class QuantityError(PyctrlError, ValueError):
+    """Raised when a quantity does not parse."""
+
+
+class PatchError(PyctrlError, ValueError):
+    """Raised when a patch cannot be applied to a document."""
+
+
+class OwnershipError(PyctrlError):
+    """The root of refusals to set an owner."""
+
+
+class AlreadyOwned(OwnershipError):
+    """Raised when another controller owns the object already. Not retryable until it is released."""
+
+    def __init__(self, obj: str, owner: str) -> None:
+        super().__init__(f"{obj} is already controlled by {owner}; an object has at most one controller")
+
+
+class CrossNamespaceOwner(OwnershipError):
+    """Raised when owner and object cannot be related: an owner is in the same namespace or cluster-scoped."""
+
+
+# --- controllers and managers -------------------------------------------------------------------------------------
+
+
+class TerminalError(PyctrlError):
+    """Raise it from a reconciler to say that trying again cannot help; the next change of the object runs it again."""
+
+
+class ControllerError(PyctrlError):
+    """The root of mistakes in wiring or writing a controller."""
+
+
+class InvalidResult(ControllerError):
+    """Raised (and handled as terminal) when a reconciler returned something that is neither a Result nor None."""
+
+    def __init__(self, controller: str, value: object) -> None:
+        super().__init__(
+            f"the reconciler of controller {controller!r} returned {value!r}; "
+            "return None when done, or Result(requeue_after=timedelta(...)) to run again"
+        )
+        self.value = value
+
+
+class DuplicateName(ControllerError):
+    """Raised when a controller's name is taken in its manager."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(
+            f"a controller named {name!r} exists already in this manager; "
+            "give this one its own with .options(name=...): names separate metrics and logs"
+        )
+        self.name = name
+
+
+class BuilderError(ControllerError):
+    """Raised by `build` when a controller is wired in a way that cannot work."""
+
+
+class ManagerError(PyctrlError):
+    """The root of failures to start or stop in order."""
+
+
+class GracePeriodExceeded(ManagerError):
+    """Raised after a stop in which something did not end within the grace period and was cancelled."""
