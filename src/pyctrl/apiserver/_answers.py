@@ -1,0 +1,302 @@
+"""What the API server answers: the `Answer`, and every `Status` body with the words that kube-apiserver uses.
+
+Code that finds a request wrong raises one of the `Refused` values made here (`raise not_found(...)`); the server turns
+it into an answer in one place. `Cause` values are field errors as apimachinery's `field` package prints them.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import msgspec
+
+JSON = "application/json"
+
+_CONTROL = re.compile(r"\\u00([01][0-9a-f]|7f)")
+_HTML = str.maketrans({"<": "\\u003c", ">": "\\u003e", "&": "\\u0026"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """One answer of the server: a whole body, or a stream of chunks that is closed when the reader goes."""
+
+    status: int
+    headers: Sequence[tuple[str, str]] = (("Content-Type", JSON),)
+    body: bytes | AsyncIterator[bytes] = b""
+
+
+class Refused(Exception):
+    """A request that the server refuses, with the `Status` object that says why."""
+
+    def __init__(self, code: int, status: dict[str, Any], headers: Sequence[tuple[str, str]] = ()) -> None:
+        super().__init__(status.get("message", ""))
+        self.code = code
+        self.status = status
+        self.headers = tuple(headers)
+
+    def answer(self, headers: Sequence[tuple[str, str]] = ()) -> Answer:
+        """Give the refusal as an HTTP answer."""
+        return Answer(
+            status=self.code,
+            headers=(("Content-Type", JSON), *self.headers, *headers),
+            body=msgspec.json.encode(self.status),
+        )
+
+
+class Cause(NamedTuple):
+    """One thing that is wrong with one field."""
+
+    reason: str
+    message: str
+    field: str
+
+
+# -- field errors ----------------------------------------------------------------------------------------------
+
+
+def quoted(text: str) -> str:
+    """Print a string as Go's `%q` does."""
+    return _CONTROL.sub(r"\\x\1", json.dumps(text, ensure_ascii=False))
+
+
+def shown(value: object) -> str:
+    """Print a value as a field error shows it: strings quoted, everything else as Go's JSON."""
+    if isinstance(value, str):
+        return quoted(value)
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":")).translate(_HTML)
+
+
+def invalid_value(field: str, value: object, why: str) -> Cause:
+    """`FIELD: Invalid value: VALUE: WHY`."""
+    return Cause("FieldValueInvalid", f"Invalid value: {shown(value)}: {why}", field)
+
+
+def invalid_type(field: str, value: object, why: str) -> Cause:
+    """The same words as `invalid_value`, with the reason of a value that has the wrong type."""
+    return Cause("FieldValueTypeInvalid", f"Invalid value: {shown(value)}: {why}", field)
+
+
+def required(field: str, why: str = "") -> Cause:
+    """`FIELD: Required value: WHY`."""
+    return Cause("FieldValueRequired", f"Required value: {why}" if why else "Required value", field)
+
+
+def duplicate(field: str, value: object) -> Cause:
+    """`FIELD: Duplicate value: VALUE`."""
+    return Cause("FieldValueDuplicate", f"Duplicate value: {shown(value)}", field)
+
+
+def field_forbidden(field: str, why: str) -> Cause:
+    """`FIELD: Forbidden: WHY`."""
+    return Cause("FieldValueForbidden", f"Forbidden: {why}", field)
+
+
+def too_long(field: str, limit: int) -> Cause:
+    """`FIELD: Too long: may not be more than LIMIT bytes`."""
+    return Cause("FieldValueTooLong", f"Too long: may not be more than {limit} bytes", field)
+
+
+def too_many(field: str, count: int, limit: int) -> Cause:
+    """`FIELD: Too many: COUNT: must have at most LIMIT items`."""
+    return Cause("FieldValueTooMany", f"Too many: {count}: must have at most {limit} items", field)
+
+
+def unsupported(field: str, value: object, supported: Iterable[str]) -> Cause:
+    """`FIELD: Unsupported value: VALUE: supported values: "A", "B"`, the supported ones in the order given."""
+    values = ", ".join(quoted(each) for each in supported)
+    return Cause("FieldValueNotSupported", f"Unsupported value: {shown(value)}: supported values: {values}", field)
+
+
+# -- Status ----------------------------------------------------------------------------------------------------
+
+
+def qualified(resource: str, group: str) -> str:
+    """`configmaps`, or `deployments.apps` for a resource (or kind) of a named group."""
+    return f"{resource}.{group}" if group else resource
+
+
+def _details(
+    *, name: str = "", group: str = "", kind: str = "", uid: str = "", causes: Sequence[Cause] = ()
+) -> dict[str, Any]:
+    parts: dict[str, Any] = {"name": name, "group": group, "kind": kind, "uid": uid}
+    details = {key: value for key, value in parts.items() if value}
+    if causes:
+        details["causes"] = [_cause(cause) for cause in causes]
+    return details
+
+
+def _cause(cause: Cause) -> dict[str, str]:
+    parts = {"reason": cause.reason, "message": cause.message, "field": cause.field}
+    return {key: value for key, value in parts.items() if value}
+
+
+def failure(code: int, reason: str, message: str, details: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    """Give the `Status` of a failure; `details` appears when it is not None, even when empty."""
+    status: dict[str, Any] = {
+        "kind": "Status",
+        "apiVersion": "v1",
+        "metadata": {},
+        "status": "Failure",
+        "message": message,
+        "reason": reason,
+        "details": details,
+        "code": code,
+    }
+    return {key: value for key, value in status.items() if value is not None and value != ""}
+
+
+def refused(code: int, reason: str, message: str, details: Mapping[str, Any] | None = None) -> Refused:
+    """Refuse with a `Status` that no other constructor here has."""
+    return Refused(code, failure(code, reason, message, details))
+
+
+def success(resource: str, name: str, group: str = "", uid: str = "") -> dict[str, Any]:
+    """Give the `Status` that answers a delete."""
+    return {
+        "kind": "Status",
+        "apiVersion": "v1",
+        "metadata": {},
+        "status": "Success",
+        "details": _details(name=name, group=group, kind=resource, uid=uid),
+    }
+
+
+def not_found(resource: str, name: str, group: str = "") -> Refused:
+    """404: there is no such object."""
+    message = f"{qualified(resource, group)} {quoted(name)} not found"
+    return refused(404, "NotFound", message, _details(name=name, group=group, kind=resource))
+
+
+def no_such_resource() -> Refused:
+    """404: nothing is served at this path."""
+    return refused(404, "NotFound", "the server could not find the requested resource", {})
+
+
+def already_exists(resource: str, name: str, group: str = "") -> Refused:
+    """409: an object of this name is there."""
+    message = f"{qualified(resource, group)} {quoted(name)} already exists"
+    return refused(409, "AlreadyExists", message, _details(name=name, group=group, kind=resource))
+
+
+def generated_name_taken(resource: str, name: str, group: str = "") -> Refused:
+    """409: every generated name that was tried is taken; trying again may succeed."""
+    message = (
+        f"{qualified(resource, group)} {quoted(name)} already exists, the server was not able to generate a unique name "
+        "for the object"
+    )
+    details = {**_details(name=name, group=group, kind=resource), "retryAfterSeconds": 1}
+    return refused(409, "AlreadyExists", message, details)
+
+
+MODIFIED = "the object has been modified; please apply your changes to the latest version and try again"
+
+
+def conflict(resource: str, name: str, group: str = "", why: str = MODIFIED) -> Refused:
+    """409: the object is not as the request expects it."""
+    message = f"Operation cannot be fulfilled on {qualified(resource, group)} {quoted(name)}: {why}"
+    return refused(409, "Conflict", message, _details(name=name, group=group, kind=resource))
+
+
+def apply_conflict(message: str, causes: Sequence[Cause]) -> Refused:
+    """409: a server-side apply that other managers' fields stand against."""
+    return refused(409, "Conflict", message, _details(causes=causes))
+
+
+def invalid(kind: str, name: str, causes: Sequence[Cause], group: str = "") -> Refused:
+    """422: the object breaks the rules of its kind; equal messages are told once, causes keep them all."""
+    told = list(dict.fromkeys(f"{cause.field}: {cause.message}" for cause in causes))
+    reasons = told[0] if len(told) == 1 else f"[{', '.join(told)}]"
+    message = f"{qualified(kind, group)} {quoted(name)} is invalid: {reasons}"
+    return refused(422, "Invalid", message, _details(name=name, group=group, kind=kind, causes=causes))
+
+
+def invalid_options(kind: str, causes: Sequence[Cause]) -> Refused:
+    """422: the options of a request (`ListOptions`, `PatchOptions`, ...) break their rules."""
+    return invalid(kind, "", causes, group="meta.k8s.io")
+
+
+def unprocessable() -> Refused:
+    """422: a patch that is well formed but cannot be carried out."""
+    return refused(422, "Invalid", "the server rejected our request due to an error in our request", {})
+
+
+def bad_request(message: str) -> Refused:
+    """400: the request cannot be understood."""
+    return refused(400, "BadRequest", message)
+
+
+def unauthorized() -> Refused:
+    """401: the credentials are not known."""
+    return refused(401, "Unauthorized", "Unauthorized")
+
+
+def forbidden(resource: str, name: str, why: str, group: str = "", causes: Sequence[Cause] = ()) -> Refused:
+    """403: `RESOURCE "NAME" is forbidden: WHY` (without the name when it is not known)."""
+    subject = f"{qualified(resource, group)} {quoted(name)}" if name else qualified(resource, group)
+    details = _details(name=name, group=group, kind=resource, causes=causes)
+    return refused(403, "Forbidden", f"{subject} is forbidden: {why}", details)
+
+
+def forbidden_path(user: str, verb: str, path: str) -> Refused:
+    """403: a path that is no resource, for a user who may not have it."""
+    return refused(403, "Forbidden", f"forbidden: User {quoted(user)} cannot {verb} path {quoted(path)}", {})
+
+
+def method_not_allowed() -> Refused:
+    """405: the path is served, not with this method."""
+    return refused(405, "MethodNotAllowed", "the server does not allow this method on the requested resource", {})
+
+
+MEDIA_TYPES = (JSON, "application/yaml", "application/vnd.kubernetes.protobuf")
+
+
+def not_acceptable(available: Sequence[str] = MEDIA_TYPES) -> Refused:
+    """406: no form the client accepts is one the server has."""
+    message = f"406: Not Acceptable\n\nAvailable representations: {', '.join(available)}"
+    return refused(406, "NotAcceptable", message, {})
+
+
+def unsupported_media_type(accepted: Sequence[str] = MEDIA_TYPES) -> Refused:
+    """415: the body comes in a form the server does not read."""
+    message = f"the body of the request was in an unknown format - accepted media types include: {', '.join(accepted)}"
+    return refused(415, "UnsupportedMediaType", message)
+
+
+def media_type_without_handler() -> Refused:
+    """415: no patch handler takes the content type at all."""
+    return refused(415, "UnsupportedMediaType", "415: Unsupported Media Type", {})
+
+
+def too_large(limit: int) -> Refused:
+    """413: the body is larger than the server reads."""
+    message = f"Request entity too large: limit is {limit}"
+    return refused(413, "RequestEntityTooLarge", message)
+
+
+def expired(message: str) -> Refused:
+    """410: the version asked for is compacted away."""
+    return refused(410, "Expired", message)
+
+
+def version_too_large(wanted: int, current: int) -> Refused:
+    """504: the version asked for lies in the future."""
+    details = {
+        "causes": [{"reason": "ResourceVersionTooLarge", "message": "Too large resource version"}],
+        "retryAfterSeconds": 1,
+    }
+    return refused(504, "Timeout", f"Timeout: Too large resource version: {wanted}, current: {current}", details)
+
+
+def internal(message: str) -> Refused:
+    """500: the server's own fault (or what kube-apiserver answers as if it were)."""
+    cause = {"message": message}
+    return refused(500, "InternalError", f"Internal error occurred: {message}", {"causes": [cause]})
+
+
+def unclassified(message: str) -> Refused:
+    """500 without a reason, which kube-apiserver gives for errors it does not map."""
+    return refused(500, "", message)
