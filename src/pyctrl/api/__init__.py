@@ -1,0 +1,88 @@
+"""Pure data: names, metadata, objects typed and untyped, selectors, quantities, patches, owners. No I/O.
+
+Everything here works without a cluster and without an event loop. `KubernetesObject` is the base of typed kinds
+(`CustomResource` of yours, `pyctrl.kinds` has the built-in ones), `Unstructured` holds any kind, `Metadata[T]` only
+the metadata. All three keep what they do not know: decode, change one field, encode, and that field is all that
+has changed.
+"""
+
+from ._conditions import find_condition, is_condition_true, remove_condition, set_condition
+from ._finalizers import add_finalizer, has_finalizer, is_deleting, remove_finalizer
+from ._meta import Condition, ListMeta, ObjectMeta, OwnerReference, Status, StatusCause, StatusDetails
+from ._model import Model
+from ._names import GroupKind, GroupVersionKind, GroupVersionResource, Key
+from ._object import CustomResource, KubernetesObject, Metadata, Object, ResourceInfo
+from ._owners import (
+    controller_of,
+    has_owner_reference,
+    is_controlled_by,
+    owner_reference,
+    remove_owner_reference,
+    set_controller_reference,
+    set_owner_reference,
+)
+from ._patches import json_patch_apply, merge_patch_apply, merge_patch_diff
+from ._quantity import Quantity, QuantityFamily
+from ._scheme import KindLike, Scheme, decode, is_metadata_only, kind_of
+from ._selectors import FieldRequirement, FieldSelector, LabelOperator, LabelRequirement, LabelSelector
+from ._unstructured import Unstructured
+from ._values import Format, Int32, Int64, IntOrString, MicroTime, Time, format_micro_time, format_time
+
+__all__ = [
+    "Condition",
+    "CustomResource",
+    "FieldRequirement",
+    "FieldSelector",
+    "Format",
+    "GroupKind",
+    "GroupVersionKind",
+    "GroupVersionResource",
+    "Int32",
+    "Int64",
+    "IntOrString",
+    "Key",
+    "KindLike",
+    "KubernetesObject",
+    "LabelOperator",
+    "LabelRequirement",
+    "LabelSelector",
+    "ListMeta",
+    "Metadata",
+    "MicroTime",
+    "Model",
+    "Object",
+    "ObjectMeta",
+    "OwnerReference",
+    "Quantity",
+    "QuantityFamily",
+    "ResourceInfo",
+    "Scheme",
+    "Status",
+    "StatusCause",
+    "StatusDetails",
+    "Time",
+    "Unstructured",
+    "add_finalizer",
+    "controller_of",
+    "decode",
+    "find_condition",
+    "format_micro_time",
+    "format_time",
+    "has_finalizer",
+    "has_owner_reference",
+    "is_condition_true",
+    "is_controlled_by",
+    "is_deleting",
+    "is_metadata_only",
+    "json_patch_apply",
+    "kind_of",
+    "merge_patch_apply",
+    "merge_patch_diff",
+    "owner_reference",
+    "remove_condition",
+    "remove_finalizer",
+    "remove_owner_reference",
+    "set_condition",
+    "set_controller_reference",
+    "set_owner_reference",
+]

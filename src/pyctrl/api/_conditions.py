@@ -1,0 +1,58 @@
+"""Conditions: what is true of an object, kept as a list with one entry a type.
+
+The rules are those of apimachinery's ``meta.SetStatusCondition``: the transition time moves only when the status
+changes, while reason, message and observed generation follow every call.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from pyctrl import _clock
+
+from ._meta import Condition
+
+__all__ = ["find_condition", "is_condition_true", "remove_condition", "set_condition"]
+
+
+def find_condition(conditions: Iterable[Condition], type: str) -> Condition | None:
+    """Return the condition of a type, or None."""
+    return next((condition for condition in conditions if condition.type == type), None)
+
+
+def is_condition_true(conditions: Iterable[Condition], type: str) -> bool:
+    """Say whether the condition is there and its status is ``"True"``."""
+    found = find_condition(conditions, type)
+    return found is not None and found.status == "True"
+
+
+def set_condition(conditions: list[Condition], condition: Condition) -> bool:
+    """Add a condition or bring the present one up to date, in place; says whether anything changed.
+
+    ``last_transition_time`` is taken from ``condition`` when it has one, else it is now; it is left alone when the
+    status is what it was.
+    """
+    present = find_condition(conditions, condition.type)
+    if present is None:
+        added = condition.model_copy()
+        added.last_transition_time = condition.last_transition_time or _clock.now()
+        conditions.append(added)
+        return True
+    moved = present.status != condition.status
+    if moved:
+        present.status = condition.status
+        present.last_transition_time = condition.last_transition_time or _clock.now()
+    changed = moved
+    for field in ("reason", "message", "observed_generation"):
+        if getattr(present, field) != getattr(condition, field):
+            setattr(present, field, getattr(condition, field))
+            changed = True
+    return changed
+
+
+def remove_condition(conditions: list[Condition], type: str) -> bool:
+    """Remove the condition of a type, in place; says whether there was one."""
+    kept = [condition for condition in conditions if condition.type != type]
+    removed = len(kept) != len(conditions)
+    conditions[:] = kept
+    return removed

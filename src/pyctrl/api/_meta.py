@@ -1,0 +1,95 @@
+"""The metadata that every object carries, and the small shared records: owners, conditions, Status."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from pydantic import Field
+
+from ._model import Model
+from ._values import Int32, Int64, Time
+
+__all__ = ["Condition", "ListMeta", "ObjectMeta", "OwnerReference", "Status", "StatusCause", "StatusDetails"]
+
+
+class OwnerReference(Model):
+    """Points to an object that this one depends on; when the last owner is gone, the object is collected."""
+
+    api_version: str
+    kind: str
+    name: str
+    uid: str
+    controller: bool | None = None
+    block_owner_deletion: bool | None = None
+
+
+class ObjectMeta(Model):
+    """``metadata`` of an object. Texts that are absent read as ``""`` and are not written."""
+
+    name: str = ""
+    generate_name: str = ""
+    namespace: str = ""
+    uid: str = ""
+    resource_version: str = ""
+    generation: Int64 = 0
+    creation_timestamp: Time | None = None
+    deletion_timestamp: Time | None = None
+    deletion_grace_period_seconds: Int64 | None = None
+    labels: dict[str, str] = Field(default_factory=dict)
+    annotations: dict[str, str] = Field(default_factory=dict)
+    finalizers: list[str] = Field(default_factory=list)
+    owner_references: list[OwnerReference] = Field(default_factory=list)
+    managed_fields: list[dict[str, Any]] = Field(default_factory=list)
+    self_link: str = ""
+
+
+class ListMeta(Model):
+    """``metadata`` of a list: the version it was read at, and how to go on."""
+
+    resource_version: str = ""
+    continue_: str = Field(default="", validation_alias="continue", serialization_alias="continue")
+    remaining_item_count: Int64 | None = None
+    self_link: str = ""
+
+
+class Condition(Model):
+    """One aspect of an object's state (``metav1.Condition``); change lists of them with `set_condition`."""
+
+    type: str
+    status: Literal["True", "False", "Unknown"]
+    observed_generation: Int64 | None = None
+    last_transition_time: Time | None = None
+    reason: str = ""
+    message: str = ""
+
+
+class StatusCause(Model):
+    """Why a request was refused, at one field."""
+
+    reason: str = ""
+    message: str = ""
+    field: str = ""
+
+
+class StatusDetails(Model):
+    """What a Status is about."""
+
+    name: str = ""
+    group: str = ""
+    kind: str = ""
+    uid: str = ""
+    causes: list[StatusCause] = Field(default_factory=list)
+    retry_after_seconds: Int32 | None = None
+
+
+class Status(Model):
+    """The server's answer when there is no object to give: a failure, or a success without one."""
+
+    api_version: str = "v1"
+    kind: str = "Status"
+    metadata: ListMeta = Field(default_factory=ListMeta)
+    status: str = ""
+    message: str = ""
+    reason: str = ""
+    details: StatusDetails | None = None
+    code: Int32 = 0

@@ -1,0 +1,210 @@
+"""The pydantic base of everything typed: camelCase on the wire, lossless, and honest about what was set."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any, Self, TypeVar
+
+import msgspec
+from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic.alias_generators import to_camel
+from pydantic.fields import FieldInfo
+
+from pyctrl.errors import DecodeError
+
+__all__ = ["Model"]
+
+M = TypeVar("M", bound="Model")
+
+
+class Model(BaseModel):
+    """Base of specs, statuses and all their parts.
+
+    Fields are snake_case in Python and camelCase on the wire (``Field(validation_alias=…, serialization_alias=…)``
+    for another name). What the wire has and the class does not name is kept and written back, so that an operator
+    that knows half of a type never loses the other half.
+
+    What is written: every field that was set or decoded, and every default that has been changed in place
+    (``pod.metadata.labels["a"] = "b"``). Never written: defaults that nobody touched, and None; so setting an
+    optional field to None removes it. A ``null`` that came from the wire is written back unless the field is set.
+
+    What is read: ``null`` for a list, a map or a field with a default reads as empty or as the default.
+    """
+
+    model_config = ConfigDict(
+        alias_generator=to_camel, validate_by_name=True, validate_by_alias=True, extra="allow", protected_namespaces=()
+    )
+
+    @classmethod
+    def from_wire(cls, data: bytes | str | Mapping[str, Any]) -> Self:
+        """Decode JSON (bytes, text, or already decoded).
+
+        Raises:
+            DecodeError: when it is not JSON or a field is not what the type says; ends with the field's path.
+        """
+        try:
+            if isinstance(data, Mapping):
+                return _from_document(cls, data)
+            if b"null" in data if isinstance(data, bytes) else "null" in data:
+                return _from_document(cls, msgspec.json.decode(data))
+            return cls.__pydantic_validator__.validate_json(data, by_alias=True, by_name=False)  # type: ignore[no-any-return]
+        except ValidationError as error:
+            raise DecodeError(_sentence(cls, error)) from error
+        except msgspec.DecodeError as error:
+            raise DecodeError(f"{cls.__name__}: not JSON: {error}") from error
+
+    def to_wire(self) -> dict[str, Any]:
+        """Return the object as JSON-ready dicts and lists, by the rules of the class."""
+        _settle(self)
+        return self.model_dump(mode="json", by_alias=True, exclude_unset=True)
+
+    def to_json(self) -> bytes:
+        """Return the object as JSON bytes, by the rules of the class."""
+        _settle(self)
+        return self.__pydantic_serializer__.to_json(self, by_alias=True, exclude_unset=True)
+
+    def __repr_args__(self) -> Iterable[tuple[str | None, Any]]:
+        """Show what was set or changed; the many defaults of Kubernetes types would hide it."""
+        _settle(self)
+        shown = [(name, self.__dict__[name]) for name in self.__dict__ if name in self.__pydantic_fields_set__]
+        return [*shown, *(self.__pydantic_extra__ or {}).items()]
+
+    def deep_copy(self) -> Self:
+        """Return an independent copy: changing one never changes the other."""
+        return self.model_copy(deep=True)
+
+
+# --- reading: null where something is expected ----------------------------------------------------------------------
+
+
+def _from_document(cls: type[M], document: Mapping[str, Any]) -> M:
+    """Validate a decoded document, reading nulls as empty where the type wants something, and keeping them."""
+    validator = cls.__pydantic_validator__
+    try:
+        obj: M = validator.validate_python(document, by_alias=True, by_name=False)
+    except ValidationError as error:
+        obj = validator.validate_python(_without_nulls(document, error), by_alias=True, by_name=False)
+    _keep_nulls(obj, document)
+    return obj
+
+
+def _without_nulls(document: Mapping[str, Any], error: ValidationError) -> Any:
+    """Copy the document with the nulls that ``error`` complains of emptied; re-raise when it has other complaints."""
+    errors = error.errors(include_url=False, include_context=False)
+    if any(e["input"] is not None for e in errors):
+        raise error
+    copy = msgspec.json.decode(msgspec.json.encode(document))
+    for e in errors:
+        *path, last = _real_path(copy, e["loc"])
+        parent = copy
+        for part in path:
+            parent = parent[part]
+        if e["type"] == "list_type":
+            parent[last] = []
+        elif e["type"] == "dict_type":
+            parent[last] = {}
+        elif isinstance(parent, dict):
+            parent.pop(last, None)  # the field's default, or a clear "missing"
+        else:
+            raise error
+    return copy
+
+
+def _real_path(document: Any, loc: tuple[int | str, ...]) -> list[int | str]:
+    """Leave out the parts of a pydantic location that are no keys of the document (names of union members)."""
+    path: list[int | str] = []
+    for part in loc:
+        if isinstance(document, dict) and part in document:
+            document = document[part]
+        elif isinstance(document, list) and isinstance(part, int) and part < len(document):
+            document = document[part]
+        else:
+            continue
+        path.append(part)
+    return path
+
+
+def _keep_nulls(value: Any, wire: Any) -> None:
+    """Remember each null of the wire beside the field that reads it as something else (or as None).
+
+    It is kept as an extra under the wire's name, where it is written back until the field gets a value.
+    """
+    if isinstance(value, Model) and isinstance(wire, Mapping):
+        for name, alias in _aliases(type(value)):
+            if alias not in wire:
+                continue
+            if wire[alias] is None:
+                value.__pydantic_fields_set__.discard(name)
+                if value.__pydantic_extra__ is not None:
+                    value.__pydantic_extra__[alias] = None
+            else:
+                _keep_nulls(value.__dict__[name], wire[alias])
+    elif isinstance(value, list) and isinstance(wire, list):
+        for item, wired in zip(value, wire, strict=False):
+            _keep_nulls(item, wired)
+    elif isinstance(value, dict) and isinstance(wire, Mapping):
+        for key, item in value.items():
+            _keep_nulls(item, wire.get(key))
+
+
+def _sentence(cls: type[Model], error: ValidationError) -> str:
+    parts = [
+        f"{e['msg']}, got {_short(e['input'])} - at {'.'.join(map(str, e['loc'])) or 'the top'}"
+        for e in error.errors(include_url=False, include_context=False)[:5]
+    ]
+    return f"{cls.__name__}: {'; '.join(parts)}"
+
+
+def _short(value: object) -> str:
+    text = repr(value)
+    return text if len(text) <= 60 else f"{text[:57]}..."
+
+
+# --- writing: what was set, and what was changed in place -------------------------------------------------------------
+
+
+def _settle(model: Model) -> None:
+    """Bring ``fields_set`` up to what must be written, here and below (see `Model`)."""
+    fields, written, extra = type(model).__pydantic_fields__, model.__pydantic_fields_set__, model.__pydantic_extra__
+    for name, value in model.__dict__.items():
+        if value is None:
+            written.discard(name)
+            continue
+        if not isinstance(value, (Model, list, dict, set)):
+            if extra and name in written:
+                extra.pop(_alias(type(model), name), None)
+            continue
+        _settle_below(value)
+        if name not in written and _is_changed(value, fields[name]):
+            written.add(name)
+        if extra and name in written:
+            extra.pop(_alias(type(model), name), None)
+
+
+def _settle_below(value: Any) -> None:
+    if isinstance(value, Model):
+        _settle(value)
+        return
+    items: Iterable[Any] = value.values() if isinstance(value, dict) else value
+    for item in items:
+        if isinstance(item, (Model, list, dict)):
+            _settle_below(item)
+
+
+def _is_changed(value: Any, field: FieldInfo) -> bool:
+    """Say whether a default that was never assigned has been changed in place."""
+    if not value and field.default_factory in (list, dict):
+        return False
+    default = field.get_default(call_default_factory=True, validated_data={})
+    if isinstance(value, Model) and isinstance(default, Model):
+        if value.__pydantic_fields_set__ != default.__pydantic_fields_set__:
+            return True
+    return bool(value != default)
+
+
+def _alias(cls: type[Model], name: str) -> str:
+    return cls.__pydantic_fields__[name].serialization_alias or name
+
+
+def _aliases(cls: type[Model]) -> Iterable[tuple[str, str]]:
+    return ((name, field.serialization_alias or name) for name, field in cls.__pydantic_fields__.items())

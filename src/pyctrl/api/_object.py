@@ -1,0 +1,260 @@
+"""Objects: the typed base of all kinds, custom resources, and the view that has metadata only."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, Generic, Literal, Protocol, Self, cast
+
+from pydantic import Field
+from pydantic.fields import FieldInfo
+from typing_extensions import TypeVar
+
+from pyctrl.errors import DecodeError
+
+from ._meta import ObjectMeta
+from ._model import Model
+from ._names import GroupVersionKind, Key
+
+__all__ = ["CustomResource", "KubernetesObject", "Metadata", "Object", "ResourceInfo"]
+
+
+class Object(Protocol):
+    """What every object offers, typed or not: `KubernetesObject`, `Metadata` and `Unstructured` are objects."""
+
+    api_version: str
+    kind: str
+
+    @property
+    def gvk(self) -> GroupVersionKind:
+        """The kind, with group and version."""
+        ...
+
+    @property
+    def metadata(self) -> ObjectMeta:
+        """The object's metadata; changes are written."""
+        ...
+
+    @property
+    def key(self) -> Key:
+        """Namespace and name."""
+        ...
+
+    def to_wire(self) -> dict[str, Any]:
+        """Return the object as JSON-ready dicts and lists."""
+        ...
+
+    def to_json(self) -> bytes:
+        """Return the object as JSON bytes."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResourceInfo:
+    """How a kind is served: what its definition says beside the schema."""
+
+    plural: str
+    singular: str
+    namespaced: bool
+    short_names: tuple[str, ...] = ()
+    categories: tuple[str, ...] = ()
+    subresources: frozenset[str] = frozenset()
+
+
+class KubernetesObject(Model):
+    """Base of the typed kinds: those of `pyctrl.kinds`, and yours through `CustomResource`.
+
+    Class keywords, the first three required on a concrete kind:
+        group, version, kind: ``kind`` is the class's name unless given; group ``""`` is the core group.
+        plural: as in URLs; by default the lower-case kind with an English plural ending.
+        singular: by default the lower-case kind.
+        scope: ``"Namespaced"`` (default) or ``"Cluster"``.
+        short_names, categories: as kubectl knows them.
+        subresources: names such as ``"status"`` and ``"scale"``; by default ``("status",)`` for a custom resource.
+    """
+
+    #: The kind this class stands for; absent on classes that are no kind by themselves.
+    gvk: ClassVar[GroupVersionKind]
+    #: How the kind is served.
+    resource: ClassVar[ResourceInfo]
+
+    api_version: str = ""
+    kind: str = ""
+    metadata: ObjectMeta = Field(default_factory=ObjectMeta)
+
+    def __init_subclass__(
+        cls,
+        *,
+        group: str | None = None,
+        version: str | None = None,
+        kind: str | None = None,
+        plural: str | None = None,
+        singular: str | None = None,
+        scope: Literal["Namespaced", "Cluster"] = "Namespaced",
+        short_names: tuple[str, ...] = (),
+        categories: tuple[str, ...] = (),
+        subresources: tuple[str, ...] | None = None,
+        **kwargs: Any,
+    ) -> None:
+        super().__init_subclass__(**kwargs)
+        if group is None and version is None:
+            return
+        if group is None or not version:
+            raise TypeError(f"{cls.__name__}: a kind needs both group= and version= (group '' is the core group)")
+        name = kind or cls.__name__
+        _name_kind(cls, GroupVersionKind(group, version, name))
+        cls.resource = ResourceInfo(
+            plural=plural or _plural(name.lower()),
+            singular=singular or name.lower(),
+            namespaced=_scope(cls, scope) == "Namespaced",
+            short_names=tuple(short_names),
+            categories=tuple(categories),
+            subresources=frozenset(cls._default_subresources if subresources is None else subresources),
+        )
+
+    _default_subresources: ClassVar[tuple[str, ...]] = ()
+
+    @property
+    def key(self) -> Key:
+        """Namespace and name."""
+        return Key(self.metadata.namespace, self.metadata.name)
+
+    @classmethod
+    def from_wire(cls, data: bytes | str | Mapping[str, Any]) -> Self:
+        """Decode an object of this kind; a list's item may lack apiVersion and kind.
+
+        Raises:
+            DecodeError: when it is not JSON, a field is wrong, or the object is of another kind.
+        """
+        obj = super().from_wire(data)
+        expected = cls.gvk
+        if obj.kind != expected.kind or obj.api_version != expected.api_version:
+            found = GroupVersionKind.parse(obj.api_version, obj.kind)
+            raise DecodeError(f"expected {expected}, got {found} ({obj.key})")
+        return obj
+
+    def to_wire(self) -> dict[str, Any]:
+        """Return the object as JSON-ready dicts and lists; apiVersion and kind are always there."""
+        self.__pydantic_fields_set__.update(("api_version", "kind"))
+        return super().to_wire()
+
+    def to_json(self) -> bytes:
+        """Return the object as JSON bytes; apiVersion and kind are always there."""
+        self.__pydantic_fields_set__.update(("api_version", "kind"))
+        return super().to_json()
+
+
+def _name_kind(cls: type[KubernetesObject], gvk: GroupVersionKind) -> None:
+    """Give the class its kind. pydantic takes class attributes set here as the defaults of inherited fields."""
+    cls.gvk = gvk
+    _set_default(cls, "api_version", gvk.api_version)
+    _set_default(cls, "kind", gvk.kind)
+
+
+def _set_default(cls: type[Model], field: str, default: Any) -> None:
+    setattr(cls, field, default)
+
+
+def _scope(cls: type, scope: str) -> str:
+    if scope not in ("Namespaced", "Cluster"):
+        raise TypeError(f"{cls.__name__}: scope must be 'Namespaced' or 'Cluster', got {scope!r}")
+    return scope
+
+
+def _plural(singular: str) -> str:
+    if singular.endswith(("s", "x", "z", "ch", "sh")):
+        return f"{singular}es"
+    if singular.endswith("y") and singular[-2:-1] not in "aeiou":
+        return f"{singular[:-1]}ies"
+    return f"{singular}s"
+
+
+SpecT = TypeVar("SpecT", bound=Model)
+StatusT = TypeVar("StatusT", bound=Model, default=Model)
+
+
+class CustomResource(KubernetesObject, Generic[SpecT, StatusT]):
+    """Base of your own kinds: a spec that users write and a status that the operator writes.
+
+        class PodSet(CustomResource[PodSetSpec, PodSetStatus], group="apps.jicki.cn", version="v1alpha1"):
+            \"""PodSet keeps a number of pods running.\"""
+
+    Class keywords as in `KubernetesObject`. The status reads as its class's defaults when the object has none; so
+    does the spec when all of its fields have defaults.
+    """
+
+    spec: SpecT
+    status: StatusT = Field(default=None, validate_default=False)  # type: ignore[assignment]  # set per kind below
+
+    _default_subresources: ClassVar[tuple[str, ...]] = ("status",)
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        if (parent := _parametrised(cls)) is not None:
+            _default_parts(parent)
+
+
+def _parametrised(cls: type) -> type[Model] | None:
+    """The ``CustomResource[Spec, Status]`` that a class was declared with, or None while those are type variables."""
+    for base in cls.__mro__[1:]:
+        metadata = getattr(base, "__pydantic_generic_metadata__", None)
+        if metadata and metadata["origin"] is CustomResource and not metadata["parameters"]:
+            return cast(type[Model], base)
+    return None
+
+
+def _default_parts(parent: type[Model]) -> None:
+    """Give status, and a spec that can be empty, their class as default.
+
+    The class is known only now that the type variables are bound; a subclass copies its parent's fields, so the
+    parent is where the default has to be.
+    """
+    fields = parent.__pydantic_fields__
+    for name, model in (("spec", fields["spec"].annotation), ("status", fields["status"].annotation)):
+        if isinstance(model, type) and issubclass(model, Model) and fields[name].default_factory is None:
+            if name == "status" or not any(f.is_required() for f in model.__pydantic_fields__.values()):
+                default = Field(default_factory=model)
+                fields[name] = FieldInfo.from_annotated_attribute(model, default)
+
+
+T = TypeVar("T", bound=KubernetesObject)
+
+
+class Metadata(KubernetesObject, Generic[T]):
+    """Only the metadata of objects of kind ``T``: cheap to read, watch and keep when nothing else is needed.
+
+    ``Metadata[PodSet]`` has PodSet's `gvk`; for a kind without a class use `Metadata.of`. It can be deleted and its
+    metadata patched; it cannot be created or updated, because the rest of the object is not here.
+    """
+
+    _views: ClassVar[dict[GroupVersionKind, type[Metadata[Any]]]] = {}
+
+    def __class_getitem__(cls, item: Any) -> Any:
+        """Return the view of a kind's class; anything else (a type variable) is for the type checker only."""
+        if isinstance(item, type) and issubclass(item, KubernetesObject):
+            view = cls.of(item.gvk)
+            view.resource = item.resource
+            return view
+        return cls
+
+    @classmethod
+    def of(cls, gvk: GroupVersionKind) -> type[Metadata[Any]]:
+        """Return the metadata view of a kind that has no class; its scope is asked from the cluster when needed."""
+        view = Metadata._views.get(gvk)
+        if view is None:
+            view = type(Metadata)(f"Metadata[{gvk.kind}]", (Metadata,), {"__module__": __name__}, **_keywords(gvk))
+            del view.resource  # guessed from the kind's name; only a class knows
+            Metadata._views[gvk] = view
+        return view
+
+    @classmethod
+    def from_wire(cls, data: bytes | str | Mapping[str, Any]) -> Self:
+        """Decode the metadata of an object, or a PartialObjectMetadata; the rest is left out."""
+        view = super(KubernetesObject, cls).from_wire(data)
+        view.__pydantic_extra__ = {}
+        view.api_version, view.kind = cls.gvk.api_version, cls.gvk.kind
+        return view
+
+
+def _keywords(gvk: GroupVersionKind) -> dict[str, Any]:
+    return {"group": gvk.group, "version": gvk.version, "kind": gvk.kind}

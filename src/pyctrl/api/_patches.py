@@ -1,0 +1,81 @@
+"""Patches of JSON documents: RFC 7396 merge patches, both ways, and RFC 6902 JSON patches."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from pyctrl.errors import PatchError
+
+__all__ = ["json_patch_apply", "merge_patch_apply", "merge_patch_diff"]
+
+
+def merge_patch_diff(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the smallest merge patch that makes `after` of `before`; `{}` when they are equal.
+
+    Members that are gone become null, objects are compared member by member, anything else (lists too) is replaced
+    whole. A null in `after` cannot be said in a merge patch: the member comes out absent, which is what an API server
+    takes a null for. The patch shares nothing with the arguments.
+    """
+    patch: dict[str, Any] = {name: None for name, value in before.items() if name not in after and value is not None}
+    for name, new in after.items():
+        old = before.get(name)
+        if isinstance(old, Mapping) and isinstance(new, Mapping):
+            if part := merge_patch_diff(old, new):
+                patch[name] = part
+        elif not _same(old, new):
+            patch[name] = copy.deepcopy(new)
+    return patch
+
+
+def _same(old: Any, new: Any) -> bool:
+    """Compare as JSON does: `true` is not 1, but 1 is 1.0."""
+    if isinstance(old, Mapping) and isinstance(new, Mapping):
+        return old.keys() == new.keys() and all(_same(value, new[name]) for name, value in old.items())
+    if isinstance(old, list) and isinstance(new, list):
+        return len(old) == len(new) and all(map(_same, old, new))
+    return isinstance(old, bool) is isinstance(new, bool) and bool(old == new)
+
+
+def merge_patch_apply(target: Any, patch: Any) -> Any:
+    """Return `target` as changed by a merge patch; neither argument is changed.
+
+    The parts of the result that the patch does not touch are those of `target`, not copies.
+    """
+    if not isinstance(patch, Mapping):
+        return copy.deepcopy(patch)
+    result: dict[str, Any] = dict(target) if isinstance(target, Mapping) else {}
+    for name, value in patch.items():
+        if value is None:
+            result.pop(name, None)
+        else:
+            result[name] = merge_patch_apply(result.get(name), value)
+    return result
+
+
+def json_patch_apply(document: Any, operations: Sequence[Mapping[str, Any]]) -> Any:
+    """Return `document` as changed by the operations of a JSON patch, all or none; neither argument is changed.
+
+    Raises:
+        PatchError: An operation is malformed, points to nothing, or is a `test` that fails; the message names it.
+    """
+    import jsonpatch  # here: only those who send or serve JSON patches pay for it
+    from jsonpointer import JsonPointerException
+
+    if isinstance(operations, (str, bytes, Mapping)) or not isinstance(operations, Sequence):
+        raise PatchError(f"a JSON patch is a list of operations, not {_brief(operations)}")
+    result = copy.deepcopy(document)
+    for number, operation in enumerate(operations):
+        if not isinstance(operation, Mapping):
+            raise PatchError(f"operation {number} of the JSON patch is an object with op and path, not {operation!r}")
+        try:
+            result = jsonpatch.JsonPatch([copy.deepcopy(dict(operation))]).apply(result, in_place=True)
+        except (jsonpatch.JsonPatchException, JsonPointerException, TypeError, KeyError, IndexError) as error:
+            raise PatchError(f"operation {number} of the JSON patch, {_brief(operation)}: {error}") from error
+    return result
+
+
+def _brief(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 120 else f"{text[:117]}..."

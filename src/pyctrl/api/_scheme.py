@@ -1,0 +1,93 @@
+"""Which class stands for which kind, and what a reader may be asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TypeAlias
+
+from pyctrl.errors import BuilderError, NotRegistered
+
+from ._names import GroupVersionKind
+from ._object import KubernetesObject, Metadata, Object
+from ._unstructured import Unstructured
+
+__all__ = ["KindLike", "Scheme", "decode", "is_metadata_only", "kind_of"]
+
+#: What names a kind when reading: its class, ``Metadata[...]`` of it, or its GroupVersionKind for Unstructured.
+KindLike: TypeAlias = type[KubernetesObject] | GroupVersionKind
+
+
+def kind_of(kind: KindLike) -> GroupVersionKind:
+    """Return the GroupVersionKind that a class, a metadata view or a GroupVersionKind stands for.
+
+    Raises:
+        NotRegistered: when it is a class that is no kind (it lacks ``group=`` and ``version=``) or something else.
+    """
+    if isinstance(kind, GroupVersionKind):
+        return kind
+    gvk = getattr(kind, "gvk", None)
+    if isinstance(kind, type) and isinstance(gvk, GroupVersionKind):
+        return gvk
+    raise NotRegistered(getattr(kind, "__name__", repr(kind)))
+
+
+def is_metadata_only(kind: KindLike) -> bool:
+    """Say whether only metadata is asked for."""
+    return isinstance(kind, type) and issubclass(kind, Metadata)
+
+
+def decode(kind: KindLike, data: bytes) -> KubernetesObject | Unstructured:
+    """Decode an object of a kind; an item of a list gets the kind that it lacks.
+
+    Raises:
+        DecodeError: see `KubernetesObject.from_wire` and `Unstructured.from_wire`.
+    """
+    if not isinstance(kind, GroupVersionKind):
+        return kind.from_wire(data)
+    obj = Unstructured.from_wire(data)
+    if not obj.kind:
+        obj.api_version, obj.kind = kind.api_version, kind.kind
+    return obj
+
+
+class Scheme:
+    """The classes that an operator knows, by kind; for reading objects whose kind is known only when they come."""
+
+    def __init__(self, *types: type[KubernetesObject]) -> None:
+        self._types: dict[GroupVersionKind, type[KubernetesObject]] = {}
+        for cls in types:
+            self.add(cls)
+
+    def add(self, cls: type[KubernetesObject]) -> None:
+        """Register a class. Adding it again is fine; another class of the same kind is a `BuilderError`."""
+        gvk = kind_of(cls)
+        known = self._types.setdefault(gvk, cls)
+        if known is not cls:
+            raise BuilderError(f"{gvk} is {known.__qualname__} already; it cannot be {cls.__qualname__} as well")
+
+    def type_for(self, gvk: GroupVersionKind) -> type[KubernetesObject] | None:
+        """Return the class of a kind, or None."""
+        return self._types.get(gvk)
+
+    def require(self, gvk: GroupVersionKind) -> type[KubernetesObject]:
+        """Return the class of a kind.
+
+        Raises:
+            NotRegistered: when there is none.
+        """
+        cls = self._types.get(gvk)
+        if cls is None:
+            raise NotRegistered(gvk)
+        return cls
+
+    def decode(self, data: bytes) -> Object:
+        """Decode an object of any kind: typed when its class is registered, else Unstructured."""
+        obj = Unstructured.from_wire(data)
+        cls = self._types.get(obj.gvk)
+        return obj if cls is None else cls.from_wire(data)
+
+    def __contains__(self, gvk: object) -> bool:
+        return gvk in self._types
+
+    def __iter__(self) -> Iterator[GroupVersionKind]:
+        return iter(self._types)
