@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from types import new_class
 from typing import Any, ClassVar, Generic, Literal, Protocol, Self, cast
 
 from pydantic import Field
@@ -242,7 +243,7 @@ class Metadata(KubernetesObject, Generic[T]):
         """Return the metadata view of a kind that has no class; its scope is asked from the cluster when needed."""
         view = Metadata._views.get(gvk)
         if view is None:
-            view = type(Metadata)(f"Metadata[{gvk.kind}]", (Metadata,), {"__module__": __name__}, **_keywords(gvk))
+            view = cast(type[Metadata[Any]], new_class(f"Metadata[{gvk.kind}]", (Metadata,), _keywords(gvk)))
             del view.resource  # guessed from the kind's name; only a class knows
             Metadata._views[gvk] = view
         return view

@@ -25,8 +25,8 @@ def kind_of(kind: KindLike) -> GroupVersionKind:
     """
     if isinstance(kind, GroupVersionKind):
         return kind
-    gvk = getattr(kind, "gvk", None)
-    if isinstance(kind, type) and isinstance(gvk, GroupVersionKind):
+    gvk: object = getattr(kind, "gvk", None)
+    if isinstance(gvk, GroupVersionKind):
         return gvk
     raise NotRegistered(getattr(kind, "__name__", repr(kind)))
 
