@@ -72,7 +72,9 @@ def json_patch_apply(document: Any, operations: Sequence[Mapping[str, Any]]) -> 
         try:
             result = jsonpatch.JsonPatch([copy.deepcopy(dict(operation))]).apply(result, in_place=True)
         except (jsonpatch.JsonPatchException, JsonPointerException, TypeError, KeyError, IndexError) as error:
-            raise PatchError(f"operation {number} of the JSON patch, {_brief(operation)}: {error}") from error
+            # jsonpatch lets the KeyError of a missing source through
+            reason = f"there is no {error}" if isinstance(error, KeyError) else error
+            raise PatchError(f"operation {number} of the JSON patch, {_brief(operation)}: {reason}") from error
     return result
 
 

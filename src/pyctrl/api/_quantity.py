@@ -55,6 +55,9 @@ class Quantity:
 
     A float means its shortest decimal text (`0.1` is a tenth); no arithmetic is ever done in floats.
 
+    Args:
+        family: Write the number with these suffixes: `Quantity(2**30, family=QuantityFamily.BINARY_SI)` is `1Gi`.
+
     Raises:
         QuantityError: The text is not a quantity.
     """
@@ -65,19 +68,22 @@ class Quantity:
     _value: Decimal | None  # None until somebody asks: most quantities are only carried along
     _family: QuantityFamily
 
-    def __init__(self, source: str | float | Decimal | Quantity) -> None:
+    def __init__(self, source: str | float | Decimal | Quantity, *, family: QuantityFamily | None = None) -> None:
+        self._value = None
         if isinstance(source, Quantity):
-            self._source, self._value, self._family = source._source, source._value, source._family
-            return
-        if isinstance(source, Decimal):
-            source = f"{source:f}" if source.is_finite() else str(source)
-        if isinstance(source, bool) or not isinstance(source, (str, int, float)):
-            raise QuantityError(f"a quantity is made from text or a number, not {source!r}")
-        number, suffix = _split(source)
-        self._source = source
-        self._family = _family_of(suffix)
-        # Wild numbers are refused here and now; the everyday ones are evaluated when somebody asks.
-        self._value = None if len(number) < 30 and suffix in _FACTOR else _evaluate(number, suffix)
+            self._source, self._value, self._family = source.source, source.value, source.family
+        elif isinstance(source, Decimal) and source.is_finite():
+            self._value, self._family = _evaluate(str(source), ""), QuantityFamily.DECIMAL_SI
+            self._source = self.canonical()
+        else:
+            number, suffix = _split(source)
+            self._source, self._family = source, _family_of(suffix)
+            # Wild numbers are refused here and now; the everyday ones are evaluated when somebody asks.
+            if len(number) > 30 or suffix not in _FACTOR:
+                self._value = _evaluate(number, suffix)
+        if family is not None:
+            self._value, self._family = self.value, family
+            self._source = self.canonical()
 
     @property
     def source(self) -> str | int | float:
@@ -158,9 +164,7 @@ class Quantity:
         return NotImplemented if number is None else self._like(_EXACT.subtract(self.value, number), other)
 
     def __mul__(self, factor: Decimal | int) -> Quantity:
-        if isinstance(factor, Quantity):  # bytes times bytes mean nothing
-            return NotImplemented
-        number = _number(factor)
+        number = _plain_number(factor)  # not a quantity: bytes times bytes mean nothing
         return NotImplemented if number is None else self._like(_EXACT.multiply(self.value, number), self)
 
     __rmul__ = __mul__
@@ -181,16 +185,10 @@ class Quantity:
     def __deepcopy__(self, memo: dict[int, Any]) -> Quantity:
         return self
 
-    def __reduce__(self) -> tuple[type[Quantity], tuple[str | int | float]]:
-        return Quantity, (self._source,)
-
     def _like(self, value: Decimal, other: object) -> Quantity:
         """Make a quantity in this family, or, when this one is zero, in that of the other operand."""
-        result = Quantity.__new__(Quantity)
-        result._value = _at_least_nano(value)
-        result._family = other._family if self.is_zero and isinstance(other, Quantity) else self._family
-        result._source = result.canonical()
-        return result
+        family = other.family if self.is_zero and isinstance(other, Quantity) else self._family
+        return Quantity(value, family=family)
 
     @classmethod
     def __get_pydantic_core_schema__(cls, source: object, handler: GetCoreSchemaHandler) -> core_schema.CoreSchema:
@@ -218,7 +216,9 @@ def _source_of(quantity: Quantity) -> str | int | float:
     return quantity.source
 
 
-def _split(source: str | float) -> tuple[str, str]:
+def _split(source: object) -> tuple[str, str]:
+    if isinstance(source, bool) or not isinstance(source, (str, int, float)):
+        raise QuantityError(f"a quantity is made from text or a number, not {source!r}")
     match = _matches(source.strip() if isinstance(source, str) else repr(source))
     if match is None:
         raise QuantityError(
@@ -260,8 +260,10 @@ def _at_least_nano(value: Decimal) -> Decimal:
 
 def _number(other: object) -> Decimal | None:
     """The exact number of an operand; None for what is no operand, such as a float."""
-    if isinstance(other, Quantity):
-        return other.value
+    return other.value if isinstance(other, Quantity) else _plain_number(other)
+
+
+def _plain_number(other: object) -> Decimal | None:
     if isinstance(other, int):
         return Decimal(other)
     return other if isinstance(other, Decimal) else None
