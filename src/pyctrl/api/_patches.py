@@ -72,9 +72,9 @@ def json_patch_apply(document: Any, operations: Sequence[Mapping[str, Any]]) -> 
         try:
             result = jsonpatch.JsonPatch([copy.deepcopy(dict(operation))]).apply(result, in_place=True)
         except (jsonpatch.JsonPatchException, JsonPointerException, TypeError, KeyError, IndexError) as error:
-            # jsonpatch lets the KeyError of a missing source through
-            reason = f"there is no {error}" if isinstance(error, KeyError) else error
-            raise PatchError(f"operation {number} of the JSON patch, {_brief(operation)}: {reason}") from error
+            raise PatchError(
+                f"operation {number} of the JSON patch, {_brief(operation)}, cannot be applied: {error}"
+            ) from error
     return result
 
 

@@ -72,7 +72,7 @@ class Quantity:
         self._value = None
         if isinstance(source, Quantity):
             self._source, self._value, self._family = source.source, source.value, source.family
-        elif isinstance(source, Decimal) and source.is_finite():
+        elif isinstance(source, Decimal):
             self._value, self._family = _evaluate(str(source), ""), QuantityFamily.DECIMAL_SI
             self._source = self.canonical()
         else:
@@ -243,6 +243,8 @@ def _evaluate(number: str, suffix: str) -> Decimal:
         value = _EXACT.multiply(Decimal(number), factor)
     except (Inexact, InvalidOperation, Overflow) as error:
         raise _too_big(number + suffix) from error
+    if not value.is_finite():
+        raise QuantityError(f"{number} is not a quantity: expected a finite number")
     if value.adjusted() >= _EXACT.prec:
         raise _too_big(number + suffix)
     value = _at_least_nano(value)

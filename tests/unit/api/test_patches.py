@@ -102,7 +102,7 @@ def test_apply_follows_the_standard(target: Any, patch: Any, result: Any) -> Non
 def test_json_patch_changes_a_copy() -> None:
     """The operations apply in order to a copy; the document stays."""
     document = {"spec": {"size": 1, "items": ["a"]}}
-    operations = [
+    operations: list[dict[str, Any]] = [
         {"op": "test", "path": "/spec/size", "value": 1},
         {"op": "replace", "path": "/spec/size", "value": 2},
         {"op": "add", "path": "/spec/items/-", "value": "b"},
@@ -121,7 +121,7 @@ def test_json_patch_changes_a_copy() -> None:
         ({"op": "add", "path": "/x/y", "value": 1}, "x"),
         ({"op": "add", "path": "/l/9", "value": 1}, "outside of list"),
         ({"op": "add", "path": "a", "value": 1}, "start with /"),
-        ({"op": "copy", "from": "/b", "path": "/c"}, "there is no 'b'"),
+        ({"op": "copy", "from": "/b", "path": "/c"}, "cannot be applied: 'b'"),
         ({"op": "fly", "path": "/a"}, "fly"),
         ({"op": "add", "path": "/a"}, "value"),
         ({"path": "/a"}, "op"),
