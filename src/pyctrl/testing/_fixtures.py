@@ -1,4 +1,4 @@
-"""The fixtures of the pytest plugin. Async ones are declared through pytest-asyncio, so that they work in both modes."""
+"""The fixtures of the pytest plugin; async ones are declared through pytest-asyncio, so they work in both its modes."""
 
 from __future__ import annotations
 

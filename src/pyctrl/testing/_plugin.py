@@ -1,7 +1,7 @@
 """The pytest plugin: virtual time for marked tests, and fixtures that give a cluster.
 
 Loaded by pytest itself (entry point ``pytest11``) wherever pyctrl is installed. It does nothing to tests that use none
-of it; the checks of the event loop are on only where ``pyctrl_strict_loop`` says so. The fixtures are in ``_fixtures.py``.
+of it; the checks of the event loop are on only where ``pyctrl_strict_loop`` says so. Fixtures are in ``_fixtures.py``.
 """
 
 from __future__ import annotations
