@@ -1,0 +1,1 @@
+"""From changes to reconciles: sources, predicates, handlers, the queue, workers, and the builder that wires them."""

@@ -1,0 +1,145 @@
+"""Why a reconcile runs: kept while requests are merged, for logs and tests, never for logic.
+
+A reconciler that acts on *why* instead of on what it sees breaks as soon as two changes are merged into one run or
+an event is missed; therefore causes are not an argument of ``reconcile``. Logs carry them, and tests may ask
+`reconcile_causes`.
+"""
+
+from __future__ import annotations
+
+from contextvars import ContextVar
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from typing import Literal
+
+from pyctrl.api import GroupVersionKind, Key
+
+__all__ = [
+    "Cause",
+    "ChangeCause",
+    "OmittedCauses",
+    "RetryCause",
+    "TimerCause",
+    "TriggerCause",
+    "merge",
+    "reconcile_causes",
+    "remember",
+    "running",
+]
+
+#: Distinct causes kept for one run; what is beyond is counted. 16 fill a line of a log.
+LIMIT = 16
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeCause:
+    """Objects changed; ``version`` is the newest resource version of ``times`` changes of one type."""
+
+    kind: GroupVersionKind
+    key: Key
+    change: Literal["created", "updated", "deleted"]
+    version: str
+    initial: bool = False
+    times: int = 1
+
+    def __str__(self) -> str:
+        how = "listed" if self.initial else self.change
+        often = f" ×{self.times}" if self.times > 1 else ""
+        return f"{self.kind.kind} {self.key} {how}{often} (version {self.version})"
+
+
+@dataclass(frozen=True, slots=True)
+class RetryCause:
+    """The last attempt failed, and its backoff is over."""
+
+    failures: int
+    error: str
+
+    def __str__(self) -> str:
+        return f"retry {self.failures} after {self.error}"
+
+
+@dataclass(frozen=True, slots=True)
+class TimerCause:
+    """A run asked to be repeated, and its time has come."""
+
+    after: timedelta
+
+    def __str__(self) -> str:
+        return f"requeued after {self.after}"
+
+
+@dataclass(frozen=True, slots=True)
+class TriggerCause:
+    """Something other than the API server asked: a channel, a tick, the user's own code."""
+
+    source: str
+    times: int = 1
+
+    def __str__(self) -> str:
+        often = f" ×{self.times}" if self.times > 1 else ""
+        return f"{self.source}{often}"
+
+
+@dataclass(frozen=True, slots=True)
+class OmittedCauses:
+    """More causes than are kept: the ``times`` oldest are only counted."""
+
+    times: int
+
+    def __str__(self) -> str:
+        return f"and {self.times} earlier"
+
+
+Cause = ChangeCause | RetryCause | TimerCause | TriggerCause | OmittedCauses
+
+_causes: ContextVar[tuple[Cause, ...]] = ContextVar("pyctrl_reconcile_causes", default=())
+#: Set by the controller around each attempt.
+running = _causes
+
+
+def reconcile_causes() -> tuple[Cause, ...]:
+    """Return why the current reconcile runs, oldest first; empty outside of a reconcile."""
+    return _causes.get()
+
+
+def remember(causes: tuple[Cause, ...], cause: Cause) -> tuple[Cause, ...]:
+    """Add a cause: the same thing again is counted, and the oldest give way to an `OmittedCauses`."""
+    for place, known in enumerate(causes):
+        if (again := _repeated(known, cause)) is not None:
+            return (*causes[:place], *causes[place + 1 :], again)
+    if len(causes) < LIMIT:
+        return (*causes, cause)
+    first, second, *rest = causes
+    if isinstance(first, OmittedCauses):
+        return (OmittedCauses(first.times + _times(second)), *rest, cause)
+    return (OmittedCauses(_times(first) + _times(second)), *rest, cause)
+
+
+def merge(causes: tuple[Cause, ...], more: tuple[Cause, ...]) -> tuple[Cause, ...]:
+    """Add several causes, in order."""
+    if not causes:
+        return more
+    for cause in more:
+        causes = remember(causes, cause)
+    return causes
+
+
+def _repeated(known: Cause, cause: Cause) -> Cause | None:
+    """Return the newer of two causes, counted together, when they tell the same; else None."""
+    match known, cause:
+        case ChangeCause(), ChangeCause() if (known.kind, known.key, known.change) == (
+            cause.kind,
+            cause.key,
+            cause.change,
+        ):
+            return replace(cause, times=known.times + cause.times, initial=known.initial and cause.initial)
+        case (TriggerCause(), TriggerCause()) if known.source == cause.source:
+            return replace(cause, times=known.times + cause.times)
+        case (OmittedCauses(), OmittedCauses()):
+            return OmittedCauses(known.times + cause.times)
+    return None
+
+
+def _times(cause: Cause) -> int:
+    return cause.times if isinstance(cause, ChangeCause | TriggerCause | OmittedCauses) else 1

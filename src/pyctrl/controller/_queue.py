@@ -1,0 +1,303 @@
+"""What is to be reconciled: each request once, by one worker at a time, and never later than it was asked for."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+from collections import deque
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from datetime import timedelta
+from enum import Enum
+from typing import Protocol
+
+from pyctrl.controller._alarms import Alarms
+from pyctrl.controller._causes import Cause, RetryCause, TimerCause, merge
+from pyctrl.controller._limiter import ExponentialBackoff, RateLimiter
+from pyctrl.controller._line import Line
+from pyctrl.controller._reconciler import Request
+from pyctrl.controller._turn import Failed, GivenUp, Succeeded, Turn
+from pyctrl.errors import ControllerError
+
+__all__ = ["Intake", "Queue", "QueueClosed", "QueueStatistics"]
+
+
+class QueueClosed(ControllerError):
+    """Raised by `Queue.take` when the queue is closed and nothing more will be handed out."""
+
+
+class Intake(Protocol):
+    """The end of the queue that sources see."""
+
+    def add(
+        self, request: Request, *, priority: int = 0, after: timedelta | None = None, cause: Cause | None = None
+    ) -> None:
+        """Ask for a run, now or after a while; ignored once the queue is closed."""
+
+
+class _Why(Enum):
+    """A request may be wanted for four reasons at once; each has its own deadline."""
+
+    ASKED = "asked"  # something changed: now
+    ASKED_LATER = "asked later"  # a source wants it after a while
+    RETRY = "retry"  # the last attempt failed
+    TIMER = "timer"  # the last run wants to be repeated
+
+
+@dataclass(slots=True)
+class _Wish:
+    due: float
+    priority: int
+    causes: tuple[Cause, ...] = ()
+
+
+@dataclass(slots=True)
+class _Entry:
+    """A request that is wanted or worked on; without either it is forgotten."""
+
+    wishes: dict[_Why, _Wish] = field(default_factory=dict)
+    taken: dict[_Why, _Wish] = field(default_factory=dict)  # what the turn that is being worked on answers
+    working_since: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QueueStatistics:
+    """How a queue is doing at one moment."""
+
+    #: Requests a worker could take now, in all and by priority.
+    ready: int
+    ready_by_priority: dict[int, int]
+    #: Deadlines that are not due yet: retries, timers, delayed adds.
+    waiting: int
+    working: int
+    #: Since the start: how often something was added, and how often a later run was asked for.
+    adds: int
+    retries: int
+    longest_ready: timedelta
+    longest_working: timedelta
+    is_closed: bool
+
+
+class Queue:
+    """Requests in line for the workers of one controller.
+
+    Promised:
+
+    - A request is in line at most once, however often it is added, and at most one worker has it.
+    - A request that is added while it is worked on runs once more afterwards.
+    - Nothing that is added is lost before the queue is closed; a cancelled turn goes back in line.
+    - A deadline is "at the latest". A change runs a request earlier and takes nothing away: a retry that is not
+      due stays where it is (so that changes neither delay it nor inflate the backoff), and so does a timer, until
+      a later run sets a new one. (In controller-runtime an early change loses the timer.)
+    - Of two adds the higher priority and the earlier deadline hold.
+    - Who is next is the `Line`'s decision: priority, then first come first served, and nobody starves.
+
+    Not promised: an order between requests of different priority or deadline.
+    All methods must be called on the event loop; none of them blocks, and only `take` waits.
+    """
+
+    def __init__(self, name: str = "", *, limiter: RateLimiter | None = None, line: Line | None = None) -> None:
+        self.name = name
+        self._limiter = limiter or ExponentialBackoff()
+        self._line = line or Line()
+        self._entries: dict[Request, _Entry] = {}
+        self._alarms: Alarms[tuple[Request, _Why]] = Alarms(self._due)
+        self._takers: deque[asyncio.Future[None]] = deque()
+        self._is_closed = False
+        self._drains = False
+        self._adds = 0
+        self._retries = 0
+
+    def add(
+        self, request: Request, *, priority: int = 0, after: timedelta | None = None, cause: Cause | None = None
+    ) -> None:
+        """Ask for a run of a request, now or after a while. Ignored once the queue is closed."""
+        if self._is_closed:
+            return
+        self._adds += 1
+        now = _now()
+        causes = (cause,) if cause is not None else ()
+        if after is None or after <= timedelta(0):
+            self._wish(request, _Why.ASKED, _Wish(now, priority, causes))
+        else:
+            self._retries += 1
+            self._wish(request, _Why.ASKED_LATER, _Wish(now + after.total_seconds(), priority, causes))
+        self._place(request, now)
+
+    @asynccontextmanager
+    async def take(self) -> AsyncIterator[Turn]:
+        """Wait for who is next, and keep everybody else off it until the block ends.
+
+        Raises:
+            QueueClosed: the queue is closed (and drained, if so asked).
+        """
+        turn = await self._next()
+        try:
+            yield turn
+        finally:
+            self._finish(turn)
+
+    def close(self, *, drain: bool = False) -> None:
+        """Refuse further adds and end the waiting of every worker; with ``drain``, after what is ready has run.
+
+        What is left, `remaining` tells: it is dropped, and the next start lists every object anew.
+        """
+        self._is_closed = True
+        self._drains = drain
+        self._alarms.clear()
+        for taker in self._takers:
+            if not taker.done():
+                taker.set_result(None)
+
+    def remaining(self) -> list[Request]:
+        """Return the requests that want to run and have not: ready, waiting for a deadline, or cancelled."""
+        return [request for request, entry in self._entries.items() if entry.wishes]
+
+    def statistics(self) -> QueueStatistics:
+        """Return numbers for metrics and tests."""
+        now = _now()
+        working = [entry.working_since for entry in self._entries.values() if entry.working_since is not None]
+        oldest = self._line.oldest()
+        return QueueStatistics(
+            ready=len(self._line),
+            ready_by_priority=self._line.priorities(),
+            waiting=len(self._alarms),
+            working=len(working),
+            adds=self._adds,
+            retries=self._retries,
+            longest_ready=timedelta(seconds=now - oldest if oldest is not None else 0.0),
+            longest_working=timedelta(seconds=now - min(working, default=now)),
+            is_closed=self._is_closed,
+        )
+
+    # Everything below is synchronous but for the one wait in _next: between two awaits the entries, the line and
+    # the alarms always agree.
+
+    async def _next(self) -> Turn:
+        while not self._line:
+            if self._is_closed:
+                raise QueueClosed(f"the queue {self.name!r} is closed")
+            await self._something_ready()
+        if self._is_closed and not self._drains:
+            raise QueueClosed(f"the queue {self.name!r} is closed")
+        return self._hand_out(_now())
+
+    async def _something_ready(self) -> None:
+        taker = asyncio.get_running_loop().create_future()
+        self._takers.append(taker)
+        try:
+            await taker
+        except asyncio.CancelledError:
+            if taker.done() and not taker.cancelled():
+                self._wake_one()  # it was woken and is cancelled at the same moment: pass it on
+            raise
+        finally:
+            if taker in self._takers:
+                self._takers.remove(taker)
+
+    def _wake_one(self) -> None:
+        while self._takers:
+            taker = self._takers.popleft()
+            if not taker.done():
+                taker.set_result(None)
+                return
+
+    def _hand_out(self, now: float) -> Turn:
+        request, priority, since = self._line.pop(now)
+        entry = self._entries[request]
+        entry.taken = {why: wish for why, wish in entry.wishes.items() if wish.due <= now}
+        causes: tuple[Cause, ...] = ()
+        for why, wish in entry.taken.items():
+            self._unwish(request, why)
+            causes = merge(causes, wish.causes)
+        entry.working_since = now
+        return Turn(request, priority, causes, self._limiter.failures(request), timedelta(seconds=now - since))
+
+    def _finish(self, turn: Turn) -> None:
+        now = _now()
+        entry = self._entries[turn.request]
+        taken, entry.taken, entry.working_since = entry.taken, {}, None
+        match turn.outcome:
+            case Succeeded(requeue_after, priority):
+                self._succeeded(turn, now, requeue_after, turn.priority if priority is None else priority)
+            case Failed(error):
+                self._failed(turn, now, error)
+            case GivenUp():
+                self._limiter.forget(turn.request)
+                self._unwish(turn.request, _Why.RETRY)
+            case None:
+                for why, wish in taken.items():
+                    self._wish(turn.request, why, wish)
+        self._place(turn.request, now)
+
+    def _succeeded(self, turn: Turn, now: float, after: timedelta | None, priority: int) -> None:
+        self._limiter.forget(turn.request)
+        self._unwish(turn.request, _Why.RETRY)
+        if after is not None:
+            self._retries += 1
+            self._unwish(turn.request, _Why.TIMER)
+            self._wish(turn.request, _Why.TIMER, _Wish(self._deadline(now, after), priority, (TimerCause(after),)))
+
+    def _failed(self, turn: Turn, now: float, error: BaseException) -> None:
+        retry = self._entries[turn.request].wishes.get(_Why.RETRY)
+        if retry is not None and retry.due > now:
+            return  # a change ran it before its retry was due: that neither counts nor moves the retry
+        self._unwish(turn.request, _Why.RETRY)
+        self._retries += 1
+        delay = self._limiter.backoff(turn.request)
+        cause = RetryCause(turn.failures + 1, _in_short(error))
+        self._wish(turn.request, _Why.RETRY, _Wish(self._deadline(now, delay), turn.priority, (cause,)))
+
+    def _deadline(self, now: float, delay: timedelta) -> float:
+        """Return when a delay is over: never, once the queue is closed, or draining it might not end."""
+        return math.inf if self._is_closed else now + max(0.0, delay.total_seconds())
+
+    def _wish(self, request: Request, why: _Why, wish: _Wish) -> None:
+        """Add a wish to those of a request: of two of one kind the higher priority and the earlier time hold."""
+        entry = self._entries.get(request)
+        if entry is None:
+            entry = self._entries[request] = _Entry()
+        known = entry.wishes.get(why)
+        if known is None:
+            entry.wishes[why] = wish
+        else:
+            known.priority = max(known.priority, wish.priority)
+            known.causes = merge(known.causes, wish.causes)
+            if known.due <= wish.due:
+                return
+            known.due = wish.due
+        if wish.due > _now() and not self._is_closed:
+            self._alarms.set((request, why), wish.due)
+
+    def _unwish(self, request: Request, why: _Why) -> None:
+        if self._entries[request].wishes.pop(why, None) is not None:
+            self._alarms.cancel((request, why))
+
+    def _due(self, token: tuple[Request, _Why]) -> None:
+        request, why = token
+        now = _now()
+        self._entries[request].wishes[why].due = now  # the loop may call a tick of its clock early
+        self._place(request, now)
+
+    def _place(self, request: Request, now: float) -> None:
+        """Put a request in line if one of its wishes is due; forget it if it has none."""
+        entry = self._entries[request]
+        if entry.working_since is not None:
+            return  # _finish places it
+        if not entry.wishes:
+            del self._entries[request]
+            return
+        due = [wish.priority for wish in entry.wishes.values() if wish.due <= now]
+        if due and self._line.put(request, max(due), now):
+            self._wake_one()
+
+
+def _now() -> float:
+    return asyncio.get_running_loop().time()
+
+
+def _in_short(error: BaseException) -> str:
+    """One line about an error: keeping the error itself would keep its frames, and the objects in them."""
+    text = " ".join(str(error).split())
+    return f"{type(error).__name__}: {text[:200]}" if text else type(error).__name__

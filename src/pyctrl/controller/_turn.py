@@ -1,0 +1,63 @@
+"""A request in the hands of a worker, and how its turn went."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import timedelta
+
+from pyctrl.controller._causes import Cause
+from pyctrl.controller._reconciler import Request
+
+__all__ = ["Failed", "GivenUp", "Outcome", "Succeeded", "Turn"]
+
+
+@dataclass(frozen=True, slots=True)
+class Succeeded:
+    """It worked; perhaps it wants to run again."""
+
+    requeue_after: timedelta | None
+    priority: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Failed:
+    """It did not work, and may next time."""
+
+    error: BaseException
+
+
+@dataclass(frozen=True, slots=True)
+class GivenUp:
+    """It did not work, and will not before something changes."""
+
+
+Outcome = Succeeded | Failed | GivenUp
+
+
+@dataclass(slots=True)
+class Turn:
+    """A request that has been handed to a worker. Say how it went before the ``async with`` ends.
+
+    A turn about which nothing was said (the worker was cancelled) goes back in line as it came.
+    """
+
+    request: Request
+    priority: int
+    causes: tuple[Cause, ...]
+    #: Failures in a row before this turn.
+    failures: int
+    #: How long it was ready before a worker took it.
+    waited: timedelta
+    outcome: Outcome | None = None
+
+    def succeed(self, *, requeue_after: timedelta | None = None, priority: int | None = None) -> None:
+        """It worked. Its failures are forgotten; with ``requeue_after`` it runs again after that at the latest."""
+        self.outcome = Succeeded(requeue_after, priority)
+
+    def fail(self, error: BaseException) -> None:
+        """It did not work: it runs again after the limiter's backoff."""
+        self.outcome = Failed(error)
+
+    def give_up(self) -> None:
+        """It did not work and will not by trying again: it runs when something changes."""
+        self.outcome = GivenUp()
