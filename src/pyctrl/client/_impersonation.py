@@ -1,0 +1,43 @@
+"""Asking as somebody else: `kubectl --as`, in headers."""
+
+from __future__ import annotations
+
+import string
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from urllib.parse import quote
+
+from pyctrl.errors import ConfigError
+
+__all__ = ["Impersonation"]
+
+# RFC 7230's characters of a header name, without "%", which introduces an escape.
+_HEADER_NAME = "!#$&'*+-.^_`|~" + string.digits + string.ascii_letters
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Impersonation:
+    """The user every request is made as. Needs the right to ``impersonate`` that user, and each group, uid and extra.
+
+    A service account is ``system:serviceaccount:NAMESPACE:NAME``; without ``groups`` the server gives it its own.
+    """
+
+    user: str
+    groups: tuple[str, ...] = ()
+    uid: str = ""
+    extra: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if not self.user:
+            raise ConfigError("groups, uid or extra can be impersonated only together with a user: name one")
+
+    def headers(self) -> tuple[tuple[str, str], ...]:
+        """Return the headers as pairs; the one for groups comes once for each group."""
+        uid = (("Impersonate-Uid", self.uid),) if self.uid else ()
+        groups = (("Impersonate-Group", group) for group in self.groups)
+        extra = (
+            (f"Impersonate-Extra-{quote(name, safe=_HEADER_NAME)}", value)
+            for name, values in self.extra.items()
+            for value in values
+        )
+        return (("Impersonate-User", self.user), *uid, *groups, *extra)

@@ -1,0 +1,108 @@
+"""Where a login comes from when the program does not say: the order, and what is told when nothing is found."""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from pyctrl.client._config import Config, server_address
+from pyctrl.client._in_cluster import in_cluster
+from pyctrl.client._kubeconfig import Kubeconfig, MissingKubeconfig
+from pyctrl.client._kubeconfig_login import log_in
+from pyctrl.client._proxy import proxy_from_environment
+from pyctrl.errors import ConfigError, NoConfiguration
+
+__all__ = ["from_flags", "from_kubeconfig", "from_kubeconfig_text", "load"]
+
+log = logging.getLogger("pyctrl.client")
+
+Paths = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
+
+_HOME = "~/.kube/config"
+
+
+def load(kubeconfig: Paths | None, context: str | None, service_account: str | os.PathLike[str] | None) -> Config:
+    """Find a login; see `Config.load`, which is the contract."""
+    if kubeconfig is not None:
+        return from_kubeconfig(kubeconfig, context)
+    config = _first(
+        ("KUBECONFIG", lambda: _from_environment(context)),
+        ("in-cluster", lambda: _from_pod(context, service_account)),
+        (_HOME, lambda: _from_home(context)),
+    )
+    log.info("login found", extra={"source": config.source, "server": config.server})
+    return config
+
+
+def from_kubeconfig(paths: Paths, context: str | None) -> Config:
+    """Take a context of one kubeconfig, or of several merged."""
+    files = [paths] if isinstance(paths, (str, os.PathLike)) else list(paths)
+    return log_in(Kubeconfig.read(files), context)
+
+
+def from_kubeconfig_text(text: str, context: str | None) -> Config:
+    """Take a context of a kubeconfig's content."""
+    return log_in(Kubeconfig.parse(text), context)
+
+
+def from_flags(
+    master: str | None,
+    kubeconfig: str | os.PathLike[str] | None,
+    service_account: str | os.PathLike[str] | None,
+) -> Config:
+    """Take ``--master`` and ``--kubeconfig``; see `Config.from_flags`, which is the contract."""
+    if kubeconfig:
+        return log_in(Kubeconfig.read([kubeconfig]), None, server=master or "")
+    if master:
+        address = server_address(master, default_scheme="http", origin="--master")  # client-go's default
+        return Config(server=address, proxy=proxy_from_environment(address), source="--master")
+    log.warning("neither --kubeconfig nor --master is set: using the in-cluster login, which works in a pod only")
+    try:
+        return in_cluster(service_account)
+    except ConfigError as error:
+        attempt = ("in-cluster", str(error))
+        log.warning("the in-cluster login failed: falling back to the default kubeconfigs", extra={"error": str(error)})
+    sources = (("KUBECONFIG", lambda: _from_environment(None)), (_HOME, lambda: _from_home(None)))
+    return _first(*sources, tried=[attempt])
+
+
+class _NotThereError(Exception):
+    """A source that does not apply: the next one is tried."""
+
+
+def _first(*sources: tuple[str, Callable[[], Config]], tried: Sequence[tuple[str, str]] = ()) -> Config:
+    attempts = list(tried)
+    for name, source in sources:
+        try:
+            return source()
+        except (_NotThereError, MissingKubeconfig) as error:
+            attempts.append((name, str(error)))
+    raise NoConfiguration(attempts)
+
+
+def _from_environment(context: str | None) -> Config:
+    files = _named_files()
+    if not files:
+        raise _NotThereError("not set")
+    return from_kubeconfig(files, context)
+
+
+def _from_pod(context: str | None, service_account: str | os.PathLike[str] | None) -> Config:
+    if context is not None:
+        raise _NotThereError(f"not tried, because context {context!r} was asked for")
+    try:
+        return in_cluster(service_account)
+    except ConfigError as error:  # outside of pods, and in those without a mounted token, the next source is meant
+        raise _NotThereError(str(error)) from error
+
+
+def _from_home(context: str | None) -> Config:
+    if _named_files():
+        raise _NotThereError("not tried, because KUBECONFIG is set and means another cluster")
+    return from_kubeconfig(Path.home() / ".kube" / "config", context)
+
+
+def _named_files() -> list[str]:
+    return [path for path in os.environ.get("KUBECONFIG", "").split(os.pathsep) if path]
