@@ -83,7 +83,7 @@ class VirtualTimeLoop(asyncio.BaseEventLoop):
         self._limit = self._allowance = limit.total_seconds()
         self._now = 0.0
         self._spins = 0
-        self._clock_resolution = 1e-9
+        self._clock_resolution = 1e-6  # timers this close ring together; floats are finer than that for 200 years
         self._signal_handlers: dict[int, Callable[[], object]] = {}
         self._selector = self  # BaseEventLoop waits with `self._selector.select(timeout)`: that wait is what we replace
 

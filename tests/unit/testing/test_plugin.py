@@ -1,0 +1,130 @@
+"""The pytest plugin, seen from a project that uses it."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+SETTINGS = """
+[pytest]
+asyncio_mode = {mode}
+asyncio_default_fixture_loop_scope = function
+filterwarnings = error
+pyctrl_strict_loop = {strict}
+pyctrl_virtual_time = virtual
+"""
+
+
+def _run(pytester: pytest.Pytester, code: str, *, strict: bool = True, mode: str = "auto") -> pytest.RunResult:
+    pytester.makeini(SETTINGS.format(strict=str(strict).lower(), mode=mode))
+    pytester.makepyfile(code)
+    return pytester.runpytest_inprocess("-p", "no:randomly")
+
+
+MISUSES = {
+    "leaks_a_task": ("asyncio.create_task(asyncio.sleep(9), name='left')", "tasks left running"),
+    "hides_a_failed_task": ("asyncio.create_task(broken()); await asyncio.sleep(0.01)", "exceptions that nobody saw"),
+    "hides_a_failed_callback": ("asyncio.get_running_loop().call_soon(lambda: 1 / 0)", "exceptions that nobody saw"),
+    "computes_for_long": ("compute(1.2)", "the loop was blocked: one turn took 1."),
+    "sleeps": ("time.sleep(0.01)", "Blocking call to time.sleep"),
+    "connects": ("socket.create_connection(('127.0.0.1', 9))", "Blocking call to socket.socket.connect"),
+}
+
+
+@pytest.mark.slow(reason="it computes for longer than the loop allows")
+@pytest.mark.parametrize("marker", ["virtual_time", "real_time"])
+def test_misuse_fails(pytester: pytest.Pytester, marker: str) -> None:
+    """A test that leaks a task, hides an exception or blocks its loop fails, in virtual and in real time."""
+    prelude = f"""
+import asyncio, pytest, socket, time
+
+pytestmark = pytest.mark.{marker}
+
+async def broken():
+    raise ValueError("seen by nobody")
+
+def compute(seconds):
+    end = time.thread_time() + seconds
+    while time.thread_time() < end:
+        pass
+
+"""
+    tests = [f"async def test_{name}():\n    {body}\n" for name, (body, _) in MISUSES.items()]
+
+    result = _run(pytester, prelude + "\n".join(tests))
+
+    outcomes = result.parseoutcomes()
+    assert outcomes["errors"] == 4
+    assert outcomes["failed"] == 2
+    for name, (_, message) in MISUSES.items():
+        assert re.search(rf"test_{name} _+\n(?s:.*?){message}", result.stdout.str()), name
+
+
+def test_clean_tests_pass(pytester: pytest.Pytester) -> None:
+    """Tests that end what they began pass, and the tasks of a fixture are the fixture's business."""
+    code = """
+        import asyncio, pytest, time
+
+        @pytest.fixture
+        async def background():
+            task = asyncio.create_task(asyncio.sleep(1000))
+            yield task
+            task.cancel()
+
+        @pytest.mark.virtual_time
+        async def test_virtual(background):
+            await asyncio.sleep(10)
+
+        async def test_real(background):
+            await asyncio.sleep(0)
+
+        def test_sync():
+            time.sleep(0.001)
+    """
+
+    _run(pytester, code).assert_outcomes(passed=3)
+
+
+def test_strictness_is_opt_in(pytester: pytest.Pytester) -> None:
+    """Without the setting, the plugin changes nothing for tests that do not ask for it."""
+    code = """
+        import asyncio, time
+
+        async def test_as_ever():
+            asyncio.create_task(asyncio.sleep(1000))
+            time.sleep(0.001)
+            assert type(asyncio.get_running_loop()).__module__.startswith("asyncio")
+    """
+
+    _run(pytester, code, strict=False).assert_outcomes(passed=1)
+
+
+def test_works_in_strict_mode(pytester: pytest.Pytester) -> None:
+    """The plugin works for projects that mark their async tests one by one."""
+    code = """
+        import asyncio, pytest
+
+        @pytest.mark.asyncio
+        @pytest.mark.virtual_time
+        async def test_hour():
+            await asyncio.sleep(3600)
+            assert asyncio.get_running_loop().time() == 3600
+    """
+
+    _run(pytester, code, mode="strict").assert_outcomes(passed=1)
+
+
+def test_unknown_argument_of_the_marker(pytester: pytest.Pytester) -> None:
+    """A misspelt argument of virtual_time is an error that says what it takes."""
+    code = """
+        import pytest
+
+        @pytest.mark.virtual_time(limits=3)
+        async def test_misspelt(): ...
+    """
+
+    result = _run(pytester, code)
+
+    assert result.ret != pytest.ExitCode.OK
+    result.stdout.fnmatch_lines(["*virtual_time takes limit=timedelta(...) and nothing else*"])
