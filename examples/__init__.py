@@ -1,0 +1,1 @@
+"""Operators built with pyctrl, to read, run and copy."""

@@ -1,0 +1,111 @@
+"""PodSet: a size, a Deployment of that size, and the names of its pods in the status."""
+
+from __future__ import annotations
+
+import logging
+
+from pydantic import Field
+
+from pyctrl.api import CustomResource, Int32, Key, Model, ObjectMeta, set_controller_reference
+from pyctrl.controller import Builder, Controller, Host, Reconciler, Request, Result, mapped
+from pyctrl.kinds.apps.v1 import Deployment, DeploymentSpec
+from pyctrl.kinds.core.v1 import Container, ContainerPort, Pod, PodSpec, PodTemplateSpec
+from pyctrl.kinds.meta.v1 import LabelSelector
+
+__all__ = ["PodSet", "PodSetReconciler", "PodSetSpec", "PodSetStatus", "add_podset"]
+
+log = logging.getLogger("podset")
+
+
+class PodSetSpec(Model):
+    """What the user wants."""
+
+    size: Int32 = Field(ge=0, description="Number of pods")
+
+
+class PodSetStatus(Model):
+    """What there is."""
+
+    nodes: list[str] = Field(default_factory=list, description="Names of the pods, sorted")
+
+
+class PodSet(CustomResource[PodSetSpec, PodSetStatus], group="apps.jicki.cn", version="v1alpha1"):
+    """PodSet keeps a number of pods running."""
+
+
+def labels_for(name: str) -> dict[str, str]:
+    """Return the labels that the pods of a PodSet carry."""
+    return {"app": "podSet", "podSet_cr": name}
+
+
+def deployment_for(podset: PodSet) -> Deployment:
+    """Make the Deployment that a PodSet wants, owned by it."""
+    labels = labels_for(podset.metadata.name)
+    container = Container(
+        name="podset",
+        image="busybox",
+        command=["sleep", "3600"],
+        ports=[ContainerPort(name="podset", container_port=1234)],
+    )
+    deployment = Deployment(
+        metadata=ObjectMeta(name=podset.metadata.name, namespace=podset.metadata.namespace),
+        spec=DeploymentSpec(
+            replicas=podset.spec.size,
+            selector=LabelSelector(match_labels=labels),
+            template=PodTemplateSpec(metadata=ObjectMeta(labels=labels), spec=PodSpec(containers=[container])),
+        ),
+    )
+    set_controller_reference(podset, deployment)
+    return deployment
+
+
+class PodSetReconciler(Reconciler[PodSet]):
+    """Brings Deployment and status to what the PodSet says; runs again whenever one of the three changes."""
+
+    async def reconcile(self, request: Request) -> Result | None:
+        podset = await self.client.find(PodSet, request.key)
+        if podset is None or podset.metadata.deletion_timestamp is not None:
+            return None  # gone or going: what it owns is collected by the cluster
+        await self.scale(podset)
+        await self.report(podset)
+        return None
+
+    async def scale(self, podset: PodSet) -> None:
+        """Create the Deployment, or bring its replicas to the PodSet's size."""
+        deployment = await self.client.find(Deployment, podset.key)
+        if deployment is None:
+            await self.client.create(deployment_for(podset))
+            log.info("created deployment", extra={"replicas": podset.spec.size})
+        elif deployment.spec.replicas != podset.spec.size:
+            before = deployment.deep_copy()
+            deployment.spec.replicas = podset.spec.size
+            await self.client.patch(deployment, merge_from(before))
+            log.info("scaled deployment", extra={"replicas": podset.spec.size})
+
+    async def report(self, podset: PodSet) -> None:
+        """Bring the pod names in the status up to date."""
+        pods = await self.client.list(
+            Pod, namespace=podset.metadata.namespace, labels=labels_for(podset.metadata.name)
+        )
+        names = sorted(pod.metadata.name for pod in pods if pod.metadata.deletion_timestamp is None)
+        if names != podset.status.nodes:
+            podset.status.nodes = names
+            await self.client.status.update(podset)
+
+
+def podset_of(pod: Pod) -> Key | None:
+    """Return the PodSet that a pod belongs to, by its label."""
+    name = pod.metadata.labels.get("podSet_cr")
+    return Key(pod.metadata.namespace, name) if name else None
+
+
+def add_podset(host: Host) -> Controller:
+    """Wire the operator into a manager: two workers, and a look at pods, whose names the status shows."""
+    return (
+        Builder(host)
+        .reconciles(PodSet)
+        .owns(Deployment)
+        .watches(Pod, mapped(podset_of))
+        .options(workers=2)
+        .build(PodSetReconciler())
+    )

@@ -1,0 +1,95 @@
+"""Who depends on whom, over all kinds: what the garbage collector looks at. No I/O."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from pyctrl.api import GroupVersionKind, Key, Object, OwnerReference, is_deleting
+
+__all__ = ["FOREGROUND", "ORPHAN", "Graph", "Node"]
+
+FOREGROUND, ORPHAN = "foregroundDeletion", "orphan"  # the finalizers that delete options leave (metav1)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Node:
+    """An object as the collector sees it."""
+
+    uid: str
+    gvk: GroupVersionKind
+    key: Key
+    owners: tuple[OwnerReference, ...]
+    finalizers: tuple[str, ...]
+    is_deleting: bool
+
+    @classmethod
+    def of(cls, gvk: GroupVersionKind, obj: Object) -> Node:
+        """Make the node of an object."""
+        meta = obj.metadata
+        return cls(
+            uid=meta.uid,
+            gvk=gvk,
+            key=obj.key,
+            owners=tuple(meta.owner_references),
+            finalizers=tuple(meta.finalizers),
+            is_deleting=is_deleting(obj),
+        )
+
+    @property
+    def waits_for_dependents(self) -> bool:
+        """Whether it has been deleted in the foreground: it goes after what depends on it."""
+        return self.is_deleting and FOREGROUND in self.finalizers
+
+    def blocks(self, owner_uid: str) -> bool:
+        """Whether an owner deleted in the foreground has to wait for this one."""
+        return any(ref.uid == owner_uid and bool(ref.block_owner_deletion) for ref in self.owners)
+
+
+class Graph:
+    """All objects by uid, and by the uid of their owners."""
+
+    def __init__(self) -> None:
+        self._nodes: dict[str, Node] = {}
+        self._dependents: dict[str, set[str]] = {}
+
+    def get(self, uid: str) -> Node | None:
+        """Return the node of a uid, or None when no such object is known."""
+        return self._nodes.get(uid)
+
+    def dependents(self, uid: str) -> list[Node]:
+        """Return what names this uid as an owner, in the order of the uids."""
+        return [self._nodes[child] for child in sorted(self._dependents.get(uid, ()))]
+
+    def put(self, node: Node) -> list[str]:
+        """Add or replace a node; returns the uids that have to be looked at because of it."""
+        before = self._nodes.get(node.uid)
+        self._unlink(before)
+        self._nodes[node.uid] = node
+        for ref in node.owners:
+            self._dependents.setdefault(ref.uid, set()).add(node.uid)
+        concerned = [node.uid] if node.owners or node.is_deleting else []
+        if node.waits_for_dependents and not (before and before.waits_for_dependents):
+            concerned += [child.uid for child in self.dependents(node.uid)]
+        return [*concerned, *self._waiting_owners(before)]
+
+    def remove(self, uid: str) -> list[str]:
+        """Remove a node; returns the uids that have to be looked at: its dependents, and owners that waited for it."""
+        node = self._nodes.pop(uid, None)
+        self._unlink(node)
+        return [*sorted(self._dependents.get(uid, ())), *self._waiting_owners(node)]
+
+    def _unlink(self, node: Node | None) -> None:
+        for ref in node.owners if node else ():
+            children = self._dependents.get(ref.uid)
+            if children is not None:
+                children.discard(node.uid if node else "")
+                if not children:
+                    del self._dependents[ref.uid]
+
+    def _waiting_owners(self, node: Node | None) -> Iterable[str]:
+        """Return the owners that wait for this dependent, which has changed or gone."""
+        for ref in node.owners if node else ():
+            owner = self._nodes.get(ref.uid)
+            if owner is not None and owner.waits_for_dependents:
+                yield owner.uid

@@ -1,0 +1,105 @@
+"""Namespaces: what each one starts with, and its end, which is the end of everything in it."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+from pyctrl.api import Key, Metadata, ObjectMeta, is_deleting
+from pyctrl.client import ResourceMapping
+from pyctrl.controller import Builder, Controller, Host, Reconciler, Request, Result, mapped
+from pyctrl.errors import AlreadyExists, Conflict, Forbidden, MethodNotAllowed, NotFound
+from pyctrl.kinds.core.v1 import ConfigMap, Namespace, ServiceAccount
+
+__all__ = ["NamespaceReconciler", "add_namespaces"]
+
+ROOT_CA = "kube-root-ca.crt"
+FINALIZER = "kubernetes"  # in spec.finalizers of every namespace, taken away through its `finalize` sub-resource
+LOOK_AGAIN = timedelta(seconds=1)  # at what finalizers still hold back; nothing tells of its going
+
+
+def add_namespaces(host: Host, *, root_ca: str) -> Controller:
+    """Run namespaces in a manager. ``root_ca`` is the PEM text that pods trust the API server by."""
+    return (
+        Builder(host)
+        .reconciles(Namespace)
+        .watches(ServiceAccount, mapped(_namespace_of_default))
+        .watches(ConfigMap, mapped(_namespace_of_default))
+        .options(name="namespace", workers=4)
+        .build(NamespaceReconciler(root_ca))
+    )
+
+
+def _namespace_of_default(obj: ServiceAccount | ConfigMap) -> Key | None:
+    return Key("", obj.metadata.namespace) if obj.metadata.name in ("default", ROOT_CA) else None
+
+
+class NamespaceReconciler(Reconciler[Namespace]):
+    """Gives living namespaces their default service account and root certificate, and empties deleted ones."""
+
+    def __init__(self, root_ca: str) -> None:
+        self._root_ca = root_ca
+
+    async def reconcile(self, request: Request) -> Result | None:
+        namespace = await self.client.find(Namespace, request.key)
+        if namespace is None:
+            return None
+        if not is_deleting(namespace):
+            await self._furnish(namespace.metadata.name)
+            return None
+        if await self._empty(namespace.metadata.name):
+            await self._finalize(namespace)
+            return None
+        return Result(requeue_after=LOOK_AGAIN)
+
+    async def _furnish(self, name: str) -> None:
+        wanted = (
+            ServiceAccount(metadata=ObjectMeta(name="default", namespace=name)),
+            ConfigMap(
+                metadata=ObjectMeta(
+                    name=ROOT_CA,
+                    namespace=name,
+                    annotations={
+                        "kubernetes.io/description": "Contains a CA bundle that can be used to verify the kube-apiserver "
+                        "when using internal endpoints such as the internal service IP or kubernetes.default.svc. "
+                        "No other usage is guaranteed across distributions of Kubernetes clusters."
+                    },
+                ),
+                data={"ca.crt": self._root_ca},
+            ),
+        )
+        for obj in wanted:
+            if await self.client.find(type(obj), obj.key) is None:
+                try:
+                    await self.client.create(obj)
+                except (AlreadyExists, Forbidden, NotFound):
+                    continue  # somebody was faster, or the namespace is going: its event tells
+
+    async def _empty(self, namespace: str) -> bool:
+        """Delete everything in a namespace; says whether nothing is left."""
+        left = 0
+        for mapping in await self.client.live.discovery.mappings():
+            if mapping.namespaced and {"list", "delete"} <= set(mapping.verbs):
+                left += await self._empty_of(mapping, namespace)
+        return left == 0
+
+    async def _empty_of(self, mapping: ResourceMapping, namespace: str) -> int:
+        live, kind = self.client.live, Metadata.of(mapping.gvk)
+        try:
+            found: list[Metadata[Any]] = list(await live.list(kind, namespace=namespace))
+        except (NotFound, MethodNotAllowed):
+            return 0  # its definition has just gone
+        for obj in found:
+            if not is_deleting(obj):
+                try:
+                    await live.delete(kind, obj.key, propagation="Background")
+                except (NotFound, Conflict):
+                    continue
+        return len(await live.list(kind, namespace=namespace)) if found else 0
+
+    async def _finalize(self, namespace: Namespace) -> None:
+        namespace.spec.finalizers = [f for f in namespace.spec.finalizers if f != FINALIZER]
+        try:
+            await self.client.live.subresource("finalize").update(namespace)
+        except (NotFound, Conflict):
+            return
