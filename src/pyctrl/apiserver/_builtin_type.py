@@ -1,0 +1,158 @@
+"""A built-in resource: decoded by its Go type's rules, defaulted and checked by its kind's strategy."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeAlias
+
+from . import _answers as answers
+from ._builtins import Strategy, strategy_of
+from ._components import Components
+from ._metadata import validate_metadata, validate_metadata_update
+from ._schema import JSON, Node
+from ._status import bump_generation, carry_system_fields, keep_metadata, same_content
+from ._strict import report_unknown
+from ._typed import DecodeFailed, decode, empty
+
+Described: TypeAlias = Mapping[str, Any]  # a resource as the aggregated discovery document has it
+
+
+class BuiltinType:
+    """One built-in resource in one version. See `ResourceType` for what is promised."""
+
+    deprecation = ""
+
+    def __init__(self, group: str, version: str, described: Described, components: Components) -> None:
+        self.group = group
+        self.version = version
+        self.described = described
+        self.kind: str = described["responseKind"]["kind"]
+        self.plural: str = described["resource"]
+        self.singular: str = described["singularResource"]
+        self.namespaced = described["scope"] == "Namespaced"
+        self.list_kind = f"{self.kind}List"
+        self.short_names = tuple(described.get("shortNames", ()))
+        self.categories = tuple(described.get("categories", ()))
+        self.verbs = tuple(described["verbs"])
+        self.subresources = frozenset(each["subresource"] for each in described.get("subresources", ()))
+        self.strategy: Strategy = strategy_of(group, self.kind)
+        self.has_generation = self.strategy.has_generation
+        self.storage_version = self.strategy.storage_version or version
+        self.document = f"{group or 'core'}_{version}"
+        self._components = components
+        self._schema: Node | None = None
+        self._blank: dict[str, JSON] | None = None
+
+    def __repr__(self) -> str:
+        return f"<{self.plural}.{self.version}.{self.group}>"
+
+    @property
+    def api_version(self) -> str:
+        """`apps/v1`, or `v1` for the core group."""
+        return f"{self.group}/{self.version}" if self.group else self.version
+
+    @property
+    def schema(self) -> Node:
+        """The node of the kind, compiled when it is first asked for."""
+        if self._schema is None:
+            found = self._components.kind(self.document, self.group, self.version, self.kind)
+            self._schema = found if found is not None else Node(open=True)
+        return self._schema
+
+    def blank(self) -> dict[str, JSON]:
+        """What an object of this kind is before anything is set: Go's zero, which a create is compared with."""
+        if self._blank is None:
+            self._blank = empty(self.schema)
+        return self._blank
+
+    def decode(
+        self, obj: dict[str, JSON], *, field_validation: str, warnings: list[str], duplicates: Sequence[str] = ()
+    ) -> None:
+        """Bring the object into the form of its Go type; unknown fields are refused, warned about or dropped."""
+        unknown: list[str] = []
+        try:
+            read = decode(self.schema, obj, unknown)
+        except DecodeFailed as failed:
+            raise answers.bad_request(f'{self._where(obj)}: {failed}') from failed
+        report_unknown(self._where(obj), unknown, duplicates, field_validation, warnings)
+        obj.clear()
+        obj.update(read)
+        obj["kind"], obj["apiVersion"] = self.kind, self.api_version
+
+    def _where(self, obj: Mapping[str, JSON]) -> str:
+        return f'{self.kind} in version "{self.version}" cannot be handled as a {self.kind}'
+
+    def prepare_create(
+        self, obj: dict[str, JSON], *, field_validation: str, warnings: list[str], duplicates: Sequence[str] = ()
+    ) -> None:
+        """Decode, default, strip what only the server writes, and check."""
+        self.decode(obj, field_validation=field_validation, warnings=warnings, duplicates=duplicates)
+        strategy = self.strategy
+        metadata = obj["metadata"]
+        for key in ("deletionTimestamp", "deletionGracePeriodSeconds", "selfLink", "generation"):
+            metadata.pop(key, None)
+        strategy.default(obj)
+        if self.has_generation:
+            metadata["generation"] = 1
+        if "status" in self.subresources and not strategy.keeps_status_on_create:
+            self._reset_status(obj)
+        strategy.complete(obj, None)
+        causes = validate_metadata(
+            metadata, namespaced=self.namespaced, name_rule=strategy.name_rule, standard_finalizers=True
+        )
+        self._refuse(obj, [*causes, *strategy.validate(obj, None)])
+
+    def _reset_status(self, obj: dict[str, JSON]) -> None:
+        blank = self.blank().get("status")
+        obj.pop("status", None)
+        if blank is not None:
+            obj["status"] = dict(blank)
+
+    def prepare_update(
+        self,
+        new: dict[str, JSON],
+        old: dict[str, JSON],
+        *,
+        subresource: str | None,
+        field_validation: str,
+        warnings: list[str],
+        duplicates: Sequence[str] = (),
+    ) -> None:
+        """Decode and default, keep what this door may not change, count the generation, and check."""
+        self.decode(new, field_validation=field_validation, warnings=warnings, duplicates=duplicates)
+        strategy = self.strategy
+        carry_system_fields(new["metadata"], old["metadata"])
+        strategy.default(new)
+        if subresource == "status":
+            self._keep_all_but_status(new, old)
+        elif "status" in self.subresources and "status" in old:
+            new["status"] = old["status"]
+        strategy.complete(new, old)
+        if self.has_generation:
+            bump_generation(new, old, annotations_too=strategy.annotations_count and subresource is None)
+        again = validate_metadata_update(new["metadata"], old["metadata"], standard_finalizers=True)
+        causes = [*again, *again]  # kube-apiserver checks twice, and says so twice
+        self._refuse(new, [*causes, *strategy.validate(new, old if subresource is None else None)])
+
+    def _keep_all_but_status(self, new: dict[str, JSON], old: Mapping[str, JSON]) -> None:
+        for key in [key for key in new if key not in ("metadata", "status", "kind", "apiVersion")]:
+            if key not in old:
+                del new[key]
+        new.update({key: value for key, value in old.items() if key not in ("metadata", "status")})
+        keep_metadata(new["metadata"], old["metadata"], self.strategy.status_keeps)
+
+    def _refuse(self, obj: Mapping[str, JSON], causes: list[answers.Cause]) -> None:
+        if causes:
+            raise answers.invalid(self.kind, obj["metadata"].get("name", ""), causes, group=self.group)
+
+    def selectable_fields(self, obj: Mapping[str, JSON]) -> Mapping[str, str]:
+        """The values field selectors may ask for; the keys are the fields this kind supports."""
+        return self.strategy.selectable_fields(obj, namespaced=self.namespaced)
+
+    def on_read(self, obj: dict[str, JSON]) -> dict[str, JSON]:
+        """Stored objects are served as they are: defaulting happened when they were written."""
+        return obj
+
+    def is_same(self, new: Mapping[str, JSON], old: Mapping[str, JSON]) -> bool:
+        """Say whether a write would change nothing, managed fields' times aside."""
+        return same_content(new, old)

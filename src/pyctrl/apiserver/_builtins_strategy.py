@@ -1,0 +1,63 @@
+"""What distinguishes one built-in kind from another, as data: a `Strategy`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+from . import _names as names
+from ._answers import Cause
+from ._paths import value_at
+from ._schema import JSON
+
+Object: TypeAlias = dict[str, JSON]
+Default: TypeAlias = Callable[[Object], None]  # sets what is missing
+Complete: TypeAlias = Callable[[Object, Object | None], None]  # what the server decides; old is None on create
+Validate: TypeAlias = Callable[[Object, Object | None], Iterable[Cause]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Strategy:
+    """How one built-in kind is created and updated."""
+
+    has_generation: bool = False
+    annotations_count: bool = False  # a change of annotations moves the generation, as for Deployments
+    keeps_status_on_create: bool = False
+    name_rule: names.Rule = names.subdomain
+    storage_version: str = ""  # when not the version asked for
+    status_keeps: tuple[str, ...] = ()  # metadata that the status door may not change
+    fields: Mapping[str, str] = field(default_factory=dict)  # field selectors beside name and namespace -> path
+    defaults: tuple[Default, ...] = ()
+    completes: tuple[Complete, ...] = ()
+    validates: tuple[Validate, ...] = ()
+
+    def default(self, obj: Object) -> None:
+        """Set what is missing."""
+        for each in self.defaults:
+            each(obj)
+
+    def complete(self, new: Object, old: Object | None) -> None:
+        """Set what the server decides."""
+        for each in self.completes:
+            each(new, old)
+
+    def validate(self, new: Object, old: Object | None) -> list[Cause]:
+        """Check what the kind asks for."""
+        return [cause for each in self.validates for cause in each(new, old)]
+
+    def selectable_fields(self, obj: Mapping[str, JSON], *, namespaced: bool) -> dict[str, str]:
+        """Give the values of the fields that selectors may name."""
+        metadata = obj["metadata"]
+        found = {"metadata.name": metadata.get("name", "")}
+        if namespaced:
+            found["metadata.namespace"] = metadata.get("namespace", "")
+        for label, path in self.fields.items():
+            found[label] = _text(value_at(obj, path))
+        return found
+
+
+def _text(value: JSON) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return "" if value is None else str(value)

@@ -1,0 +1,254 @@
+"""A resource of a definition (a custom resource), in one of its versions."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+
+from . import _answers as answers
+from . import _names as names
+from ._components import Components
+from ._defaulting import apply_defaults, prune_nulls
+from ._metadata import finalizer_warnings, validate_labels, validate_metadata, validate_metadata_update
+from ._paths import value_at
+from ._pruning import prune
+from ._schema import JSON, Node, compile_structural
+from ._status import bump_generation, carry_system_fields, same_content
+from ._strict import report_unknown
+from ._typed import DecodeFailed, decode
+from ._validation import validate, validate_list_types
+
+VERBS = ("delete", "deletecollection", "get", "list", "patch", "create", "update", "watch")
+_META = ("core_v1", "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta")
+
+
+def types_of(definition: Mapping[str, JSON], components: Components) -> tuple[CustomType, ...]:
+    """Give the types of a definition's served versions."""
+    spec = definition["spec"]
+    accepted = (definition.get("status") or {}).get("acceptedNames") or spec["names"]
+    called = accepted if accepted.get("plural") else spec["names"]
+    return tuple(CustomType(spec, called, version, components) for version in spec["versions"] if version["served"])
+
+
+class CustomType:
+    """One custom resource in one version. See `ResourceType` for what is promised."""
+
+    has_generation = True
+    verbs = VERBS
+
+    def __init__(
+        self, spec: Mapping[str, JSON], called: Mapping[str, JSON], version: Mapping[str, JSON], components: Components
+    ) -> None:
+        self.spec = spec
+        self.group: str = spec["group"]
+        self.version: str = version["name"]
+        self.kind: str = called["kind"]
+        self.plural: str = called["plural"]
+        self.singular: str = called.get("singular") or self.kind.lower()
+        self.namespaced = spec["scope"] == "Namespaced"
+        self.list_kind: str = called.get("listKind") or f"{self.kind}List"
+        self.short_names = tuple(called.get("shortNames") or ())
+        self.categories = tuple(called.get("categories") or ())
+        self.described = version
+        self.subresources = frozenset(version.get("subresources") or {})
+        self.scale: Mapping[str, str] | None = (version.get("subresources") or {}).get("scale")
+        self.storage_version: str = next(each["name"] for each in spec["versions"] if each["storage"])
+        self.deprecation = _deprecation(version, self.group, self.kind)
+        self._fields = {each["jsonPath"].removeprefix("."): each["jsonPath"] for each in version.get("selectableFields") or ()}
+        self._components = components
+        self._schema: Node | None = None
+
+    def __repr__(self) -> str:
+        return f"<{self.plural}.{self.version}.{self.group}>"
+
+    @property
+    def api_version(self) -> str:
+        """`group/version`."""
+        return f"{self.group}/{self.version}"
+
+    @property
+    def schema(self) -> Node:
+        """The node of the kind, compiled when it is first asked for."""
+        if self._schema is None:
+            text = (self.described.get("schema") or {}).get("openAPIV3Schema") or {}
+            self._schema = node = compile_structural(text)
+            node.preserve = node.preserve or bool(self.spec.get("preserveUnknownFields"))
+            node.properties["metadata"] = self._metadata_node
+            node.properties.setdefault("apiVersion", Node(type="string"))
+            node.properties.setdefault("kind", Node(type="string"))
+        return self._schema
+
+    @property
+    def _metadata_node(self) -> Node:
+        return self._components.node(*_META)
+
+    def blank(self) -> dict[str, JSON]:
+        """Nothing: a custom resource has no fields of its own."""
+        return {}
+
+    def decode(
+        self, obj: dict[str, JSON], *, field_validation: str, warnings: list[str], duplicates: Sequence[str] = ()
+    ) -> None:
+        """Read metadata as its Go type does, drop what the schema does not know, and fill defaults."""
+        unknown: list[str] = []
+        schema = self.schema
+        try:
+            obj["metadata"] = self._read_metadata(obj.get("metadata") or {}, "metadata", unknown)
+            prune(schema, obj, unknown, self._read_metadata)
+        except DecodeFailed as failed:
+            raise answers.bad_request(f"{self._where()}: {failed}") from failed
+        report_unknown(self._where(), unknown, duplicates, field_validation, warnings)
+        self._fill(schema, obj)
+        obj["kind"], obj["apiVersion"] = self.kind, self.api_version
+
+    def _fill(self, schema: Node, obj: dict[str, JSON]) -> None:
+        metadata = obj.pop("metadata")
+        prune_nulls(schema, obj)
+        apply_defaults(schema, obj)
+        obj["metadata"] = metadata
+
+    def _read_metadata(self, metadata: JSON, path: str, unknown: list[str]) -> JSON:
+        found: list[str] = []
+        read = decode(self._metadata_node, metadata, found)
+        unknown.extend(f"{path}.{each}" for each in found)
+        return read
+
+    def _where(self) -> str:
+        return f'{self.kind} in version "{self.version}" cannot be handled as a {self.kind}'
+
+    def prepare_create(
+        self, obj: dict[str, JSON], *, field_validation: str, warnings: list[str], duplicates: Sequence[str] = ()
+    ) -> None:
+        """Decode, strip what only the server writes, and check."""
+        self.decode(obj, field_validation=field_validation, warnings=warnings, duplicates=duplicates)
+        metadata = obj["metadata"]
+        for key in ("deletionTimestamp", "deletionGracePeriodSeconds", "selfLink"):
+            metadata.pop(key, None)
+        if "status" in self.subresources:
+            obj.pop("status", None)
+        metadata["generation"] = 1
+        causes = validate_metadata(
+            metadata, namespaced=self.namespaced, name_rule=names.subdomain, standard_finalizers=False
+        )
+        self._refuse(obj, [*causes, *self.validate(obj)])
+        warnings.extend(finalizer_warnings(metadata, None))
+
+    def prepare_update(
+        self,
+        new: dict[str, JSON],
+        old: dict[str, JSON],
+        *,
+        subresource: str | None,
+        field_validation: str,
+        warnings: list[str],
+        duplicates: Sequence[str] = (),
+    ) -> None:
+        """Decode, keep what this door may not change, count the generation, and check."""
+        self.decode(new, field_validation=field_validation, warnings=warnings, duplicates=duplicates)
+        carry_system_fields(new["metadata"], old["metadata"])
+        if subresource == "status":
+            _keep_all_but_status(new, old)
+        elif "status" in self.subresources:
+            new.pop("status", None)
+            if "status" in old:
+                new["status"] = old["status"]
+        bump_generation(new, old, with_status="status" not in self.subresources)
+        again = validate_metadata_update(new["metadata"], old["metadata"], standard_finalizers=False)
+        self._refuse(new, [*again, *again, *self.validate(new)])
+        warnings.extend(finalizer_warnings(new["metadata"], old["metadata"]))
+
+    def validate(self, obj: dict[str, JSON]) -> list[answers.Cause]:
+        """Check the object against the schema: values, scale, embedded objects, list types."""
+        schema = self.schema
+        metadata = obj.pop("metadata")
+        causes = validate(schema, obj)
+        causes += self._validate_scale(obj)
+        causes += _validate_embedded(schema, obj, "")
+        causes += validate_list_types(schema, obj)
+        obj["metadata"] = metadata
+        return causes
+
+    def _validate_scale(self, obj: Mapping[str, JSON]) -> Iterator[answers.Cause]:
+        if self.scale is None:
+            return
+        for path in (self.scale["specReplicasPath"], self.scale["statusReplicasPath"]):
+            replicas = value_at(obj, path)
+            if isinstance(replicas, int) and replicas < 0:
+                yield answers.invalid_value(path.removeprefix("."), replicas, "should be a non-negative integer")
+
+    def _refuse(self, obj: Mapping[str, JSON], causes: list[answers.Cause]) -> None:
+        if causes:
+            raise answers.invalid(self.kind, obj["metadata"].get("name", ""), causes, group=self.group)
+
+    def selectable_fields(self, obj: Mapping[str, JSON]) -> Mapping[str, str]:
+        """Name and namespace, and the fields the definition names."""
+        metadata = obj["metadata"]
+        found = {"metadata.name": metadata.get("name", "")}
+        if self.namespaced:
+            found["metadata.namespace"] = metadata.get("namespace", "")
+        for field, path in self._fields.items():
+            value = value_at(obj, path)
+            found[field] = "" if value is None else value if isinstance(value, str) else json.dumps(value)
+        return found
+
+    def on_read(self, obj: dict[str, JSON]) -> dict[str, JSON]:
+        """Serve a stored object in this version, with the defaults the schema has now."""
+        if obj.get("apiVersion") != self.api_version:
+            obj["apiVersion"] = self.api_version
+        if self.schema.has_defaults:
+            apply_defaults(self.schema, obj)
+        return obj
+
+    def is_same(self, new: Mapping[str, JSON], old: Mapping[str, JSON]) -> bool:
+        """Say whether a write would change nothing, managed fields' times aside."""
+        return same_content(new, old)
+
+
+def _deprecation(version: Mapping[str, JSON], group: str, kind: str) -> str:
+    if not version.get("deprecated"):
+        return ""
+    return version.get("deprecationWarning") or f"{group}/{version['name']} {kind} is deprecated"
+
+
+def _keep_all_but_status(new: dict[str, JSON], old: Mapping[str, JSON]) -> None:
+    status, managed = new.get("status"), new["metadata"].get("managedFields")
+    new.clear()
+    new.update(old)
+    new["metadata"] = {key: value for key, value in old["metadata"].items() if key != "managedFields"}
+    if managed is not None:
+        new["metadata"]["managedFields"] = managed
+    if status is not None:
+        new["status"] = status
+    else:
+        new.pop("status", None)
+
+
+def _validate_embedded(node: Node, value: JSON, path: str) -> Iterator[answers.Cause]:
+    if not node.embeds:
+        return
+    if isinstance(value, dict):
+        if node.embedded:
+            yield from _embedded(value, path)
+        for key, item in value.items():
+            child = node.child(key)
+            if child is not None and isinstance(item, (dict, list)):
+                yield from _validate_embedded(child, item, f"{path}.{key}" if path else key)
+    elif isinstance(value, list) and node.items is not None:
+        for index, item in enumerate(value):
+            yield from _validate_embedded(node.items, item, f"{path}[{index}]")
+
+
+def _embedded(value: Mapping[str, JSON], path: str) -> Iterator[answers.Cause]:
+    if value.get("apiVersion") == "":
+        yield answers.invalid_value(f"{path}.apiVersion", "", "must not be empty")
+    kind = value.get("kind")
+    if isinstance(kind, str):
+        if not kind:
+            yield answers.invalid_value(f"{path}.kind", "", "must not be empty")
+        elif why := names.label_1035(kind.lower()):
+            yield answers.invalid_value(f"{path}.kind", kind, "may have mixed case, but should otherwise match: " + ",".join(why))
+    metadata = value.get("metadata") or {}
+    if name := metadata.get("name"):
+        for why_not in names.subdomain(name):
+            yield answers.invalid_value(f"{path}.metadata.name", name, why_not)
+    yield from validate_labels(metadata.get("labels") or {}, f"{path}.metadata.labels")

@@ -1,0 +1,77 @@
+"""What the Go definitions of the built-in kinds say and their OpenAPI document does not.
+
+An optional field of the document is a pointer in Go or a plain value. The zero of a pointer (`replicas: 0`) is kept, the
+zero of a plain value (`paused: false`, `message: ""`) is not written. Times are the other way round: the document calls
+both optional, and a plain one is written as null. `Struct.field`, or `*.field` where every struct agrees.
+"""
+
+from __future__ import annotations
+
+POINTERS = frozenset(
+    """
+    *.optional *.controller *.blockOwnerDeletion *.immutable *.allowPrivilegeEscalation *.privileged
+    *.readOnlyRootFilesystem *.runAsNonRoot *.automountServiceAccountToken *.enableServiceLinks *.hostUsers
+    *.setHostnameAsFQDN *.shareProcessNamespace *.hostProcess *.allocateLoadBalancerNodePorts *.allowVolumeExpansion
+    *.attachRequired *.podInfoOnMount *.requiresRepublish *.seLinuxMount *.storageCapacity *.suspend *.manualSelector
+    *.started *.ready *.serving *.terminating *.orphanDependents *.optionalOldSelf *.adminAccess *.clusterScope
+    *.preventPodSchedulingIfMissing *.serviceAccountTokenInSecrets *.userNamespaces *.recursiveReadOnlyMounts
+    *.supplementalGroupsPolicy AzureDiskVolumeSource.readOnly CSIVolumeSource.readOnly DeviceAttribute.bool
+    Device.allNodes Device.bindsToNode Device.allowMultipleAllocations ResourceSliceSpec.allNodes
+    ResourceSliceSpec.perDeviceNodeSelection
+
+    DeploymentSpec.replicas ReplicaSetSpec.replicas StatefulSetSpec.replicas ReplicationControllerSpec.replicas
+    *.revisionHistoryLimit *.progressDeadlineSeconds *.collisionCount *.terminatingReplicas *.terminating
+    *.successfulJobsHistoryLimit *.failedJobsHistoryLimit *.startingDeadlineSeconds *.activeDeadlineSeconds
+    *.backoffLimit *.backoffLimitPerIndex *.completions *.maxFailedIndexes *.parallelism *.ttlSecondsAfterFinished
+    *.defaultMode *.mode *.runAsUser *.runAsGroup *.fsGroup *.priority *.terminationGracePeriodSeconds
+    *.tolerationSeconds *.minDomains *.expirationSeconds *.gracePeriodSeconds *.deletionGracePeriodSeconds
+    *.partition FCVolumeSource.lun ClientIPConfig.timeoutSeconds MutatingWebhook.timeoutSeconds
+    ValidatingWebhook.timeoutSeconds ServiceReference.port EndpointPort.port *.endPort *.minReplicas
+    *.targetCPUUtilizationPercentage *.currentCPUUtilizationPercentage *.averageUtilization
+    *.stabilizationWindowSeconds *.leaseDurationSeconds *.leaseTransitions *.succeededCount *.remainingItemCount
+    *.maxItems *.maxLength *.maxProperties *.minItems *.minLength *.minProperties *.maximum *.minimum *.multipleOf
+    *.lendablePercent *.borrowingLimitPercent ExemptPriorityLevelConfiguration.nominalConcurrencyShares
+    LimitedPriorityLevelConfiguration.nominalConcurrencyShares *.start VolumeNodeResources.count *.errorCode
+    NodeSwapStatus.capacity *.maxExpirationSeconds *.nodeAllocatableUpdatePeriodSeconds DeviceAttribute.int
+    HorizontalPodAutoscalerStatus.observedGeneration GRPCAction.service JobStatus.ready
+
+    *.storageClassName *.volumeAttributesClassName *.currentVolumeAttributesClassName *.volumeMode
+    *.ingressClassName *.preemptionPolicy *.runtimeClassName *.localhostProfile *.fsGroupChangePolicy
+    *.seLinuxChangePolicy *.mountPropagation *.recursiveReadOnly *.procMount *.timeZone *.completionMode *.managedBy
+    *.podReplacementPolicy *.internalTrafficPolicy *.ipFamilyPolicy *.loadBalancerClass *.trafficDistribution
+    *.holderIdentity *.preferredHolder LeaseSpec.strategy *.deprecationWarning *.labelSelectorPath
+    *.unhealthyPodEvictionPolicy *.selectPolicy *.reclaimPolicy *.volumeBindingMode *.gmsaCredentialSpec
+    *.gmsaCredentialSpecName *.runAsUserName *.nodeAffinityPolicy *.nodeTaintsPolicy *.hostnameOverride
+    *.resourceClaimName *.resourceClaimTemplateName *.failurePolicy *.matchPolicy *.reinvocationPolicy
+    *.parameterNotFoundAction *.fsGroupPolicy WebhookClientConfig.url ServiceReference.path
+    RuleWithOperations.scope NamedRuleWithOperations.scope HostPathVolumeSource.type
+    TypedLocalObjectReference.apiGroup TypedObjectReference.apiGroup TypedObjectReference.namespace
+    IngressClassParametersReference.apiGroup IngressClassParametersReference.scope
+    IngressClassParametersReference.namespace LoadBalancerIngress.ipMode PortStatus.error IngressPortStatus.error
+    Endpoint.hostname Endpoint.nodeName Endpoint.zone EndpointAddress.nodeName ServicePort.appProtocol
+    EndpointPort.appProtocol HTTPIngressPath.pathType Container.restartPolicy EphemeralContainer.restartPolicy
+    PodDNSConfigOption.value Validation.reason NetworkPolicyPort.protocol JSONSchemaProps.x-kubernetes-list-type
+    JSONSchemaProps.x-kubernetes-map-type JSONSchemaProps.$ref JSONSchemaProps.x-kubernetes-preserve-unknown-fields
+    ValidationRule.reason PersistentVolumeClaimSpec.dataSource *.persistentVolumeName *.stopSignal
+    Preconditions.uid Preconditions.resourceVersion DeleteOptions.propagationPolicy JobStatus.failedIndexes
+    """.split()
+)
+
+OPTIONAL_TIMES = frozenset(
+    """
+    AllocationResult.allocationTimestamp CronJobStatus.lastScheduleTime CronJobStatus.lastSuccessfulTime
+    DeviceTaint.timeAdded HorizontalPodAutoscalerStatus.lastScaleTime JobStatus.completionTime JobStatus.startTime
+    LeaseSpec.acquireTime LeaseSpec.renewTime ManagedFieldsEntry.time ObjectMeta.creationTimestamp
+    ObjectMeta.deletionTimestamp PersistentVolumeStatus.lastPhaseTransitionTime PodStatus.startTime Taint.timeAdded
+    """.split()
+)
+
+
+def is_pointer(struct: str, field: str) -> bool:
+    """Say whether a field's zero is a value of its own, kept when it is written."""
+    return f"*.{field}" in POINTERS or f"{struct}.{field}" in POINTERS
+
+
+def is_optional_time(struct: str, field: str) -> bool:
+    """Say whether an absent time is not written; the others are written as null."""
+    return f"{struct}.{field}" in OPTIONAL_TIMES

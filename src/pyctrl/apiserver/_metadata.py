@@ -1,0 +1,165 @@
+"""The rules of metadata that hold for every kind: names, labels, annotations, owners, finalizers, and what never changes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from . import _names as names
+from ._answers import Cause, field_forbidden, invalid_value, quoted, required
+from ._schema import JSON
+
+ANNOTATIONS_LIMIT = 256 * 1024  # bytes of all keys and values together
+STANDARD_FINALIZERS = frozenset({"orphan", "foregroundDeletion", "kubernetes"})
+SYSTEM_FIELDS = ("uid", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds")
+IMMUTABLE = ("name", "namespace", *SYSTEM_FIELDS)
+
+
+def validate_metadata(
+    metadata: Mapping[str, JSON], *, namespaced: bool, name_rule: names.Rule, standard_finalizers: bool
+) -> list[Cause]:
+    """Check the metadata of an object that is created.
+
+    Args:
+        standard_finalizers: A finalizer without a domain must be one of Kubernetes' own (built-in kinds).
+    """
+    return [
+        *_name(metadata, name_rule),
+        *_namespace(metadata, namespaced),
+        *_generation(metadata),
+        *_maps_and_lists(metadata, standard_finalizers=standard_finalizers),
+    ]
+
+
+def validate_metadata_update(
+    new: Mapping[str, JSON], old: Mapping[str, JSON], *, standard_finalizers: bool
+) -> list[Cause]:
+    """Check the metadata of an object that replaces another."""
+    causes = [*_deleting(new, old), *_generation(new)]
+    for key in IMMUTABLE:
+        if new.get(key) != old.get(key):
+            causes.append(invalid_value(f"metadata.{key}", new.get(key), "field is immutable"))
+    return [*causes, *_maps_and_lists(new, standard_finalizers=standard_finalizers)]
+
+
+def _name(metadata: Mapping[str, JSON], rule: names.Rule) -> Iterator[Cause]:
+    name, prefix = metadata.get("name", ""), metadata.get("generateName", "")
+    if prefix:
+        for why in rule(names.masked_as_prefix(prefix)):
+            yield invalid_value("metadata.generateName", prefix, why)
+    if not name:
+        yield required("metadata.name", "name or generateName is required")
+        return
+    for why in rule(name):
+        yield invalid_value("metadata.name", name, why)
+
+
+def _namespace(metadata: Mapping[str, JSON], namespaced: bool) -> Iterator[Cause]:
+    namespace = metadata.get("namespace", "")
+    if not namespaced:
+        if namespace:
+            yield field_forbidden("metadata.namespace", "not allowed on this type")
+    elif not namespace:
+        yield required("metadata.namespace")
+    else:
+        for why in names.label(namespace):
+            yield invalid_value("metadata.namespace", namespace, why)
+
+
+def _generation(metadata: Mapping[str, JSON]) -> Iterator[Cause]:
+    generation = metadata.get("generation", 0)
+    if generation < 0:
+        yield invalid_value("metadata.generation", generation, "must be greater than or equal to 0")
+
+
+def _maps_and_lists(metadata: Mapping[str, JSON], *, standard_finalizers: bool) -> Iterator[Cause]:
+    if labels := metadata.get("labels"):
+        yield from validate_labels(labels, "metadata.labels")
+    if annotations := metadata.get("annotations"):
+        yield from validate_annotations(annotations, "metadata.annotations")
+    if owners := metadata.get("ownerReferences"):
+        yield from _owners(owners)
+    for index, finalizer in enumerate(metadata.get("finalizers") or ()):
+        yield from _finalizer(finalizer, f"metadata.finalizers[{index}]", standard_finalizers)
+
+
+def validate_labels(labels: Mapping[str, str], path: str) -> Iterator[Cause]:
+    """Check the keys and values of labels."""
+    for key, value in labels.items():
+        for why in names.qualified_name(key):
+            yield invalid_value(path, key, why)
+        for why in names.label_value(value):
+            yield invalid_value(path, value, why)
+
+
+def validate_annotations(annotations: Mapping[str, str], path: str) -> Iterator[Cause]:
+    """Check the keys of annotations and their size together."""
+    size = 0
+    for key, value in annotations.items():
+        size += len(key.encode()) + len(value.encode())
+        for why in names.qualified_name(key.lower()):
+            yield invalid_value(path, key, why)
+    if size > ANNOTATIONS_LIMIT:
+        yield Cause("FieldValueTooLong", f"Too long: may not be more than {ANNOTATIONS_LIMIT} bytes", path)
+
+
+def _owners(owners: list[Mapping[str, JSON]]) -> Iterator[Cause]:
+    path = "metadata.ownerReferences"
+    controller = ""
+    for owner in owners:
+        yield from _owner(owner, path)
+        if owner.get("controller"):
+            name = str(owner.get("name", ""))
+            if controller:
+                why = (
+                    'Only one reference can have Controller set to true. Found "true" in references for '
+                    f"{controller} and {name}"
+                )
+                yield invalid_value(path, owners, why)
+                return
+            controller = name
+
+
+def _owner(owner: Mapping[str, JSON], path: str) -> Iterator[Cause]:
+    group, _, version = str(owner.get("apiVersion", "")).rpartition("/")
+    if not version:
+        yield invalid_value(f"{path}.apiVersion", owner.get("apiVersion", ""), "version must not be empty")
+    for key in ("kind", "name", "uid"):
+        if not owner.get(key):
+            yield invalid_value(f"{path}.{key}", "", "must not be empty")
+    if (group, version, owner.get("kind")) == ("", "v1", "Event"):
+        yield invalid_value(path, owner, "/v1, Kind=Event is disallowed from being an owner")
+
+
+def _finalizer(finalizer: str, path: str, standard_only: bool) -> Iterator[Cause]:
+    complaints = names.qualified_name(finalizer)
+    for why in complaints:
+        yield invalid_value(path, finalizer, why)
+    if standard_only and not complaints and "/" not in finalizer and finalizer not in STANDARD_FINALIZERS:
+        yield invalid_value(path, finalizer, "name is neither a standard finalizer name nor is it fully qualified")
+
+
+def _deleting(new: Mapping[str, JSON], old: Mapping[str, JSON]) -> Iterator[Cause]:
+    """An object that is being deleted takes no new finalizers."""
+    if not old.get("deletionTimestamp"):
+        return
+    added = sorted(set(new.get("finalizers") or ()) - set(old.get("finalizers") or ()))
+    if added:
+        shown = "[" + ", ".join(quoted(each) for each in added) + "]"
+        why = f"no new finalizers can be added if the object is being deleted, found new finalizers []string{{{shown[1:-1]}}}"
+        yield field_forbidden("metadata.finalizers", why)
+
+
+def finalizer_warnings(new: Mapping[str, JSON], old: Mapping[str, JSON] | None) -> Iterator[str]:
+    """Warn about new finalizers of custom resources that could be anybody's."""
+    known = set((old or {}).get("finalizers") or ())
+    for finalizer in new.get("finalizers") or ():
+        if finalizer not in known and finalizer not in STANDARD_FINALIZERS and not _has_path(finalizer):
+            yield (
+                f"metadata.finalizers: {quoted(finalizer)}: prefer a domain-qualified finalizer name including a path (/) "
+                "to avoid accidental conflicts with other finalizer writers"
+            )
+
+
+def _has_path(finalizer: str) -> bool:
+    domain, slash, path = finalizer.partition("/")
+    return bool(slash and path and "." in domain)

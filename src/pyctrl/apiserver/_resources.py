@@ -1,0 +1,171 @@
+"""What the server serves: a `ResourceType` per resource and version, found through the `Registry`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Protocol
+
+from . import _answers as answers
+from ._builtin_type import BuiltinType, Described
+from ._components import Components
+from ._custom_type import CustomType, types_of
+from ._schema import JSON, Node
+
+DEFINITIONS = ("apiextensions.k8s.io", "v1", "customresourcedefinitions")
+
+
+class ResourceType(Protocol):
+    """One resource in one version: what it is called and how its objects are brought into form.
+
+    `prepare_*` change the object in place and raise `Refused` when it is not acceptable. They expect system metadata
+    (name, namespace, uid, creationTimestamp) to be set by the caller before a create.
+    """
+
+    group: str
+    version: str
+    kind: str
+    plural: str
+    singular: str
+    namespaced: bool
+    list_kind: str
+    short_names: tuple[str, ...]
+    categories: tuple[str, ...]
+    verbs: tuple[str, ...]
+    subresources: frozenset[str]
+    has_generation: bool
+    storage_version: str  # the version objects are stored in; the same for all versions of one resource
+    deprecation: str  # the warning a request to this version gets, or ""
+
+    @property
+    def api_version(self) -> str: ...
+    @property
+    def schema(self) -> Node: ...
+    def prepare_create(
+        self, obj: dict[str, JSON], *, field_validation: str, warnings: list[str], duplicates: Sequence[str] = ()
+    ) -> None: ...
+    def prepare_update(
+        self,
+        new: dict[str, JSON],
+        old: dict[str, JSON],
+        *,
+        subresource: str | None,
+        field_validation: str,
+        warnings: list[str],
+        duplicates: Sequence[str] = (),
+    ) -> None: ...
+    def decode(
+        self, obj: dict[str, JSON], *, field_validation: str, warnings: list[str], duplicates: Sequence[str] = ()
+    ) -> None: ...
+    def blank(self) -> dict[str, JSON]: ...
+    def selectable_fields(self, obj: Mapping[str, JSON]) -> Mapping[str, str]: ...
+    def on_read(self, obj: dict[str, JSON]) -> dict[str, JSON]: ...
+
+
+class Registry:
+    """Every resource that is served now: the built-in ones, and those of installed definitions."""
+
+    def __init__(self, load: Callable[[str], Mapping[str, JSON]] | None = None) -> None:
+        self.load = load or _load
+        self.components = Components(self.load)
+        self._types: dict[tuple[str, str, str], BuiltinType | CustomType] = {}
+        self._kinds: dict[tuple[str, str, str], BuiltinType | CustomType] = {}
+        self._definitions: dict[str, tuple[CustomType, ...]] = {}
+        self.group_versions: dict[str, list[str]] = {}  # group -> versions, the preferred one first
+        self.epoch = 0  # moves when what is served changes; discovery is cached by it
+        for group, version, resource in self._described():
+            self._add(BuiltinType(group, version, resource, self.components))
+
+    def find(self, group: str, version: str, plural: str) -> BuiltinType | CustomType | None:
+        """Give the type of a resource, or None when it is not served."""
+        return self._types.get((group, version, plural))
+
+    def by_kind(self, group: str, version: str, kind: str) -> BuiltinType | CustomType | None:
+        """Give the type of a kind, or None when it is not served."""
+        return self._kinds.get((group, version, kind))
+
+    def of_group(self, group: str, version: str) -> list[BuiltinType | CustomType]:
+        """Give the types of one group version, by the names of their resources."""
+        found = [each for key, each in self._types.items() if key[:2] == (group, version)]
+        return sorted(found, key=lambda each: each.plural)
+
+    def __iter__(self) -> Iterator[BuiltinType | CustomType]:
+        return iter(self._types.values())
+
+    def install(self, definition: Mapping[str, JSON]) -> None:
+        """Serve what an established definition describes; replaces what an earlier form of it described."""
+        name = definition["metadata"]["name"]
+        self._forget(name)
+        types = types_of(definition, self.components)
+        self._definitions[name] = types
+        for each in types:
+            self._add(each)
+        self._renumber()
+
+    def remove(self, name: str) -> None:
+        """Stop serving what a definition described."""
+        if self._forget(name):
+            self._renumber()
+
+    def installed(self, name: str) -> tuple[CustomType, ...]:
+        """Give the types of a definition, its served versions; empty when it is not installed."""
+        return self._definitions.get(name, ())
+
+    def _forget(self, name: str) -> bool:
+        gone = self._definitions.pop(name, ())
+        for each in gone:
+            self._types.pop((each.group, each.version, each.plural), None)
+            self._kinds.pop((each.group, each.version, each.kind), None)
+        return bool(gone)
+
+    def _add(self, each: BuiltinType | CustomType) -> None:
+        self._types[each.group, each.version, each.plural] = each
+        self._kinds[each.group, each.version, each.kind] = each
+        versions = self.group_versions.setdefault(each.group, [])
+        if each.version not in versions:
+            versions.append(each.version)
+
+    def _renumber(self) -> None:
+        """Count groups and versions again: definitions of one group share it, built-in ones keep their order."""
+        self.epoch += 1
+        self.group_versions = {}
+        for group, version, _ in self._types:
+            versions = self.group_versions.setdefault(group, [])
+            if version not in versions:
+                versions.append(version)
+        custom = {each.group for types in self._definitions.values() for each in types}
+        for group in custom:
+            self.group_versions[group].sort(key=version_rank)
+
+    def _described(self) -> Iterator[tuple[str, str, Described]]:
+        for documents in self.load("discovery").values():
+            for group in documents:
+                name = (group.get("metadata") or {}).get("name", "")
+                for version in group["versions"]:
+                    for resource in version["resources"]:
+                        yield name, version["version"], resource
+
+    def require(self, group: str, version: str, plural: str) -> BuiltinType | CustomType:
+        """Give the type of a resource; raises `Refused` (404) when it is not served."""
+        found = self.find(group, version, plural)
+        if found is None:
+            raise answers.no_such_resource()
+        return found
+
+
+def version_rank(version: str) -> tuple[int, int, int, str]:
+    """Order versions as Kubernetes does: v10, v2, v1, v2beta1, v1beta2, v1alpha1, then any other text."""
+    head, _, rest = version.partition("v")
+    digits = rest[: len(rest) - len(rest.lstrip("0123456789"))]
+    tail = rest[len(digits) :]
+    for rank, stage in enumerate(("", "beta", "alpha")):
+        minor = tail.removeprefix(stage) if stage else tail
+        if not head and digits and tail.startswith(stage) and (minor.isdigit() if stage else not tail):
+            return rank, -int(digits), -int(minor or 0), ""
+    return 9, 0, 0, version
+
+
+def _load(name: str) -> Mapping[str, JSON]:
+    from pyctrl._schemas import load  # the documents are read when the first registry is made, not on import
+
+    found: Mapping[str, JSON] = load(name)
+    return found

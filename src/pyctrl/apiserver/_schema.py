@@ -1,0 +1,200 @@
+"""A schema as the server uses it: one `Node` per place, compiled once, walked by validation, pruning, defaulting and patches.
+
+Definitions bring a structural schema (compiled here); built-in kinds bring the components of the OpenAPI document
+(compiled in `_components`). Both give the same nodes, so that list types, merge keys and field sets are told in one way.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Any, Final, TypeAlias
+
+JSON: TypeAlias = Any  # a decoded JSON value; the one place where the server's objects are not typed
+
+NO_DEFAULT: Final = object()
+
+
+@dataclass(slots=True, eq=False, kw_only=True)
+class Checks:
+    """Value checks of one place; None means that the schema does not ask."""
+
+    enum: tuple[JSON, ...] | None = None
+    format: str = ""
+    pattern: re.Pattern[str] | None = None
+    pattern_text: str = ""
+    min_length: int | None = None
+    max_length: int | None = None
+    minimum: float | None = None
+    maximum: float | None = None
+    exclusive_minimum: bool = False
+    exclusive_maximum: bool = False
+    multiple_of: float | None = None
+    min_items: int | None = None
+    max_items: int | None = None
+    min_properties: int | None = None
+    max_properties: int | None = None
+    all_of: tuple[Node, ...] = ()
+    any_of: tuple[Node, ...] = ()
+    one_of: tuple[Node, ...] = ()
+    not_: Node | None = None
+
+
+@dataclass(slots=True, eq=False, kw_only=True)
+class GoFacts:
+    """What the OpenAPI document does not say about a built-in type, and its Go definition does."""
+
+    struct: str = ""  # the name of the struct, as decoding errors print it
+    name: str = ""  # the type as decoding errors print it: string, int32, v1.PodSpec
+    scalar: str = ""  # quantity, time, microtime, bytes: text with a canonical form
+    drop_zero: bool = False  # a value, not a pointer: its zero is not written
+    zeros: tuple[tuple[str, JSON], ...] = ()  # fields that are always written, and the zero written when absent
+    structs: tuple[str, ...] = ()  # the same for fields that are structs: written as their own zero
+
+
+@dataclass(slots=True, eq=False, kw_only=True)
+class Node:
+    """One place in a schema. Cyclic (a schema of schemas); never compare or print whole."""
+
+    type: str | None = None
+    properties: dict[str, Node] = field(default_factory=dict)
+    additional: Node | None = None
+    closed: bool = False  # additionalProperties: false
+    items: Node | None = None
+    required: tuple[str, ...] = ()
+    nullable: bool = False
+    default: JSON = NO_DEFAULT
+    int_or_string: bool = False
+    preserve: bool = False
+    embedded: bool = False
+    open: bool = False  # a built-in type without any fields: raw JSON
+    list_type: str = "atomic"
+    map_keys: tuple[str, ...] = ()
+    atomic: bool = False  # x-kubernetes-map-type: atomic
+    merge: bool = False  # x-kubernetes-patch-strategy has "merge"
+    retain_keys: bool = False
+    merge_key: str = ""
+    checks: Checks | None = None
+    go: GoFacts | None = None
+    has_defaults: bool = False  # a default here or below
+    rules: bool = False  # CEL rules here or below
+    embeds: bool = False  # an embedded object here or below
+
+    def child(self, key: str) -> Node | None:
+        """Give the node of a key of an object: its property, or what additional properties look like."""
+        return self.properties.get(key) or self.additional
+
+
+_SCALAR_CHECKS = {
+    "minLength": "min_length",
+    "maxLength": "max_length",
+    "minimum": "minimum",
+    "maximum": "maximum",
+    "exclusiveMinimum": "exclusive_minimum",
+    "exclusiveMaximum": "exclusive_maximum",
+    "multipleOf": "multiple_of",
+    "minItems": "min_items",
+    "maxItems": "max_items",
+    "minProperties": "min_properties",
+    "maxProperties": "max_properties",
+    "format": "format",
+}
+_BRANCHES = {"allOf": "all_of", "anyOf": "any_of", "oneOf": "one_of"}
+
+
+def compile_structural(schema: Mapping[str, JSON]) -> Node:
+    """Compile the structural schema of a definition's version, or any schema inside it."""
+    additional = schema.get("additionalProperties")
+    items = schema.get("items")
+    node = Node(
+        type=schema.get("type") or None,
+        properties={key: compile_structural(each) for key, each in (schema.get("properties") or {}).items()},
+        additional=_additional(additional),
+        closed=additional is False,
+        items=compile_structural(items) if isinstance(items, Mapping) else None,
+        required=tuple(schema.get("required") or ()),
+        nullable=bool(schema.get("nullable")),
+        default=schema["default"] if schema.get("default") is not None else NO_DEFAULT,
+        int_or_string=bool(schema.get("x-kubernetes-int-or-string")),
+        preserve=bool(schema.get("x-kubernetes-preserve-unknown-fields")),
+        embedded=bool(schema.get("x-kubernetes-embedded-resource")),
+        list_type=schema.get("x-kubernetes-list-type") or "atomic",
+        map_keys=tuple(schema.get("x-kubernetes-list-map-keys") or ()),
+        atomic=schema.get("x-kubernetes-map-type") == "atomic",
+        checks=_checks(schema),
+    )
+    below = [each for each in (*node.properties.values(), node.additional, node.items) if each]
+    node.has_defaults = node.default is not NO_DEFAULT or any(each.has_defaults for each in below)
+    node.embeds = node.embedded or any(each.embeds for each in below)
+    node.rules = bool(schema.get("x-kubernetes-validations")) or any(each.rules for each in below)
+    return node
+
+
+def _additional(additional: JSON) -> Node | None:
+    if additional is True:
+        return Node(preserve=True)
+    return compile_structural(additional) if isinstance(additional, Mapping) else None
+
+
+def _checks(schema: Mapping[str, JSON]) -> Checks | None:
+    found = {ours: schema[theirs] for theirs, ours in _SCALAR_CHECKS.items() if schema.get(theirs) is not None}
+    for theirs, ours in _BRANCHES.items():
+        if schema.get(theirs):
+            found[ours] = tuple(_branch(each, schema) for each in schema[theirs])
+    if schema.get("not"):
+        found["not_"] = _branch(schema["not"], schema)
+    if schema.get("enum"):
+        found["enum"] = tuple(schema["enum"])
+    if schema.get("pattern"):
+        found["pattern_text"] = schema["pattern"]
+        found["pattern"] = go_pattern(schema["pattern"])
+    return Checks(**found) if found else None
+
+
+def _branch(schema: Mapping[str, JSON], parent: Mapping[str, JSON]) -> Node:
+    """A schema inside allOf/anyOf/oneOf/not: it may name fields the structural part has typed, and adds no fields."""
+    node = compile_structural(schema)
+    if node.nullable is False and parent.get("nullable"):
+        node.nullable = True
+    return node
+
+
+@lru_cache(maxsize=4096)
+def go_pattern(text: str) -> re.Pattern[str] | None:
+    """Compile a pattern in Go's (RE2's) grammar; None when Python cannot read it."""
+    translated = text
+    for theirs, ours in _CLASSES.items():
+        translated = translated.replace(theirs, ours)
+    translated = re.sub(r"(?<!\\)((?:\\\\)*)\\z", r"\1\\Z", translated)
+    translated = re.sub(r"(?<!\\)((?:\\\\)*)\$$", r"\1\\Z", translated)  # Go's $ does not match before a last newline
+    try:
+        return re.compile(translated, re.ASCII)
+    except re.error:
+        return None
+
+
+_CLASSES = {
+    "[:alnum:]": "0-9A-Za-z",
+    "[:alpha:]": "A-Za-z",
+    "[:digit:]": "0-9",
+    "[:lower:]": "a-z",
+    "[:upper:]": "A-Z",
+    "[:space:]": r"\s",
+    "[:word:]": r"\w",
+    "[:xdigit:]": "0-9A-Fa-f",
+}
+
+
+def list_key(item: JSON, keys: Sequence[str], node: Node | None) -> tuple[JSON, ...] | None:
+    """Give the values of a list item's keys (absent ones by their default), or None when the item has none of them."""
+    if not isinstance(item, dict):
+        return None
+    values = tuple(item[key] if key in item else _default_key(node, key) for key in keys)
+    return None if all(value is None for value in values) else values
+
+
+def _default_key(node: Node | None, key: str) -> JSON:
+    child = node.properties.get(key) if node else None
+    return child.default if child is not None and child.default is not NO_DEFAULT else None

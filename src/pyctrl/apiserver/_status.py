@@ -1,0 +1,66 @@
+"""What may change through which door: status, the rest, metadata; and when the generation moves."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from ._schema import JSON
+
+_NOT_CONTENT = frozenset({"metadata", "status", "apiVersion", "kind"})
+STATUS_RESETS = ("labels", "annotations", "finalizers", "ownerReferences", "generation", "selfLink")
+
+
+def carry_system_fields(new: dict[str, JSON], old: Mapping[str, JSON]) -> None:
+    """Take over what a client may leave out of a replacement and never changes by it."""
+    for key in ("uid", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds", "name", "namespace"):
+        if not new.get(key) and old.get(key) is not None:
+            new[key] = old[key]
+    if "generation" in old:
+        new["generation"] = old["generation"]
+    else:
+        new.pop("generation", None)
+    new.pop("selfLink", None)
+
+
+def keep_metadata(new: dict[str, JSON], old: Mapping[str, JSON], keys: Sequence[str]) -> None:
+    """Undo what a request changed in these fields of metadata."""
+    for key in keys:
+        if key in old:
+            new[key] = old[key]
+        else:
+            new.pop(key, None)
+
+
+def content_changed(new: Mapping[str, JSON], old: Mapping[str, JSON], *, with_status: bool = False) -> bool:
+    """Say whether anything but metadata (and status) differs."""
+    if len(new) != len(old) and new.keys() - _NOT_CONTENT != old.keys() - _NOT_CONTENT:
+        return True
+    skipped = _NOT_CONTENT - {"status"} if with_status else _NOT_CONTENT
+    return any(value != old.get(key) for key, value in new.items() if key not in skipped) or any(
+        key not in new for key in old if key not in skipped
+    )
+
+
+def bump_generation(
+    new: dict[str, JSON], old: Mapping[str, JSON], *, annotations_too: bool = False, with_status: bool = False
+) -> None:
+    """Count the generation when the wish changed."""
+    changed = content_changed(new, old, with_status=with_status)
+    if not changed and annotations_too:
+        changed = new["metadata"].get("annotations") != old["metadata"].get("annotations")
+    before = old["metadata"].get("generation", 0)
+    generation = before + 1 if changed else before
+    if generation:
+        new["metadata"]["generation"] = generation
+
+
+def same_content(new: Mapping[str, JSON], old: Mapping[str, JSON]) -> bool:
+    """Compare two objects; of managed fields, times and the resource version are left out."""
+    return _comparable(new) == _comparable(old)
+
+
+def _comparable(obj: Mapping[str, JSON]) -> dict[str, JSON]:
+    metadata = {key: value for key, value in obj["metadata"].items() if key != "resourceVersion"}
+    if entries := metadata.get("managedFields"):
+        metadata["managedFields"] = [{key: value for key, value in each.items() if key != "time"} for each in entries]
+    return {**obj, "metadata": metadata}

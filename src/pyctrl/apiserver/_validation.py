@@ -1,0 +1,288 @@
+"""Checks a value against a schema, in the order and the words of kube-apiserver's OpenAPI validation."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from ._answers import Cause, duplicate, invalid_type, invalid_value, required, shown, too_long, too_many, unsupported
+from ._formats import is_of_format
+from ._schema import JSON, Checks, Node, list_key
+
+_KINDS = {str: "string", bool: "boolean", int: "integer", float: "number", dict: "object", list: "array"}
+_TEXT = frozenset({None, "string"})
+_NUMBERS = frozenset({None, "integer", "number"})
+
+
+def validate(node: Node, value: JSON, path: str = "") -> list[Cause]:
+    """Give everything that is wrong with the value; `path` names the place it stands in."""
+    causes: list[Cause] = []
+    _validate(node, value, path, causes)
+    return causes
+
+
+def _validate(node: Node, value: JSON, path: str, causes: list[Cause]) -> int:
+    """Add what is wrong and give how many places were looked at, by which alternatives are compared."""
+    if value is None:
+        _null(node, path, causes)
+        return 1
+    _type(node, value, path, causes)
+    checks = node.checks
+    kind = type(value)
+    if checks is not None:
+        _branches(checks, value, path, causes)
+        _scalar(node, checks, kind, value, path, causes)
+    elif kind is float and node.type == "integer" and not value.is_integer():
+        causes.append(_out_of_type(path))
+    looked = 1
+    if kind is list and (node.items is not None or checks is not None):
+        looked += _array(node, value, path, causes)
+    if checks is not None and checks.enum is not None:
+        _enum(checks.enum, value, path, causes)
+    if kind is dict:
+        looked += _object(node, value, path, causes)
+    return looked
+
+
+def _null(node: Node, path: str, causes: list[Cause]) -> None:
+    if node.nullable:
+        return
+    if node.type is not None:
+        causes.append(_wrong_type(path, node.type, "null"))
+    elif node.int_or_string:
+        causes.append(_wrong_type(path, "integer,string", "null"))
+    if node.checks is not None and node.checks.enum is not None:
+        _enum(node.checks.enum, None, path, causes)
+
+
+def _type(node: Node, value: JSON, path: str, causes: list[Cause]) -> None:
+    found = _KINDS[type(value)]
+    wanted = node.type
+    if node.int_or_string:
+        if found not in ("integer", "string") and not _is_whole(value):
+            causes.append(_wrong_type(path, "integer,string", found))
+    elif wanted is not None and found != wanted and not (
+        wanted == "number" and found == "integer" or wanted == "integer" and _is_whole(value)
+    ):
+        causes.append(_wrong_type(path, wanted, found))
+
+
+def _is_whole(value: JSON) -> bool:
+    return type(value) is float and value.is_integer()
+
+
+def _wrong_type(path: str, wanted: str, found: str) -> Cause:
+    return invalid_type(path or "<nil>", found, f'{path} in body must be of type {wanted}: "{found}"')
+
+
+def _out_of_type(path: str) -> Cause:
+    return invalid_value("<nil>", "", f"Checked value must be of type integer (default format) in {path}")
+
+
+def _scalar(node: Node, checks: Checks, kind: type, value: JSON, path: str, causes: list[Cause]) -> None:
+    if kind is str and node.type in _TEXT:
+        _string(checks, value, path, causes)
+    elif kind in (int, float) and node.type in _NUMBERS:
+        _number(node, checks, value, path, causes)
+
+
+def _string(checks: Checks, value: str, path: str, causes: list[Cause]) -> None:
+    if checks.max_length is not None and len(value) > checks.max_length:
+        causes.append(too_long(path, checks.max_length))
+    if checks.min_length is not None and len(value) < checks.min_length:
+        why = f"{path} in body should be at least {checks.min_length} chars long"
+        causes.append(invalid_value(path, value, why))
+    if checks.pattern is not None and not checks.pattern.search(value):
+        causes.append(invalid_value(path, value, f"{path} in body should match '{checks.pattern_text}'"))
+    if checks.format and not is_of_format(checks.format, value):
+        causes.append(invalid_type(path, value, f"{path} in body must be of type {checks.format}: {shown(value)}"))
+
+
+def _number(node: Node, checks: Checks, value: float, path: str, causes: list[Cause]) -> None:
+    if node.type == "integer" and isinstance(value, float) and not value.is_integer():
+        causes.append(_out_of_type(path))
+    if checks.multiple_of and not _is_multiple(value, checks.multiple_of):
+        causes.append(invalid_value(path, value, f"{path} in body should be a multiple of {_plain(checks.multiple_of)}"))
+    if checks.maximum is not None:
+        if value > checks.maximum or (checks.exclusive_maximum and value == checks.maximum):
+            words = "less than" if checks.exclusive_maximum else "less than or equal to"
+            causes.append(invalid_value(path, value, f"{path} in body should be {words} {_plain(checks.maximum)}"))
+    if checks.minimum is not None:
+        if value < checks.minimum or (checks.exclusive_minimum and value == checks.minimum):
+            words = "greater than" if checks.exclusive_minimum else "greater than or equal to"
+            causes.append(invalid_value(path, value, f"{path} in body should be {words} {_plain(checks.minimum)}"))
+
+
+def _is_multiple(value: float, factor: float) -> bool:
+    quotient = value / factor
+    return abs(quotient - round(quotient)) < 1e-9 * max(1.0, abs(quotient))
+
+
+def _plain(number: float) -> str:
+    return str(int(number)) if float(number).is_integer() else repr(number)
+
+
+def _enum(allowed: tuple[JSON, ...], value: JSON, path: str, causes: list[Cause]) -> None:
+    if not any(type(each) is type(value) and each == value for each in allowed) and not _same_number(allowed, value):
+        texts = [each if isinstance(each, str) else shown(each) for each in allowed]
+        causes.append(unsupported(path, value, texts))
+
+
+def _same_number(allowed: tuple[JSON, ...], value: JSON) -> bool:
+    return type(value) in (int, float) and any(type(each) in (int, float) and each == value for each in allowed)
+
+
+def _array(node: Node, value: list[JSON], path: str, causes: list[Cause]) -> int:
+    looked, items, checks = 0, node.items, node.checks
+    if items is not None and node.type in (None, "array"):
+        for index, item in enumerate(value):
+            looked += _validate(items, item, f"{path}[{index}]", causes)
+    if checks is not None:
+        if checks.min_items is not None and len(value) < checks.min_items:
+            why = f"{path} in body should have at least {checks.min_items} items"
+            causes.append(invalid_value(path, len(value), why))
+        if checks.max_items is not None and len(value) > checks.max_items:
+            causes.append(too_many(path, len(value), checks.max_items))
+    return looked
+
+
+def _object(node: Node, value: dict[str, JSON], path: str, causes: list[Cause]) -> int:
+    checks, properties, additional, looked = node.checks, node.properties, node.additional, 0
+    if checks is not None and _has_wrong_size(checks, len(value), path, causes):
+        return looked
+    prefix = f"{path}." if path else ""
+    if node.closed:
+        for key in value:
+            if key not in properties:
+                causes.append(invalid_value(path or "<nil>", key, f"{prefix}{key} in body is a forbidden property"))
+    elif additional is not None:
+        for key, item in value.items():
+            if key not in properties:
+                looked += _validate(additional, item, prefix + key, causes)
+    if properties:
+        for key, item in value.items():
+            if (child := properties.get(key)) is not None:
+                looked += _validate(child, item, prefix + key, causes)
+    for key in _required_keys(node):
+        if key not in value:
+            causes.append(required(prefix + key))
+    return looked
+
+
+def _required_keys(node: Node) -> Iterable[str]:
+    if not node.embedded:
+        return node.required
+    return (*node.required, *(key for key in ("apiVersion", "kind") if key not in node.required))
+
+
+def _has_wrong_size(checks: Checks, size: int, path: str, causes: list[Cause]) -> bool:
+    if checks.min_properties is not None and size < checks.min_properties:
+        why = f"{path} in body should have at least {checks.min_properties} properties"
+        causes.append(invalid_value(path, size, why))
+        return True
+    if checks.max_properties is not None and size > checks.max_properties:
+        causes.append(too_many(path, size, checks.max_properties))
+        return True
+    return False
+
+
+# -- allOf, anyOf, oneOf, not ----------------------------------------------------------------------------------
+
+
+def _branches(checks: Checks, value: JSON, path: str, causes: list[Cause]) -> None:
+    if checks.any_of:
+        _any_of(checks.any_of, value, path, causes)
+    if checks.one_of:
+        _one_of(checks.one_of, value, path, causes)
+    if checks.all_of:
+        _all_of(checks.all_of, value, path, causes)
+    if checks.not_ is not None and not validate(checks.not_, value, path):
+        causes.append(_composite(path, "must not validate the schema (not)"))
+
+
+def _composite(path: str, words: str) -> Cause:
+    return invalid_value("<nil>", "", f'"{path}" {words}')
+
+
+def _attempts(schemas: tuple[Node, ...], value: JSON, path: str) -> list[tuple[list[Cause], int]]:
+    found = []
+    for schema in schemas:
+        causes: list[Cause] = []
+        looked = _validate(schema, value, path, causes)
+        found.append((causes, looked))
+    return found
+
+
+def _best(attempts: list[tuple[list[Cause], int]]) -> list[Cause]:
+    """The failure that looked furthest; the first of equals."""
+    return max(attempts, key=lambda attempt: attempt[1])[0]
+
+
+def _any_of(schemas: tuple[Node, ...], value: JSON, path: str, causes: list[Cause]) -> None:
+    attempts = _attempts(schemas, value, path)
+    if all(found for found, _ in attempts):
+        causes.append(_composite(path, "must validate at least one schema (anyOf)"))
+        causes.extend(_best(attempts))
+
+
+def _one_of(schemas: tuple[Node, ...], value: JSON, path: str, causes: list[Cause]) -> None:
+    attempts = _attempts(schemas, value, path)
+    valid = sum(not found for found, _ in attempts)
+    if valid == 0:
+        causes.append(_composite(path, "must validate one and only one schema (oneOf). Found none valid"))
+        causes.extend(_best(attempts))
+    elif valid > 1:
+        words = f"must validate one and only one schema (oneOf). Found {valid} valid alternatives"
+        causes.append(_composite(path, words))
+
+
+def _all_of(schemas: tuple[Node, ...], value: JSON, path: str, causes: list[Cause]) -> None:
+    attempts = _attempts(schemas, value, path)
+    for found, _ in attempts:
+        causes.extend(found)
+    valid = sum(not found for found, _ in attempts)
+    if valid != len(attempts):
+        tail = "" if valid else ". None validated"
+        causes.append(_composite(path, f"must validate all the schemas (allOf){tail}"))
+
+
+# -- lists that are sets and maps ------------------------------------------------------------------------------
+
+
+def validate_list_types(node: Node, value: JSON, path: str = "") -> list[Cause]:
+    """Find items that a set or a map by keys has twice."""
+    causes: list[Cause] = []
+    _list_types(node, value, path, causes)
+    return causes
+
+
+def _list_types(node: Node, value: JSON, path: str, causes: list[Cause]) -> None:
+    if type(value) is dict:
+        for key, item in value.items():
+            if type(item) in (dict, list) and (child := node.child(key)) is not None:
+                _list_types(child, item, f"{path}.{key}" if path else key, causes)
+    elif type(value) is list and node.items is not None:
+        if node.list_type != "atomic":
+            _duplicates(node, value, path, causes)
+        if node.items.type in ("object", "array"):
+            for index, item in enumerate(value):
+                _list_types(node.items, item, f"{path}[{index}]", causes)
+
+
+def _duplicates(node: Node, value: list[JSON], path: str, causes: list[Cause]) -> None:
+    seen: set[str] = set()
+    for index, item in enumerate(value):
+        told = item
+        if node.list_type == "map":
+            key = list_key(item, node.map_keys, node.items)
+            if key is None:
+                continue
+            told = {name: each for name, each in zip(sorted(node.map_keys), _in_order(node, key), strict=True) if each is not None}
+        text = shown(told)
+        if text in seen:
+            causes.append(duplicate(f"{path}[{index}]", told))
+        seen.add(text)
+
+
+def _in_order(node: Node, key: tuple[JSON, ...]) -> list[JSON]:
+    by_name = dict(zip(node.map_keys, key, strict=True))
+    return [by_name[name] for name in sorted(node.map_keys)]
