@@ -1,0 +1,158 @@
+"""One attempt to reconcile: call the user's code, judge what came of it, tell the queue. Nothing gets past here."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import logging
+import uuid
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from random import Random
+from typing import Any
+
+from pyctrl._log import log_context
+from pyctrl.api import GroupVersionKind
+from pyctrl.controller._causes import running
+from pyctrl.controller._reconciler import Reconciler, Request, Result
+from pyctrl.controller._turn import Turn
+from pyctrl.errors import InvalidResult, TerminalError
+
+__all__ = ["Attempts", "ReconcileStatistics"]
+
+log = logging.getLogger("pyctrl.controller")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReconcileStatistics:
+    """How often a controller's reconciles ended how, since it started."""
+
+    success: int = 0
+    #: Succeeded, and asked to run again.
+    requeue_after: int = 0
+    #: Failed and tried again; those that timed out are among them.
+    error: int = 0
+    #: Failed and not tried again: a TerminalError, or a result that is none.
+    terminal_error: int = 0
+    timeout: int = 0
+    #: Time spent in reconciles, all together.
+    took: timedelta = timedelta(0)
+
+
+class Attempts:
+    """Reconcile one turn after the other and count how they end.
+
+    An exception never leaves: it becomes a retry or, if terminal, an end. Only the cancellation of the worker does;
+    a CancelledError that the reconciler caught from elsewhere (it awaited a task that was cancelled) is a failure.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        kind: GroupVersionKind | None,
+        reconciler: Reconciler[Any],
+        *,
+        timeout: timedelta | None,
+        random: Random,
+    ) -> None:
+        self._name = name
+        self._reconciler = reconciler
+        self._timeout = timeout
+        self._random = random
+        self._fields = {"controller": name}
+        if kind is not None:
+            self._fields |= {"controllerGroup": kind.group, "controllerKind": kind.kind}
+        self.statistics = ReconcileStatistics()
+
+    async def work(self, turn: Turn) -> None:
+        """Reconcile a turn's request and tell the turn how it went."""
+        request = turn.request
+        began = asyncio.get_running_loop().time()
+        causes = running.set(turn.causes)
+        try:
+            with log_context(**self._fields, **_names(request), reconcileID=self._new_id()):
+                await self._attempt(turn)
+        finally:
+            running.reset(causes)
+            took = asyncio.get_running_loop().time() - began
+            self._count(took=self.statistics.took + timedelta(seconds=took))
+
+    async def _attempt(self, turn: Turn) -> None:
+        log.debug("Reconciling", extra={"causes": turn.causes, "failures": turn.failures})
+        try:
+            result = await self._reconcile(turn.request)
+        except TerminalError as error:
+            self._give_up(turn, error)
+        except asyncio.CancelledError as error:
+            if _is_cancelled():
+                raise
+            self._fail(turn, error)
+        except Exception as error:
+            self._fail(turn, error)
+        else:
+            self._judge(turn, result)
+
+    async def _reconcile(self, request: Request) -> object:
+        """Call the user's code; what it returns is anything, whatever its annotation says."""
+        limit = asyncio.timeout(self._timeout.total_seconds() if self._timeout is not None else None)
+        try:
+            async with limit:
+                returned: object = self._reconciler.reconcile(request)
+                return await returned if inspect.isawaitable(returned) else _NotAsync(returned)
+        except TimeoutError as error:
+            if not limit.expired():
+                raise  # somebody else's
+            self._count(timeout=self.statistics.timeout + 1)
+            raise TimeoutError(f"the reconcile took longer than reconcile_timeout={self._timeout}") from error
+
+    def _judge(self, turn: Turn, result: object) -> None:
+        match result:
+            case None | Result(requeue_after=None, priority=None | int()):
+                self._count(success=self.statistics.success + 1)
+                log.debug("Reconcile successful")
+                turn.succeed()
+            case Result(requeue_after=timedelta() as after, priority=None | int() as priority):
+                self._count(requeue_after=self.statistics.requeue_after + 1)
+                log.debug("Reconcile done, requeueing", extra={"after": after})
+                turn.succeed(requeue_after=after, priority=priority)
+            case _:
+                self._give_up(turn, InvalidResult(self._name, result))
+
+    def _fail(self, turn: Turn, error: BaseException) -> None:
+        self._count(error=self.statistics.error + 1)
+        extra = {"causes": turn.causes, "failures": turn.failures + 1}
+        log.error("Reconciler error", extra=extra, exc_info=error)
+        turn.fail(error)
+
+    def _give_up(self, turn: Turn, error: Exception) -> None:
+        self._count(terminal_error=self.statistics.terminal_error + 1)
+        extra = {"causes": turn.causes, "failures": turn.failures + 1}
+        log.error("Reconciler error, not retried", extra=extra, exc_info=error)
+        turn.give_up()
+
+    def _count(self, **changes: Any) -> None:
+        self.statistics = replace(self.statistics, **changes)
+
+    def _new_id(self) -> str:
+        return str(uuid.UUID(int=self._random.getrandbits(128), version=4))
+
+
+class _NotAsync:
+    """What a reconcile returned that is not a coroutine function; its repr ends up in the message of InvalidResult."""
+
+    def __init__(self, value: object) -> None:
+        self._value = value
+
+    def __repr__(self) -> str:
+        return f"{self._value!r} without being `async def`"
+
+
+def _names(request: Request) -> dict[str, str]:
+    names = {"namespace": request.namespace, "name": request.name, "cluster": request.cluster}
+    return {key: value for key, value in names.items() if value}
+
+
+def _is_cancelled() -> bool:
+    """Whether somebody asked this very task to end."""
+    task = asyncio.current_task()
+    return task is not None and task.cancelling() > 0

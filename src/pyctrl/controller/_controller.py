@@ -1,0 +1,148 @@
+"""A controller: sources that fill a queue, workers that empty it."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from random import Random
+from typing import Any
+
+from pyctrl._tasks import unwrapped
+from pyctrl.api import GroupVersionKind
+from pyctrl.controller._attempt import Attempts, ReconcileStatistics
+from pyctrl.controller._limiter import ExponentialBackoff
+from pyctrl.controller._options import ControllerOptions
+from pyctrl.controller._queue import Queue, QueueStatistics
+from pyctrl.controller._reconciler import Reconciler, Request
+from pyctrl.controller._sources import Source
+from pyctrl.controller._workers import Workers
+from pyctrl.errors import ControllerError
+
+__all__ = ["Controller", "ControllerStatistics"]
+
+log = logging.getLogger("pyctrl.controller")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ControllerStatistics:
+    """How a controller is doing."""
+
+    reconciles: ReconcileStatistics
+    queue: QueueStatistics
+    workers: int
+    active_workers: int
+
+
+class Controller:
+    """Keep a reconciler called for what its sources report; made by the Builder, run by the manager.
+
+    `run` starts the sources, waits until all of them have delivered what is there already, and only then reconciles.
+    When asked to stop it takes nothing in any more and finishes what was begun; it is cancelled (by its manager) only
+    when the grace period is over. What then is still in the queue is logged: the next start lists it anew.
+    A reconciler that fails never ends its worker; a source that fails ends the controller.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        reconciler: Reconciler[Any],
+        sources: Iterable[Source],
+        *,
+        kind: GroupVersionKind | None = None,
+        options: ControllerOptions = ControllerOptions(),  # noqa: B008 (frozen)
+        random: Random | None = None,
+    ) -> None:
+        random = random or Random()
+        self.name = name
+        self.kind = kind
+        self.reconciler = reconciler
+        self.queue = Queue(name, limiter=options.limiter or ExponentialBackoff(random=random))
+        self.sources: Sequence[Source] = tuple(sources)
+        self._options = options
+        self._attempts = Attempts(name, kind, reconciler, timeout=options.reconcile_timeout, random=random)
+        self._workers = Workers(name, self.queue, self._attempts.work, count=options.workers)
+        self._asked_to_stop = asyncio.Event()
+
+    @property
+    def workers(self) -> int:
+        """How many requests are reconciled at the same time; set it at any time."""
+        return self._workers.count
+
+    @workers.setter
+    def workers(self, count: int) -> None:
+        self._workers.count = count
+
+    def enqueue(self, request: Request, *, priority: int = 0) -> None:
+        """Ask for a reconcile by hand."""
+        self.queue.add(request, priority=priority)
+
+    def ask_to_stop(self) -> None:
+        """Take nothing in any more; `run` returns once what was begun is done."""
+        self._asked_to_stop.set()
+
+    def statistics(self) -> ControllerStatistics:
+        """Return numbers for metrics and tests."""
+        return ControllerStatistics(
+            reconciles=self._attempts.statistics,
+            queue=self.queue.statistics(),
+            workers=self._workers.count,
+            active_workers=self._workers.active,
+        )
+
+    async def run(self) -> None:
+        """Reconcile until asked to stop.
+
+        Raises:
+            ControllerError: a source did not deliver what is there within ``cache_sync_timeout``.
+            Exception: a source failed.
+        """
+        with unwrapped():
+            async with asyncio.TaskGroup() as group:
+                tasks = [self._start(source, group) for source in self.sources]
+                tasks.append(group.create_task(self._start_workers(group), name=f"{self.name}/start"))
+                await self._asked_to_stop.wait()
+                log.info("Shutdown signal received, waiting for all workers to finish", extra=self._fields())
+                for task in tasks:
+                    task.cancel()
+                self.queue.close()
+        self._say_goodbye()
+
+    def _start(self, source: Source, group: asyncio.TaskGroup) -> asyncio.Task[None]:
+        log.info("Starting EventSource", extra=self._fields() | {"source": str(source)})
+        return group.create_task(source.run(self.queue), name=f"{self.name}/{source}")
+
+    async def _start_workers(self, group: asyncio.TaskGroup) -> None:
+        log.info("Starting Controller", extra=self._fields())
+        await self._wait_for_sources()
+        log.info("Starting workers", extra=self._fields() | {"worker count": self._workers.count})
+        self._workers.start(group)
+
+    async def _wait_for_sources(self) -> None:
+        """Wait until everything that exists is in the queue: before, a reconcile would see half of the world."""
+        limit = self._options.cache_sync_timeout
+        try:
+            async with asyncio.timeout(limit.total_seconds()):
+                for source in self.sources:
+                    await source.synced.wait()
+        except TimeoutError:
+            late = [source for source in self.sources if not source.synced.is_set()]
+            reasons = "; ".join(f"{source}: {source.trouble() or 'no error was seen'}" for source in late)
+            raise ControllerError(
+                f"failed to wait for {self.name} caches to sync: not within {limit.total_seconds():g} s: {reasons}"
+            ) from None
+
+    def _say_goodbye(self) -> None:
+        remaining = self.queue.remaining()
+        extra: dict[str, object] = {}
+        if remaining:
+            some = [str(request) for request in remaining[:10]]
+            extra = {"dropped": len(remaining), "requests": some if len(remaining) <= 10 else [*some, "…"]}
+        log.info("All workers finished", extra=self._fields() | extra)
+
+    def _fields(self) -> dict[str, object]:
+        fields: dict[str, object] = {"controller": self.name}
+        if self.kind is not None:
+            fields |= {"controllerGroup": self.kind.group, "controllerKind": self.kind.kind}
+        return fields

@@ -1,0 +1,31 @@
+"""How a controller behaves, apart from what it watches and what it does."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import timedelta
+
+from pyctrl.controller._limiter import RateLimiter
+from pyctrl.errors import BuilderError
+
+__all__ = ["ControllerOptions"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ControllerOptions:
+    """The options of one controller, with controller-runtime's defaults."""
+
+    #: Unique in its manager; separates logs and metrics. By default the reconciled kind in lower case.
+    name: str | None = None
+    #: How many requests are reconciled at the same time; never two of one object. `Controller.workers` changes it.
+    workers: int = 1
+    #: How long failed requests wait; by default `ExponentialBackoff`, 5 ms to 1000 s for each request by itself.
+    limiter: RateLimiter | None = None
+    #: What one reconcile may take before it is cancelled and counts as failed; no limit by default.
+    reconcile_timeout: timedelta | None = None
+    #: What the first list of a source may take before the controller fails with the last error seen.
+    cache_sync_timeout: timedelta = timedelta(minutes=2)
+
+    def __post_init__(self) -> None:
+        if self.workers < 1:
+            raise BuilderError(f"a controller needs at least one worker, got workers={self.workers}")

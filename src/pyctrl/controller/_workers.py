@@ -1,0 +1,78 @@
+"""Any number of workers, more or fewer at any time."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+
+from pyctrl.controller._queue import Queue, QueueClosed
+from pyctrl.controller._turn import Turn
+
+__all__ = ["Workers"]
+
+
+class Workers:
+    """Take turns from a queue, ``count`` at the same time; a worker that is too many finishes its turn first."""
+
+    def __init__(self, name: str, queue: Queue, work: Callable[[Turn], Awaitable[None]], *, count: int) -> None:
+        self._name = name
+        self._queue = queue
+        self._work = work
+        self._count = count
+        self._number = 0
+        self._group: asyncio.TaskGroup | None = None
+        self._idle: set[asyncio.Task[None]] = set()
+        self._busy: set[asyncio.Task[None]] = set()
+
+    @property
+    def count(self) -> int:
+        """How many there should be."""
+        return self._count
+
+    @count.setter
+    def count(self, count: int) -> None:
+        if count < 1:
+            raise ValueError(f"at least one worker is needed, got {count}")
+        self._count = count
+        self._adjust()
+
+    @property
+    def active(self) -> int:
+        """How many are at work right now."""
+        return len(self._busy)
+
+    def start(self, group: asyncio.TaskGroup) -> None:
+        """Begin, with tasks in ``group``; they end when the queue is closed."""
+        self._group = group
+        self._adjust()
+
+    def _adjust(self) -> None:
+        if self._group is None:
+            return
+        for _ in range(self._count - len(self._idle) - len(self._busy)):
+            self._number += 1
+            task = self._group.create_task(self._live(), name=f"{self._name}/worker {self._number}")
+            self._idle.add(task)
+            task.add_done_callback(self._gone)
+        for task in list(self._idle)[: max(0, len(self._idle) + len(self._busy) - self._count)]:
+            self._idle.discard(task)
+            task.cancel()
+
+    async def _live(self) -> None:
+        task = asyncio.current_task()
+        assert task is not None  # a coroutine always runs in one
+        try:
+            while task in self._idle:
+                async with self._queue.take() as turn:
+                    self._idle.discard(task)
+                    self._busy.add(task)
+                    await self._work(turn)
+                self._busy.discard(task)
+                if len(self._idle) + len(self._busy) < self._count:
+                    self._idle.add(task)
+        except QueueClosed:
+            return
+
+    def _gone(self, task: asyncio.Task[None]) -> None:
+        self._idle.discard(task)
+        self._busy.discard(task)

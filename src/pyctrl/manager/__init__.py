@@ -1,0 +1,9 @@
+"""Start and stop everything in order: groups of runnables, signals, one grace period, the first failure wins."""
+
+from __future__ import annotations
+
+from pyctrl.manager._groups import Group
+from pyctrl.manager._lifecycle import Lifecycle
+from pyctrl.manager._runnables import Preparable, Runnable, RunnableLike, Stoppable
+
+__all__ = ["Group", "Lifecycle", "Preparable", "Runnable", "RunnableLike", "Stoppable"]

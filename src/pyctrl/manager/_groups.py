@@ -1,0 +1,105 @@
+"""Runnables by when they start and stop: servers first and last, reconcilers last and first."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable
+from datetime import timedelta
+from enum import StrEnum
+
+from pyctrl._tasks import Deadline, end
+from pyctrl.manager._runnables import Member, RunnableLike
+
+__all__ = ["Group", "RunnableGroup"]
+
+log = logging.getLogger("pyctrl.manager")
+
+#: After the grace period tasks are cancelled and get this long to clean up; who ignores that is left behind.
+LAST_PATIENCE = timedelta(seconds=5)
+
+
+class Group(StrEnum):
+    """When a runnable starts: groups start in this order, each once the one before is ready, and stop in reverse."""
+
+    #: Metrics and health: must answer before anything else happens, and until everything else has ended.
+    SERVERS = "servers"
+    #: Admission and conversion: the API server may need them for the caches' own lists.
+    WEBHOOKS = "webhooks"
+    #: Copies of the cluster: ready when everything known so far has been listed.
+    CACHES = "caches"
+    #: Work that every replica does, leader or not.
+    OTHERS = "others"
+    #: The election of a leader: ready when this replica leads.
+    ELECTION = "election"
+    #: Work that only the leader does; controllers, and what is added without a group.
+    ELECTED = "elected"
+
+
+#: controller-runtime's words.
+_FAREWELLS = {
+    Group.SERVERS: "Stopping and waiting for HTTP servers",
+    Group.WEBHOOKS: "Stopping and waiting for webhooks",
+    Group.CACHES: "Stopping and waiting for caches",
+    Group.OTHERS: "Stopping and waiting for non leader election runnables",
+    Group.ELECTION: "Stopping and waiting for leader election",
+    Group.ELECTED: "Stopping and waiting for leader election runnables",
+}
+
+
+class RunnableGroup:
+    """The runnables of one group, started together and stopped together."""
+
+    def __init__(self, group: Group, *, failed: Callable[[str, BaseException], None]) -> None:
+        self.group = group
+        self._failed = failed
+        self._is_running = False
+        self._members: list[Member] = []
+        #: Names of those that had to be cancelled because the grace period was over.
+        self.overdue: list[str] = []
+
+    def add(self, runnable: RunnableLike) -> None:
+        """Take a runnable in: started with the group, or at once if the group runs already."""
+        member = Member(runnable)
+        self._members.append(member)
+        if self._is_running:
+            member.start(self.group, self._ended)
+
+    async def start(self) -> None:
+        """Start every member, and wait until all of them are ready."""
+        self._is_running = True
+        for member in self._members:
+            member.start(self.group, self._ended)
+        async with asyncio.TaskGroup() as waiting:
+            for member in self._members:
+                waiting.create_task(member.wait_until_ready(), name=f"{self.group}/{member.name} ready")
+
+    async def stop(self, deadline: Deadline) -> None:
+        """Ask every member to stop, wait for them until the deadline, then cancel who is left."""
+        tasks = [member.task for member in self._members if member.task is not None and not member.task.done()]
+        if not tasks:
+            return
+        log.info(_FAREWELLS[self.group])
+        for member in self._members:
+            member.ask_to_stop()
+        try:
+            await deadline.wait(tasks)
+        except asyncio.CancelledError:
+            deadline.expire()  # whoever waits for us has lost patience, the groups after us need not wait either
+            raise
+        finally:
+            await self._end(tasks)
+
+    async def _end(self, tasks: list[asyncio.Task[None]]) -> None:
+        late = [task for task in tasks if not task.done()]
+        if not late:
+            return
+        self.overdue = sorted(task.get_name() for task in late)
+        for task in await end(late, patience=LAST_PATIENCE):
+            log.error("A runnable ignores that it was cancelled and is left behind", extra={"runnable": task.get_name()})
+
+    def _ended(self, member: Member) -> None:
+        error = member.error()
+        if error is not None:
+            self._failed(member.name, error)
+        self._members.remove(member)

@@ -1,0 +1,131 @@
+"""The life of a manager's runnables: start in order, wait for an end, stop in reverse. Knows nothing of Kubernetes."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import signal
+from contextlib import AsyncExitStack, nullcontext
+from datetime import timedelta
+
+from pyctrl._tasks import Deadline, end, unwrap
+from pyctrl.errors import GracePeriodExceeded, ManagerError
+from pyctrl.manager._groups import Group, RunnableGroup
+from pyctrl.manager._runnables import RunnableLike
+from pyctrl.manager._signals import signals_handled
+
+__all__ = ["Lifecycle"]
+
+log = logging.getLogger("pyctrl.manager")
+
+
+class Lifecycle:
+    """Start groups in order, watch over their runnables, stop the groups in reverse within one grace period.
+
+    It ends when it is asked to (`ask_to_stop`, SIGINT, SIGTERM, cancellation of the task that runs it) or with the
+    first failure of a runnable. Asked a second time it no longer waits: everything is cancelled at once.
+    """
+
+    def __init__(self, *, grace_period: timedelta | None) -> None:
+        self._grace_period = grace_period
+        self._groups = {group: RunnableGroup(group, failed=self._failed) for group in Group}
+        self._has_run = False
+        self._ending = asyncio.Event()
+        self._is_urgent = False
+        self._deadline: Deadline | None = None
+        self._failure: BaseException | None = None
+        #: Set when every group that needs no leader has started: this replica serves, and its caches are filled.
+        self.started = asyncio.Event()
+        #: Set when this replica leads (or nothing elects) and its reconcilers have been started.
+        self.elected = asyncio.Event()
+
+    def add(self, runnable: RunnableLike, group: Group) -> None:
+        """Take a runnable in.
+
+        Raises:
+            ManagerError: stopping has begun, or it is not a runnable.
+        """
+        if self._ending.is_set():
+            raise ManagerError("can't accept new runnable as stop procedure is already engaged")
+        self._groups[group].add(runnable)
+
+    def ask_to_stop(self) -> None:
+        """Begin to stop; asked again, stop waiting for whoever has not stopped yet."""
+        if not self._ending.is_set():
+            self._ending.set()
+            return
+        self._is_urgent = True
+        if self._deadline is not None:
+            self._deadline.expire()
+
+    async def run(self, *, handle_signals: bool) -> None:
+        """Start everything, wait for the end, stop everything.
+
+        Raises:
+            ManagerError: it has run before.
+            GracePeriodExceeded: something had to be cancelled because the grace period was over.
+            Exception: the first failure of a runnable.
+        """
+        if self._has_run:
+            raise ManagerError("a manager runs once; make a new one to run again")
+        self._has_run = True
+        with signals_handled(self._on_signal) if handle_signals else nullcontext():
+            await self._live()
+        if self._failure is not None:
+            raise self._failure
+        overdue = [name for group in self._groups.values() for name in group.overdue]
+        if overdue and self._grace_period != timedelta(0):  # who gives no time cannot be surprised that it was not enough
+            raise GracePeriodExceeded(self._explain(overdue))
+
+    async def _live(self) -> None:
+        starting = asyncio.create_task(self._start(), name="manager/start")
+        starting.add_done_callback(self._started)
+        try:
+            await self._ending.wait()
+        finally:
+            self._ending.set()
+            await self._stop(starting)
+
+    async def _start(self) -> None:
+        for group in Group:
+            await self._groups[group].start()
+            if group is Group.OTHERS:
+                self.started.set()
+        self.elected.set()
+
+    async def _stop(self, starting: asyncio.Task[None]) -> None:
+        deadline = self._deadline = Deadline(timedelta(0) if self._is_urgent else self._grace_period)
+        try:
+            async with AsyncExitStack() as stack:  # unwinds in reverse, and goes on when a second cancel interrupts it
+                for group in Group:
+                    stack.push_async_callback(self._groups[group].stop, deadline)
+                await end([starting])
+        finally:
+            deadline.close()
+        log.info("Wait completed, proceeding to shutdown the manager")
+
+    def _started(self, starting: asyncio.Task[None]) -> None:
+        if not starting.cancelled() and (error := starting.exception()) is not None:
+            self._failed("start", error)
+
+    def _failed(self, name: str, error: BaseException) -> None:
+        """The first failure ends the manager and is raised by `run`; those that follow from it are only logged."""
+        if self._ending.is_set():
+            text = "error received after stop sequence was engaged"
+            log.error(text, extra={"runnable": name}, exc_info=error)
+            return
+        self._failure = unwrap(error)
+        self._ending.set()
+
+    def _on_signal(self, number: signal.Signals) -> None:
+        if self._ending.is_set():
+            log.warning("Second signal received, cancelling what is left", extra={"signal": number.name})
+        else:
+            log.info("Signal received, stopping", extra={"signal": number.name})
+        self.ask_to_stop()
+
+    def _explain(self, overdue: list[str]) -> str:
+        why = "when asked a second time" if self._is_urgent else f"within the grace period of {self._grace_period}"
+        return f"cancelled what had not stopped {why}: {', '.join(overdue)}"
+
+

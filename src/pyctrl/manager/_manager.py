@@ -1,0 +1,167 @@
+"""The manager: one connection, one cache, and everything that lives on them."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable, Mapping
+from contextlib import AsyncExitStack
+from datetime import timedelta
+from random import Random
+from types import TracebackType
+from typing import Self
+
+from pyctrl.api import KindLike, Scheme
+from pyctrl.cache import Cache, CachedClient, KindOptions
+from pyctrl.client import Client, Config
+from pyctrl.errors import ManagerError
+from pyctrl.manager._groups import Group
+from pyctrl.manager._lifecycle import Lifecycle
+from pyctrl.manager._runnables import RunnableLike
+
+__all__ = ["Manager"]
+
+
+class Manager:
+    """Connect to a cluster, and run controllers and whatever else is added until it is time to stop.
+
+        async with Manager(Config.load()) as manager:
+            Builder(manager).reconciles(PodSet).owns(Deployment).build(PodSetReconciler())
+            await manager.run()
+
+    Entering connects, leaving closes the connection; in between `run` may be awaited once. It is a guest in the
+    loop it runs in: it neither runs nor closes it, and cancelling `run` stops everything in order, as a signal does.
+
+    Groups of runnables start in the order of `Group`, each when the one before is ready, and stop in reverse. On the
+    first SIGINT or SIGTERM (or `ask_to_stop`) controllers take no new requests and finish what they have begun; after
+    ``grace_period`` what is left is cancelled. On the second signal that happens at once. The first runnable that
+    fails stops the manager, and `run` raises its error.
+    """
+
+    def __init__(
+        self,
+        config: Config | None = None,
+        *,
+        client: Client | None = None,
+        namespaces: Iterable[str] | None = None,
+        kinds: Mapping[KindLike, KindOptions] | None = None,
+        scheme: Scheme | None = None,
+        grace_period: timedelta | None = timedelta(seconds=30),
+        cache_sync_timeout: timedelta = timedelta(minutes=2),
+        random: Random | None = None,
+    ) -> None:
+        """Make a manager; nothing is opened before ``async with``.
+
+        Args:
+            config: where the cluster is and who we are; the manager opens and closes a client for it.
+            client: a client that is open already, instead of ``config``; its owner closes it.
+            namespaces: cache these only; all by default.
+            kinds: what the cache keeps of single kinds.
+            scheme: classes for kinds, for reads that name a kind by its group, version and kind.
+            grace_period: what stopping may take; None waits for as long as it takes.
+            cache_sync_timeout: what the first lists may take before `run` fails with the last error seen.
+            random: the source of jitter and reconcile ids; a seeded one makes runs repeat.
+
+        Raises:
+            ManagerError: neither or both of config and client are given.
+        """
+        if (config is None) == (client is None):
+            raise ManagerError("a Manager needs either a config, such as Config.load(), or client=..., and not both")
+        self.config = config
+        self.scheme = scheme or Scheme()
+        self.random = random or Random()
+        #: Names of controllers in this manager; the builder sees to it that they differ.
+        self.controller_names: set[str] = set()
+        self._given_client = client
+        self._namespaces = namespaces
+        self._kinds = dict(kinds or {})
+        self._cache_sync_timeout = cache_sync_timeout
+        self._lifecycle = Lifecycle(grace_period=grace_period)
+        self._exit = AsyncExitStack()
+        self._client: CachedClient | None = None
+
+    async def __aenter__(self) -> Self:
+        live = self._given_client
+        if live is None and self.config is not None:
+            live = await self._exit.enter_async_context(Client.connect(self.config))
+        assert live is not None  # __init__ saw to it that there is one
+        cache = Cache(live, options=self._kinds, namespaces=self._namespaces, random=self.random)
+        self._client = CachedClient(cache, live)
+        self.add(_CacheLife(cache, self._cache_sync_timeout), group=Group.CACHES)
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        await self._exit.aclose()
+
+    @property
+    def client(self) -> CachedClient:
+        """Reads from the cache, own writes included, and writes to the server; what reconcilers get."""
+        if self._client is None:
+            raise ManagerError("the manager is not connected; use it inside `async with Manager(...) as manager:`")
+        return self._client
+
+    @property
+    def live_client(self) -> Client:
+        """Reads and writes on the server."""
+        return self.client.live
+
+    @property
+    def cache(self) -> Cache:
+        """The copy of the cluster; it runs while the manager runs."""
+        return self.client.cache
+
+    @property
+    def started(self) -> asyncio.Event:
+        """Set once servers, webhooks and caches are ready and what needs no leader runs."""
+        return self._lifecycle.started
+
+    @property
+    def elected(self) -> asyncio.Event:
+        """Set once this replica leads and its controllers have been started; without election, soon after `started`."""
+        return self._lifecycle.elected
+
+    def add(self, runnable: RunnableLike, *, group: Group = Group.ELECTED) -> None:
+        """Run something with the manager: before `run` it is started in its turn, afterwards at once.
+
+        By default it runs on the leader only, as controllers do; ``group=Group.OTHERS`` is for what every replica does.
+
+        Raises:
+            ManagerError: the manager is stopping, or this is not a runnable.
+        """
+        self._lifecycle.add(runnable, group)
+
+    def ask_to_stop(self) -> None:
+        """Stop as after a signal; called again, at once."""
+        self._lifecycle.ask_to_stop()
+
+    async def run(self, *, handle_signals: bool = True) -> None:
+        """Start everything, wait for the end, stop everything.
+
+        With ``handle_signals`` the first SIGINT or SIGTERM stops in order and the second at once; off the main thread
+        that is left out. Cancelling stops in order too, cancelling again at once.
+
+        Raises:
+            ManagerError: it has run before, or is not connected.
+            GracePeriodExceeded: something did not stop in time and was cancelled.
+            NotSynced: the first lists took longer than ``cache_sync_timeout``.
+            Exception: the first failure of a runnable, as it was raised.
+        """
+        _ = self.client  # raises when not connected
+        await self._lifecycle.run(handle_signals=handle_signals)
+
+
+class _CacheLife:
+    """The cache as a runnable: ready when everything known so far has been listed."""
+
+    name = "cache"
+
+    def __init__(self, cache: Cache, sync_timeout: timedelta) -> None:
+        self._cache = cache
+        self._sync_timeout = sync_timeout
+
+    async def run(self) -> None:
+        await self._cache.run()
+
+    async def wait_until_ready(self) -> None:
+        await self._cache.wait_for_sync(timeout=self._sync_timeout)

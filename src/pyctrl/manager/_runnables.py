@@ -1,0 +1,96 @@
+"""What a manager runs, and one of them while it runs."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable
+from typing import Protocol, runtime_checkable
+
+from pyctrl.errors import ManagerError
+
+__all__ = ["Member", "Preparable", "Runnable", "RunnableLike", "Stoppable"]
+
+log = logging.getLogger("pyctrl.manager")
+
+
+@runtime_checkable
+class Runnable(Protocol):
+    """Something with one life: `run` begins it and returns when it is over.
+
+    Returning early is fine, raising stops the manager. When the manager stops, `run` is cancelled; it may clean up
+    in ``finally`` as long as the grace period lasts. A runnable that wants to finish its work first has
+    ``ask_to_stop`` as well (see `Stoppable`).
+    """
+
+    async def run(self) -> None:
+        """Live until the work is done or the task is cancelled."""
+
+
+@runtime_checkable
+class Stoppable(Protocol):
+    """A runnable that ends by itself when asked, and is cancelled only when the grace period is over."""
+
+    def ask_to_stop(self) -> None:
+        """Begin no new work, and return from `run` once what was begun is done."""
+
+
+@runtime_checkable
+class Preparable(Protocol):
+    """A runnable that the groups after it must wait for."""
+
+    async def wait_until_ready(self) -> None:
+        """Return when others may rely on it; raise when that will not happen."""
+
+
+#: A runnable, or just its `run`: an async function without arguments.
+RunnableLike = Runnable | Callable[[], Awaitable[None]]
+
+
+class Member:
+    """One runnable in its group: its task, and how it is asked to stop."""
+
+    def __init__(self, runnable: RunnableLike) -> None:
+        if not isinstance(runnable, Runnable) and not callable(runnable):
+            raise ManagerError(
+                f"add() takes an object with `async def run(self)` or an async function without arguments, got {runnable!r}"
+            )
+        self.name = _name_of(runnable)
+        self._runnable = runnable
+        self.task: asyncio.Task[None] | None = None
+
+    def start(self, group: str, ended: Callable[[Member], None]) -> None:
+        """Begin its life in a task of its own; ``ended`` is called when that is over."""
+        self.task = asyncio.create_task(self._live(), name=f"{group}/{self.name}")
+        self.task.add_done_callback(lambda _task: ended(self))
+
+    async def wait_until_ready(self) -> None:
+        """Wait until others may rely on it."""
+        if isinstance(self._runnable, Preparable):
+            await self._runnable.wait_until_ready()
+
+    def ask_to_stop(self) -> None:
+        """Ask it to end: through its own method, or by cancelling it."""
+        if self.task is None or self.task.done():
+            return
+        if not isinstance(self._runnable, Stoppable):
+            self.task.cancel()
+            return
+        try:
+            self._runnable.ask_to_stop()
+        except Exception:
+            log.exception("A runnable failed when it was asked to stop, cancelling it", extra={"runnable": self.name})
+            self.task.cancel()
+
+    def error(self) -> BaseException | None:
+        """Return what ended it, if that was an error."""
+        return None if self.task is None or self.task.cancelled() else self.task.exception()
+
+    async def _live(self) -> None:
+        run = self._runnable.run if isinstance(self._runnable, Runnable) else self._runnable
+        await run()
+
+
+def _name_of(runnable: object) -> str:
+    name = getattr(runnable, "name", None) or getattr(runnable, "__qualname__", None)
+    return name if isinstance(name, str) else type(runnable).__name__
