@@ -1,0 +1,264 @@
+"""The rules of CONTRIBUTING.md that no linter knows. Each exception has its reason beside it."""
+
+from __future__ import annotations
+
+import ast
+import re
+import subprocess
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+SRC = ROOT / "src" / "pyctrl"
+
+FILE_LINES = 500
+BODY_LINES = 40
+
+LONG_FILES: dict[str, str] = {
+    "src/pyctrl/errors.py": "the exceptions are one tree, and one file shows it",
+}
+
+LONG_FUNCTIONS: dict[str, str] = {}
+
+CLOCKS: dict[str, str] = {
+    "src/pyctrl/_clock.py": "it is the one source of wall time",
+    "src/pyctrl/testing/_loop_watch.py": "it measures CPU, which no virtual clock has",
+}
+
+LOOSE_TASKS: dict[str, str] = {
+    "src/pyctrl/_tasks.py": "the one place that makes tasks outside of a group, and ends them",
+}
+
+OWN_RANDOM: dict[str, str] = {}
+
+# Strings that would tie the repository to somebody's machine. Built from pieces, so that this file may have them.
+FOREIGN = [
+    re.compile(pattern)
+    for pattern in (
+        r"(?<![\w.~-])/(?:home|Users)/(?!(?:dev|me|user)\b)\w",
+        r"(?<![\w.~-])/(?:work|root|mnt)/\w",
+        r"(?<![\w.~-])/(?:tmp|var/folders)/\w",
+        r"\.\./shared\b",
+        r"files\.python" + r"hosted\.org|registry\." + r"npmjs",
+        r"(?i)\b(?:index-u" + r"rl|find-li" + r"nks)\b",
+    )
+]
+FOREIGN_TEXT: dict[str, str] = {}
+
+UNFINISHED = re.compile(r"\b(?:TO" + r"DO|FIX" + r"ME|X" + r"XX|HA" + r"CK)\b")
+UNRUN = re.compile(r"pytest\.(?:mark\.)?(?:sk" + r"ip|skipif|xf" + r"ail|importorskip)\b")
+
+
+@cache
+def _tracked() -> tuple[Path, ...]:
+    """Every file of the repository that git knows or would add."""
+    listing = subprocess.run(
+        ["git", "ls-files", "--cached", "--others", "--exclude-standard"],
+        cwd=ROOT,
+        check=True,
+        capture_output=True,
+        text=True,
+    )
+    return tuple(path for name in sorted(set(listing.stdout.splitlines())) if (path := ROOT / name).is_file())
+
+
+def _name(path: Path) -> str:
+    return path.relative_to(ROOT).as_posix()
+
+
+def _is_generated(path: Path) -> bool:
+    return path.is_relative_to(SRC / "kinds") or path.suffix == ".json"
+
+
+@cache
+def _sources(under: Path = ROOT) -> tuple[tuple[str, ast.Module], ...]:
+    """Every handwritten Python file in a directory, parsed."""
+    return tuple(
+        (_name(path), ast.parse(path.read_text()))
+        for path in _tracked()
+        if path.suffix == ".py" and path.is_relative_to(under) and not _is_generated(path)
+    )
+
+
+def _texts() -> Iterator[tuple[str, str]]:
+    for path in _tracked():
+        try:
+            yield _name(path), path.read_text()
+        except UnicodeDecodeError:
+            continue
+
+
+def _matches(pattern: re.Pattern[str]) -> list[str]:
+    return [
+        f"{name}:{number}: {line.strip()[:100]}"
+        for name, text in _texts()
+        if not name.endswith(".json") and name not in FOREIGN_TEXT
+        for number, line in enumerate(text.splitlines(), 1)
+        if pattern.search(line)
+    ]
+
+
+def _functions(tree: ast.AST) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
+    return (node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef))
+
+
+def _calls(tree: ast.AST) -> Iterator[tuple[int, str]]:
+    return ((node.lineno, ast.unparse(node.func)) for node in ast.walk(tree) if isinstance(node, ast.Call))
+
+
+def _imports(tree: ast.AST) -> Iterator[tuple[int, str]]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from ((node.lineno, alias.name) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            yield from ((node.lineno, f"{node.module}.{alias.name}") for alias in node.names)
+
+
+def _body_lines(function: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
+    body = function.body[1:] if ast.get_docstring(function) is not None else function.body
+    return (function.end_lineno or 0) - body[0].lineno + 1 if body else 0
+
+
+def test_files_fit_in_the_head() -> None:
+    """No handwritten file is longer than 500 lines."""
+    long = {
+        _name(path): lines
+        for path in _tracked()
+        if path.suffix == ".py"
+        and not _is_generated(path)
+        and (lines := len(path.read_text().splitlines())) > FILE_LINES
+    }
+
+    assert long.keys() <= LONG_FILES.keys(), long
+
+
+def test_functions_fit_in_the_eye() -> None:
+    """No function of the package has a body of more than 40 lines, docstring excluded."""
+    long = {
+        f"{name}::{function.name}": lines
+        for name, tree in _sources(SRC)
+        for function in _functions(tree)
+        if (lines := _body_lines(function)) > BODY_LINES
+    }
+
+    assert long.keys() <= LONG_FUNCTIONS.keys(), long
+
+
+def test_every_test_says_what_it_means() -> None:
+    """Each test has a docstring, the sentence that is no longer true when it fails."""
+    silent = [
+        f"{name}:{function.lineno} {function.name}"
+        for name, tree in _sources(ROOT / "tests")
+        for function in _functions(tree)
+        if Path(name).name.startswith("test_") and function.name.startswith("test_") and not ast.get_docstring(function)
+    ]
+
+    assert silent == []
+
+
+def test_every_module_says_what_it_is_for() -> None:
+    """Each module of the package begins with a docstring."""
+    assert [name for name, tree in _sources(SRC) if not ast.get_docstring(tree)] == []
+
+
+def test_files_are_named_by_nouns() -> None:
+    """Nothing is called utils, helpers, common or base: such files collect what nobody placed."""
+    banned = {"utils", "util", "helpers", "helper", "common", "base", "misc"}
+
+    assert [_name(path) for path in _tracked() if path.suffix == ".py" and path.stem.strip("_") in banned] == []
+
+
+def test_time_comes_from_the_loop_and_the_clock() -> None:
+    """No file reads the machine's clock or sleeps past the event loop, so that virtual time reaches everything."""
+    offences = [
+        f"{name}:{line} {what}"
+        for name, tree in _sources(SRC)
+        if name not in CLOCKS
+        for line, what in (*_imports(tree), *_calls(tree))
+        if what == "time"
+        or what.startswith("time.")
+        or what.endswith(("datetime.now", "datetime.utcnow", "date.today"))
+    ]
+
+    assert offences == []
+
+
+def test_chance_is_injected() -> None:
+    """Jitter comes from a random.Random that is handed in, so that a test can repeat it."""
+    offences = [
+        f"{name}:{line} {what}"
+        for name, tree in _sources(SRC)
+        if name not in OWN_RANDOM
+        for line, what in _calls(tree)
+        if what.startswith("random.") and what.count(".") == 1 and what not in ("random.Random", "random.SystemRandom")
+    ]
+
+    assert offences == []
+
+
+def test_tasks_have_owners() -> None:
+    """Tasks are made by task groups; whoever else makes one is listed, and awaits it."""
+    offences = [
+        f"{name}:{line} {what}"
+        for name, tree in _sources(SRC)
+        if name not in LOOSE_TASKS
+        for line, what in _calls(tree)
+        if what in ("asyncio.create_task", "asyncio.ensure_future") or what.endswith("loop.create_task")
+    ]
+
+    assert offences == []
+
+
+def test_cancellation_is_never_swallowed() -> None:
+    """An except that would catch cancellation raises it again."""
+    offences = [
+        f"{name}:{node.lineno}"
+        for name, tree in _sources(SRC)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ExceptHandler)
+        and (node.type is None or "BaseException" in ast.unparse(node.type).replace("BaseExceptionGroup", ""))
+        and not any(isinstance(inner, ast.Raise) for inner in ast.walk(node))
+    ]
+
+    assert offences == []
+
+
+def test_rooms_do_not_use_the_facade() -> None:
+    """Inside the package nothing is imported from `pyctrl` itself: that is how import cycles begin."""
+    names = {path.stem if path.suffix == ".py" else path.name for path in SRC.iterdir()}
+    offences = [
+        f"{name}:{line} {what}"
+        for name, tree in _sources(SRC)
+        if name != "src/pyctrl/__init__.py"
+        for line, what in _imports(tree)
+        if what.startswith("pyctrl.") and what.split(".")[1] not in names
+    ]
+
+    assert offences == []
+
+
+@pytest.mark.parametrize("pattern", FOREIGN, ids=lambda pattern: pattern.pattern)
+def test_nothing_names_a_machine(pattern: re.Pattern[str]) -> None:
+    """No file names a path, a host or a registry of the machine it was written on."""
+    assert _matches(pattern) == []
+
+
+def test_nothing_is_left_undone() -> None:
+    """There is no note about later work in the code: it is done, or it is an issue."""
+    assert _matches(UNFINISHED) == []
+
+
+def test_no_test_is_passed_over() -> None:
+    """No test is skipped or expected to fail: it holds, or it is not there."""
+    tests = [
+        f"{name}:{number}"
+        for name, text in _texts()
+        if name.startswith("tests/") and name.endswith(".py")
+        for number, line in enumerate(text.splitlines(), 1)
+        if UNRUN.search(line)
+    ]
+
+    assert tests == []
