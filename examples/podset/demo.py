@@ -1,0 +1,198 @@
+"""The PodSet operator at work, on the API server inside pyctrl: ``python -m examples.podset.demo [--keep]``.
+
+Starts a cluster in this process, installs the definition, runs the operator over HTTP as anybody would, and plays
+through the life of one PodSet. Every step waits for what it promises and says how long that took; one that does not
+happen ends the demo with exit code 1. Nothing outside of the process is touched but a kubeconfig file, with which
+kubectl can look on.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import logging
+import sys
+from collections.abc import Awaitable
+from contextlib import AsyncExitStack
+from pathlib import Path
+from tempfile import gettempdir
+
+import yaml
+
+from pyctrl.api import Key, ObjectMeta, Unstructured
+from pyctrl.client import Client, Config, MergePatch, wait_for, wait_for_list
+from pyctrl.cluster import Cluster
+from pyctrl.errors import PyctrlError
+from pyctrl.kinds.apiextensions.v1 import CustomResourceDefinition
+from pyctrl.kinds.apps.v1 import Deployment, ReplicaSet
+from pyctrl.kinds.core.v1 import Pod
+from pyctrl.manager import Manager
+
+from .podset import PodSet, PodSetSpec, add_podset, labels_for
+
+KEY = Key("default", "demo")
+DEFINITION = Path(__file__).with_name("config") / "crd.yaml"
+PATIENCE = 30.0  # seconds after which a step that has not happened has failed; each takes some hundredths
+
+
+class Stage:
+    """Prints what happens and how long each step took."""
+
+    def __init__(self) -> None:
+        self._is_colourful = sys.stdout.isatty()
+
+    def say(self, text: str) -> None:
+        """Print what is about to be done."""
+        print(f"\n{self._paint('1', text)}", flush=True)
+
+    async def step(self, promise: str, happens: Awaitable[str]) -> None:
+        """Wait for a promise, then print it with what came of it."""
+        clock = asyncio.get_running_loop().time
+        begun = clock()
+        try:
+            detail = await happens
+        except TimeoutError as error:
+            raise PyctrlError(f"{promise}: {error}") from error
+        mark, note = self._paint("32", "ok"), self._paint("2", detail)
+        print(f"  {mark} {clock() - begun:6.3f} s  {promise:<44} {note}".rstrip(), flush=True)
+
+    def _paint(self, code: str, text: str) -> str:
+        return f"\x1b[{code}m{text}\x1b[0m" if self._is_colourful and text else text
+
+
+class Play:
+    """The life of one PodSet, step by step, against any cluster with pods that run."""
+
+    def __init__(self, client: Client, stage: Stage) -> None:
+        self._client, self._stage = client, stage
+
+    async def run(self) -> None:
+        """Create, scale, lose a pod, delete."""
+        await self._create(3)
+        for size in (5, 0, 2):
+            await self._scale(size)
+        await self._lose_a_pod()
+        await self._delete()
+
+    async def _create(self, size: int) -> None:
+        self._stage.say(f"create PodSet {KEY} of size {size}")
+        meta = ObjectMeta(name=KEY.name, namespace=KEY.namespace)
+        await self._client.create(PodSet(metadata=meta, spec=PodSetSpec(size=size)))
+        await self._stage.step("a Deployment of the same name", self._deployment())
+        await self._stage.step(f"{size} pods run", self._pods(size))
+        await self._stage.step("the status has their names", self._nodes(size))
+
+    async def _scale(self, size: int) -> None:
+        self._stage.say(f"scale it to {size}")
+        await self._client.patch(PodSet, KEY, patch=MergePatch({"spec": {"size": size}}))
+        await self._stage.step(f"{size} pods run", self._pods(size))
+        await self._stage.step("the status has their names" if size else "the status is empty", self._nodes(size))
+
+    async def _lose_a_pod(self) -> None:
+        lost = (await self._client.get(PodSet, KEY)).status.nodes[0]
+        self._stage.say(f"delete pod {lost}")
+        await self._client.delete(Pod, Key(KEY.namespace, lost))
+        await self._stage.step("another has taken its place", self._pods(2, without=lost))
+        await self._stage.step("the status has its name", self._nodes(2, without=lost))
+
+    async def _delete(self) -> None:
+        self._stage.say("delete the PodSet")
+        await self._client.delete(PodSet, KEY)
+        await self._stage.step("all that it owned is gone", self._nothing())
+
+    async def _deployment(self) -> str:
+        found = await wait_for(self._client, Deployment, KEY, lambda deployment: deployment is not None)
+        owners = [f"{ref.kind} {ref.name}" for ref in found.metadata.owner_references] if found else []
+        return f"owned by {', '.join(owners)}"
+
+    async def _pods(self, size: int, *, without: str = "") -> str:
+        def all_run(pods: object) -> bool:
+            assert isinstance(pods, list)
+            names = [pod.metadata.name for pod in pods]
+            return len(pods) == size and without not in names and all(p.status.phase == "Running" for p in pods)
+
+        pods = await wait_for_list(
+            self._client, Pod, all_run, namespace=KEY.namespace, labels=labels_for(KEY.name), timeout=PATIENCE
+        )
+        return " ".join(pod.metadata.name for pod in pods)
+
+    async def _nodes(self, size: int, *, without: str = "") -> str:
+        def fits(podset: PodSet | None) -> bool:
+            return podset is not None and len(podset.status.nodes) == size and without not in podset.status.nodes
+
+        podset = await wait_for(self._client, PodSet, KEY, fits, timeout=PATIENCE)
+        return " ".join(podset.status.nodes) if podset else ""
+
+    async def _nothing(self) -> str:
+        for kind in (Deployment, ReplicaSet, Pod):
+            await wait_for_list(self._client, kind, lambda left: not left, namespace=KEY.namespace, timeout=PATIENCE)
+        return "Deployment, ReplicaSet, pods"
+
+
+async def install(client: Client) -> str:
+    """Install the definition and wait until it is served."""
+    await client.create(CustomResourceDefinition.from_wire(yaml.safe_load(DEFINITION.read_text())))
+
+    def is_established(found: CustomResourceDefinition | None) -> bool:
+        conditions = found.status.conditions if found else []
+        return any(c.type == "Established" and c.status == "True" for c in conditions)
+
+    name = "podsets.apps.jicki.cn"
+    await wait_for(client, CustomResourceDefinition, Key("", name), is_established, timeout=PATIENCE)
+    return name
+
+
+async def demo(*, keep: bool, kubeconfig: Path) -> None:
+    """Start everything, play, and stay up when asked to."""
+    stage = Stage()
+    stage.say("PodSet on the API server inside pyctrl")
+    async with AsyncExitStack() as stack:
+        cluster = await stack.enter_async_context(Cluster())
+        config = await stack.enter_async_context(cluster.serve())
+        await stage.step("API server and controllers are ready", _text(config.server))
+        kubeconfig.write_text(config.to_kubeconfig(context_name="pyctrl-demo"))
+        client = await stack.enter_async_context(Client.connect(config))
+        await stage.step("the definition is served", install(client))
+        operator = await stack.enter_async_context(asyncio.TaskGroup())
+        manager = await stack.enter_async_context(Manager(config))
+        add_podset(manager)
+        running = operator.create_task(manager.run(handle_signals=False))
+        await stage.step("the operator runs, its cache is in sync", _started(manager))
+        print(f"\n  kubectl --kubeconfig {kubeconfig} get podsets,deployments,pods", flush=True)
+        await Play(client, stage).run()
+        if keep:
+            stage.say("staying up until Ctrl-C; try:")
+            print(f"  kubectl --kubeconfig {kubeconfig} apply -f {DEFINITION.with_name('sample.yaml')}", flush=True)
+            await running
+        manager.ask_to_stop()
+
+
+async def _text(text: str) -> str:
+    return text
+
+
+async def _started(manager: Manager) -> str:
+    async with asyncio.timeout(PATIENCE):
+        await manager.elected.wait()
+    return "2 workers"
+
+
+def main() -> int:
+    """Read the command line and play; a promise that was not kept is one sentence and exit code 1."""
+    parser = argparse.ArgumentParser(prog="python -m examples.podset.demo", description="Watch PodSet at work.")
+    parser.add_argument("--keep", action="store_true", help="stay up afterwards, for kubectl, until Ctrl-C")
+    parser.add_argument("--kubeconfig", type=Path, default=Path(gettempdir()) / "pyctrl-demo.kubeconfig", help="where to write the kubeconfig; default: %(default)s")
+    args = parser.parse_args()
+    logging.basicConfig(level=logging.WARNING)
+    try:
+        asyncio.run(demo(keep=args.keep, kubeconfig=args.kubeconfig))
+    except KeyboardInterrupt:
+        return 0
+    except* PyctrlError as errors:
+        print(f"\ndemo: {errors.exceptions[0]}", file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
