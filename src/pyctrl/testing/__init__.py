@@ -1,6 +1,14 @@
-"""What users and we test with: virtual time, faults, fixtures, real binaries."""
+"""What users and we test with: virtual time, faults, fixtures, real binaries.
+
+`run_virtual` and the pytest marker ``virtual_time`` run a program on a clock that jumps instead of waiting.
+`FaultyTransport` makes the network fail as scripted. `control_plane` starts a real API server from its binaries. The
+pytest plugin, found by pytest itself, gives the fixtures ``cluster``, ``client`` and ``namespace``.
+"""
 
 from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
 
 from pyctrl.testing._virtual_time import (
     Deadlock,
@@ -12,12 +20,53 @@ from pyctrl.testing._virtual_time import (
     run_virtual,
 )
 
+if TYPE_CHECKING:
+    from pyctrl.testing._control_plane import ControlPlane, ControlPlaneFailed, control_plane
+    from pyctrl.testing._faults import (
+        Answered,
+        AnswerLost,
+        Broken,
+        Delayed,
+        Ended,
+        Fault,
+        FaultyTransport,
+        Inserted,
+        Refused,
+        Repeated,
+        Rule,
+        Silent,
+    )
+
 __all__ = [
+    "AnswerLost",
+    "Answered",
+    "Broken",
+    "ControlPlane",
+    "ControlPlaneFailed",
     "Deadlock",
+    "Delayed",
+    "Ended",
+    "Fault",
+    "FaultyTransport",
+    "Inserted",
     "OutsideWorld",
+    "Refused",
+    "Repeated",
+    "Rule",
     "Runaway",
+    "Silent",
     "Spinning",
     "VirtualTimeError",
     "VirtualTimeLoop",
+    "control_plane",
     "run_virtual",
 ]
+
+_FILES = {"ControlPlane": "_control_plane", "ControlPlaneFailed": "_control_plane", "control_plane": "_control_plane"}
+
+
+def __getattr__(name: str) -> Any:
+    """Import what needs a client or certificates only where it is used: pytest imports this room in every project."""
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(importlib.import_module(f"{__name__}.{_FILES.get(name, '_faults')}"), name)
