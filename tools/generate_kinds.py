@@ -1,0 +1,179 @@
+"""Write `pyctrl.kinds` from the OpenAPI schemas in `pyctrl._schemas`.
+
+python tools/generate_kinds.py            writes what differs
+python tools/generate_kinds.py --check    writes nothing, prints the difference and fails when there is one
+"""
+
+from __future__ import annotations
+
+import argparse
+import difflib
+import re
+import subprocess
+import sys
+from collections.abc import Iterable, Iterator
+from itertools import groupby
+from pathlib import Path
+
+import _kinds
+
+ROOT = Path(__file__).resolve().parent.parent
+TARGET = ROOT / "src" / "pyctrl" / "kinds"
+BY_HAND = {"__init__.py", "_builtin.py", "_scheme.py"}  # files directly in TARGET that are not generated
+
+_NOTE = "# Written by tools/generate_kinds.py from pyctrl/_schemas; change the generator, not this file."
+_API_NAMES = ("Condition", "IntOrString", "ListMeta", "MicroTime", "ObjectMeta", "OwnerReference", "Quantity", "Time")
+
+
+def main() -> int:
+    """Write or compare, as the command line says."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--check", action="store_true", help="only compare; fail when the files are stale")
+    check = parser.parse_args().check
+    written = {path: _formatted(path, text) for path, text in _files().items()}
+    present = {path.relative_to(TARGET).as_posix() for path in TARGET.rglob("*.py")} - BY_HAND
+    stale = 0
+    for path in sorted(present | written.keys()):
+        old = (TARGET / path).read_text("utf-8") if path in present else ""
+        new = written.get(path)
+        if old == new and path in present:
+            continue
+        stale += 1
+        if check:
+            sys.stdout.writelines(_difference(path, old, new or ""))
+        else:
+            _write(TARGET / path, new)
+    if stale and check:
+        print(f"{stale} files of pyctrl.kinds are stale; run: python tools/generate_kinds.py", file=sys.stderr)
+    return int(bool(stale and check))
+
+
+def _difference(path: str, old: str, new: str) -> list[str]:
+    return list(difflib.unified_diff(old.splitlines(True), new.splitlines(True), f"checked in/{path}", f"new/{path}"))
+
+
+def _write(path: Path, text: str | None) -> None:
+    if text is None:
+        path.unlink()
+        return
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, "utf-8")
+
+
+def _formatted(path: str, text: str) -> str:
+    """Let ruff have the last word on style, with the configuration of the repository."""
+    ruff = [sys.executable, "-m", "ruff", "format", "--stdin-filename", str(TARGET / path), "-"]
+    return subprocess.run(ruff, input=text, text=True, capture_output=True, check=True, cwd=ROOT).stdout
+
+
+def _files() -> dict[str, str]:
+    classes = _kinds.classes()
+    files = {"_table.py": _table(list(classes.values()))}
+    for module, group in groupby(sorted(classes.values(), key=lambda c: (c.module, c.name)), key=lambda c: c.module):
+        name, version = module.split(".")
+        files[f"{name}/{version}.py"] = _module(module, list(group), classes)
+        files[f"{name}/__init__.py"] = f'{_NOTE}\n"""The kinds of the API group {name}, a module for each version."""\n'
+    return files
+
+
+def _module(module: str, group: list[_kinds.Class], classes: dict[str, _kinds.Class]) -> str:
+    body = "\n\n\n".join(_class(c) for c in _kinds.in_order(group))
+    return "\n".join(
+        [
+            _NOTE,
+            f'"""The kinds of {module.replace(".", "/")} and what they consist of."""',
+            "",
+            *_imports(module, body, group, classes),
+            "",
+            f"__all__ = [{_quoted(sorted(c.name for c in group))}]",
+            "",
+            "",
+            body,
+            "",
+        ]
+    )
+
+
+def _imports(module: str, body: str, group: list[_kinds.Class], classes: dict[str, _kinds.Class]) -> Iterator[str]:
+    words = set(re.findall(r"\w+", body))
+    if "Any" in words:
+        yield from ("from typing import Any", "")
+    if "Field" in words:
+        yield from ("from pydantic import Field", "")
+    if api := sorted(words & set(_API_NAMES) - {c.name for c in group}):
+        yield f"from pyctrl.api import {', '.join(api)}"
+    yield f"from pyctrl.kinds._builtin import {', '.join(sorted(words & {'Part', 'Kind'}))}"
+    needed = sorted({(classes[r].module, classes[r].name) for c in group for r in c.needs if r in classes})
+    for other, names in groupby(needed, key=lambda pair: pair[0]):
+        if other != module:
+            yield f"from pyctrl.kinds.{other} import {', '.join(name for _, name in names)}"
+
+
+def _class(cls: _kinds.Class) -> str:
+    lines = [f"class {cls.name}({', '.join(_bases(cls))}):", f'    """{_docstring(cls)}"""', ""]
+    lines += [f"    {_field(field, cls)}" for field in cls.fields]
+    return "\n".join(lines)
+
+
+def _bases(cls: _kinds.Class) -> list[str]:
+    if cls.gvk is None:
+        return ["Part"]
+    group, version, kind = cls.gvk
+    keywords = ["Kind", f'group="{group}"', f'version="{version}"']
+    if kind != cls.name:
+        keywords.append(f'kind="{kind}"')
+    if served := cls.served:
+        keywords.append(f'plural="{served.plural}"')
+        if served.singular != kind.lower():
+            keywords.append(f'singular="{served.singular}"')
+        if not served.namespaced:
+            keywords.append('scope="Cluster"')
+        several = {name: getattr(served, name) for name in ("short_names", "categories", "subresources")}
+        keywords += [f"{name}=({_quoted(values)},)" for name, values in several.items() if values]
+    return keywords
+
+
+def _quoted(values: Iterable[str]) -> str:
+    return ", ".join(f'"{value}"' for value in values)
+
+
+def _docstring(cls: _kinds.Class) -> str:
+    if cls.gvk:
+        group, version, kind = cls.gvk
+        return f"{kind} of {group}/{version}." if group else f"{kind} of {version}."
+    shown = ", ".join(cls.used[:3])
+    return f"{shown or cls.name}{', …' if len(cls.used) > 3 else '.'}"
+
+
+def _field(field: _kinds.Field, cls: _kinds.Class) -> str:
+    type_ = re.sub(rf"\b{cls.name}\b", f'"{cls.name}"', field.type)
+    if '"' in type_:
+        type_ = f'"{type_.replace(chr(34), "")}"'
+    alias = f'validation_alias="{field.alias}", serialization_alias="{field.alias}"' if field.alias else ""
+    if not alias and not field.factory:
+        return f"{field.name}: {type_} = {field.default}"
+    default = f"default_factory={field.default}" if field.factory else f"default={field.default}"
+    return f"{field.name}: {type_} = Field({default}{', ' if alias else ''}{alias})"
+
+
+def _table(classes: list[_kinds.Class]) -> str:
+    rows = [
+        f'    ("{c.gvk[0]}", "{c.gvk[1]}", "{c.gvk[2]}"): ("{c.module}", '
+        f'"{c.served.plural if c.served else ""}", {c.served.namespaced if c.served else True}),'
+        for c in sorted((c for c in classes if c.gvk), key=lambda c: c.gvk or ())
+    ]
+    return "\n".join(
+        [
+            _NOTE,
+            '"""The built-in kinds: (group, version, kind) → (module, plural, namespaced), as in BuiltinKind."""',
+            "",
+            "KINDS: dict[tuple[str, str, str], tuple[str, str, bool]] = {",
+            *rows,
+            "}",
+            "",
+        ]
+    )
+
+
+if __name__ == "__main__":
+    sys.exit(main())
