@@ -1,1 +1,13 @@
-"""The embedded API server."""
+"""The embedded API server: Kubernetes' API over storage in memory, faithful to kube-apiserver 1.36.
+
+`ApiServer.handle` takes a request and gives its answer: what the in-process transport calls, with no socket between. `serve`
+puts the same server behind HTTP for kubectl and everybody else. No controllers run here; `pyctrl.cluster` has those.
+"""
+
+from ._answers import Answer
+from ._auth import User, read_token_file
+from ._http import serve
+from ._resources import Registry, ResourceType
+from ._server import ApiServer
+
+__all__ = ["Answer", "ApiServer", "Registry", "ResourceType", "User", "read_token_file", "serve"]

@@ -1,0 +1,126 @@
+"""What all verbs share: the storage behind a resource, the live object of a request, and the rules of namespaces."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from random import Random
+from typing import TYPE_CHECKING, Any
+
+from ._answers import Cause, bad_request, forbidden, not_found
+from ._forms import is_custom, typed_first
+from ._request import Request
+from ._storage import Collection, Storage, Stored, api_version
+
+if TYPE_CHECKING:
+    from ._resources import Registry, ResourceType
+
+IMMORTAL_NAMESPACES = frozenset({"default", "kube-system", "kube-public"})
+_SCHEME = "k8s.io/kubernetes/pkg/api/legacyscheme/scheme.go:30"  # as kube-apiserver's errors name it
+
+
+@dataclass(frozen=True, slots=True)
+class Backend:
+    """The storage, what is served from it, and the server's randomness."""
+
+    storage: Storage
+    registry: Registry
+    random: Random
+
+    def collection(self, resource: ResourceType) -> Collection:
+        """Give the collection behind a resource, shared by all its versions."""
+        return self.storage.collection(resource.group, resource.plural)
+
+    def live(self, request: Request) -> Stored:
+        """Give the object that a request names.
+
+        Raises:
+            Refused: 404, it is not there.
+        """
+        target = request.target
+        stored = self.collection(request.resource).find(target.namespace, target.name)
+        if stored is None:
+            raise not_found(target.resource, target.name, target.group)
+        return stored
+
+    def put(self, obj: dict[str, Any], resource: ResourceType) -> Stored:
+        """Store an object under the next version."""
+        return self.collection(resource).put(typed_first(obj, resource), resource)
+
+    def check_namespace(self, request: Request, name: str) -> None:
+        """Refuse to create in a namespace that is not there (404) or on its way out (403)."""
+        namespace = request.target.namespace
+        if not namespace:
+            return
+        found = self.storage.collection("", "namespaces").find("", namespace)
+        if found is None:
+            raise not_found("namespaces", namespace)
+        if b'"deletionTimestamp"' in found.data and "deletionTimestamp" in found.decode()["metadata"]:
+            why = f"unable to create new content in namespace {namespace} because it is being terminated"
+            cause = Cause("NamespaceTerminating", f"namespace {namespace} is being terminated", "metadata.namespace")
+            raise forbidden(request.target.resource, name, why, request.target.group, [cause])
+
+
+def check_kind(obj: dict[str, Any], resource: ResourceType) -> None:
+    """Refuse a body that says to be another kind or version than the URL's; one that says nothing is fine."""
+    kind, version = obj.get("kind") or resource.kind, obj.get("apiVersion") or api_version(resource)
+    expected = api_version(resource)
+    if kind == resource.kind and version == expected:
+        return
+    if is_custom(resource):
+        raise _custom_mismatch(kind, version, resource)
+    short = str(version).rpartition("/")[2]
+    where = f'{kind} in version "{short}" cannot be handled as a {resource.kind}'
+    if version != expected:
+        raise bad_request(f'{where}: no kind "{kind}" is registered for version "{version}" in scheme "{_SCHEME}"')
+    internal = resource.group.partition(".")[0] or "core"
+    reason = f"converting ({short}.{kind}) to ({internal}.{resource.kind}): unknown conversion"
+    raise bad_request(f"{where}: {reason}")
+
+
+def _custom_mismatch(kind: object, version: object, resource: ResourceType) -> Exception:
+    wanted, group = f"{api_version(resource)}, Kind={resource.kind}", f"{version}, Kind={kind}"
+    return bad_request(
+        f"the API version in the data ({version}) does not match the expected API version ({api_version(resource)})"
+        if version != api_version(resource)
+        else f"invalid object type: {group}, expected {wanted}"
+    )
+
+
+def check_place(metadata: dict[str, Any], request: Request) -> None:
+    """Refuse a body whose name or namespace is not the URL's; fill in a namespace that is left out."""
+    check_namespace_matches(metadata, request)
+    name, wanted = metadata.get("name"), request.target.name
+    if not name:
+        raise bad_request(f"the name of the object ({wanted} based on URL) was undeterminable: name must be provided")
+    if name != wanted:
+        raise bad_request(f"the name of the object ({name}) does not match the name on the URL ({wanted})")
+
+
+def check_namespace_matches(metadata: dict[str, Any], request: Request) -> None:
+    """Refuse a body whose namespace is not the URL's; fill in one that is left out."""
+    namespace, wanted = metadata.get("namespace"), request.target.namespace
+    if namespace == wanted:
+        return
+    if not wanted:
+        metadata.pop("namespace", None)
+    elif not namespace:
+        metadata["namespace"] = wanted
+    else:
+        raise bad_request("the namespace of the provided object does not match the namespace sent on the request")
+
+
+def metadata_of(obj: dict[str, Any], resource: ResourceType) -> dict[str, Any]:
+    """Give the metadata of a body, made when it is left out.
+
+    Raises:
+        Refused: 400, it is no object.
+    """
+    metadata = obj.get("metadata")
+    if metadata is None:
+        metadata = obj["metadata"] = {}
+    if not isinstance(metadata, dict):
+        what = {str: "string", bool: "bool", list: "array"}.get(type(metadata), "number")
+        where = f'{resource.kind} in version "{resource.version}" cannot be handled as a {resource.kind}'
+        reason = f"json: cannot unmarshal {what} into Go struct field {resource.kind}.metadata of type v1.ObjectMeta"
+        raise bad_request(f"{where}: {reason}")
+    return metadata

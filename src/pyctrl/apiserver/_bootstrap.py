@@ -1,0 +1,32 @@
+"""The objects that are there before anybody makes one, as in every cluster."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+NAMESPACES = ("default", "kube-system", "kube-public", "kube-node-lease")
+SERVICE_ADDRESS = "10.0.0.1"  # the first of kube-apiserver's default service range
+
+
+def default_objects() -> Iterator[tuple[str, dict[str, Any]]]:
+    """Give the path and the body of each, in the order to create them."""
+    for name in NAMESPACES:
+        yield "/api/v1/namespaces", {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}}
+    yield "/api/v1/namespaces/default/services", _kubernetes_service()
+
+
+def _kubernetes_service() -> dict[str, Any]:
+    return {
+        "apiVersion": "v1",
+        "kind": "Service",
+        "metadata": {"name": "kubernetes", "labels": {"component": "apiserver", "provider": "kubernetes"}},
+        "spec": {
+            "clusterIP": SERVICE_ADDRESS,
+            "clusterIPs": [SERVICE_ADDRESS],
+            "ipFamilies": ["IPv4"],
+            "ipFamilyPolicy": "SingleStack",
+            "ports": [{"name": "https", "port": 443, "protocol": "TCP", "targetPort": 6443}],
+            "type": "ClusterIP",
+        },
+    }

@@ -1,0 +1,173 @@
+"""The rules of deletion: finalizers, propagation, grace, and when an object that is being deleted is gone.
+
+Pure functions over metadata; `_verbs_delete` carries out what they decide.
+"""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from enum import Enum
+from typing import TYPE_CHECKING, Any
+
+from pyctrl._clock import now
+
+from ._answers import Refused, conflict, forbidden
+from ._backend import IMMORTAL_NAMESPACES
+from ._definitions import begin_deletion as begin_definition_deletion
+from ._identity import timestamp
+from ._options import DeleteOptions
+from ._storage import Stored
+
+if TYPE_CHECKING:
+    from ._resources import ResourceType
+
+ORPHAN = "orphan"
+FOREGROUND = "foregroundDeletion"
+POD_GRACE_SECONDS = 30  # spec.terminationGracePeriodSeconds of a pod that does not say
+
+# Kinds whose deletion is answered with the object itself, not with a Status (ReturnDeletedObject in kube-apiserver).
+RETURNED = frozenset(
+    (
+        "persistentvolumeclaims",
+        "persistentvolumes",
+        "pods",
+        "podtemplates",
+        "resourcequotas",
+        "serviceaccounts",
+        "services",
+    )
+)
+
+
+class Fate(Enum):
+    """What a delete does to the stored object."""
+
+    GONE = "gone"  # removed at once
+    MARKED = "marked"  # written with its deletionTimestamp, removed later
+    MARKED_AND_GONE = "marked and gone"  # both, one after the other: a pod without grace
+    UNCHANGED = "unchanged"  # it is on its way already
+
+
+def check_preconditions(stored: Stored, resource: ResourceType, options: DeleteOptions) -> None:
+    """Refuse (409) when the object is not the one that the client means."""
+    uid, version = options.uid, options.resource_version
+    if uid and uid != stored.uid:
+        why = (
+            f"the UID in the precondition ({uid}) does not match the UID in record ({stored.uid}). "
+            "The object might have been deleted and then recreated"
+        )
+    elif version and version != str(stored.version):
+        why = (
+            f"the ResourceVersion in the precondition ({version}) does not match the ResourceVersion in record "
+            f"({stored.version}). The object might have been modified"
+        )
+    else:
+        return
+    raise _precondition_failed(resource, stored.name, why)
+
+
+def _precondition_failed(resource: ResourceType, name: str, why: str) -> Refused:
+    return conflict(resource.kind, name, resource.group, why)
+
+
+def check_immortal(resource: ResourceType, name: str) -> None:
+    """Refuse (403) to delete the namespaces that a cluster cannot be without."""
+    if (resource.group, resource.plural) == ("", "namespaces") and name in IMMORTAL_NAMESPACES:
+        raise forbidden("namespaces", name, "this namespace may not be deleted")
+
+
+def begin_deletion(obj: dict[str, Any], resource: ResourceType, options: DeleteOptions) -> Fate:
+    """Mark a live object as being deleted, in place, and say what becomes of it."""
+    metadata = obj["metadata"]
+    finalizers = _finalizers(metadata.get("finalizers") or [], options)
+    if finalizers:
+        metadata["finalizers"] = finalizers
+    else:
+        metadata.pop("finalizers", None)
+    match (resource.group, resource.plural):
+        case ("", "namespaces"):
+            return _begin_namespace(obj)
+        case ("", "pods"):
+            return _begin_pod(obj, options)
+        case ("apiextensions.k8s.io", "customresourcedefinitions"):
+            return _begin_definition(obj)
+    if not finalizers:
+        return Fate.GONE
+    return _mark(metadata, 0)
+
+
+def _finalizers(present: list[str], options: DeleteOptions) -> list[str]:
+    """Say by finalizers what the garbage collector shall do with dependents; no word leaves it as it is."""
+    if not options.propagation:
+        return present
+    kept = [finalizer for finalizer in present if finalizer not in (ORPHAN, FOREGROUND)]
+    added = {"Orphan": [ORPHAN], "Foreground": [FOREGROUND]}.get(options.propagation, [])
+    return [*kept, *added]
+
+
+def _mark(metadata: dict[str, Any], grace: int | None) -> Fate:
+    """Set the time of deletion (and of its end, with a grace period), once."""
+    if "deletionTimestamp" in metadata:
+        return Fate.MARKED  # finalizers may have changed; storing the same is no write
+    metadata["deletionTimestamp"] = timestamp(now() + timedelta(seconds=grace or 0))
+    if grace is not None:
+        metadata["deletionGracePeriodSeconds"] = grace
+    if metadata.get("generation"):
+        metadata["generation"] += 1
+    return Fate.MARKED
+
+
+def _begin_namespace(namespace: dict[str, Any]) -> Fate:
+    """A namespace goes when its content is gone, which its controller says by emptying spec.finalizers."""
+    metadata = namespace["metadata"]
+    if "deletionTimestamp" in metadata:
+        return Fate.GONE if is_finished(namespace, "namespaces") else Fate.UNCHANGED
+    _mark(metadata, None)
+    namespace.setdefault("status", {})["phase"] = "Terminating"
+    return Fate.MARKED
+
+
+def _begin_definition(definition: dict[str, Any]) -> Fate:
+    """A definition goes when the objects it defines are gone."""
+    metadata = definition["metadata"]
+    if "deletionTimestamp" not in metadata:
+        begin_definition_deletion(definition)
+        metadata["deletionTimestamp"] = timestamp()
+    return Fate.MARKED
+
+
+def _begin_pod(pod: dict[str, Any], options: DeleteOptions) -> Fate:
+    """A pod has a grace period while a node runs it; without one it is gone as soon as finalizers allow."""
+    metadata = pod["metadata"]
+    grace = _pod_grace(pod, options)
+    running = metadata.get("deletionGracePeriodSeconds")
+    if "deletionTimestamp" in metadata:
+        if running is not None and grace >= running and not (running == 0 and not metadata.get("finalizers")):
+            return Fate.UNCHANGED
+        metadata["deletionGracePeriodSeconds"] = grace
+        if grace:
+            metadata["deletionTimestamp"] = timestamp(now() + timedelta(seconds=grace))
+    else:
+        _mark(metadata, grace)
+    return Fate.MARKED if grace or metadata.get("finalizers") else Fate.MARKED_AND_GONE
+
+
+def _pod_grace(pod: dict[str, Any], options: DeleteOptions) -> int:
+    if not pod.get("spec", {}).get("nodeName"):
+        return 0  # no kubelet will ever report it stopped
+    if (pod.get("status") or {}).get("phase") in ("Failed", "Succeeded"):
+        return 0
+    asked = options.grace_period_seconds
+    if asked is None:
+        asked = pod["spec"].get("terminationGracePeriodSeconds", POD_GRACE_SECONDS)
+    return 1 if asked < 0 else int(asked)  # a negative period is the shortest
+
+
+def is_finished(obj: dict[str, Any], plural: str) -> bool:
+    """Whether an object that is being deleted has nothing left that holds it."""
+    metadata = obj["metadata"]
+    if "deletionTimestamp" not in metadata or metadata.get("finalizers"):
+        return False
+    if plural == "namespaces":
+        return not (obj.get("spec") or {}).get("finalizers")
+    return not metadata.get("deletionGracePeriodSeconds")

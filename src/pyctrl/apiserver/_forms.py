@@ -1,0 +1,142 @@
+"""The forms an object is answered in: whole, metadata only, as a row of a table; in JSON or YAML.
+
+`Accept` is read here, and here the stored bytes become the bytes that a client asked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import Enum
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from ._answers import JSON, Answer, not_acceptable
+from ._custom_type import CustomType
+from ._storage import Stored, api_version
+
+if TYPE_CHECKING:
+    from ._resources import ResourceType
+
+YAML = "application/yaml"
+
+
+class Shape(Enum):
+    """How much of an object is answered."""
+
+    WHOLE = "whole"
+    METADATA = "PartialObjectMetadata"
+    TABLE = "Table"
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """What `Accept` asked for."""
+
+    media: str = JSON
+    shape: Shape = Shape.WHOLE
+    version: str = "v1"  # of meta.k8s.io, for tables
+
+
+_SHAPES = {"PartialObjectMetadata": Shape.METADATA, "PartialObjectMetadataList": Shape.METADATA, "Table": Shape.TABLE}
+_MEDIA = {JSON: JSON, "*/*": JSON, "application/*": JSON, YAML: YAML, "application/x-yaml": YAML, "text/yaml": YAML}
+
+
+@lru_cache(maxsize=256)
+def accepted_form(accept: str) -> Form:
+    """Choose the first form in `Accept` that the server has.
+
+    Raises:
+        Refused: 406, it has none of them.
+    """
+    if not accept:
+        return Form()
+    for clause in accept.split(","):
+        media, *parameters = (part.strip() for part in clause.split(";"))
+        found = _MEDIA.get(media)
+        if found is None:
+            continue
+        options = dict(part.partition("=")[::2] for part in parameters)
+        wanted = options.get("as", "")
+        if not wanted:
+            return Form(found)
+        if wanted in _SHAPES and options.get("g") == "meta.k8s.io" and options.get("v") in ("v1", "v1beta1"):
+            return Form(found, _SHAPES[wanted], options["v"])
+    raise not_acceptable()
+
+
+class _Metadata(msgspec.Struct):
+    metadata: msgspec.Raw
+
+
+_decode_metadata = msgspec.json.Decoder(_Metadata).decode
+
+
+def metadata_only(data: bytes) -> bytes:
+    """Give the `PartialObjectMetadata` of an encoded object, without decoding the object."""
+    metadata = bytes(_decode_metadata(data).metadata)
+    return b'{"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/v1","metadata":' + metadata + b"}"
+
+
+def shaped(stored: Stored, resource: ResourceType, shape: Shape) -> bytes:
+    """Encode one object in a shape that needs no table."""
+    data = stored.view(resource)
+    return metadata_only(data) if shape is Shape.METADATA else data
+
+
+def table_of(resource: ResourceType, objects: list[Stored], form: Form, metadata: Mapping[str, Any]) -> bytes:
+    """Encode objects as a `Table`."""
+    from ._tables import table  # here: only kubectl asks for tables
+
+    rows = table(resource, [stored.read(resource) for stored in objects], metadata=dict(metadata), version=form.version)
+    return msgspec.json.encode(rows)
+
+
+def answer_object(stored: Stored, resource: ResourceType, form: Form, status: int = 200) -> Answer:
+    """Answer with one object in the form asked for."""
+    if form.shape is Shape.TABLE:
+        return answer_bytes(
+            table_of(resource, [stored], form, {"resourceVersion": str(stored.version)}), form, status
+        )
+    return answer_bytes(shaped(stored, resource, form.shape), form, status)
+
+
+def answer_value(value: Any, form: Form, status: int = 200) -> Answer:
+    """Answer with any JSON value."""
+    return answer_bytes(msgspec.json.encode(value), form, status)
+
+
+def answer_bytes(data: bytes, form: Form, status: int = 200) -> Answer:
+    """Answer with encoded JSON, turned into YAML when that was asked for."""
+    if form.media == YAML:
+        import yaml  # here: only who asks for YAML pays for it
+
+        text: str = yaml.safe_dump(msgspec.json.decode(data), sort_keys=True)
+        return Answer(status=status, headers=(("Content-Type", YAML),), body=text.encode())
+    return Answer(status=status, body=data)
+
+
+@lru_cache(maxsize=1024)
+def _type_prefix(version: str, kind: str) -> bytes:
+    return msgspec.json.encode({"kind": kind, "apiVersion": version})[:-1] + b","
+
+
+def is_custom(resource: ResourceType) -> bool:
+    """Whether a definition brought this resource; some answers differ in form."""
+    return isinstance(resource, CustomType)
+
+
+def list_item(data: bytes, resource: ResourceType) -> bytes:
+    """Encode an object as an item of its own list: built-in kinds do not repeat kind and apiVersion there."""
+    if is_custom(resource):
+        return data
+    prefix = _type_prefix(api_version(resource), resource.kind)
+    return b"{" + data[len(prefix) :] if data.startswith(prefix) else data
+
+
+def typed_first(obj: dict[str, Any], resource: ResourceType) -> dict[str, Any]:
+    """Give the object with kind, apiVersion and metadata in front, as kube-apiserver writes them."""
+    rest = {key: value for key, value in obj.items() if key not in ("kind", "apiVersion", "metadata")}
+    return {"kind": resource.kind, "apiVersion": api_version(resource), "metadata": obj["metadata"], **rest}

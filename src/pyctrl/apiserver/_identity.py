@@ -1,0 +1,64 @@
+"""What the server gives to every object: uid, creation time, a generated name, and metadata without empty fields."""
+
+from __future__ import annotations
+
+import uuid
+from datetime import UTC, datetime
+from random import Random
+from typing import Any
+
+from pyctrl._clock import now
+
+_ALPHABET = "bcdfghjklmnpqrstvwxz2456789"  # apimachinery's: no vowels, nothing that looks like something else
+_SUFFIX = 5
+_NAME_LIMIT = 63  # generated names fit a label
+
+
+def new_uid(random: Random) -> str:
+    """Make a random (version 4) uid from the server's own randomness."""
+    return str(uuid.UUID(int=random.getrandbits(128), version=4))
+
+
+def generated_name(prefix: str, random: Random) -> str:
+    """Append a random suffix to `metadata.generateName`."""
+    return prefix[: _NAME_LIMIT - _SUFFIX] + "".join(random.choices(_ALPHABET, k=_SUFFIX))
+
+
+def timestamp(moment: datetime | None = None) -> str:
+    """Print a time (the present one) as metadata has it: whole seconds, UTC."""
+    return (moment or now()).astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+_OPTIONAL = frozenset({"controller", "blockOwnerDeletion", "deletionGracePeriodSeconds"})  # pointers: zero is a value
+
+
+def tidy(metadata: dict[str, Any]) -> None:
+    """Drop what a typed ObjectMeta does not write: nulls, empty strings, lists and maps."""
+    for name, value in list(metadata.items()):
+        if value is None or (not value and name not in _OPTIONAL):
+            del metadata[name]
+
+
+def begin_life(metadata: dict[str, Any], random: Random) -> None:
+    """Give a new object its system fields, whatever the client wrote into them."""
+    for name in ("deletionTimestamp", "deletionGracePeriodSeconds", "selfLink", "generation"):
+        metadata.pop(name, None)
+    metadata["creationTimestamp"] = timestamp()
+    metadata["uid"] = new_uid(random)
+    tidy(metadata)
+
+
+def keep_life(new: dict[str, Any], old: dict[str, Any]) -> None:
+    """Give a changed object the system fields that no update may change."""
+    new["creationTimestamp"] = old["creationTimestamp"]
+    for name in ("uid", "generation"):
+        if name in old and (name == "generation" or not new.get(name)):
+            new[name] = old[name]
+    if "generation" not in old:
+        new.pop("generation", None)
+    if "deletionTimestamp" in old:
+        new["deletionTimestamp"] = old["deletionTimestamp"]
+        if new.get("deletionGracePeriodSeconds") is None and "deletionGracePeriodSeconds" in old:
+            new["deletionGracePeriodSeconds"] = old["deletionGracePeriodSeconds"]
+    new.pop("selfLink", None)
+    tidy(new)

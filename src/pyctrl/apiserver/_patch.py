@@ -1,0 +1,100 @@
+"""The kinds of patch: each body is decoded as its media type says and applied to the live object."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pyctrl.api import json_patch_apply, merge_patch_apply
+from pyctrl.errors import PatchError
+
+from ._answers import (
+    bad_request,
+    media_type_without_handler,
+    refused,
+    too_large,
+    unprocessable,
+    unsupported_media_type,
+)
+from ._bodies import BODY_LIMIT, decode_json, decode_yaml, duplicates_in
+from ._forms import is_custom
+from ._request import Request
+
+try:
+    from ._strategic import strategic_merge
+except ImportError:
+    pass
+
+JSON_PATCH = "application/json-patch+json"
+MERGE = "application/merge-patch+json"
+STRATEGIC = "application/strategic-merge-patch+json"
+APPLY = "application/apply-patch+yaml"
+OPERATIONS = 10_000  # kube-apiserver's limit on one JSON patch
+
+_OF_CUSTOM = (JSON_PATCH, MERGE, APPLY)
+
+
+def patched(live: dict[str, Any], request: Request, media: str) -> tuple[dict[str, Any], list[str]]:
+    """Apply the patch of a request; `live` is a fresh decode that may be changed.
+
+    Returns:
+        The new object, and the paths of members that the patch has twice.
+
+    Raises:
+        Refused: 400, 413, 415 or 422.
+    """
+    if len(request.body) > BODY_LIMIT:
+        raise too_large(BODY_LIMIT)
+    if media == JSON_PATCH:
+        return _json_patched(live, request), []
+    if media not in (MERGE, STRATEGIC) or (media == STRATEGIC and is_custom(request.resource)):
+        raise unsupported_media_type(_OF_CUSTOM) if is_custom(request.resource) else media_type_without_handler()
+    patch = _decode(request)
+    if not isinstance(patch, dict):
+        raise bad_request(_cannot_unmarshal(patch, "map[string]interface {}"))
+    duplicates = duplicates_in(request.body, patch)
+    if media == MERGE:
+        new = merge_patch_apply(live, patch)
+        return new, duplicates
+    return strategic_merge(live, patch, request.resource.schema), duplicates
+
+
+def _decode(request: Request) -> Any:
+    try:
+        return decode_json(request.body)
+    except ValueError as error:
+        raise bad_request(f"error decoding patch: {error}") from None
+
+
+def _cannot_unmarshal(value: object, into: str) -> str:
+    names = ((bool, "bool"), (int, "number"), (float, "number"), (str, "string"), (list, "array"), (dict, "object"))
+    what = next((name for type_, name in names if isinstance(value, type_)), "null")
+    return f"error decoding patch: json: cannot unmarshal {what} into Go value of type {into}"
+
+
+def _json_patched(live: dict[str, Any], request: Request) -> dict[str, Any]:
+    operations = _decode(request)
+    if not isinstance(operations, list):
+        raise bad_request(_cannot_unmarshal(operations, "[]handlers.jsonPatchOp"))
+    if len(operations) > OPERATIONS:
+        message = f"The allowed maximum operations in a JSON patch is {OPERATIONS}, got {len(operations)}"
+        raise refused(413, "RequestEntityTooLarge", message)
+    try:
+        new = json_patch_apply(live, operations)
+    except PatchError:
+        raise unprocessable() from None
+    if not isinstance(new, dict):
+        raise unprocessable()
+    return new
+
+
+def decode_apply(request: Request) -> dict[str, Any]:
+    """Decode the body of a server-side apply: YAML, of which JSON is a part."""
+    if len(request.body) > BODY_LIMIT:
+        raise too_large(BODY_LIMIT)
+    try:
+        decoded = decode_json(request.body)  # what programs send, read twenty times as fast as YAML
+    except ValueError:
+        decoded = decode_yaml(request.body)
+    if not isinstance(decoded, dict):
+        raise bad_request(f"error decoding YAML: {_cannot_unmarshal(decoded, 'map[string]interface {}')}")
+    return decoded

@@ -1,0 +1,103 @@
+"""A request as the handlers see it: which resource the URL means, and who asks for what."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, NamedTuple
+from urllib.parse import unquote
+
+from ._forms import Form
+
+if TYPE_CHECKING:
+    from ._auth import User
+    from ._resources import ResourceType
+
+
+class Target(NamedTuple):
+    """The place that a URL of a resource names."""
+
+    group: str
+    version: str
+    resource: str
+    namespace: str = ""
+    name: str = ""
+    subresource: str = ""
+    watch: bool = False  # the old /watch/ prefix, which kube-apiserver still serves
+
+
+def parse_target(path: str) -> Target | None:
+    """Read the path of a resource; None when it is not the path of one (discovery, health, ...)."""
+    segments = [unquote(segment) for segment in path.strip("/").split("/")]
+    if segments[0] == "api" and len(segments) >= 3:
+        group, version, rest = "", segments[1], segments[2:]
+    elif segments[0] == "apis" and len(segments) >= 4:
+        group, version, rest = segments[1], segments[2], segments[3:]
+    else:
+        return None
+    watch = rest[0] == "watch" and len(rest) > 1
+    if watch:
+        rest = rest[1:]
+    namespace = ""
+    if rest[0] == "namespaces" and len(rest) >= 3 and not (group == "" and rest[2] in _OF_NAMESPACES):
+        namespace, rest = rest[1], rest[2:]
+    if not all(rest) or len(rest) > 3:
+        return None
+    resource, name, subresource = (*rest, "", "")[:3]
+    return Target(group, version, resource, namespace, name, subresource, watch)
+
+
+_OF_NAMESPACES = ("status", "finalize")  # /api/v1/namespaces/NAME/status is no resource inside the namespace
+
+
+class Query:
+    """The query parameters of a request; of a repeated one the first counts, as in Go."""
+
+    __slots__ = ("_all",)
+
+    def __init__(self, parameters: Sequence[tuple[str, str]]) -> None:
+        self._all = parameters
+
+    def get(self, name: str) -> str:
+        """Give a parameter, "" when it is absent."""
+        for key, value in self._all:
+            if key == name:
+                return value
+        return ""
+
+    def has(self, name: str) -> bool:
+        """Whether a parameter is there at all."""
+        return any(key == name for key, _ in self._all)
+
+    def every(self, name: str) -> list[str]:
+        """Give all values of a parameter that may be repeated."""
+        return [value for key, value in self._all if key == name]
+
+    def flag(self, name: str) -> bool | None:
+        """Give a boolean parameter, None when it is absent; Go takes everything but 0 and false as true."""
+        if not self.has(name):
+            return None
+        return self.get(name).lower() not in ("0", "false")
+
+
+@dataclass(slots=True, kw_only=True)
+class Request:
+    """One request for a resource, after authentication."""
+
+    method: str
+    path: str
+    target: Target
+    resource: ResourceType
+    query: Query
+    headers: Mapping[str, str]  # names in lower case
+    body: bytes
+    user: User
+    form: Form
+    warnings: list[str] = field(default_factory=list)
+
+    @property
+    def manager(self) -> str:
+        """The field manager: named, or the first part of the user agent."""
+        named = self.query.get("fieldManager")
+        agent = self.headers.get("user-agent", "").split("/", 1)[0]
+        return named or "".join(character for character in agent if character.isprintable())[:128] or "unknown"

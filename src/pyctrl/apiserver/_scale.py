@@ -1,0 +1,141 @@
+"""The scale sub-resource: the same `Scale` for every kind that has one, read from and written to its own fields."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from pyctrl.api import LabelSelector
+
+from ._answers import Answer, bad_request, conflict, invalid, invalid_value
+from ._backend import Backend, check_place, metadata_of
+from ._bodies import decode_object, media_type
+from ._custom_type import CustomType
+from ._forms import answer_value
+from ._options import WriteOptions, write_options
+from ._patch import patched
+from ._request import Request
+from ._storage import Stored
+from ._verbs_write import Change, Writes
+
+if TYPE_CHECKING:
+    from ._resources import ResourceType
+
+_PATHS = {"specReplicasPath": ".spec.replicas", "statusReplicasPath": ".status.replicas"}
+_OF_SCALE = ("name", "namespace", "uid", "resourceVersion", "creationTimestamp")
+
+
+class Scales:
+    """get, replace and patch of `/scale`."""
+
+    def __init__(self, backend: Backend, writes: Writes) -> None:
+        self._backend = backend
+        self._writes = writes
+
+    def get(self, request: Request) -> Answer:
+        """GET the scale of an object."""
+        stored = self._backend.live(request)
+        return answer_value(scale_of(stored.read(request.resource), request.resource), request.form)
+
+    def replace(self, request: Request) -> Answer:
+        """PUT a scale: its replicas go into the object."""
+        options = write_options(request.query, "UpdateOptions")
+        stored = self._backend.live(request)
+        scale = decode_object(request.body, request.headers, "Scale")
+        return self._write(request, stored, scale, options)
+
+    def patch(self, request: Request) -> Answer:
+        """PATCH a scale."""
+        options = write_options(request.query, "PatchOptions")
+        stored = self._backend.live(request)
+        live = scale_of(stored.read(request.resource), request.resource)
+        scale, _ = patched(live, request, media_type(request.headers, default=""))
+        return self._write(request, stored, scale, options)
+
+    def _write(self, request: Request, stored: Stored, scale: dict[str, Any], options: WriteOptions) -> Answer:
+        resource = request.resource
+        if scale.get("kind", "Scale") != "Scale":
+            raise bad_request(f"expected input object type to be Scale, but {scale['kind']}")
+        metadata = metadata_of(scale, resource)
+        check_place(metadata, request)
+        version, uid = metadata.get("resourceVersion"), metadata.get("uid")
+        if (version and version != str(stored.version)) or (uid and uid != stored.uid):
+            raise conflict(request.target.resource, stored.name, request.target.group)
+        new, old = stored.read(resource), stored.read(resource)
+        _set(new, _path(resource, "specReplicasPath"), _replicas(scale, stored.name))
+        change = Change(new=new, old=old, options=options, duplicates=[])
+        self._writes.update(_of_object(request), stored, change)
+        written = new if options.dry_run else self._backend.live(request).read(resource)
+        return answer_value(scale_of(written, resource), request.form)
+
+
+def _of_object(request: Request) -> Request:
+    """A write of the scale is a write of the object's wish."""
+    return Request(
+        method=request.method,
+        path=request.path,
+        target=request.target._replace(subresource=""),
+        resource=request.resource,
+        query=request.query,
+        headers=request.headers,
+        body=b"",
+        user=request.user,
+        form=request.form,
+        warnings=request.warnings,
+    )
+
+
+def _replicas(scale: dict[str, Any], name: str) -> int:
+    replicas = (scale.get("spec") or {}).get("replicas") or 0
+    if not isinstance(replicas, int) or isinstance(replicas, bool):
+        where = 'Scale in version "v1" cannot be handled as a Scale'
+        reason = "json: cannot unmarshal string into Go struct field ScaleSpec.spec.replicas of type int32"
+        raise bad_request(f"{where}: {reason}")
+    if replicas < 0:
+        cause = invalid_value("spec.replicas", replicas, "must be greater than or equal to 0")
+        raise invalid("Scale", name, [cause], "autoscaling")
+    return replicas
+
+
+def scale_of(obj: dict[str, Any], resource: ResourceType) -> dict[str, Any]:
+    """Read the `Scale` of an object."""
+    metadata = obj["metadata"]
+    wanted = _get(obj, _path(resource, "specReplicasPath"))
+    status: dict[str, Any] = {"replicas": _get(obj, _path(resource, "statusReplicasPath")) or 0}
+    selector = _selector(obj, resource)
+    if selector:
+        status["selector"] = selector
+    return {
+        "kind": "Scale",
+        "apiVersion": "autoscaling/v1",
+        "metadata": {name: metadata[name] for name in _OF_SCALE if name in metadata},
+        "spec": {"replicas": wanted} if wanted else {},
+        "status": status,
+    }
+
+
+def _selector(obj: dict[str, Any], resource: ResourceType) -> str:
+    if isinstance(resource, CustomType):
+        path = (resource.scale or {}).get("labelSelectorPath")
+        return str(_get(obj, path) or "") if path else ""
+    selector = (obj.get("spec") or {}).get("selector") or {}
+    if resource.plural == "replicationcontrollers":
+        return str(LabelSelector.from_dict(selector))
+    return str(LabelSelector.from_wire(selector))
+
+
+def _path(resource: ResourceType, name: str) -> str:
+    paths = resource.scale if isinstance(resource, CustomType) else None
+    return (paths or _PATHS)[name]
+
+
+def _get(obj: Any, path: str) -> Any:
+    for part in path.strip(".").split("."):
+        obj = obj.get(part) if isinstance(obj, dict) else None
+    return obj
+
+
+def _set(obj: dict[str, Any], path: str, value: Any) -> None:
+    *parents, last = path.strip(".").split(".")
+    for part in parents:
+        obj = obj.setdefault(part, {})
+    obj[last] = value

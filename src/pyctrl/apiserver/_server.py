@@ -1,0 +1,234 @@
+"""The server: one `handle` that takes a request and gives its answer, without sockets and without threads.
+
+The way of a request: who asks (`_auth`), which resource the URL means (`_request`), which form is wanted (`_forms`), then
+the verb (`_verbs_*`), one synchronous transaction over the storage. Only watches, and waits for a version, take time.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Mapping, Sequence
+from random import Random
+from typing import Any
+
+import msgspec
+
+from ._answers import (
+    Answer,
+    Refused,
+    internal,
+    method_not_allowed,
+    no_such_resource,
+    not_found,
+    version_too_large,
+)
+from ._auth import Authenticator, User
+from ._backend import Backend
+from ._bootstrap import default_objects
+from ._establishing import Establishing
+from ._forms import accepted_form, is_custom
+from ._meeting import answer_elsewhere
+from ._request import Query, Request, Target, parse_target
+from ._resources import Registry, ResourceType
+from ._reviews import Reviews
+from ._scale import Scales
+from ._storage import HISTORY, Storage
+from ._subresources import Subresources
+from ._verbs_delete import Deletes
+from ._verbs_read import Reads
+from ._verbs_write import Writes
+
+log = logging.getLogger("pyctrl.apiserver")
+
+VERSION_WAIT_SECONDS = 3.0  # kube-apiserver's patience for a version in the future
+
+Handler = Callable[[Request], Answer]
+
+
+class ApiServer:
+    """A Kubernetes API server in memory.
+
+    Everything is lost with the object. Deterministic: names and uids come from `random`, times from pyctrl's clock,
+    timeouts from the running loop. One server belongs to one event loop; it has no tasks of its own and needs no end.
+
+    Args:
+        tokens: Users by their bearer tokens. Without, everybody is an administrator.
+        history: Events kept for each resource, for watches and older versions; after that they answer 410.
+    """
+
+    def __init__(
+        self,
+        *,
+        random: Random | None = None,
+        tokens: Mapping[str, User] | None = None,
+        history: int = HISTORY,
+        registry: Registry | None = None,
+    ) -> None:
+        self.storage = Storage(history=history)
+        self.registry = registry or Registry()
+        self._authenticator = Authenticator(tokens)
+        backend = Backend(self.storage, self.registry, random or Random())
+        self._reads = Reads(backend)
+        self._writes = Writes(backend)
+        self._deletes = Deletes(backend, self._reads)
+        self._scales = Scales(backend, self._writes)
+        self._subresources = Subresources(backend, self._writes, self._deletes)
+        self._reviews = Reviews(self._authenticator)
+        self._establishing = Establishing(backend)
+        self._verbs = self._routes()
+        for path, obj in default_objects():
+            self.answer_now("POST", path, body=msgspec.json.encode(obj))
+
+    def compact(self) -> None:
+        """Forget all history: watches and lists of older versions answer 410 from now on."""
+        self.storage.compact()
+
+    # -- the way of a request ----------------------------------------------------------------------------------
+
+    async def handle(
+        self, method: str, path: str, query: Sequence[tuple[str, str]], headers: Mapping[str, str], body: bytes
+    ) -> Answer:
+        """Answer one request. Never raises for what a client sent; a watch's answer streams until it is closed."""
+        for name, value in query:
+            if name == "resourceVersion" and value.isdecimal() and int(value) > self.storage.version:
+                await self.storage.reaches(int(value), seconds=VERSION_WAIT_SECONDS)
+        return self.answer_now(method, path, query, headers, body)
+
+    def answer_now(
+        self,
+        method: str,
+        path: str,
+        query: Sequence[tuple[str, str]] = (),
+        headers: Mapping[str, str] | None = None,
+        body: bytes = b"",
+    ) -> Answer:
+        """Answer one request at once; what `handle` does but for waiting until a version is reached."""
+        warnings: list[str] = []
+        try:
+            answer = self._answer(method, path, Query(query), _lowered(headers), body, warnings)
+        except Refused as refusal:
+            answer = refusal.answer()
+        except Exception as error:
+            log.exception("request failed", extra={"method": method, "path": path})
+            answer = internal(f"{type(error).__name__}: {error}").answer()
+        return _with_warnings(answer, warnings) if warnings else answer
+
+    def _answer(
+        self, method: str, path: str, query: Query, headers: Mapping[str, str], body: bytes, warnings: list[str]
+    ) -> Answer:
+        user = self._authenticator.user(headers)
+        target = parse_target(path)
+        if target is None:
+            return answer_elsewhere(self.registry, method, path, headers.get("accept", ""))
+        resource = self._resource(target)
+        if resource is None:
+            return NO_PAGE
+        form = accepted_form(headers.get("accept", ""))
+        if resource.deprecation:
+            warnings.append(resource.deprecation)
+        request = Request(
+            method=method,
+            path=path,
+            target=target,
+            resource=resource,
+            query=query,
+            headers=headers,
+            body=body,
+            user=user,
+            form=form,
+            warnings=warnings,
+        )
+        answer = self._handler(request)(request)
+        self._establishing.settle()
+        return answer
+
+    def _resource(self, target: Target) -> ResourceType | None:
+        """Find what the URL means; None when not even its group and version are served."""
+        resource = self.registry.find(target.group, target.version, target.resource)
+        if resource is None:
+            if target.version in self.registry.group_versions.get(target.group, ()):
+                raise no_such_resource()
+            return None
+        if target.namespace and not resource.namespaced:
+            raise no_such_resource()
+        return resource
+
+    # -- which verb --------------------------------------------------------------------------------------------
+
+    def _routes(self) -> dict[tuple[str, str], tuple[str, Handler]]:
+        """Verbs by method and shape of the URL, with the verb that the kind must have for it."""
+        return {
+            ("POST", "collection"): ("create", self._writes.create),
+            ("GET", "collection"): ("list", self._list_or_watch),
+            ("DELETE", "collection"): ("deletecollection", self._deletes.delete_collection),
+            ("GET", "object"): ("get", self._get),
+            ("PUT", "object"): ("update", self._writes.replace),
+            ("PATCH", "object"): ("patch", self._writes.patch),
+            ("DELETE", "object"): ("delete", self._deletes.delete),
+            ("GET", "status"): ("get", self._reads.get),
+            ("PUT", "status"): ("get", self._writes.replace),
+            ("PATCH", "status"): ("get", self._writes.patch),
+            ("GET", "scale"): ("get", self._scales.get),
+            ("PUT", "scale"): ("get", self._scales.replace),
+            ("PATCH", "scale"): ("get", self._scales.patch),
+            ("PUT", "finalize"): ("get", self._subresources.finalize),
+            ("POST", "binding"): ("get", self._subresources.bind),
+            ("POST", "eviction"): ("get", self._subresources.evict),
+        }
+
+    def _handler(self, request: Request) -> Handler:
+        target, resource = request.target, request.resource
+        if self._reviews.answers(target):
+            return self._reviews.answer
+        if target.subresource and target.subresource not in resource.subresources:
+            raise self._no_subresource(request)
+        shape = target.subresource or ("object" if target.name else "collection")
+        verb, handler = self._verbs.get((request.method, shape), ("", None))
+        if handler is None or verb not in resource.verbs:
+            raise method_not_allowed()
+        if target.name and resource.namespaced and not target.namespace:
+            raise method_not_allowed()
+        return handler
+
+    @staticmethod
+    def _no_subresource(request: Request) -> Refused:
+        target = request.target
+        if is_custom(request.resource):
+            return not_found(target.resource, target.name, target.group)
+        return no_such_resource()
+
+    def _list_or_watch(self, request: Request) -> Answer:
+        if request.target.watch or request.query.flag("watch"):
+            return self._reads.watch(request)
+        self._check_version(request)
+        return self._reads.list(request)
+
+    def _get(self, request: Request) -> Answer:
+        if request.target.watch:
+            return self._reads.watch(request)
+        self._check_version(request)
+        return self._reads.get(request)
+
+    def _check_version(self, request: Request) -> None:
+        """Refuse a version that the storage has not reached; `handle` has waited for it already."""
+        version = request.query.get("resourceVersion")
+        if version.isdecimal() and int(version) > self.storage.version:
+            raise version_too_large(int(version), self.storage.version)
+
+
+NO_PAGE = Answer(status=404, headers=(("Content-Type", "text/plain; charset=utf-8"),), body=b"404 page not found\n")
+
+
+def _lowered(headers: Mapping[str, str] | None) -> dict[str, str]:
+    return {name.lower(): value for name, value in (headers or {}).items()}
+
+
+def _with_warnings(answer: Answer, warnings: list[str]) -> Answer:
+    told = [("Warning", f'299 - "{_escaped(warning)}"') for warning in dict.fromkeys(warnings)]
+    return Answer(status=answer.status, headers=(*answer.headers, *told), body=answer.body)
+
+
+def _escaped(text: str) -> str:
+    return text.replace("\\", "\\\\").replace('"', '\\"')
+
+

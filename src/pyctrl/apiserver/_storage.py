@@ -1,0 +1,319 @@
+"""Versioned storage: what etcd and the watch cache are to kube-apiserver, in memory.
+
+One resource version counts over all resources. A `Collection` holds the objects of one resource as encoded JSON, sorted
+by key, beside the `Event`s that led there. That history serves three readers: watches (a watch is a position in it, so
+nothing is buffered per watcher), lists at an older version, and continue tokens. It is bounded: what is compacted away
+raises `Compacted`, which becomes 410 at the edge.
+
+Everything here is synchronous and nothing awaits: a read-modify-write by the caller is one transaction.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from bisect import bisect_left, bisect_right, insort
+from collections.abc import Callable, Iterable
+from operator import attrgetter
+from typing import TYPE_CHECKING, Any, Literal
+
+import msgspec
+
+if TYPE_CHECKING:
+    from ._resources import ResourceType
+
+HISTORY = 10_000  # events a collection keeps; kube-apiserver's watch cache holds 100 to 102,400
+
+EventType = Literal["ADDED", "MODIFIED", "DELETED"]
+
+_encode = msgspec.json.encode
+_decode = msgspec.json.decode
+_version_of = attrgetter("version")
+
+
+class Compacted(Exception):
+    """The version asked for is older than what the history still knows."""
+
+    def __init__(self, wanted: int, oldest: int) -> None:
+        super().__init__(f"too old resource version: {wanted} ({oldest})")
+        self.wanted = wanted
+        self.oldest = oldest
+
+
+def key_of(namespace: str, name: str) -> str:
+    """Give the key that lists sort by: `namespace/name`, or the name alone in cluster scope."""
+    return f"{namespace}/{name}" if namespace else name
+
+
+class Stored:
+    """One version of one object, encoded once; never changed after it was made."""
+
+    __slots__ = ("data", "key", "labels", "name", "namespace", "uid", "version", "_fields", "_view", "_view_type")
+
+    def __init__(self, obj: dict[str, Any], version: int, view_type: ResourceType | None) -> None:
+        meta = obj["metadata"]
+        self.namespace: str = meta.get("namespace", "")
+        self.name: str = meta["name"]
+        self.key = key_of(self.namespace, self.name)
+        self.uid: str = meta.get("uid", "")
+        self.labels: dict[str, str] = meta.get("labels") or {}
+        self.version = version
+        self.data: bytes = _encode(obj)
+        self._view: bytes = self.data
+        self._view_type = view_type
+        self._fields: tuple[ResourceType, dict[str, str]] | None = None
+
+    def decode(self) -> dict[str, Any]:
+        """Decode the object anew, as it was written."""
+        obj: dict[str, Any] = _decode(self.data)
+        return obj
+
+    def read(self, resource: ResourceType) -> dict[str, Any]:
+        """Decode the object as `resource` (one version of its kind) shows it."""
+        obj: dict[str, Any] = _decode(self.view(resource))
+        return obj
+
+    def view(self, resource: ResourceType) -> bytes:
+        """Encode the object as `resource` shows it; the last view is kept."""
+        if self._view_type is not resource:
+            shown = _encode(resource.on_read(self.decode()))
+            self._view = self.data if shown == self.data else shown
+            self._view_type = resource
+        return self._view
+
+    def fields(self, resource: ResourceType) -> dict[str, str]:
+        """Give what field selectors may ask for, computed when it is first asked."""
+        if self._fields is None or self._fields[0] is not resource:
+            self._fields = (resource, dict(resource.selectable_fields(self.read(resource))))
+        return self._fields[1]
+
+    def at(self, version: int) -> Stored:
+        """Give the same object under another version: as events show an object that is gone."""
+        obj: dict[str, Any] = _decode(self._view)
+        obj["metadata"]["resourceVersion"] = str(version)
+        return Stored(obj, version, self._view_type)
+
+
+def api_version(resource: ResourceType) -> str:
+    """`v1`, or `apps/v1`."""
+    return f"{resource.group}/{resource.version}" if resource.group else resource.version
+
+
+class Event:
+    """One change of one collection: what the object is now, and what it was."""
+
+    __slots__ = ("current", "previous", "type", "version", "_gone", "lines")
+
+    def __init__(self, type_: EventType, version: int, current: Stored | None, previous: Stored | None) -> None:
+        self.type = type_
+        self.version = version
+        self.current = current
+        self.previous = previous
+        self._gone: Stored | None = None
+        # Encoded watch lines, shared by all watchers that see this event alike; see _watch.
+        self.lines: dict[tuple[object, ...], bytes] = {}
+
+    @property
+    def gone(self) -> Stored:
+        """The last state under the version of this event: what a watcher gets for whom the object has gone."""
+        if self._gone is None:
+            assert self.previous is not None  # only what was there can go
+            self._gone = self.previous.at(self.version)
+        return self._gone
+
+
+class Storage:
+    """All collections, and the version that they share."""
+
+    def __init__(self, *, history: int = HISTORY) -> None:
+        self.version = 1
+        self._history = history
+        self._collections: dict[tuple[str, str], Collection] = {}
+        self._waiting: list[tuple[int, asyncio.Future[None]]] = []
+
+    def collection(self, group: str, resource: str) -> Collection:
+        """Give the collection of one resource; all versions of its group share it."""
+        key = (group, resource)
+        found = self._collections.get(key)
+        if found is None:
+            found = self._collections[key] = Collection(self, self._history)
+        return found
+
+    def collections(self) -> Iterable[tuple[tuple[str, str], Collection]]:
+        """Give every collection that was ever used, by group and resource."""
+        return self._collections.items()
+
+    def advance(self) -> int:
+        """Count to the next version and wake who waits for it."""
+        self.version += 1
+        if self._waiting:
+            due = [waiter for wanted, waiter in self._waiting if wanted <= self.version]
+            self._waiting = [(wanted, waiter) for wanted, waiter in self._waiting if wanted > self.version]
+            for waiter in due:
+                if not waiter.done():
+                    waiter.set_result(None)
+        return self.version
+
+    async def reaches(self, version: int, *, seconds: float) -> bool:
+        """Wait until the storage is at `version`; False when it is not after `seconds`."""
+        if version <= self.version:
+            return True
+        waiter = asyncio.get_running_loop().create_future()
+        self._waiting.append((version, waiter))
+        try:
+            async with asyncio.timeout(seconds):
+                await waiter
+        except TimeoutError:
+            return False
+        finally:
+            self._waiting = [entry for entry in self._waiting if entry[1] is not waiter]
+        return True
+
+    def compact(self) -> None:
+        """Forget all history: older versions answer 410 from now on."""
+        for collection in self._collections.values():
+            collection.compact(self.version)
+
+
+class Collection:
+    """The objects of one resource, sorted by key, and their bounded history."""
+
+    def __init__(self, storage: Storage, limit: int) -> None:
+        self._storage = storage
+        self._limit = limit
+        self._objects: dict[str, Stored] = {}
+        self._keys: list[str] = []
+        self._events: list[Event] = []
+        self._first = 0  # the position of self._events[0]
+        self._compacted = 0  # every version up to this one is forgotten
+        self._waiters: set[asyncio.Future[bool]] = set()
+        self._listeners: list[Callable[[Event], None]] = []
+
+    def __len__(self) -> int:
+        return len(self._objects)
+
+    # -- reading -----------------------------------------------------------------------------------------------
+
+    def find(self, namespace: str, name: str) -> Stored | None:
+        """Give the current version of one object."""
+        return self._objects.get(key_of(namespace, name))
+
+    def current(self, namespace: str) -> list[Stored]:
+        """Give all objects of a namespace (or of all, with ""), sorted by key."""
+        objects = self._objects
+        return [objects[key] for key in self._in_namespace(self._keys, namespace)]
+
+    def at(self, version: int, namespace: str) -> list[Stored]:
+        """Give the objects as they were at `version`.
+
+        Raises:
+            Compacted: the history does not reach back so far.
+        """
+        start = self.position_after(version) - self._first
+        if start == len(self._events):
+            return self.current(namespace)
+        then: dict[str, Stored] = dict(self._objects)
+        for event in reversed(self._events[start:]):
+            if event.previous is not None:
+                then[event.previous.key] = event.previous
+            elif event.current is not None:
+                del then[event.current.key]
+        return [then[key] for key in self._in_namespace(sorted(then), namespace)]
+
+    @staticmethod
+    def _in_namespace(keys: list[str], namespace: str) -> list[str]:
+        if not namespace:
+            return keys
+        return keys[bisect_left(keys, f"{namespace}/") : bisect_left(keys, f"{namespace}0")]  # "0" follows "/"
+
+    # -- writing -----------------------------------------------------------------------------------------------
+
+    def put(self, obj: dict[str, Any], resource: ResourceType) -> Stored:
+        """Store `obj` under the next version, which is written into it."""
+        version = self._storage.advance()
+        obj["metadata"]["resourceVersion"] = str(version)
+        stored = Stored(obj, version, resource)
+        previous = self._objects.get(stored.key)
+        self._objects[stored.key] = stored
+        if previous is None:
+            insort(self._keys, stored.key)
+        self._record(Event("ADDED" if previous is None else "MODIFIED", version, stored, previous))
+        return stored
+
+    def remove(self, stored: Stored) -> Event:
+        """Remove an object; the event shows its last state under the version of the removal."""
+        version = self._storage.advance()
+        del self._objects[stored.key]
+        del self._keys[bisect_left(self._keys, stored.key)]
+        event = Event("DELETED", version, None, stored)
+        self._record(event)
+        return event
+
+    def _record(self, event: Event) -> None:
+        self._events.append(event)
+        if len(self._events) >= 2 * self._limit:  # trimmed by halves, so that trimming costs nothing on average
+            self._forget(len(self._events) - self._limit)
+        for listener in self._listeners:
+            listener(event)
+        waiters, self._waiters = self._waiters, set()
+        for waiter in waiters:
+            if not waiter.done():
+                waiter.set_result(True)
+
+    def _forget(self, count: int) -> None:
+        if count:
+            self._compacted = max(self._compacted, self._events[count - 1].version)
+            del self._events[:count]
+            self._first += count
+
+    # -- history -----------------------------------------------------------------------------------------------
+
+    def compact(self, version: int) -> None:
+        """Forget the history up to `version`."""
+        self._forget(bisect_right(self._events, version, key=_version_of))
+        self._compacted = max(self._compacted, version)
+
+    @property
+    def end(self) -> int:
+        """The position after the last event."""
+        return self._first + len(self._events)
+
+    def position_after(self, version: int) -> int:
+        """Give the position of the first event that is newer than `version`.
+
+        Raises:
+            Compacted: events newer than `version` may be forgotten.
+        """
+        if version < self._compacted:
+            raise Compacted(version, self._compacted)
+        return self._first + bisect_right(self._events, version, key=_version_of)
+
+    def events_from(self, position: int) -> list[Event]:
+        """Give the events from `position` on.
+
+        Raises:
+            Compacted: the history was trimmed past the position; the reader was too slow.
+        """
+        if position < self._first:
+            raise Compacted(self._compacted, self._storage.version)
+        return self._events[position - self._first :]
+
+    async def changes_before(self, deadline: float) -> bool:
+        """Wait for the next event; False when `deadline`, on the loop's clock, came first."""
+        loop = asyncio.get_running_loop()
+        waiter: asyncio.Future[bool] = loop.create_future()
+        self._waiters.add(waiter)
+        alarm = loop.call_at(deadline, _expire, waiter)
+        try:
+            return await waiter
+        finally:
+            alarm.cancel()
+            self._waiters.discard(waiter)
+
+    def listen(self, listener: Callable[[Event], None]) -> None:
+        """Call `listener` in the transaction of every event, for what must never lag behind the storage."""
+        self._listeners.append(listener)
+
+
+def _expire(waiter: asyncio.Future[bool]) -> None:
+    if not waiter.done():
+        waiter.set_result(False)

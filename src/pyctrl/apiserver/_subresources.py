@@ -1,0 +1,91 @@
+"""Sub-resources that are verbs: finalize a namespace, bind a pod, evict one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from ._answers import Answer, bad_request, conflict, method_not_allowed
+from ._backend import Backend, check_place, metadata_of
+from ._bodies import decode_object
+from ._forms import answer_value
+from ._identity import keep_life, timestamp
+from ._options import write_options
+from ._request import Request
+from ._verbs_delete import Deletes
+from ._verbs_write import Change, Writes
+
+
+class Subresources:
+    """What is posted to an object to have something done with it."""
+
+    def __init__(self, backend: Backend, writes: Writes, deletes: Deletes) -> None:
+        self._backend = backend
+        self._writes = writes
+        self._deletes = deletes
+
+    def finalize(self, request: Request) -> Answer:
+        """PUT to a namespace's finalize: the one way to empty spec.finalizers."""
+        if request.target.resource != "namespaces":
+            raise method_not_allowed()
+        options = write_options(request.query, "UpdateOptions")
+        body = decode_object(request.body, request.headers, request.resource.kind)
+        metadata = metadata_of(body, request.resource)
+        check_place(metadata, request)
+        stored = self._backend.live(request)
+        if metadata.get("resourceVersion") not in (None, "", str(stored.version)):
+            raise conflict("namespaces", stored.name)
+        new, old = stored.read(request.resource), stored.read(request.resource)
+        finalizers = (body.get("spec") or {}).get("finalizers")
+        new["spec"] = {"finalizers": finalizers} if finalizers else {}
+        keep_life(new["metadata"], old["metadata"])
+        change = Change(new=new, old=old, options=options, duplicates=[])
+        return self._writes.commit(request, stored, change)
+
+    def bind(self, request: Request) -> Answer:
+        """POST a Binding to a pod: it is scheduled."""
+        options = write_options(request.query, "CreateOptions")
+        binding = decode_object(request.body, request.headers, "Binding")
+        node = (binding.get("target") or {}).get("name")
+        if not node:
+            raise bad_request("target.name is required to bind a pod")
+        stored = self._backend.live(request)
+        new, old = stored.read(request.resource), stored.read(request.resource)
+        if new["spec"].get("nodeName"):
+            why = f'pod {stored.name} is already assigned to node "{new["spec"]["nodeName"]}"'
+            raise conflict("pods/binding", stored.name, why=why)
+        if "deletionTimestamp" in new["metadata"]:
+            raise conflict("pods/binding", stored.name, why=f"pod {stored.name} is being deleted, cannot be assigned to a host")
+        new["spec"]["nodeName"] = node
+        _scheduled(new)
+        self._writes.commit(request, stored, Change(new=new, old=old, options=options, duplicates=[]))
+        status = {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success", "code": 201}
+        return answer_value(status, request.form, 201)
+
+    def evict(self, request: Request) -> Answer:
+        """POST an Eviction to a pod: it is deleted, with the options that the eviction brings."""
+        eviction = decode_object(request.body, request.headers, "Eviction")
+        options = eviction.get("deleteOptions")
+        deletion = Request(
+            method="DELETE",
+            path=request.path,
+            target=request.target._replace(subresource=""),
+            resource=request.resource,
+            query=request.query,
+            headers={},
+            body=msgspec.json.encode(options) if options else b"",
+            user=request.user,
+            form=request.form,
+            warnings=request.warnings,
+        )
+        self._deletes.delete(deletion)
+        status = {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success", "code": 201}
+        return answer_value(status, request.form, 201)
+
+
+def _scheduled(pod: dict[str, Any]) -> None:
+    conditions = pod.setdefault("status", {}).setdefault("conditions", [])
+    conditions[:] = [condition for condition in conditions if condition["type"] != "PodScheduled"]
+    now = timestamp()
+    conditions.append({"type": "PodScheduled", "status": "True", "lastProbeTime": None, "lastTransitionTime": now})

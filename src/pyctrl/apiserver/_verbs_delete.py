@@ -1,0 +1,86 @@
+"""delete and deletecollection: carry out what the rules of `_deletion` decide."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ._answers import Answer, bad_request, method_not_allowed, success
+from ._backend import Backend
+from ._bodies import decode_object
+from ._deletion import RETURNED, Fate, begin_deletion, check_immortal, check_preconditions
+from ._forms import answer_object, answer_value, typed_first
+from ._options import DeleteOptions, delete_options, list_options
+from ._request import Request
+from ._status import same_content
+from ._storage import Stored
+from ._verbs_read import Reads
+
+_OPTIONS_VERSIONS = ("v1", "meta.k8s.io/v1")
+
+
+class Deletes:
+    """The verbs that take objects out."""
+
+    def __init__(self, backend: Backend, reads: Reads) -> None:
+        self._backend = backend
+        self._reads = reads
+
+    def delete(self, request: Request) -> Answer:
+        """DELETE an object: a Status when it is gone, the object when something still holds it."""
+        options = self._options(request)
+        check_immortal(request.resource, request.target.name)
+        stored = self._backend.live(request)
+        check_preconditions(stored, request.resource, options)
+        obj, fate = self._delete_one(stored, request, options)
+        held = fate in (Fate.MARKED, Fate.UNCHANGED)
+        if held or request.resource.plural in RETURNED:
+            if held and not options.dry_run:
+                return answer_object(self._backend.live(request), request.resource, request.form, _held_code(options))
+            return answer_value(typed_first(obj, request.resource), request.form)
+        target = request.target
+        return answer_value(success(target.resource, target.name, target.group, stored.uid), request.form)
+
+    def delete_collection(self, request: Request) -> Answer:
+        """DELETE a collection: everything that the selectors select, answered as it was."""
+        target = request.target
+        if request.resource.namespaced and not target.namespace:
+            raise method_not_allowed()
+        options = self._options(request)
+        selected = self._reads.select(request, list_options(request.query, watch=False))
+        answer = self._reads.answer_list(request, selected)
+        for stored in selected.items:
+            self._delete_one(stored, request, options)
+        return answer
+
+    @staticmethod
+    def _options(request: Request) -> DeleteOptions:
+        body: dict[str, Any] | None = None
+        if request.body:
+            body = decode_object(request.body, request.headers, "DeleteOptions")
+            if (body.get("kind") or "DeleteOptions") != "DeleteOptions":
+                raise bad_request(f'decoded object cannot be converted to DeleteOptions, got kind "{body["kind"]}"')
+        return delete_options(request.query, body)
+
+    def _delete_one(self, stored: Stored, request: Request, options: DeleteOptions) -> tuple[dict[str, Any], Fate]:
+        """Delete one live object as far as it may go, and give its last state."""
+        collection, resource = self._backend.collection(request.resource), request.resource
+        obj, old = stored.read(resource), stored.read(resource)
+        fate = begin_deletion(obj, resource, options)
+        if options.dry_run or fate is Fate.UNCHANGED:
+            return obj, fate
+        if fate is Fate.GONE:
+            collection.remove(stored)
+            return obj, fate
+        if not same_content(obj, old):
+            stored = self._backend.put(obj, resource)
+        if fate is Fate.MARKED_AND_GONE:
+            gone = collection.remove(stored)
+            obj["metadata"]["resourceVersion"] = str(gone.version)
+        return obj, fate
+
+
+def _held_code(options: DeleteOptions) -> int:
+    return 202 if options.orphan_dependents is False else 200
+
+

@@ -1,0 +1,271 @@
+"""create, replace and patch: what a client sends becomes the stored object, or is refused.
+
+Each verb is one synchronous transaction: read the live object, make the new one, check it, store it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+
+from ._answers import (
+    Answer,
+    already_exists,
+    bad_request,
+    conflict,
+    generated_name_taken,
+    invalid,
+    invalid_value,
+    method_not_allowed,
+    not_found,
+    unclassified,
+)
+from ._backend import (
+    Backend,
+    check_kind,
+    check_namespace_matches,
+    check_place,
+    metadata_of,
+)
+from ._bodies import decode_object, duplicates_in, media_type
+from ._deletion import is_finished
+from ._forms import answer_object, answer_value, is_custom, typed_first
+from ._identity import begin_life, generated_name, keep_life
+from ._options import WriteOptions, write_options
+from ._patch import APPLY, decode_apply, patched
+from ._request import Request
+from ._status import same_content
+from ._storage import Stored, api_version
+
+try:
+    from ._apply import apply_patch
+    from ._managed_fields import track
+except ImportError:
+    def track(*a, **k): pass
+
+GENERATE_ATTEMPTS = 8  # kube-apiserver's own
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Change:
+    """A new state for a live object, before it is checked."""
+
+    new: dict[str, Any]
+    old: dict[str, Any]
+    options: WriteOptions
+    duplicates: list[str]
+    is_apply: bool = False
+
+
+class Writes:
+    """The verbs that bring objects in."""
+
+    def __init__(self, backend: Backend) -> None:
+        self._backend = backend
+
+    # -- create ------------------------------------------------------------------------------------------------
+
+    def create(self, request: Request) -> Answer:
+        """POST to a collection."""
+        if request.resource.namespaced and not request.target.namespace:
+            raise method_not_allowed()
+        options = write_options(request.query, "CreateOptions")
+        obj = decode_object(request.body, request.headers, request.resource.kind)
+        check_kind(obj, request.resource)
+        check_namespace_matches(metadata_of(obj, request.resource), request)
+        return self.create_object(request, obj, options, duplicates=duplicates_in(request.body, obj))
+
+    def create_object(
+        self, request: Request, obj: dict[str, Any], options: WriteOptions, *, duplicates: list[str], applied: bool = False
+    ) -> Answer:
+        """Create an object that was decoded, for POST and for an apply to a name that is free."""
+        resource, metadata = request.resource, obj["metadata"]
+        self._backend.check_namespace(request, str(metadata.get("name") or ""))
+        if metadata.get("resourceVersion"):
+            raise unclassified("resourceVersion should not be set on objects to be created")
+        self._name(request, metadata)
+        begin_life(metadata, self._backend.random)
+        resource.prepare_create(
+            obj, field_validation=options.field_validation, warnings=request.warnings, duplicates=duplicates
+        )
+        if not applied:
+            self._track(request, obj, None)
+        self._check_free(request, obj["metadata"])
+        if options.dry_run:
+            return answer_value(typed_first(obj, resource), request.form, 201)
+        return answer_object(self._backend.put(obj, resource), resource, request.form, 201)
+
+    def _name(self, request: Request, metadata: dict[str, Any]) -> None:
+        """Generate a name, where one is wanted, that is free if luck allows."""
+        prefix = metadata.get("generateName")
+        if metadata.get("name") or not isinstance(prefix, str) or not prefix:
+            return
+        collection = self._backend.collection(request.resource)
+        for _ in range(GENERATE_ATTEMPTS):
+            metadata["name"] = generated_name(prefix, self._backend.random)
+            if collection.find(request.target.namespace, metadata["name"]) is None:
+                return
+
+    def _check_free(self, request: Request, metadata: dict[str, Any]) -> None:
+        target, name = request.target, metadata["name"]
+        if self._backend.collection(request.resource).find(target.namespace, name) is not None:
+            generated = metadata.get("generateName") and not request.target.name
+            refuse = generated_name_taken if generated else already_exists
+            raise refuse(target.resource, name, target.group)
+
+    # -- replace -----------------------------------------------------------------------------------------------
+
+    def replace(self, request: Request) -> Answer:
+        """PUT to an object, or to its status."""
+        options = write_options(request.query, "UpdateOptions")
+        obj = decode_object(request.body, request.headers, request.resource.kind)
+        check_kind(obj, request.resource)
+        metadata = metadata_of(obj, request.resource)
+        check_place(metadata, request)
+        stored = self._backend.live(request)
+        self._check_uid(request, metadata, stored)
+        if not metadata.get("resourceVersion") and not self._may_overwrite(request):
+            cause = invalid_value("metadata.resourceVersion", 0, "must be specified for an update")
+            raise invalid(request.target.resource, stored.name, [cause], request.target.group)
+        change = Change(
+            new=obj,
+            old=stored.read(request.resource),
+            options=options,
+            duplicates=duplicates_in(request.body, obj),
+        )
+        return self.update(request, stored, change)
+
+    def _check_uid(self, request: Request, metadata: dict[str, Any], stored: Stored) -> None:
+        uid = metadata.get("uid")
+        if uid and uid != stored.uid:
+            why = (
+                f"StorageError: invalid object, Code: 4, Key: {_storage_key(request, stored)}, ResourceVersion: 0, "
+                f"AdditionalErrorMsg: Precondition failed: UID in precondition: {uid}, UID in object meta: {stored.uid}"
+            )
+            raise conflict(request.target.resource, stored.name, request.target.group, why)
+
+    @staticmethod
+    def _may_overwrite(request: Request) -> bool:
+        """Whether a replacement may leave out the version it replaces."""
+        return not is_custom(request.resource) and request.target.resource not in _VERSIONED
+
+    # -- patch -------------------------------------------------------------------------------------------------
+
+    def patch(self, request: Request) -> Answer:
+        """PATCH an object, or its status, in any of the four kinds of patch."""
+        media = media_type(request.headers, default="")
+        options = write_options(request.query, "PatchOptions", is_apply=media == APPLY)
+        if media == APPLY:
+            return self._apply(request, options)
+        stored = self._backend.live(request)
+        new, duplicates = patched(stored.read(request.resource), request, media)
+        check_kind(new, request.resource)
+        check_place(metadata_of(new, request.resource), request)
+        change = Change(new=new, old=stored.read(request.resource), options=options, duplicates=duplicates)
+        return self.update(request, stored, change)
+
+    def _apply(self, request: Request, options: WriteOptions) -> Answer:
+        """Server-side apply: creates what is not there."""
+        target, resource = request.target, request.resource
+        patch = decode_apply(request)
+        check_kind(patch, resource)
+        metadata = metadata_of(patch, resource)
+        if metadata.get("managedFields"):
+            raise bad_request("metadata.managedFields must be nil")
+        metadata.setdefault("name", target.name)
+        check_place(metadata, request)
+        stored = self._backend.collection(resource).find(target.namespace, target.name)
+        live = stored.read(resource) if stored else None
+        if stored is None and target.subresource:
+            raise not_found(target.resource, target.name, target.group)
+        merged = apply_patch(live, patch, type=resource, field_manager=request.manager, force=options.force)
+        if stored is None or live is None:
+            if metadata.get("uid"):
+                raise _apply_to_missing(request, metadata["uid"])
+            return self.create_object(request, merged, options, duplicates=[], applied=True)
+        change = Change(new=merged, old=live, options=options, duplicates=[], is_apply=True)
+        return self.update(request, stored, change)
+
+    # -- the common end of replace and patch -------------------------------------------------------------------
+
+    def update(self, request: Request, stored: Stored, change: Change) -> Answer:
+        """Check a new state against the live one and store it."""
+        resource, new, old = request.resource, change.new, change.old
+        version = new["metadata"].get("resourceVersion")
+        if version and version != str(stored.version):
+            raise conflict(request.target.resource, stored.name, request.target.group)
+        new["metadata"]["resourceVersion"] = str(stored.version)
+        keep_life(new["metadata"], old["metadata"])
+        resource.prepare_update(
+            new,
+            old,
+            subresource=request.target.subresource or None,
+            field_validation=change.options.field_validation,
+            warnings=request.warnings,
+            duplicates=change.duplicates,
+        )
+        return self.commit(request, stored, change)
+
+    def commit(self, request: Request, stored: Stored, change: Change) -> Answer:
+        """Store a new state that was checked, unless nothing changed; an object whose last finalizer went is gone."""
+        resource, new, old = request.resource, change.new, change.old
+        if is_finished(new, resource.plural):
+            if not change.options.dry_run:
+                self._backend.collection(resource).remove(stored)
+            return answer_value(typed_first(new, resource), request.form)
+        if not change.is_apply:
+            if _same_but_managers(new, old):
+                return answer_object(stored, resource, request.form)
+            self._track(request, new, old)
+        elif same_content(new, old):
+            return answer_object(stored, resource, request.form)
+        if change.options.dry_run:
+            return answer_value(typed_first(new, resource), request.form)
+        return answer_object(self._backend.put(new, resource), resource, request.form)
+
+    def _track(self, request: Request, new: dict[str, Any], old: dict[str, Any] | None) -> None:
+        track(
+            new,
+            old,
+            manager=request.manager,
+            operation="Update",
+            api_version=api_version(request.resource),
+            subresource=request.target.subresource,
+            type=request.resource,
+        )
+
+
+# Built-in kinds that, like custom ones, are replaced only by who says which version they replace.
+_VERSIONED = frozenset({"customresourcedefinitions", "leases", "apiservices", "certificatesigningrequests"})
+
+
+def _same_but_managers(new: dict[str, Any], old: dict[str, Any]) -> bool:
+    """Whether nothing but managed fields differs: then nothing is written."""
+    return _without_managers(new) == _without_managers(old)
+
+
+def _without_managers(obj: dict[str, Any]) -> dict[str, Any]:
+    metadata = {key: value for key, value in obj["metadata"].items() if key != "managedFields"}
+    return {**obj, "metadata": metadata}
+
+
+def _storage_key(request: Request, stored: Stored) -> str:
+    """Give the key that kube-apiserver has in etcd, which one of its messages shows."""
+    resource = request.resource
+    if is_custom(resource):
+        prefix = f"{resource.group}/{resource.plural}"
+    else:
+        prefix = {"services": "services/specs", "nodes": "minions"}.get(resource.plural, resource.plural)
+    return f"/registry/{prefix}/{stored.key}"
+
+
+def _apply_to_missing(request: Request, uid: str) -> Exception:
+    why = f"uid mismatch: the provided object specified uid {uid}, and no existing object was found"
+    return conflict(request.target.resource, request.target.name, request.target.group, why)
+
+
+def encoded(obj: dict[str, Any]) -> bytes:
+    """Encode an object that is answered without being stored."""
+    return msgspec.json.encode(obj)

@@ -1,0 +1,240 @@
+"""Watches: a position in a collection's history, turned into the lines of a stream.
+
+What a watcher sees is decided by `line`, a function of one event: an object that starts to match a selector is ADDED, one
+that stops is DELETED in the state it had when it last matched. Lines are encoded once and shared by all watchers that see
+the event alike.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from pyctrl.api import FieldSelector, LabelSelector
+
+from ._answers import expired
+from ._forms import Form, Shape, shaped, table_of
+from ._storage import Collection, Compacted, Event, Storage, Stored, api_version
+
+if TYPE_CHECKING:
+    from ._resources import ResourceType
+
+BOOKMARK_SECONDS = 60.0  # kube-apiserver's own interval
+LAST_BOOKMARK_SECONDS = 2.0  # before the end of a watch with a timeout: where the client resumes
+BATCH = 256  # events written in one chunk, so that a long history does not become one huge write
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Selection:
+    """Which objects a list or watch is about."""
+
+    namespace: str = ""
+    labels: LabelSelector = field(default_factory=LabelSelector.everything)
+    fields: FieldSelector = field(default_factory=FieldSelector.everything)
+
+    def matches(self, stored: Stored, resource: ResourceType) -> bool:
+        """Whether an object is selected."""
+        if self.namespace and stored.namespace != self.namespace:
+            return False
+        return self.matches_selectors(stored, resource)
+
+    def matches_selectors(self, stored: Stored, resource: ResourceType) -> bool:
+        """Whether the selectors hold, for an object that is known to be of the namespace."""
+        if self.labels.requirements and not self.labels.matches(stored.labels):
+            return False
+        if not self.fields.requirements:
+            return True
+        return self.fields.matches(lambda name: field_of(stored, resource, name))
+
+    @property
+    def is_filtering(self) -> bool:
+        """Whether selectors, not only the namespace, leave objects out."""
+        return bool(self.labels.requirements or self.fields.requirements)
+
+
+def field_of(stored: Stored, resource: ResourceType, name: str) -> str | None:
+    """Give the field that a field selector asks for; name and namespace without decoding the object."""
+    if name == "metadata.name":
+        return stored.name
+    if name == "metadata.namespace":
+        return stored.namespace
+    return stored.fields(resource).get(name)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WatchPlan:
+    """A watch that was accepted: where it starts and when it ends."""
+
+    resource: ResourceType
+    selection: Selection
+    form: Form
+    initial: Sequence[Stored]  # sent first, as ADDED
+    initial_end: bool  # then a bookmark says that they were all
+    start: int | Compacted  # the position in the history to go on from
+    after: int  # and events up to this version are not shown, even if they come later
+    bookmarks: bool
+    seconds: float
+
+
+class Watch:
+    """One running watch. `lines` is its body; closing that ends it."""
+
+    def __init__(self, storage: Storage, collection: Collection, plan: WatchPlan) -> None:
+        self._storage = storage
+        self._collection = collection
+        self._plan = plan
+        self._rows = _Rows(plan.resource, plan.form) if plan.form.shape is Shape.TABLE else None
+
+    async def lines(self) -> AsyncIterator[bytes]:
+        """Yield chunks of whole lines until the watch times out or its place in the history is lost."""
+        plan = self._plan
+        if isinstance(plan.start, Compacted):
+            yield expired_line(plan.start)
+            return
+        for chunk in self._initial():
+            yield chunk
+        position = plan.start
+        deadlines = _Deadlines(plan.seconds, plan.bookmarks)
+        while True:
+            try:
+                events = self._collection.events_from(position)
+            except Compacted as lost:
+                yield expired_line(lost)
+                return
+            if events:
+                position += len(events)
+                for chunk in self._chunks(events):
+                    yield chunk
+            elif not await self._collection.changes_before(deadlines.next()):
+                if deadlines.is_over():
+                    return
+                deadlines.bookmarked()
+                yield self._bookmark()
+
+    def _initial(self) -> Iterable[bytes]:
+        for first in range(0, len(self._plan.initial), BATCH):
+            batch = self._plan.initial[first : first + BATCH]
+            yield b"".join([self._encode("ADDED", stored) for stored in batch])
+        if self._plan.initial_end:
+            yield self._bookmark({"k8s.io/initial-events-end": "true"})
+
+    def _chunks(self, events: list[Event]) -> Iterable[bytes]:
+        for first in range(0, len(events), BATCH):
+            chunk = b"".join([self._line(event) for event in events[first : first + BATCH]])
+            if chunk:
+                yield chunk
+
+    def _line(self, event: Event) -> bytes:
+        """Give the line of an event, or nothing when this watcher does not see it."""
+        plan = self._plan
+        if event.version <= plan.after:
+            return b""
+        seen = seen_as(event, plan.selection, plan.resource)
+        if seen is None:
+            return b""
+        if self._rows is not None:
+            return self._rows.line(seen, event.gone if seen == "DELETED" else _current(event))
+        key = (plan.resource, plan.form.shape, seen)
+        line = event.lines.get(key)
+        if line is None:
+            stored = event.gone if seen == "DELETED" else _current(event)
+            line = event.lines[key] = encode_line(seen, shaped(stored, plan.resource, plan.form.shape))
+        return line
+
+    def _encode(self, type_: str, stored: Stored) -> bytes:
+        if self._rows is not None:
+            return self._rows.line(type_, stored)
+        return encode_line(type_, shaped(stored, self._plan.resource, self._plan.form.shape))
+
+    def _bookmark(self, annotations: dict[str, str] | None = None) -> bytes:
+        """Say how far the client has seen: everything up to the present version."""
+        metadata: dict[str, Any] = {"resourceVersion": str(self._storage.version)}
+        if annotations:
+            metadata["annotations"] = annotations
+        if self._rows is not None:
+            return self._rows.bookmark(metadata)
+        kind, version = self._plan.resource.kind, api_version(self._plan.resource)
+        if self._plan.form.shape is Shape.METADATA:
+            kind, version = "PartialObjectMetadata", "meta.k8s.io/v1"
+        bookmark = {"kind": kind, "apiVersion": version, "metadata": metadata}
+        return encode_line("BOOKMARK", msgspec.json.encode(bookmark))
+
+
+def _current(event: Event) -> Stored:
+    assert event.current is not None  # only a DELETED event has no current object
+    return event.current
+
+
+def seen_as(event: Event, selection: Selection, resource: ResourceType) -> str | None:
+    """Tell as what a watcher with this selection sees an event, or None when it does not."""
+    matched = event.previous is not None and selection.matches(event.previous, resource)
+    matches = event.current is not None and selection.matches(event.current, resource)
+    if matches:
+        return "MODIFIED" if matched else "ADDED"
+    return "DELETED" if matched else None
+
+
+def encode_line(type_: str, data: bytes) -> bytes:
+    """Encode one watch event."""
+    return b'{"type":"%b","object":%b}\n' % (type_.encode(), data)
+
+
+def expired_line(lost: Compacted) -> bytes:
+    """Encode the event that ends a watch whose place in the history is gone."""
+    return encode_line("ERROR", msgspec.json.encode(expired(str(lost)).status))
+
+
+class _Deadlines:
+    """When to bookmark next and when to end, on the loop's clock."""
+
+    def __init__(self, seconds: float, bookmarks: bool) -> None:
+        self._now: Callable[[], float] = asyncio.get_running_loop().time
+        self._bookmarks = bookmarks
+        self._end = self._now() + seconds
+        self._bookmark = self._next_bookmark()
+
+    def _next_bookmark(self) -> float:
+        if not self._bookmarks:
+            return self._end
+        now = self._now()
+        last = self._end - LAST_BOOKMARK_SECONDS
+        return min(now + BOOKMARK_SECONDS, last if now < last else self._end)
+
+    def next(self) -> float:
+        return min(self._bookmark, self._end)
+
+    def is_over(self) -> bool:
+        return self._now() >= self._end
+
+    def bookmarked(self) -> None:
+        self._bookmark = self._next_bookmark()
+
+
+class _Rows:
+    """Watch lines as tables of one row; only the first carries the column definitions."""
+
+    def __init__(self, resource: ResourceType, form: Form) -> None:
+        self._resource = resource
+        self._form = form
+        self._described = False
+
+    def line(self, type_: str, stored: Stored) -> bytes:
+        table = msgspec.json.decode(table_of(self._resource, [stored], self._form, {"resourceVersion": str(stored.version)}))
+        if self._described:
+            table["columnDefinitions"] = None
+        self._described = True
+        return encode_line(type_, msgspec.json.encode(table))
+
+    def bookmark(self, metadata: dict[str, Any]) -> bytes:
+        table = {
+            "kind": "Table",
+            "apiVersion": f"meta.k8s.io/{self._form.version}",
+            "metadata": metadata,
+            "columnDefinitions": None,
+            "rows": [],
+        }
+        return encode_line("BOOKMARK", msgspec.json.encode(table))
