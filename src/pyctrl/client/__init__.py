@@ -1,0 +1,129 @@
+"""Everything that speaks to an API server: login, transport, discovery, reads and writes.
+
+`Config` says which server and how to log in; `Client.connect(config)` reads and writes objects there. Underneath is
+one seam, `Transport`: over HTTP with aiohttp, or into an API server in this process. `Reader` and `Writer` are what
+a reconciler is given, whether a cache stands behind them or not.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from pyctrl.client._actions import Scale, ServiceAccountToken, bind, create_token, evict, get_scale, set_scale
+from pyctrl.client._client import Client
+from pyctrl.client._config import Config
+from pyctrl.client._credentials import Anonymous, BasicAuth, BearerToken, Credentials, TokenFile
+from pyctrl.client._discovery import Discovery
+from pyctrl.client._exchange import ServerWarning, WarningHandler, log_warning
+from pyctrl.client._impersonation import Impersonation
+from pyctrl.client._inprocess import InProcessTransport
+from pyctrl.client._lines import LineSplitter
+from pyctrl.client._list import ObjectList
+from pyctrl.client._mapping import ResourceMapping, path_for
+from pyctrl.client._observers import WriteObserver, WriteVerb
+from pyctrl.client._options import (
+    ClientOptions,
+    Fields,
+    FieldValidation,
+    Labels,
+    Preconditions,
+    Propagation,
+    VersionMatch,
+)
+from pyctrl.client._patch import JsonPatch, MergeFrom, MergePatch, Patch, StrategicMergePatch, merge_from
+from pyctrl.client._reader import Reader
+from pyctrl.client._retry import RetryPolicy
+from pyctrl.client._subresources import HasSubResources, StatusResource, SubResource
+from pyctrl.client._tls import CertificateSource, ClientCertificate, Pem, Tls
+from pyctrl.client._transport import (
+    Answer,
+    Application,
+    Headers,
+    HttpRequest,
+    HttpResponse,
+    HttpStream,
+    Transport,
+)
+from pyctrl.client._watch import EventType, WatchEvent
+from pyctrl.client._wrappers import Derivable, dry_run, impersonate, in_namespace, with_field_owner
+from pyctrl.client._writer import StatusWriter, Writer
+
+if TYPE_CHECKING:
+    from pyctrl.client._aiohttp import AiohttpTransport
+
+__all__ = [
+    "AiohttpTransport",
+    "Anonymous",
+    "Answer",
+    "Application",
+    "BasicAuth",
+    "BearerToken",
+    "CertificateSource",
+    "Client",
+    "ClientCertificate",
+    "ClientOptions",
+    "Config",
+    "Credentials",
+    "Derivable",
+    "Discovery",
+    "EventType",
+    "FieldValidation",
+    "Fields",
+    "HasSubResources",
+    "Headers",
+    "HttpRequest",
+    "HttpResponse",
+    "HttpStream",
+    "Impersonation",
+    "InProcessTransport",
+    "JsonPatch",
+    "Labels",
+    "LineSplitter",
+    "MergeFrom",
+    "MergePatch",
+    "ObjectList",
+    "Patch",
+    "Pem",
+    "Preconditions",
+    "Propagation",
+    "Reader",
+    "ResourceMapping",
+    "RetryPolicy",
+    "Scale",
+    "ServerWarning",
+    "ServiceAccountToken",
+    "StatusResource",
+    "StatusWriter",
+    "StrategicMergePatch",
+    "SubResource",
+    "Tls",
+    "TokenFile",
+    "Transport",
+    "VersionMatch",
+    "WarningHandler",
+    "WatchEvent",
+    "WriteObserver",
+    "WriteVerb",
+    "Writer",
+    "bind",
+    "create_token",
+    "dry_run",
+    "evict",
+    "get_scale",
+    "impersonate",
+    "in_namespace",
+    "log_warning",
+    "merge_from",
+    "path_for",
+    "set_scale",
+    "with_field_owner",
+]
+
+
+def __getattr__(name: str) -> Any:
+    """Import aiohttp only where it is used: programs on an in-process server do without it."""
+    if name == "AiohttpTransport":
+        from pyctrl.client._aiohttp import AiohttpTransport
+
+        return AiohttpTransport
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,0 +1,246 @@
+"""The transport to a cluster, over HTTP and TLS with aiohttp; aiohttp's and the system's errors end here."""
+
+from __future__ import annotations
+
+import asyncio
+import ssl
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from urllib.parse import quote, urlencode
+
+import aiohttp
+from multidict import CIMultiDict
+from yarl import URL
+
+from pyctrl.client._config import Config
+from pyctrl.client._tls import CertificateSource, TlsContexts
+from pyctrl.client._transport import HEAD_TIMEOUT, Headers, HttpRequest, HttpResponse, HttpStream
+from pyctrl.errors import ConnectionFailed, RequestTimeout, StreamBroken, TransportError
+
+__all__ = ["AiohttpTransport"]
+
+CONNECT_TIMEOUT = 10.0  # seconds for TCP and TLS together; under REQUEST_TIMEOUT, so that a retry still fits
+CONNECTIONS = 100  # at once, for requests; watches are not counted, or they would starve them
+KEEP_ALIVE = 30.0  # seconds; kube-apiserver closes idle connections after 90, load balancers after 60
+
+
+class AiohttpTransport:
+    """Speaks to the server that a `Config` names, with its credentials, certificates and proxy.
+
+    Requests share a bounded pool of connections, each stream has one of its own. The Authorization header is asked
+    from the credentials for every request, so rotation needs no new transport; after a 401 they are renewed once,
+    whoever of many asks first, and the request is sent again. Nothing is read from the environment.
+
+    Args:
+        config: which server, and how to log in.
+        compression: let the server compress what it sends. It saves network and costs CPU on both sides, about as
+            much as all the rest of reading a list; worth it over slow lines only.
+    """
+
+    def __init__(self, config: Config, *, compression: bool = False) -> None:
+        self._config = config
+        self._root = config.server.rstrip("/")
+        self._sessions: _Sessions | None = None
+        self._is_closed = False
+        self._headers = {
+            "User-Agent": config.user_agent,
+            "Accept-Encoding": "gzip, deflate" if compression else "identity",
+        }
+        self._contexts = _contexts(config) if self._root.startswith("https:") else None
+        self._building = asyncio.Lock()
+
+    async def request(self, request: HttpRequest) -> HttpResponse:
+        """Send a request and return the whole answer."""
+        timeout = aiohttp.ClientTimeout(total=request.timeout, sock_connect=CONNECT_TIMEOUT)
+        with _Mapped(request, self._config):
+            async with await self._send(self._opened().requests, request, timeout) as response:
+                body = await response.read()
+        return HttpResponse(status=response.status, headers=Headers(response.headers.items()), body=body)
+
+    @asynccontextmanager
+    async def stream(self, request: HttpRequest, *, idle_timeout: float | None = None) -> AsyncIterator[HttpStream]:
+        """Send a request; inside the block its body can be read."""
+        timeout = aiohttp.ClientTimeout(total=request.timeout, sock_connect=CONNECT_TIMEOUT, sock_read=idle_timeout)
+        mapped = _Mapped(request, self._config)
+        with mapped:
+            async with asyncio.timeout(HEAD_TIMEOUT):
+                response = await self._send(self._opened().streams, request, timeout)
+        try:
+            yield _Stream(response, mapped)
+        finally:
+            response.close()
+
+    async def aclose(self) -> None:
+        """Close every connection, also those in use."""
+        self._is_closed = True
+        sessions, self._sessions = self._sessions, None
+        if sessions is not None:
+            await sessions.requests.close()
+            await sessions.streams.close()
+
+    def _opened(self) -> _Sessions:
+        if self._is_closed:
+            raise ConnectionFailed(f"the transport to {self._root} is closed")
+        if self._sessions is None:  # not before: a session belongs to a running loop
+            self._sessions = _Sessions(_session(self._headers, CONNECTIONS), _session(self._headers, 0))
+        return self._sessions
+
+    async def _send(
+        self, session: aiohttp.ClientSession, request: HttpRequest, timeout: aiohttp.ClientTimeout
+    ) -> aiohttp.ClientResponse:
+        headers = await self._headers_of(request)
+        response = await self._send_once(session, request, headers, timeout)
+        if response.status == 401 and await self._is_renewed(headers.get("Authorization")):
+            response.release()
+            headers = await self._headers_of(request)
+            response = await self._send_once(session, request, headers, timeout)
+        return response
+
+    async def _send_once(
+        self,
+        session: aiohttp.ClientSession,
+        request: HttpRequest,
+        headers: CIMultiDict[str],
+        timeout: aiohttp.ClientTimeout,
+    ) -> aiohttp.ClientResponse:
+        return await session.request(
+            request.method,
+            self._url(request),
+            headers=headers,
+            data=request.body,
+            timeout=timeout,
+            allow_redirects=False,
+            proxy=self._config.proxy,
+            ssl=await self._context(),  # part of the pool's key: what was connected with another one is not used again
+            server_hostname=self._config.tls.server_name,
+        )
+
+    async def _context(self) -> ssl.SSLContext | bool:
+        if self._contexts is None:
+            return True
+        async with self._building:  # many requests at the start share the first context
+            return await self._contexts.current()
+
+    async def _is_renewed(self, rejected: str | None) -> bool:
+        """Renew what the server has refused; one of many askers does it, the others learn the outcome."""
+        renewed = await self._config.credentials.refresh(rejected)
+        return (await self._contexts.refresh() if self._contexts else False) or renewed
+
+    def _url(self, request: HttpRequest) -> URL:
+        url = f"{self._root}{quote(request.path)}"
+        return URL(f"{url}?{urlencode(request.query)}" if request.query else url, encoded=True)
+
+    async def _headers_of(self, request: HttpRequest) -> CIMultiDict[str]:
+        impersonated = self._config.impersonate.headers() if self._config.impersonate else ()
+        headers = CIMultiDict(Headers.of(request.headers).over(Headers(impersonated)).pairs)
+        if "Authorization" not in headers:
+            authorization = await self._config.credentials.authorization()
+            if authorization is not None:
+                headers["Authorization"] = authorization
+        return headers
+
+
+@dataclass(frozen=True, slots=True)
+class _Sessions:
+    requests: aiohttp.ClientSession
+    streams: aiohttp.ClientSession
+
+
+class _Stream:
+    """An answer of aiohttp as an `HttpStream`: chunks as the socket gave them, all that are there at once."""
+
+    def __init__(self, response: aiohttp.ClientResponse, mapped: _Mapped) -> None:
+        self.status = response.status
+        self.headers = Headers(response.headers.items())
+        self._response = response
+        self._content = response.content
+        self._mapped = mapped
+
+    async def read(self) -> bytes:
+        with self._mapped:
+            return await self._response.read()
+
+    def chunks(self) -> AsyncIterator[bytes]:
+        return self
+
+    def __aiter__(self) -> _Stream:
+        return self
+
+    async def __anext__(self) -> bytes:
+        with self._mapped:
+            chunk = await self._content.readany()
+        if not chunk:
+            raise StopAsyncIteration
+        return chunk
+
+
+class _Mapped:
+    """Turns what aiohttp and the system raise inside the block into a `TransportError`, once."""
+
+    def __init__(self, request: HttpRequest, config: Config) -> None:
+        self._request = request
+        self._config = config
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        if isinstance(error, (aiohttp.ClientError, OSError, TimeoutError)):
+            raise _transport_error(error, self._request, self._config) from error
+        # aiohttp's own words for a session or connection that was closed under a reader
+        if isinstance(error, RuntimeError) and str(error) in ("Session is closed", "Connection closed."):
+            raise StreamBroken(f"the connection for {self._request} was closed on this side") from error
+
+
+def _transport_error(error: Exception, request: HttpRequest, config: Config) -> TransportError:
+    """Choose the class by what is known of the request: not sent, too slow, or broken off."""
+    server = f"the API server at {config.server}"
+    match error:
+        case aiohttp.ClientProxyConnectionError() | aiohttp.ClientHttpProxyError():
+            return ConnectionFailed(f"cannot reach {server} through the proxy {URL(config.proxy or '').host}: {error}")
+        case aiohttp.ClientConnectorCertificateError() | aiohttp.ServerFingerprintMismatch():
+            advice = "does the login's certificate authority belong to this cluster?"
+            return ConnectionFailed(f"{server} is not trusted: {_why(error)}; {advice}")
+        case aiohttp.ClientSSLError():
+            return ConnectionFailed(f"no TLS with {server}: {_why(error)}; does it speak https, and take this login?")
+        case aiohttp.ClientConnectorError():
+            advice = "is the cluster running, and is the address of the login right?"
+            return ConnectionFailed(f"cannot connect to {server}: {_why(error)}; {advice}")
+        case aiohttp.ConnectionTimeoutError():
+            advice = "is the address of the login right, and does a firewall or proxy stand between?"
+            return ConnectionFailed(f"cannot connect to {server} within {CONNECT_TIMEOUT:g} seconds; {advice}")
+        case TimeoutError():
+            return RequestTimeout(f"no answer to {request} in time from {server}")
+        case aiohttp.InvalidURL():
+            return ConnectionFailed(f"{config.server!r} is not an address of a server: {error}")
+        case _:
+            return StreamBroken(
+                f"the answer to {request} from {server} broke off: {str(error) or type(error).__name__}"
+            )
+
+
+def _why(error: Exception) -> str:
+    cause = error.os_error if isinstance(error, aiohttp.ClientConnectorError) else error
+    if isinstance(error, aiohttp.ClientConnectorCertificateError):
+        cause = error.certificate_error
+    if isinstance(cause, ssl.SSLCertVerificationError):
+        return cause.verify_message
+    if isinstance(cause, ssl.SSLError) and cause.reason:
+        return cause.reason.replace("_", " ").lower()
+    return (cause.strerror if isinstance(cause, OSError) else None) or str(cause) or type(cause).__name__
+
+
+def _contexts(config: Config) -> TlsContexts:
+    source = config.credentials if isinstance(config.credentials, CertificateSource) else None
+    return TlsContexts(config.tls, source)
+
+
+def _session(headers: dict[str, str], connections: int) -> aiohttp.ClientSession:
+    return aiohttp.ClientSession(
+        connector=aiohttp.TCPConnector(limit=connections, keepalive_timeout=KEEP_ALIVE),
+        headers=headers,
+        cookie_jar=aiohttp.DummyCookieJar(),
+        trust_env=False,  # it would look for proxies and .netrc in a thread, for every request
+        raise_for_status=False,
+    )

@@ -1,0 +1,202 @@
+"""From a kind and a key to a request and its answer's bytes: what reads, writes and sub-resources have in common."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+
+import msgspec
+
+from pyctrl.api import GroupVersionKind, Key, KindLike, Metadata, is_metadata_only
+from pyctrl.client._discovery import Discovery
+from pyctrl.client._exchange import Exchange
+from pyctrl.client._mapping import ResourceMapping, path_for
+from pyctrl.client._observers import WriteObservers, WriteVerb
+from pyctrl.client._options import ClientOptions, Query
+from pyctrl.client._transport import REQUEST_TIMEOUT, Headers, HttpRequest, HttpStream
+from pyctrl.errors import NotFound, UnknownKind
+
+__all__ = ["Calls", "Write", "declared_mapping"]
+
+JSON = "application/json"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Write:
+    """One write, before it is known where its kind is served."""
+
+    verb: WriteVerb
+    method: str
+    key: Key
+    in_collection: bool = False  # POST and DELETE without a name in the path
+    subresource: str = ""
+    query: Query = ()
+    body: bytes | None = None
+    content_type: str = JSON
+    dry_run: bool = False  # the observers are not told of it
+
+
+class Calls:
+    """Makes the requests of one client. Typed kinds know where they are served; only untyped ones need discovery."""
+
+    def __init__(
+        self, exchange: Exchange, discovery: Discovery, options: ClientOptions, observers: WriteObservers
+    ) -> None:
+        self.exchange = exchange
+        self.discovery = discovery
+        self.options = options
+        self.observers = observers
+
+    def with_options(self, options: ClientOptions) -> Calls:
+        """Return the same with other options; connections, discovery and observers are shared."""
+        return Calls(self.exchange, self.discovery, options, self.observers)
+
+    async def mapping(self, kind: KindLike) -> ResourceMapping:
+        """Return where a kind is served, by its class or by discovery."""
+        declared = declared_mapping(kind)
+        if declared is not None:
+            return declared
+        return await self.discovery.mapping(kind if isinstance(kind, GroupVersionKind) else kind.gvk)
+
+    async def read(self, kind: KindLike, key: Key, *, subresource: str = "", query: Query = ()) -> bytes:
+        """Return the bytes of one object."""
+        mapping = await self.mapping(kind)
+        path = path_for(mapping, self._namespace(mapping, key.namespace), key.name, subresource)
+        accept = _accept(kind, "PartialObjectMetadata") if not subresource else JSON
+        request = HttpRequest(method="GET", path=path, query=query, headers=self._headers(accept))
+        async with self._served(mapping, subresource):
+            return (await self.exchange.send(request)).body
+
+    async def read_collection(
+        self, kind: KindLike, namespace: str | None, *, query: Query, timeout: float = REQUEST_TIMEOUT
+    ) -> bytes:
+        """Return the bytes of a list."""
+        mapping = await self.mapping(kind)
+        path = path_for(mapping, self._namespace(mapping, namespace or ""))
+        headers = self._headers(_accept(kind, "PartialObjectMetadataList"))
+        request = HttpRequest(method="GET", path=path, query=query, headers=headers, timeout=timeout)
+        async with self._served(mapping):
+            return (await self.exchange.send(request)).body
+
+    @asynccontextmanager
+    async def watch(
+        self, kind: KindLike, namespace: str | None, *, query: Query, timeout: float, idle_timeout: float
+    ) -> AsyncIterator[HttpStream]:
+        """Open the stream of a watch."""
+        mapping = await self.mapping(kind)
+        path = path_for(mapping, self._namespace(mapping, namespace or ""))
+        headers = self._headers(_accept(kind, "PartialObjectMetadata"))
+        request = HttpRequest(method="GET", path=path, query=query, headers=headers, timeout=timeout)
+        async with self._served(mapping), self.exchange.stream(request, idle_timeout=idle_timeout) as stream:
+            yield stream
+
+    async def write(self, kind: KindLike, write: Write) -> bytes:
+        """Send a write, tell the observers, and return the answer's bytes."""
+        mapping = await self.mapping(kind)
+        key = Key(self._namespace(mapping, write.key.namespace), write.key.name)
+        request = self._write_request(mapping, key, write)
+        if write.dry_run:
+            return await self._send_write(mapping, request, write)
+        self.observers.before(mapping.gvk, key)
+        try:
+            body = await self._send_write(mapping, request, write)
+        except BaseException as error:
+            self.observers.after(mapping.gvk, key, write.verb, None, error)
+            raise
+        name, is_object = _read_answer(write, mapping.gvk, body)
+        self.observers.after(
+            mapping.gvk, Key(key.namespace, key.name or name), write.verb, body if is_object else None, None
+        )
+        return body
+
+    async def _send_write(self, mapping: ResourceMapping, request: HttpRequest, write: Write) -> bytes:
+        async with self._served(mapping, write.subresource):
+            return (await self.exchange.send(request)).body
+
+    def _write_request(self, mapping: ResourceMapping, key: Key, write: Write) -> HttpRequest:
+        if mapping.namespaced and not key.namespace:
+            what = f"{mapping.gvk.kind} {key.name}".rstrip()
+            raise ValueError(f"{what} is namespaced: say in which namespace, or use in_namespace(client, ...)")
+        if not key.name and not write.in_collection:
+            raise ValueError(f"to {write.verb} a {mapping.gvk.kind} its name is needed")
+        path = path_for(mapping, key.namespace, "" if write.in_collection else key.name, write.subresource)
+        headers = self._headers(JSON, write.content_type if write.body is not None else None)
+        return HttpRequest(method=write.method, path=path, query=write.query, headers=headers, body=write.body)
+
+    def _headers(self, accept: str, content_type: str | None = None) -> Headers:
+        pairs = [("Accept", accept)]
+        if content_type:
+            pairs.append(("Content-Type", content_type))
+        if self.options.impersonate:
+            pairs += self.options.impersonate.headers()
+        return Headers(pairs)
+
+    def _namespace(self, mapping: ResourceMapping, namespace: str) -> str:
+        """Return the namespace to ask in; a client for one namespace fills it in, and refuses others."""
+        own = self.options.namespace
+        if not mapping.namespaced:
+            return ""
+        if own and namespace and namespace != own:
+            raise ValueError(
+                f"{mapping.gvk.kind} of namespace {namespace!r} was asked of a client for namespace {own!r}"
+            )
+        return namespace or own
+
+    @asynccontextmanager
+    async def _served(self, mapping: ResourceMapping, subresource: str = "") -> AsyncIterator[None]:
+        """Tell "no such path" from "no such object": the server has a reason only for the second."""
+        try:
+            yield
+        except NotFound as error:
+            if error.reason:
+                raise
+            if subresource:
+                raise UnknownKind(f"{mapping.gvk}, sub-resource {subresource}") from error
+            self.discovery.forget(mapping.gvk)
+            raise await self.discovery.explain(mapping.gvk) from error
+
+
+class _AnswerMetadata(msgspec.Struct):
+    name: str = ""
+
+
+class _Answer(msgspec.Struct, rename="camel"):
+    """What is read of every answer to a write: which object it is."""
+
+    api_version: str = ""
+    kind: str = ""
+    metadata: _AnswerMetadata = msgspec.field(default_factory=_AnswerMetadata)
+
+
+def _read_answer(write: Write, gvk: GroupVersionKind, body: bytes) -> tuple[str, bool]:
+    """Return the name in the answer, and whether its body says what became of the object."""
+    if write.verb in ("delete", "delete_all_of"):
+        return "", True
+    try:
+        answer = msgspec.json.decode(body, type=_Answer)
+    except msgspec.DecodeError:
+        return "", False
+    return answer.metadata.name, (answer.api_version, answer.kind) == (gvk.api_version, gvk.kind)
+
+
+def declared_mapping(kind: KindLike) -> ResourceMapping | None:
+    """Return where a class says that it is served; None for what has no class, or only a view of its metadata."""
+    if isinstance(kind, GroupVersionKind):
+        return None
+    if issubclass(kind, Metadata) and "resource" not in vars(kind):
+        return None
+    resource = kind.resource
+    return ResourceMapping(
+        gvk=kind.gvk,
+        plural=resource.plural,
+        namespaced=resource.namespaced,
+        subresources=resource.subresources,
+        singular=resource.singular,
+        short_names=resource.short_names,
+        categories=resource.categories,
+    )
+
+
+def _accept(kind: KindLike, form: str) -> str:
+    return f"{JSON};as={form};g=meta.k8s.io;v=v1,{JSON}" if is_metadata_only(kind) else JSON

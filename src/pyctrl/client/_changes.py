@@ -1,0 +1,109 @@
+"""What `patch` and `apply` have in common wherever they are: on the object, its status, or any other sub-resource."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, TypeAlias, TypeVar, cast
+
+import msgspec
+
+from pyctrl.api import GroupVersionKind, Key, KindLike, KubernetesObject, Metadata, Object, Unstructured, decode
+from pyctrl.client._calls import Calls, Write
+from pyctrl.client._options import Query
+from pyctrl.client._patch import Patch
+
+__all__ = ["AnyObject", "answer_like", "as_object", "kind_and_key", "send_apply", "send_patch", "whole"]
+
+AnyObject: TypeAlias = KubernetesObject | Unstructured
+
+O = TypeVar("O", bound=KubernetesObject | Unstructured)  # noqa: E741 - an object, typed or not
+
+APPLY = "application/apply-patch+yaml"  # every JSON document is one
+
+
+def kind_and_key(obj: AnyObject) -> tuple[KindLike, Key]:
+    """Return the kind to decode answers with, and the key.
+
+    Raises:
+        TypeError: it is not an object.
+        ValueError: it is untyped and does not say its kind.
+    """
+    if isinstance(obj, KubernetesObject):
+        return type(obj), obj.key
+    if not isinstance(obj, Unstructured):
+        raise TypeError(f"expected an object, got {obj!r}; a kind needs a key beside it")
+    if not obj.kind or not obj.api_version:
+        raise ValueError(f"an untyped object must say its apiVersion and kind: {obj!r}")
+    return obj.gvk, obj.key
+
+
+def answer_like(obj: O, body: bytes) -> O:
+    """Decode an answer as what the object is."""
+    return cast(O, decode(kind_and_key(obj)[0], body))
+
+
+def whole(obj: AnyObject, verb: str) -> bytes:
+    """Encode an object to be written as a whole. Raises TypeError when only its metadata is here."""
+    if isinstance(obj, Metadata):
+        raise TypeError(f"cannot {verb} {obj.gvk} {obj.key}: only its metadata is here; patch it instead")
+    return obj.to_json()
+
+
+async def send_patch(
+    calls: Calls, target: Any, arguments: tuple[Any, ...], query: Query, *, dry_run: bool, subresource: str = ""
+) -> tuple[KindLike, bytes]:
+    """Send a patch, called as ``(obj, patch)`` or ``(kind, key, patch)``; return the kind and the answer's bytes."""
+    after: Object | None = None
+    if isinstance(target, (type, GroupVersionKind)):
+        kind, (key, patch) = cast(KindLike, target), cast(tuple[Key, Patch], arguments)
+    else:
+        (kind, key), (patch,) = kind_and_key(target), cast(tuple[Patch], arguments)
+        after = target
+    write = Write(
+        verb="patch",
+        method="PATCH",
+        key=key,
+        subresource=subresource,
+        query=query,
+        body=patch.body(after),
+        content_type=patch.content_type,
+        dry_run=dry_run or calls.options.dry_run,
+    )
+    return kind, await calls.write(kind, write)
+
+
+async def send_apply(
+    calls: Calls,
+    obj: AnyObject,
+    *,
+    field_owner: str | None,
+    force: bool,
+    dry_run: bool,
+    subresource: str = "",
+) -> bytes:
+    """Send a server-side apply and return the answer's bytes."""
+    kind, key = kind_and_key(obj)
+    query = calls.options.write_query(dry_run, field_owner)
+    write = Write(
+        verb="apply",
+        method="PATCH",
+        key=key,
+        subresource=subresource,
+        query=tuple(pair for pair in query if pair[0] != "fieldValidation") + ((("force", "true"),) if force else ()),
+        body=_applied(obj),
+        content_type=APPLY,
+        dry_run=dry_run or calls.options.dry_run,
+    )
+    return await calls.write(kind, write)
+
+
+def as_object(obj: AnyObject | Mapping[str, Any]) -> AnyObject:
+    """Return an object; a dict becomes Unstructured."""
+    return obj if isinstance(obj, (KubernetesObject, Unstructured)) else Unstructured.from_wire(obj)
+
+
+def _applied(obj: AnyObject) -> bytes:
+    """Encode what is applied: without managedFields, which the server refuses, and without what only it sets."""
+    document = obj.to_wire()
+    metadata = {name: value for name, value in (document.get("metadata") or {}).items() if name != "managedFields"}
+    return msgspec.json.encode({**document, "metadata": metadata})

@@ -1,0 +1,98 @@
+"""One request and its answer, as Kubernetes means them: failures become errors, warnings are passed on."""
+
+from __future__ import annotations
+
+import logging
+import re
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import msgspec
+
+from pyctrl.client._retry import retry_after
+from pyctrl.client._transport import HttpRequest, HttpResponse, HttpStream, Transport
+from pyctrl.errors import ApiError, error_from_status
+
+__all__ = ["Exchange", "ServerWarning", "WarningHandler", "failure", "log_warning"]
+
+log = logging.getLogger("pyctrl.client")
+
+# RFC 7234 5.5: code, agent, quoted text; 299 is the only code that API servers send
+_WARNING = re.compile(r'299 \S+ "((?:[^"\\]|\\.)*)"')
+_SHOWN = 300  # characters of a body that is not a Status: enough for a proxy's sentence, too little for its page
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServerWarning:
+    """What the server wants its user to know: a deprecated version, an unknown field, a policy that would refuse."""
+
+    text: str
+    request: str
+
+
+WarningHandler: TypeAlias = Callable[[ServerWarning], None]
+
+
+def log_warning(warning: ServerWarning) -> None:
+    """Log a warning of the server; the handler unless another is given."""
+    log.warning("the API server warns: %s", warning.text, extra={"request": warning.request})
+
+
+class Exchange:
+    """Sends requests; every answer that it returns is a success."""
+
+    def __init__(self, transport: Transport, *, on_warning: WarningHandler = log_warning) -> None:
+        self.transport = transport
+        self._on_warning = on_warning
+
+    async def send(self, request: HttpRequest) -> HttpResponse:
+        """Send a request.
+
+        Raises:
+            ApiError: the server refused; the class says why.
+            TransportError: no whole answer came.
+        """
+        response = await self.transport.request(request)
+        self._pass_on_warnings(request, response)
+        if response.status >= 300:
+            raise failure(request, response, response.body)
+        return response
+
+    @asynccontextmanager
+    async def stream(self, request: HttpRequest, *, idle_timeout: float | None = None) -> AsyncIterator[HttpStream]:
+        """Send a request; inside the block the body of a successful answer can be read. Raises as `send` does."""
+        async with self.transport.stream(request, idle_timeout=idle_timeout) as stream:
+            self._pass_on_warnings(request, stream)
+            if stream.status >= 300:
+                raise failure(request, stream, await stream.read())
+            yield stream
+
+    def _pass_on_warnings(self, request: HttpRequest, response: HttpResponse | HttpStream) -> None:
+        for header in response.headers.get_all("Warning"):
+            for text in _WARNING.findall(header):
+                self._on_warning(ServerWarning(text=re.sub(r"\\(.)", r"\1", text), request=str(request)))
+
+
+def failure(request: HttpRequest, response: HttpResponse | HttpStream, body: bytes) -> ApiError:
+    """Make the error of a failed answer, whatever its body is.
+
+    An error whose ``reason`` is "" was not made by a resource of the API server: an unknown path, a proxy.
+    """
+    return error_from_status(
+        _status(body, response), http_code=response.status, request=str(request), retry_after=retry_after(response)
+    )
+
+
+def _status(body: bytes, response: HttpResponse | HttpStream) -> Mapping[str, Any]:
+    try:
+        document = msgspec.json.decode(body)
+    except msgspec.DecodeError:
+        document = None
+    if isinstance(document, dict) and document.get("kind") == "Status":
+        return document
+    text = " ".join(body[: _SHOWN * 4].decode("utf-8", "replace").split())[:_SHOWN]
+    if not text or "html" in response.headers.get("Content-Type", ""):
+        text = "a page that is not of the API" if text else "nothing"
+    return {"message": f"the server answered {response.status}: {text}"}

@@ -1,0 +1,82 @@
+"""Lists: objects with the version they were read at, and how to go on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, Generic, TypeVar, overload
+
+import msgspec
+
+from pyctrl.api import KindLike, ListMeta, decode
+from pyctrl.errors import DecodeError
+
+__all__ = ["EncodedList", "ObjectList"]
+
+T_co = TypeVar("T_co", covariant=True)
+
+
+class ObjectList(Sequence[T_co], Generic[T_co]):
+    """A page of objects, or all of them: a sequence with the list's metadata."""
+
+    __slots__ = ("items", "metadata")
+
+    def __init__(self, items: Sequence[T_co], metadata: ListMeta | None = None) -> None:
+        self.items = items
+        self.metadata = metadata or ListMeta()
+
+    @property
+    def resource_version(self) -> str:
+        """The version that the list was read at; a watch goes on from it."""
+        return self.metadata.resource_version
+
+    @property
+    def continue_token(self) -> str:
+        """What to pass as ``continue_token`` for the next page; "" on the last one."""
+        return self.metadata.continue_
+
+    @overload
+    def __getitem__(self, index: int) -> T_co: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[T_co]: ...
+    def __getitem__(self, index: int | slice) -> T_co | Sequence[T_co]:
+        return self.items[index]
+
+    def __iter__(self) -> Iterator[T_co]:
+        return iter(self.items)
+
+    def __len__(self) -> int:
+        return len(self.items)
+
+    def __repr__(self) -> str:
+        return f"ObjectList({len(self.items)} items at version {self.resource_version!r})"
+
+
+class _Envelope(msgspec.Struct):
+    metadata: msgspec.Raw = msgspec.Raw(b"{}")
+    items: list[msgspec.Raw] | None = None
+
+
+class EncodedList:
+    """A list whose items stay bytes until one is wanted.
+
+    Raises:
+        DecodeError: the bytes are not a list.
+    """
+
+    __slots__ = ("_items", "metadata")
+
+    def __init__(self, body: bytes) -> None:
+        try:
+            envelope = msgspec.json.decode(body, type=_Envelope)
+        except msgspec.DecodeError as error:
+            raise DecodeError(f"expected a list of objects: {error}") from error
+        self._items = envelope.items or []
+        self.metadata = ListMeta.from_wire(bytes(envelope.metadata))
+
+    def objects(self, kind: KindLike) -> Iterator[Any]:
+        """Decode the objects one by one, as they are taken."""
+        return (decode(kind, bytes(item)) for item in self._items)
+
+    def decoded(self, kind: KindLike) -> ObjectList[Any]:
+        """Decode every object."""
+        return ObjectList(list(self.objects(kind)), self.metadata)

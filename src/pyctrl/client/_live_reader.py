@@ -1,0 +1,300 @@
+"""Reading from the server: one object, a list, its pages, and a watch."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator
+from typing import Any, TypeVar, overload
+
+from pyctrl.api import GroupVersionKind, Key, KindLike, KubernetesObject, Unstructured, decode
+from pyctrl.client._calls import Calls
+from pyctrl.client._list import EncodedList, ObjectList
+from pyctrl.client._options import Fields, Labels, Query, VersionMatch, selection
+from pyctrl.client._watch import WatchEvent, watch_events
+from pyctrl.errors import NotFound
+
+__all__ = ["LiveReader"]
+
+T = TypeVar("T", bound=KubernetesObject)
+
+PAGE_SIZE = 500  # client-go's pager; pages of this size are what API servers are tuned for
+WATCH_SECONDS = 290  # under the 5 minutes after which many load balancers cut a connection
+WATCH_GRACE = 30.0  # seconds that a server may be late in ending a watch
+WATCH_SILENCE = 90.0  # seconds; bookmarks come every 60
+
+
+class LiveReader:
+    """The reading half of `Client`: every answer is the server's, now."""
+
+    def __init__(self, calls: Calls) -> None:
+        self._calls = calls
+
+    @overload
+    async def get(self, kind: type[T], key: Key, *, resource_version: str | None = None) -> T: ...
+    @overload
+    async def get(self, kind: GroupVersionKind, key: Key, *, resource_version: str | None = None) -> Unstructured: ...
+    async def get(self, kind: KindLike, key: Key, *, resource_version: str | None = None) -> Any:
+        """Return an object.
+
+        Args:
+            kind: its class, ``Metadata[...]`` of it, or a GroupVersionKind for Unstructured.
+            key: its namespace and name.
+            resource_version: "0" lets the server answer from its cache; a version is "not older than".
+
+        Raises:
+            NotFound: there is none.
+            UnknownKind: the cluster does not serve the kind.
+        """
+        query = (("resourceVersion", resource_version),) if resource_version is not None else ()
+        return decode(kind, await self._calls.read(kind, key, query=query))
+
+    @overload
+    async def find(self, kind: type[T], key: Key) -> T | None: ...
+    @overload
+    async def find(self, kind: GroupVersionKind, key: Key) -> Unstructured | None: ...
+    async def find(self, kind: KindLike, key: Key) -> Any:
+        """Return an object, or None when there is none. Raises UnknownKind as `get` does."""
+        try:
+            return await self.get(kind, key)
+        except NotFound:
+            return None
+
+    @overload
+    async def list(
+        self,
+        kind: type[T],
+        *,
+        namespace: str | None = None,
+        labels: Labels = None,
+        fields: Fields = None,
+        limit: int | None = None,
+        continue_token: str | None = None,
+        resource_version: str | None = None,
+        resource_version_match: VersionMatch | None = None,
+    ) -> ObjectList[T]: ...
+    @overload
+    async def list(
+        self,
+        kind: GroupVersionKind,
+        *,
+        namespace: str | None = None,
+        labels: Labels = None,
+        fields: Fields = None,
+        limit: int | None = None,
+        continue_token: str | None = None,
+        resource_version: str | None = None,
+        resource_version_match: VersionMatch | None = None,
+    ) -> ObjectList[Unstructured]: ...
+    async def list(
+        self,
+        kind: KindLike,
+        *,
+        namespace: str | None = None,
+        labels: Labels = None,
+        fields: Fields = None,
+        limit: int | None = None,
+        continue_token: str | None = None,
+        resource_version: str | None = None,
+        resource_version_match: VersionMatch | None = None,
+    ) -> ObjectList[Any]:
+        """Return the objects of a kind, all at once or, with ``limit``, one page of them.
+
+        Args:
+            kind: as for `get`.
+            namespace: None for all namespaces.
+            labels: only objects with these labels, see `Labels`.
+            fields: only objects with these fields, see `Fields`.
+            limit: at most as many; the list's ``continue_token`` leads on.
+            continue_token: of the page before.
+            resource_version: how fresh; by default the newest state.
+            resource_version_match: how the version is meant.
+
+        Raises:
+            Expired: the continue token is too old: list again from the start.
+        """
+        query = _list_query(
+            selection(labels, fields),
+            limit=limit,
+            continue_token=continue_token,
+            resource_version=resource_version,
+            match=resource_version_match,
+        )
+        return EncodedList(await self._calls.read_collection(kind, namespace, query=query)).decoded(kind)
+
+    @overload
+    def pages(
+        self,
+        kind: type[T],
+        *,
+        namespace: str | None = None,
+        labels: Labels = None,
+        fields: Fields = None,
+        page_size: int = PAGE_SIZE,
+    ) -> AsyncGenerator[ObjectList[T], None]: ...
+    @overload
+    def pages(
+        self,
+        kind: GroupVersionKind,
+        *,
+        namespace: str | None = None,
+        labels: Labels = None,
+        fields: Fields = None,
+        page_size: int = PAGE_SIZE,
+    ) -> AsyncGenerator[ObjectList[Unstructured], None]: ...
+    async def pages(
+        self,
+        kind: KindLike,
+        *,
+        namespace: str | None = None,
+        labels: Labels = None,
+        fields: Fields = None,
+        page_size: int = PAGE_SIZE,
+    ) -> AsyncGenerator[ObjectList[Any], None]:
+        """Iterate over the pages of a list; each is asked for when the one before is done with.
+
+        All pages show the state of the first one. Raises Expired when that state is no longer kept, which is after
+        about five minutes.
+        """
+        async for page in self._pages(kind, namespace, selection(labels, fields), page_size):
+            yield page.decoded(kind)
+
+    @overload
+    def each(
+        self,
+        kind: type[T],
+        *,
+        namespace: str | None = None,
+        labels: Labels = None,
+        fields: Fields = None,
+        page_size: int = PAGE_SIZE,
+    ) -> AsyncGenerator[T, None]: ...
+    @overload
+    def each(
+        self,
+        kind: GroupVersionKind,
+        *,
+        namespace: str | None = None,
+        labels: Labels = None,
+        fields: Fields = None,
+        page_size: int = PAGE_SIZE,
+    ) -> AsyncGenerator[Unstructured, None]: ...
+    async def each(
+        self,
+        kind: KindLike,
+        *,
+        namespace: str | None = None,
+        labels: Labels = None,
+        fields: Fields = None,
+        page_size: int = PAGE_SIZE,
+    ) -> AsyncGenerator[Any, None]:
+        """Iterate over the objects of a kind, page by page underneath: no more than a page is ever in memory."""
+        async for page in self._pages(kind, namespace, selection(labels, fields), page_size):
+            for obj in page.objects(kind):
+                yield obj
+
+    async def _pages(
+        self, kind: KindLike, namespace: str | None, selected: Query, page_size: int
+    ) -> AsyncGenerator[EncodedList, None]:
+        token: str | None = None
+        while token != "":
+            query = _list_query(selected, limit=page_size, continue_token=token)
+            page = EncodedList(await self._calls.read_collection(kind, namespace, query=query))
+            token = page.metadata.continue_
+            yield page
+
+    @overload
+    def watch(
+        self,
+        kind: type[T],
+        *,
+        namespace: str | None = None,
+        labels: Labels = None,
+        fields: Fields = None,
+        resource_version: str | None = None,
+        bookmarks: bool = True,
+        send_initial_events: bool | None = None,
+        timeout_seconds: int = WATCH_SECONDS,
+    ) -> AsyncGenerator[WatchEvent[T], None]: ...
+    @overload
+    def watch(
+        self,
+        kind: GroupVersionKind,
+        *,
+        namespace: str | None = None,
+        labels: Labels = None,
+        fields: Fields = None,
+        resource_version: str | None = None,
+        bookmarks: bool = True,
+        send_initial_events: bool | None = None,
+        timeout_seconds: int = WATCH_SECONDS,
+    ) -> AsyncGenerator[WatchEvent[Unstructured], None]: ...
+    async def watch(
+        self,
+        kind: KindLike,
+        *,
+        namespace: str | None = None,
+        labels: Labels = None,
+        fields: Fields = None,
+        resource_version: str | None = None,
+        bookmarks: bool = True,
+        send_initial_events: bool | None = None,
+        timeout_seconds: int = WATCH_SECONDS,
+    ) -> AsyncGenerator[WatchEvent[Any], None]:
+        """Iterate over what happens to objects, until the server ends the watch after ``timeout_seconds``.
+
+        This is one watch, without resuming; for a view that stays up to date use a cache. Leave the loop early
+        inside ``async with contextlib.aclosing(...)``, so that the connection is closed there and then.
+
+        Args:
+            kind: as for `get`.
+            namespace: None for all namespaces.
+            labels: as for `list`.
+            fields: as for `list`.
+            resource_version: what happened after it; None begins with an ADDED for everything that is there.
+            bookmarks: ask for a BOOKMARK every minute, and hold 90 seconds of silence for a broken connection.
+            send_initial_events: with True a list is streamed first, ended by a bookmark (see `WatchEvent`).
+            timeout_seconds: how long.
+
+        Raises:
+            ApiError: the watch was refused, or an ERROR event came; `Expired` when the version is too old.
+            TransportError: the connection broke.
+        """
+        query = selection(labels, fields) + _watch_query(
+            resource_version, bookmarks, send_initial_events, timeout_seconds
+        )
+        limit = timeout_seconds + WATCH_GRACE
+        idle = WATCH_SILENCE if bookmarks else limit
+        async with self._calls.watch(kind, namespace, query=query, timeout=limit, idle_timeout=idle) as stream:
+            async for event in watch_events(kind, stream):
+                yield event
+
+
+def _list_query(
+    selected: Query,
+    *,
+    limit: int | None,
+    continue_token: str | None,
+    resource_version: str | None = None,
+    match: VersionMatch | None = None,
+) -> Query:
+    pairs = (
+        ("limit", str(limit) if limit is not None else None),
+        ("continue", continue_token or None),
+        ("resourceVersion", resource_version),
+        ("resourceVersionMatch", match),
+    )
+    return selected + tuple((name, value) for name, value in pairs if value is not None)
+
+
+def _watch_query(
+    resource_version: str | None, bookmarks: bool, send_initial_events: bool | None, timeout_seconds: int
+) -> Query:
+    initial = None if send_initial_events is None else str(send_initial_events).lower()
+    pairs = (
+        ("watch", "true"),
+        ("allowWatchBookmarks", "true" if bookmarks or send_initial_events else None),
+        ("resourceVersion", resource_version),
+        ("sendInitialEvents", initial),
+        ("resourceVersionMatch", "NotOlderThan" if initial else None),  # the server insists on it
+        ("timeoutSeconds", str(timeout_seconds)),
+    )
+    return tuple((name, value) for name, value in pairs if value is not None)

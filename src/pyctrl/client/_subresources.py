@@ -1,0 +1,190 @@
+"""Sub-resources: the status, which answers with the object itself, and every other one by its name."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Protocol, TypeVar, overload
+
+from pyctrl.api import GroupVersionKind, Key, KindLike, KubernetesObject, Unstructured, decode
+from pyctrl.client._calls import Calls, Write
+from pyctrl.client._changes import AnyObject, answer_like, as_object, kind_and_key, send_apply, send_patch, whole
+from pyctrl.client._patch import Patch
+
+__all__ = ["HasSubResources", "StatusResource", "SubResource"]
+
+T = TypeVar("T", bound=KubernetesObject)
+A = TypeVar("A", bound=KubernetesObject)
+O = TypeVar("O", bound=KubernetesObject | Unstructured)  # noqa: E741 - an object, typed or not
+
+
+class StatusResource:
+    """The ``status`` of objects: writes change nothing but the status, and answer with the whole object."""
+
+    def __init__(self, calls: Calls) -> None:
+        self._calls = calls
+
+    @overload
+    async def get(self, kind: type[T], key: Key) -> T: ...
+    @overload
+    async def get(self, kind: GroupVersionKind, key: Key) -> Unstructured: ...
+    async def get(self, kind: KindLike, key: Key) -> Any:
+        """Return an object; rarely needed, since reading the object gives its status too."""
+        return decode(kind, await self._calls.read(kind, key, subresource="status"))
+
+    async def update(self, obj: O, *, dry_run: bool = False, field_owner: str | None = None) -> O:
+        """Replace the status by this object's. Raises Conflict when the object has changed since it was read."""
+        kind, key = kind_and_key(obj)
+        write = Write(
+            verb="update",
+            method="PUT",
+            key=key,
+            subresource="status",
+            query=self._calls.options.write_query(dry_run, field_owner),
+            body=whole(obj, "update the status of"),
+            dry_run=dry_run or self._calls.options.dry_run,
+        )
+        return answer_like(obj, await self._calls.write(kind, write))
+
+    @overload
+    async def patch(self, obj: O, patch: Patch, /, *, dry_run: bool = False, field_owner: str | None = None) -> O: ...
+    @overload
+    async def patch(
+        self, kind: type[T], key: Key, patch: Patch, /, *, dry_run: bool = False, field_owner: str | None = None
+    ) -> T: ...
+    @overload
+    async def patch(
+        self,
+        kind: GroupVersionKind,
+        key: Key,
+        patch: Patch,
+        /,
+        *,
+        dry_run: bool = False,
+        field_owner: str | None = None,
+    ) -> Unstructured: ...
+    async def patch(self, target: Any, *arguments: Any, dry_run: bool = False, field_owner: str | None = None) -> Any:
+        """Change a part of the status; called as `Client.patch` is."""
+        query = self._calls.options.write_query(dry_run, field_owner)
+        return decode(*await send_patch(self._calls, target, arguments, query, dry_run=dry_run, subresource="status"))
+
+    @overload
+    async def apply(
+        self, obj: O, *, field_owner: str | None = None, force: bool = False, dry_run: bool = False
+    ) -> O: ...
+    @overload
+    async def apply(
+        self, obj: dict[str, Any], *, field_owner: str | None = None, force: bool = False, dry_run: bool = False
+    ) -> Unstructured: ...
+    async def apply(
+        self, obj: Any, *, field_owner: str | None = None, force: bool = False, dry_run: bool = False
+    ) -> Any:
+        """Say how the status should be (server-side apply); called as `Client.apply` is."""
+        wanted = as_object(obj)
+        body = await send_apply(
+            self._calls, wanted, field_owner=field_owner, force=force, dry_run=dry_run, subresource="status"
+        )
+        return answer_like(wanted, body)
+
+
+class SubResource:
+    """Any sub-resource by its name. Answers are Unstructured, or of the class given as ``answer``.
+
+    scale = await client.subresource("scale").get(Deployment, key, answer=Scale)
+    """
+
+    def __init__(self, calls: Calls, name: str) -> None:
+        self._calls = calls
+        self._name = name
+
+    @overload
+    async def get(self, kind: KindLike, key: Key, *, answer: type[A]) -> A: ...
+    @overload
+    async def get(self, kind: KindLike, key: Key) -> Unstructured: ...
+    async def get(self, kind: KindLike, key: Key, *, answer: type[A] | None = None) -> A | Unstructured:
+        """Return the sub-resource of an object."""
+        return _answer(await self._calls.read(kind, key, subresource=self._name), answer)
+
+    @overload
+    async def create(
+        self, kind: KindLike, key: Key, body: AnyObject | Mapping[str, Any], *, answer: type[A], dry_run: bool = False
+    ) -> A: ...
+    @overload
+    async def create(
+        self, kind: KindLike, key: Key, body: AnyObject | Mapping[str, Any], *, dry_run: bool = False
+    ) -> Unstructured: ...
+    async def create(
+        self,
+        kind: KindLike,
+        key: Key,
+        body: AnyObject | Mapping[str, Any],
+        *,
+        answer: type[A] | None = None,
+        dry_run: bool = False,
+    ) -> A | Unstructured:
+        """Post to the sub-resource of an object, such as ``eviction``, ``binding`` or ``token``."""
+        return await self._write("create", "POST", kind, key, body, answer, dry_run)
+
+    @overload
+    async def update(
+        self, kind: KindLike, key: Key, body: AnyObject | Mapping[str, Any], *, answer: type[A], dry_run: bool = False
+    ) -> A: ...
+    @overload
+    async def update(
+        self, kind: KindLike, key: Key, body: AnyObject | Mapping[str, Any], *, dry_run: bool = False
+    ) -> Unstructured: ...
+    async def update(
+        self,
+        kind: KindLike,
+        key: Key,
+        body: AnyObject | Mapping[str, Any],
+        *,
+        answer: type[A] | None = None,
+        dry_run: bool = False,
+    ) -> A | Unstructured:
+        """Replace the sub-resource of an object, such as ``scale`` or ``approval``."""
+        return await self._write("update", "PUT", kind, key, body, answer, dry_run)
+
+    @overload
+    async def patch(self, kind: KindLike, key: Key, patch: Patch, *, answer: type[A], dry_run: bool = False) -> A: ...
+    @overload
+    async def patch(self, kind: KindLike, key: Key, patch: Patch, *, dry_run: bool = False) -> Unstructured: ...
+    async def patch(
+        self, kind: KindLike, key: Key, patch: Patch, *, answer: type[A] | None = None, dry_run: bool = False
+    ) -> A | Unstructured:
+        """Change a part of the sub-resource of an object."""
+        query = self._calls.options.write_query(dry_run)
+        _, body = await send_patch(self._calls, kind, (key, patch), query, dry_run=dry_run, subresource=self._name)
+        return _answer(body, answer)
+
+    async def _write(
+        self,
+        verb: Any,
+        method: str,
+        kind: KindLike,
+        key: Key,
+        body: AnyObject | Mapping[str, Any],
+        answer: type[A] | None,
+        dry_run: bool,
+    ) -> A | Unstructured:
+        write = Write(
+            verb=verb,
+            method=method,
+            key=key,
+            subresource=self._name,
+            query=self._calls.options.write_query(dry_run),
+            body=as_object(body).to_json(),
+            dry_run=dry_run or self._calls.options.dry_run,
+        )
+        return _answer(await self._calls.write(kind, write), answer)
+
+
+class HasSubResources(Protocol):
+    """A client through which sub-resources are reached."""
+
+    def subresource(self, name: str) -> SubResource:
+        """Return a sub-resource by its name."""
+        ...
+
+
+def _answer(body: bytes, answer: type[A] | None) -> A | Unstructured:
+    return Unstructured.from_wire(body) if answer is None else answer.from_wire(body)

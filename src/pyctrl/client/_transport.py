@@ -1,0 +1,180 @@
+"""The seam between the client and the wire: requests, answers, and the two protocols on either side of it.
+
+Everything above speaks `Transport`. Below are two implementations, `AiohttpTransport` for a cluster and
+`InProcessTransport` for an `Application` in this process; fault injection and virtual time plug in here too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass, field
+from typing import Protocol
+
+__all__ = [
+    "HEAD_TIMEOUT",
+    "REQUEST_TIMEOUT",
+    "Answer",
+    "Application",
+    "Headers",
+    "HttpRequest",
+    "HttpResponse",
+    "HttpStream",
+    "Transport",
+]
+
+REQUEST_TIMEOUT = 30.0  # seconds for a whole answer; kube-apiserver gives up on a request after 60
+HEAD_TIMEOUT = 30.0  # seconds until the head of a stream has come; a watch cache that catches up answers within 3
+
+
+class Headers(Mapping[str, str]):
+    """HTTP headers: names match in any case, one name may have several values.
+
+    As a mapping it gives the first value of each name; `get_all` and `pairs` give every one.
+    """
+
+    __slots__ = ("pairs",)
+
+    def __init__(self, pairs: Iterable[tuple[str, str]] = ()) -> None:
+        self.pairs = tuple(pairs)
+
+    @classmethod
+    def of(cls, headers: Mapping[str, str]) -> Headers:
+        """Take over a mapping; another `Headers` is returned as it is."""
+        return headers if isinstance(headers, Headers) else cls(headers.items())
+
+    def get_all(self, name: str) -> list[str]:
+        """Return every value of a name, in the order they came."""
+        wanted = name.lower()
+        return [value for key, value in self.pairs if key.lower() == wanted]
+
+    def over(self, defaults: Headers) -> Headers:
+        """Return these headers with the defaults for names that are not here.
+
+        A request that impersonates leaves nothing of a default impersonation: the groups of one user and the name of
+        another would make a third.
+        """
+        names = {name.lower() for name, _ in self.pairs}
+        prefixes = ("impersonate-",) if "impersonate-user" in names else ()
+        kept = [p for p in defaults.pairs if (n := p[0].lower()) not in names and not n.startswith(prefixes)]
+        return Headers((*self.pairs, *kept))
+
+    def __getitem__(self, name: str) -> str:
+        wanted = name.lower()
+        for key, value in self.pairs:
+            if key.lower() == wanted:
+                return value
+        raise KeyError(name)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter({key.lower(): key for key, _ in reversed(self.pairs)}.values())
+
+    def __len__(self) -> int:
+        return len({key.lower() for key, _ in self.pairs})
+
+    def __repr__(self) -> str:
+        return f"Headers({list(self.pairs)!r})"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HttpRequest:
+    """One request, relative to the server. Pass `Headers` where a name needs several values.
+
+    ``timeout`` is in seconds and counts for the whole answer; None is for watches, which have no end.
+    """
+
+    method: str
+    path: str
+    query: tuple[tuple[str, str], ...] = ()
+    headers: Mapping[str, str] = field(default_factory=dict)
+    body: bytes | None = None
+    timeout: float | None = REQUEST_TIMEOUT
+
+    def __str__(self) -> str:
+        return f"{self.method} {self.path}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HttpResponse:
+    """A whole answer, whatever its status."""
+
+    status: int
+    headers: Headers
+    body: bytes
+
+
+class HttpStream(Protocol):
+    """An answer whose head has come and whose body is read as it comes."""
+
+    @property
+    def status(self) -> int:
+        """The status code."""
+        ...
+
+    @property
+    def headers(self) -> Headers:
+        """The headers of the answer."""
+        ...
+
+    async def read(self) -> bytes:
+        """Return the rest of the body."""
+        ...
+
+    def chunks(self) -> AsyncIterator[bytes]:
+        """Iterate over the body in the pieces in which it came; never an empty one."""
+        ...
+
+
+class Transport(Protocol):
+    """Carries requests to an API server.
+
+    A failed HTTP status is an answer, not an error; what it raises is a `TransportError`, or a `ConfigError` when the
+    login cannot be used. Credentials, TLS and proxies are its business, retries are not.
+    """
+
+    async def request(self, request: HttpRequest) -> HttpResponse:
+        """Send a request and return the whole answer."""
+        ...
+
+    def stream(
+        self, request: HttpRequest, *, idle_timeout: float | None = None
+    ) -> AbstractAsyncContextManager[HttpStream]:
+        """Send a request; inside the block its body can be read. Leaving the block ends the answer.
+
+        The head must come within `HEAD_TIMEOUT`. Silence for longer than ``idle_timeout`` seconds raises
+        `RequestTimeout`.
+        """
+        ...
+
+    async def aclose(self) -> None:
+        """Close every connection. Calling it twice is fine."""
+        ...
+
+
+class Answer(Protocol):
+    """What an `Application` answers. An iterator as body is streamed, and closed when its reader goes."""
+
+    @property
+    def status(self) -> int:
+        """The status code."""
+        ...
+
+    @property
+    def headers(self) -> Sequence[tuple[str, str]]:
+        """The headers, as pairs."""
+        ...
+
+    @property
+    def body(self) -> bytes | AsyncIterator[bytes]:
+        """The whole body, or its pieces."""
+        ...
+
+
+class Application(Protocol):
+    """An HTTP server reduced to a function, such as the embedded API server."""
+
+    async def handle(
+        self, method: str, path: str, query: Sequence[tuple[str, str]], headers: Mapping[str, str], body: bytes
+    ) -> Answer:
+        """Answer one request."""
+        ...

@@ -1,0 +1,305 @@
+"""Reading: what is asked of the server, and what its answers become."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator
+from contextlib import aclosing
+
+import pytest
+
+from pyctrl.api import CustomResource, GroupVersionKind, Key, Metadata, Model, Unstructured
+from pyctrl.client import Client, in_namespace
+from pyctrl.errors import DecodeError, Expired, Forbidden, NotFound, SelectorError, UnknownKind
+
+
+class WidgetSpec(Model):
+    size: int
+
+
+class Widget(CustomResource[WidgetSpec], group="demo.test", version="v1"):
+    """A namespaced kind with a required field."""
+
+
+class Zone(CustomResource[Model], group="demo.test", version="v1", scope="Cluster"):
+    """A cluster-scoped kind."""
+
+
+GVK = GroupVersionKind("demo.test", "v1", "Widget")
+KEY = Key("default", "a")
+
+
+def widget(name: str = "a", size: int = 1, **metadata: object) -> dict[str, object]:
+    return {
+        "apiVersion": "demo.test/v1",
+        "kind": "Widget",
+        "metadata": {"name": name, "namespace": "default", "resourceVersion": "5", **metadata},
+        "spec": {"size": size},
+    }
+
+
+def discovery() -> dict[str, object]:
+    version = {
+        "version": "v1",
+        "freshness": "Current",
+        "resources": [
+            {
+                "resource": "widgets",
+                "responseKind": {"group": "demo.test", "version": "v1", "kind": "Widget"},
+                "scope": "Namespaced",
+                "singularResource": "widget",
+                "verbs": ["get", "list"],
+            }
+        ],
+    }
+    return {"kind": "APIGroupDiscoveryList", "items": [{"metadata": {"name": "demo.test"}, "versions": [version]}]}
+
+
+def empty_discovery() -> dict[str, object]:
+    return {"kind": "APIGroupDiscoveryList", "items": []}
+
+
+async def test_get_typed(client: Client, server) -> None:
+    """A class gives an object of that class, asked where the class says it is served, without discovery."""
+    server.reply(widget(size=3))
+
+    found = await client.get(Widget, KEY)
+
+    assert isinstance(found, Widget)
+    assert found.spec.size == 3
+    assert [(a.method, a.path) for a in server.asked] == [("GET", "/apis/demo.test/v1/namespaces/default/widgets/a")]
+
+
+async def test_get_untyped(client: Client, server) -> None:
+    """A GroupVersionKind gives Unstructured, found by discovery once and then remembered."""
+    server.reply(empty_discovery())
+    server.reply(discovery())
+    server.reply(widget())
+    server.reply(widget())
+
+    found = await client.get(GVK, KEY)
+    await client.get(GVK, KEY)
+
+    assert isinstance(found, Unstructured)
+    assert found["spec"] == {"size": 1}
+    assert [a.path for a in server.asked][:2] == ["/api", "/apis"]
+    assert [a.path for a in server.asked][2:] == ["/apis/demo.test/v1/namespaces/default/widgets/a"] * 2
+
+
+async def test_get_metadata(client: Client, server) -> None:
+    """Metadata[...] asks the server for nothing but the metadata."""
+    server.reply(
+        {"apiVersion": "meta.k8s.io/v1", "kind": "PartialObjectMetadata", "metadata": {"name": "a", "labels": {"x": "y"}}}
+    )
+
+    found = await client.get(Metadata[Widget], KEY)
+
+    assert found.metadata.labels == {"x": "y"}
+    assert found.gvk == GVK
+    assert server.asked[0].headers["accept"].startswith("application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1")
+
+
+async def test_get_cluster_scoped(client: Client, server) -> None:
+    """The namespace of a key does not matter for a cluster-scoped kind."""
+    server.reply({"apiVersion": "demo.test/v1", "kind": "Zone", "metadata": {"name": "z"}})
+
+    await client.get(Zone, Key("default", "z"))
+
+    assert server.asked[0].path == "/apis/demo.test/v1/zones/z"
+
+
+async def test_get_needs_a_namespace(client: Client) -> None:
+    """A key without namespace for a namespaced kind is refused with a sentence, before anything is sent."""
+    with pytest.raises(ValueError, match="Widget 'a' needs a namespace"):
+        await client.get(Widget, Key("", "a"))
+
+
+async def test_names_cannot_leave_their_place(client: Client) -> None:
+    """A name with a slash cannot reach another path."""
+    with pytest.raises(ValueError, match="cannot be a name"):
+        await client.get(Widget, Key("default", "a/status"))
+
+
+async def test_missing(client: Client, server) -> None:
+    """get raises NotFound where find returns None."""
+    server.refuse(404, "NotFound", 'widgets.demo.test "a" not found')
+    server.refuse(404, "NotFound")
+
+    with pytest.raises(NotFound, match='"a" not found'):
+        await client.get(Widget, KEY)
+    assert await client.find(Widget, KEY) is None
+
+
+async def test_kind_not_installed(client: Client, server) -> None:
+    """A kind whose definition is not installed is UnknownKind, also for find, and the error says what is near."""
+    server.not_served()
+    server.reply(empty_discovery())
+    server.reply(json.loads(json.dumps(discovery()).replace('"kind": "Widget"', '"kind": "Gadget"')))
+
+    with pytest.raises(UnknownKind, match=r"does not serve demo.test/v1, Kind=Widget .*Gadget.*definition installed\?"):
+        await client.find(Widget, KEY)
+
+
+async def test_other_refusals_are_not_hidden(client: Client, server) -> None:
+    """find returns None for what is missing only: a missing right is an error."""
+    server.refuse(403, "Forbidden")
+
+    with pytest.raises(Forbidden):
+        await client.find(Widget, KEY)
+
+
+async def test_list_options(client: Client, server) -> None:
+    """Selectors, limit, token and version are sent as the server wants them, in any form they can be given."""
+    server.reply({"metadata": {"resourceVersion": "7"}, "items": []})
+
+    await client.list(
+        Widget,
+        namespace="default",
+        labels={"app": "x"},
+        fields="metadata.name=a",
+        limit=5,
+        continue_token="t",
+        resource_version="3",
+        resource_version_match="Exact",
+    )
+
+    assert server.asked[0].path == "/apis/demo.test/v1/namespaces/default/widgets"
+    assert server.asked[0].query == {
+        "labelSelector": "app=x",
+        "fieldSelector": "metadata.name=a",
+        "limit": "5",
+        "continue": "t",
+        "resourceVersion": "3",
+        "resourceVersionMatch": "Exact",
+    }
+
+
+async def test_list_answer(client: Client, server) -> None:
+    """A list is a sequence with its version and token; items without a kind get theirs, null items are none."""
+    item = widget()
+    del item["kind"], item["apiVersion"]
+    server.reply({"metadata": {"resourceVersion": "7", "continue": "next"}, "items": [item]})
+    server.reply({"metadata": {}, "items": None})
+
+    found = await client.list(Widget)
+
+    assert [w.spec.size for w in found] == [1]
+    assert (found[0].kind, found.resource_version, found.continue_token) == ("Widget", "7", "next")
+    assert server.asked[0].path == "/apis/demo.test/v1/widgets"
+    assert len(await client.list(Widget)) == 0
+
+
+async def test_bad_selector(client: Client) -> None:
+    """A selector that does not parse is an error before anything is sent."""
+    with pytest.raises(SelectorError):
+        await client.list(Widget, labels="a in (")
+
+
+async def test_pages(client: Client, server) -> None:
+    """pages follows the tokens to the end; each gives the objects of all pages one by one."""
+    for _ in range(2):
+        server.reply({"metadata": {"continue": "2"}, "items": [widget("a"), widget("b")]})
+        server.reply({"metadata": {}, "items": [widget("c")]})
+
+    pages = [[w.metadata.name for w in page] async for page in client.pages(Widget, page_size=2)]
+    names = [w.metadata.name async for w in client.each(Widget, page_size=2)]
+
+    assert pages == [["a", "b"], ["c"]]
+    assert names == ["a", "b", "c"]
+    assert [a.query.get("continue") for a in server.asked] == [None, "2", None, "2"]
+
+
+async def test_expired_token(client: Client, server) -> None:
+    """A token that is too old surfaces as Expired in the middle of the pages."""
+    server.reply({"metadata": {"continue": "2"}, "items": [widget()]})
+    server.refuse(410, "Expired")
+
+    with pytest.raises(Expired):
+        _ = [w async for w in client.each(Widget)]
+
+
+async def lines(*chunks: bytes) -> AsyncIterator[bytes]:
+    for chunk in chunks:
+        yield chunk
+
+
+async def test_watch(client: Client, server) -> None:
+    """Events come as they are split out of the chunks, typed, and a bookmark has its version."""
+    added = json.dumps({"type": "ADDED", "object": widget(size=2)}).encode()
+    mark = {"kind": "Widget", "apiVersion": "demo.test/v1", "metadata": {"resourceVersion": "9"}}
+    bookmark = json.dumps({"type": "BOOKMARK", "object": mark}).encode()
+    server.reply(lines(added[:10], added[10:] + b"\n" + bookmark + b"\n"))
+
+    events = [event async for event in client.watch(Widget, namespace="default", resource_version="5")]
+
+    assert [(e.type, e.resource_version) for e in events] == [("ADDED", "5"), ("BOOKMARK", "9")]
+    assert events[0].object.spec.size == 2
+    assert server.asked[0].query == {
+        "watch": "true",
+        "allowWatchBookmarks": "true",
+        "resourceVersion": "5",
+        "timeoutSeconds": "290",
+    }
+
+
+async def test_watch_of_a_streamed_list(client: Client, server) -> None:
+    """A streamed list is asked for with the match that the server insists on, and its end can be told."""
+    mark = {"metadata": {"resourceVersion": "9", "annotations": {"k8s.io/initial-events-end": "true"}}}
+    server.reply(lines(json.dumps({"type": "BOOKMARK", "object": mark}).encode()))
+
+    (event,) = [e async for e in client.watch(Widget, send_initial_events=True)]
+
+    assert event.is_initial_events_end
+    assert server.asked[0].query["sendInitialEvents"] == "true"
+    assert server.asked[0].query["resourceVersionMatch"] == "NotOlderThan"
+
+
+async def test_watch_error_event(client: Client, server) -> None:
+    """An ERROR event is raised as the error that it is."""
+    status = {"kind": "Status", "code": 410, "reason": "Expired", "message": "too old resource version"}
+    server.reply(lines(json.dumps({"type": "ERROR", "object": status}).encode() + b"\n"))
+
+    with pytest.raises(Expired, match="too old"):
+        _ = [e async for e in client.watch(Widget)]
+
+
+@pytest.mark.parametrize("line", [b"garbage", b"[]", b'{"type": "NEWS", "object": {}}', b'{"type": "ERROR", "object": 1}'])
+async def test_watch_garbage(client: Client, server, line: bytes) -> None:
+    """A line that is no event is a clear error, not a silent end."""
+    server.reply(lines(line + b"\n"))
+
+    with pytest.raises(DecodeError):
+        _ = [e async for e in client.watch(Widget)]
+
+
+async def test_leaving_a_watch_closes_it(client: Client, server) -> None:
+    """Leaving the loop inside aclosing ends the server's side before the next line runs."""
+    closed = []
+
+    async def endless() -> AsyncIterator[bytes]:
+        try:
+            while True:
+                yield json.dumps({"type": "ADDED", "object": widget()}).encode() + b"\n"
+        finally:
+            closed.append(True)
+
+    server.reply(endless())
+    async with aclosing(client.watch(Widget)) as events:
+        async for _ in events:
+            break
+
+    assert closed == [True]
+
+
+async def test_in_namespace(client: Client, server) -> None:
+    """A client for one namespace fills it in, leaves cluster-scoped kinds alone, and refuses other namespaces."""
+    server.reply({"items": []})
+    server.reply({"items": []})
+    inner = in_namespace(client, "team")
+
+    await inner.list(Widget)
+    await inner.list(Zone)
+    with pytest.raises(ValueError, match="of namespace 'default' was asked of a client for namespace 'team'"):
+        await inner.get(Widget, KEY)
+
+    assert [a.path for a in server.asked] == ["/apis/demo.test/v1/namespaces/team/widgets", "/apis/demo.test/v1/zones"]
