@@ -13,10 +13,19 @@ import os
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
-from pyctrl.client._single_flight import SingleFlight
 from pyctrl.errors import ConfigError
 
-__all__ = ["Anonymous", "BasicAuth", "BearerToken", "Credentials", "Storable", "TokenFile", "read_token"]
+__all__ = [
+    "Anonymous",
+    "BasicAuth",
+    "BearerToken",
+    "Credentials",
+    "Storable",
+    "TokenFile",
+    "basic_authorization",
+    "checked_token",
+    "read_token",
+]
 
 log = logging.getLogger("pyctrl.client")
 
@@ -109,8 +118,7 @@ class BasicAuth:
 
     async def authorization(self) -> str:
         """Return the Basic header."""
-        pair = f"{self._username}:{self._password}".encode()
-        return f"Basic {base64.b64encode(pair).decode()}"
+        return basic_authorization(self._username, self._password)
 
     async def refresh(self, rejected: str | None = None) -> bool:
         """Return False: there is nothing to renew."""
@@ -134,12 +142,11 @@ class TokenFile:
         self._path = Path(path)
         self._header = None if token is None else _bearer(token)
         self._read_at: float | None = None
-        self._flight = SingleFlight()
 
     async def authorization(self) -> str:
         """Return the Bearer header with a token that was read less than 60 s ago."""
         if self._is_due():
-            await self._flight.run(self._read)
+            self._read()
         assert self._header is not None
         return self._header
 
@@ -148,7 +155,7 @@ class TokenFile:
         if rejected is not None and rejected != self._header:
             return True
         before = self._header
-        await self._flight.run(self._read)
+        self._read()
         return self._header != before
 
     def to_kubeconfig_user(self) -> dict[str, Any]:
@@ -164,10 +171,9 @@ class TokenFile:
         elapsed = asyncio.get_running_loop().time() - self._read_at
         return not 0 <= elapsed < REREAD_SECONDS  # negative: another loop, whose clock starts elsewhere
 
-    async def _read(self) -> None:
+    def _read(self) -> None:
         try:
-            # Off the loop: a token may lie on a network file system.
-            self._header = _bearer(await asyncio.to_thread(read_token, self._path))
+            self._header = _bearer(read_token(self._path))  # on the loop: reading 1 KB is quicker than a thread for it
         except ConfigError as error:
             if self._header is None:
                 raise
@@ -194,6 +200,11 @@ def checked_token(token: str, origin: str) -> str:
     if not (stripped.isascii() and stripped.isprintable()) or " " in stripped:
         raise ConfigError(f"{origin} holds characters that no token has: a blank, a line break or non-ASCII text")
     return stripped
+
+
+def basic_authorization(username: str, password: str) -> str:
+    """Return the Basic header (RFC 7617, in UTF-8)."""
+    return f"Basic {base64.b64encode(f'{username}:{password}'.encode()).decode()}"
 
 
 def _bearer(token: str) -> str:

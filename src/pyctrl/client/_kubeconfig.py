@@ -26,7 +26,7 @@ __all__ = ["Entry", "Kubeconfig", "MissingKubeconfig"]
 Section = Literal["clusters", "users", "contexts"]
 _SECTIONS: tuple[Section, ...] = ("clusters", "users", "contexts")
 
-# One of the two safe loaders: half a megabyte, which is a kubeconfig of a hundred clusters, takes 5 ms with the C loader and 116 ms without.
+# Both are safe loaders. The one in C takes 5 ms for a hundred clusters (0.5 MB), the other 116.
 _Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 

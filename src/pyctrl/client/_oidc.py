@@ -16,11 +16,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any
+from urllib.parse import quote_plus
 
 import aiohttp
 
 from pyctrl import _clock
-from pyctrl.client._credentials import checked_token
+from pyctrl.client._credentials import basic_authorization, checked_token
 from pyctrl.client._proxy import proxy_from_environment
 from pyctrl.client._single_flight import SingleFlight
 from pyctrl.client._tls import Tls
@@ -118,8 +119,8 @@ class OidcCredentials:
 async def _ask(provider: OidcProvider, refresh_token: str) -> dict[str, Any]:
     """Trade the refresh token for new ones (OAuth 2, section 6)."""
     context = await asyncio.to_thread(provider.tls.build)
-    client = aiohttp.BasicAuth(provider.client_id, provider.client_secret)
-    grant = {"grant_type": "refresh_token", "refresh_token": refresh_token}
+    headers, form = _client(provider)
+    form |= {"grant_type": "refresh_token", "refresh_token": refresh_token}
     try:
         async with (
             asyncio.timeout(PROVIDER_SECONDS),
@@ -127,11 +128,19 @@ async def _ask(provider: OidcProvider, refresh_token: str) -> dict[str, Any]:
         ):
             endpoint = await _token_endpoint(session, provider)
             proxy = proxy_from_environment(endpoint)
-            async with session.post(endpoint, data=grant, auth=client, proxy=proxy) as answer:
+            async with session.post(endpoint, data=form, headers=headers, proxy=proxy) as answer:
                 return _object(await answer.json(content_type=None), provider)
     except (aiohttp.ClientError, TimeoutError, ValueError) as error:
         why = str(error) or type(error).__name__
         raise ConfigError(f"{provider.origin}: {provider.issuer} gave no new token: {why}") from error
+
+
+def _client(provider: OidcProvider) -> tuple[dict[str, str], dict[str, str]]:
+    """Return the header and the field that say which client asks; without a secret only the field may (section 2.3.1)."""
+    if not provider.client_secret:
+        return {}, {"client_id": provider.client_id}
+    pair = quote_plus(provider.client_id), quote_plus(provider.client_secret)
+    return {"Authorization": basic_authorization(*pair)}, {}
 
 
 async def _token_endpoint(session: aiohttp.ClientSession, provider: OidcProvider) -> str:

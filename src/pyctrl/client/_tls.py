@@ -210,11 +210,11 @@ class TlsContexts:
 
     async def _check(self, certificate: ClientCertificate | None) -> None:
         self._checked_at, self._certificate = asyncio.get_running_loop().time(), certificate
-        version = (await asyncio.to_thread(self._tls.version), certificate)
+        version = (self._tls.version(), certificate)
         if self._context is not None and version == self._built_from:
             return
         try:
-            context = await asyncio.to_thread(self._tls.build, certificate)
+            context = await asyncio.to_thread(self._tls.build, certificate)  # 20 ms with the system's authorities
         except ConfigError as error:
             if self._context is None:
                 raise
