@@ -84,7 +84,7 @@ class Play:
 
     async def _scale(self, size: int) -> None:
         self._stage.say(f"scale it to {size}")
-        await self._client.patch(PodSet, KEY, patch=MergePatch({"spec": {"size": size}}))
+        await self._client.patch(PodSet, KEY, MergePatch({"spec": {"size": size}}))
         await self._stage.step(f"{size} pods run", self._pods(size))
         await self._stage.step("the status has their names" if size else "the status is empty", self._nodes(size))
 
@@ -186,10 +186,8 @@ def main() -> int:
     logging.basicConfig(level=logging.WARNING)
     try:
         asyncio.run(demo(keep=args.keep, kubeconfig=args.kubeconfig))
-    except KeyboardInterrupt:
-        return 0
-    except* PyctrlError as errors:
-        print(f"\ndemo: {errors.exceptions[0]}", file=sys.stderr)
+    except PyctrlError as error:
+        print(f"\ndemo: {error}", file=sys.stderr)
         return 1
     return 0
 

@@ -6,7 +6,8 @@ import logging
 
 from pydantic import Field
 
-from pyctrl.api import CustomResource, Int32, Key, Model, ObjectMeta, set_controller_reference
+from pyctrl.api import CustomResource, Int32, Model, ObjectMeta, is_deleting, set_controller_reference
+from pyctrl.client import merge_from
 from pyctrl.controller import Builder, Controller, Host, Reconciler, Request, Result, mapped
 from pyctrl.kinds.apps.v1 import Deployment, DeploymentSpec
 from pyctrl.kinds.core.v1 import Container, ContainerPort, Pod, PodSpec, PodTemplateSpec
@@ -64,7 +65,7 @@ class PodSetReconciler(Reconciler[PodSet]):
 
     async def reconcile(self, request: Request) -> Result | None:
         podset = await self.client.find(PodSet, request.key)
-        if podset is None or podset.metadata.deletion_timestamp is not None:
+        if podset is None or is_deleting(podset):
             return None  # gone or going: what it owns is collected by the cluster
         await self.scale(podset)
         await self.report(podset)
@@ -84,19 +85,19 @@ class PodSetReconciler(Reconciler[PodSet]):
 
     async def report(self, podset: PodSet) -> None:
         """Bring the pod names in the status up to date."""
-        pods = await self.client.list(
-            Pod, namespace=podset.metadata.namespace, labels=labels_for(podset.metadata.name)
-        )
-        names = sorted(pod.metadata.name for pod in pods if pod.metadata.deletion_timestamp is None)
+        labels = labels_for(podset.metadata.name)
+        pods = await self.client.list(Pod, namespace=podset.metadata.namespace, labels=labels)
+        names = sorted(pod.metadata.name for pod in pods if not is_deleting(pod))
         if names != podset.status.nodes:
+            before = podset.deep_copy()
             podset.status.nodes = names
-            await self.client.status.update(podset)
+            await self.client.status.patch(podset, merge_from(before))
 
 
-def podset_of(pod: Pod) -> Key | None:
-    """Return the PodSet that a pod belongs to, by its label."""
+def podset_of(pod: Pod) -> list[Request]:
+    """Return the request for the PodSet that a pod belongs to, by its label."""
     name = pod.metadata.labels.get("podSet_cr")
-    return Key(pod.metadata.namespace, name) if name else None
+    return [Request(pod.metadata.namespace, name)] if name else []
 
 
 def add_podset(host: Host) -> Controller:

@@ -11,12 +11,25 @@ from typing import Any
 
 from pyctrl.api import GroupVersionKind, Key, Metadata, OwnerReference
 from pyctrl.client import JsonPatch, Preconditions
-from pyctrl.controller import Reconciler, Request, Result
+from pyctrl.controller import Builder, Controller, Host, Reconciler, Request, Result
 from pyctrl.errors import Conflict, Invalid, NotFound, UnknownKind
 
 from ._graph import FOREGROUND, ORPHAN, Graph, Node
+from ._graph_source import GraphSource
 
-__all__ = ["GarbageCollector"]
+__all__ = ["GarbageCollector", "add_garbage_collector"]
+
+
+def add_garbage_collector(host: Host) -> Controller:
+    """Run the garbage collector in a manager, over every kind that the cluster serves."""
+    graph = Graph()
+    source = GraphSource(host.cache, host.client.live, graph)
+    return (
+        Builder(host)
+        .watches_source(source)
+        .options(name="garbage-collector", workers=4)
+        .build(GarbageCollector(graph))
+    )
 
 
 class GarbageCollector(Reconciler[Metadata[Any]]):
@@ -73,7 +86,7 @@ class GarbageCollector(Reconciler[Metadata[Any]]):
         """Return an owner; one that is not in the graph is asked for, because the graph may be behind."""
         known = self._graph.get(ref.uid)
         if known is not None:
-            return known
+            return known if known.key.namespace in ("", node.key.namespace) else None
         gvk = GroupVersionKind.parse(ref.api_version, ref.kind)
         try:
             owner = await self._find(gvk, node.key.namespace, ref.name)
@@ -103,7 +116,7 @@ class GarbageCollector(Reconciler[Metadata[Any]]):
         await self._patch(node, [{"op": "test", "path": path, "value": finalizer}, {"op": "remove", "path": path}])
 
     async def _patch(self, node: Node, operations: list[dict[str, Any]]) -> None:
-        await self.client.live.patch(Metadata.of(node.gvk), node.key, patch=JsonPatch(operations))
+        await self.client.live.patch(Metadata.of(node.gvk), node.key, JsonPatch(operations))
 
     async def _delete(self, node: Node, propagation: str) -> None:
         if ORPHAN in node.finalizers:

@@ -8,11 +8,11 @@ from __future__ import annotations
 from typing import Any
 
 from pyctrl import _clock
-from pyctrl.api import ObjectMeta, format_time, is_deleting
-from pyctrl.client import MergePatch
+from pyctrl.api import format_time, is_deleting
+from pyctrl.client import MergePatch, bind
 from pyctrl.controller import Builder, Controller, Host, Reconciler, Request, Result
 from pyctrl.errors import Conflict, NotFound
-from pyctrl.kinds.core.v1 import Binding, ObjectReference, Pod
+from pyctrl.kinds.core.v1 import Pod
 
 __all__ = ["NODE", "PretendKubelet", "add_kubelet"]
 
@@ -42,8 +42,7 @@ class PretendKubelet(Reconciler[Pod]):
             if pod.spec.node_name in (NODE, None, ""):
                 await self.client.delete(pod, grace_period_seconds=0)
         elif not pod.spec.node_name:
-            target = ObjectReference(api_version="v1", kind="Node", name=NODE)
-            await self.client.bind(pod, Binding(metadata=ObjectMeta(name=pod.metadata.name), target=target))
+            await bind(self.client, pod.key, NODE)
         elif pod.spec.node_name == NODE and pod.status.phase in (None, "", "Pending"):
             await self.client.status.patch(pod, MergePatch({"status": _running(pod)}))
 

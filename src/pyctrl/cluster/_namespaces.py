@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import Any
 
-from pyctrl.api import Key, Metadata, ObjectMeta, is_deleting
+from pyctrl.api import Metadata, ObjectMeta, is_deleting
 from pyctrl.client import ResourceMapping
 from pyctrl.controller import Builder, Controller, Host, Reconciler, Request, Result, mapped
 from pyctrl.errors import AlreadyExists, Conflict, Forbidden, MethodNotAllowed, NotFound
@@ -30,8 +30,8 @@ def add_namespaces(host: Host, *, root_ca: str) -> Controller:
     )
 
 
-def _namespace_of_default(obj: ServiceAccount | ConfigMap) -> Key | None:
-    return Key("", obj.metadata.namespace) if obj.metadata.name in ("default", ROOT_CA) else None
+def _namespace_of_default(obj: ServiceAccount | ConfigMap) -> list[Request]:
+    return [Request("", obj.metadata.namespace)] if obj.metadata.name in ("default", ROOT_CA) else []
 
 
 class NamespaceReconciler(Reconciler[Namespace]):

@@ -1,0 +1,10 @@
+"""A Kubernetes cluster in this process: the API server plus the controllers that a cluster has.
+
+Each controller is an ordinary pyctrl `Reconciler` over the client's transport seam, so the same ones also run against
+a real API server, where `add_controllers` and `add_kubelet` stand in for what is missing there.
+"""
+
+from ._cluster import Cluster, add_controllers
+from ._kubelet import add_kubelet
+
+__all__ = ["Cluster", "add_controllers", "add_kubelet"]

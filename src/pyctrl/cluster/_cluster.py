@@ -1,0 +1,120 @@
+"""A cluster in this process: the API server, and the controllers without which it would only be a store."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from random import Random
+from types import TracebackType
+from typing import Self
+
+from pyctrl.api import Key
+from pyctrl.apiserver import ApiServer, serve
+from pyctrl.client import Client, Config, wait_for
+from pyctrl.kinds.core.v1 import ServiceAccount
+from pyctrl.manager import Manager
+
+from ._deployments import add_deployments
+from ._garbage import add_garbage_collector
+from ._kubelet import add_kubelet
+from ._namespaces import add_namespaces
+from ._replicasets import add_replicasets
+
+__all__ = ["Cluster", "add_controllers"]
+
+
+def add_controllers(manager: Manager, *, root_ca: str = "") -> None:
+    """Add what kube-controller-manager does to a manager: namespaces, garbage, ReplicaSets, Deployments."""
+    add_namespaces(manager, root_ca=root_ca)
+    add_garbage_collector(manager)
+    add_replicasets(manager)
+    add_deployments(manager)
+
+
+class Cluster:
+    """A Kubernetes cluster in this process, for tests, demos and development.
+
+        async with Cluster() as cluster:
+            async with Manager(cluster.config) as manager: ...
+
+    The server keeps everything in memory and loses it at the end. Its controllers are ordinary pyctrl reconcilers on
+    the in-process transport: namespaces are furnished and emptied, owners' garbage is collected, Deployments and
+    ReplicaSets make pods, and a pretend kubelet runs those on a node that does not exist. Without `serve` no socket
+    is opened and no thread started, so that all of it works in virtual time, and repeats with a seeded ``random``.
+
+    Args:
+        controllers: run the controllers; without, this is an API server and nothing else.
+        kubelet: run the pretend scheduler and kubelet; without, pods stay Pending.
+        random: where uids, generated names and jitter come from.
+        server: an `ApiServer` to use, such as one with users; by default everybody is an administrator.
+    """
+
+    def __init__(
+        self,
+        *,
+        controllers: bool = True,
+        kubelet: bool = True,
+        random: Random | None = None,
+        server: ApiServer | None = None,
+    ) -> None:
+        self.random = random or Random()
+        self.server = server or ApiServer(random=self.random)
+        #: How to reach it from this process; give it to a `Manager` or to `Client.connect`.
+        self.config: Config = Config.in_process(self.server)
+        self._controllers, self._kubelet = controllers, kubelet
+        self._stack = AsyncExitStack()
+
+    async def __aenter__(self) -> Self:
+        async with AsyncExitStack() as stack:
+            if self._controllers or self._kubelet:
+                await self._start(stack)
+            self._stack = stack.pop_all()
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self._stack.aclose()
+
+    def client(self) -> Client:
+        """Return a client of this cluster, in process. The caller closes it."""
+        return Client.connect(self.config)
+
+    @asynccontextmanager
+    async def serve(self, host: str = "127.0.0.1", port: int = 0) -> AsyncIterator[Config]:
+        """Serve the cluster over HTTP until the block ends; gives how to reach it there.
+
+        ``config.to_kubeconfig()`` is for kubectl. Port 0 takes a free one. There is no encryption and, unless the
+        server has users, no login: this is for loopback addresses.
+        """
+        async with serve(self.server, host, port) as url:
+            yield Config.from_token(url, "admin", source="the embedded cluster")
+
+    async def _start(self, stack: AsyncExitStack) -> None:
+        """Run the controllers, and wait until the default namespace is furnished as a real cluster's is."""
+        manager = await stack.enter_async_context(Manager(self.config, random=self.random))
+        if self._controllers:
+            add_controllers(manager)
+        if self._kubelet:
+            add_kubelet(manager)
+        running = asyncio.create_task(manager.run(handle_signals=False), name="pyctrl cluster")
+        stack.push_async_callback(_stop, manager, running)
+        await _first(manager.elected.wait(), running)
+        if self._controllers:
+            default = Key("default", "default")
+            await wait_for(manager.live_client, ServiceAccount, default, lambda found: found is not None)
+
+
+async def _stop(manager: Manager, running: asyncio.Task[None]) -> None:
+    manager.ask_to_stop()
+    await running
+
+
+async def _first(ready: object, running: asyncio.Task[None]) -> None:
+    """Wait until ready, or raise what ended the run before that."""
+    waiting = asyncio.ensure_future(ready)  # type: ignore[call-overload]
+    await asyncio.wait({waiting, running}, return_when=asyncio.FIRST_COMPLETED)
+    if running.done():
+        waiting.cancel()
+        await running

@@ -1,0 +1,91 @@
+"""Keeps the garbage collector's graph: follows every kind that the cluster serves, those defined later included."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+from pyctrl.api import GroupKind, GroupVersionKind, Metadata
+from pyctrl.cache import Cache, Deleted, Synced
+from pyctrl.client import Client, ResourceMapping
+from pyctrl.controller import Intake, Request, Source, TriggerCause
+from pyctrl.kinds.apiextensions.v1 import CustomResourceDefinition
+
+from ._graph import Graph, Node
+
+__all__ = ["GraphSource"]
+
+NEEDED = {"list", "watch", "delete"}  # verbs without which a kind can be neither followed nor collected
+IGNORED = {("", "events"), ("events.k8s.io", "events")}  # they own nothing and there are many (as upstream)
+
+
+class GraphSource(Source):
+    """Tells the graph of every change, and the controller of every object that has to be looked at because of it."""
+
+    def __init__(self, cache: Cache, live: Client, graph: Graph) -> None:
+        super().__init__()
+        self._cache, self._live, self._graph = cache, live, graph
+        self._followed: dict[GroupVersionKind, asyncio.Task[None]] = {}
+        self._unsynced: set[GroupVersionKind] = set()
+
+    async def run(self, queue: Intake) -> None:
+        """Follow all kinds until cancelled."""
+        async with asyncio.TaskGroup() as tasks:
+            for mapping in await self._collectable():
+                self._follow(tasks, mapping.gvk, queue)
+            await self._follow_definitions(tasks, queue)
+
+    async def _collectable(self) -> list[ResourceMapping]:
+        """Return the resources to follow, each in its preferred version."""
+        found: dict[tuple[str, str], ResourceMapping] = {}
+        for mapping in await self._live.discovery.mappings(refresh=True):
+            resource = mapping.gvk.group, mapping.plural
+            if set(mapping.verbs) >= NEEDED and resource not in IGNORED:
+                found.setdefault(resource, mapping)
+        return list(found.values())
+
+    async def _follow_definitions(self, tasks: asyncio.TaskGroup, queue: Intake) -> None:
+        with self._cache.informer(CustomResourceDefinition).subscribe() as changes:
+            async for change in changes:
+                if isinstance(change, Synced):
+                    continue
+                definition: CustomResourceDefinition = change.decode(CustomResourceDefinition)
+                if isinstance(change, Deleted):
+                    self._forget(definition)
+                elif (gvk := _served(definition)) is not None:
+                    self._follow(tasks, gvk, queue)
+
+    def _follow(self, tasks: asyncio.TaskGroup, gvk: GroupVersionKind, queue: Intake) -> None:
+        if not any(known.group_kind == gvk.group_kind for known in self._followed):
+            self._unsynced.add(gvk)
+            self._followed[gvk] = tasks.create_task(self._follow_kind(gvk, queue), name=f"garbage-collector {gvk}")
+
+    def _forget(self, definition: CustomResourceDefinition) -> None:
+        """Stop following a kind whose definition is gone; its objects went before it."""
+        kind = GroupKind(definition.spec.group, definition.spec.names.kind)
+        for gvk in [known for known in self._followed if known.group_kind == kind]:
+            self._followed.pop(gvk).cancel()
+            self._unsynced.discard(gvk)
+            self._cache.remove(Metadata.of(gvk))
+
+    async def _follow_kind(self, gvk: GroupVersionKind, queue: Intake) -> None:
+        with self._cache.informer(Metadata.of(gvk)).subscribe() as changes:
+            async for change in changes:
+                if isinstance(change, Synced):
+                    self._unsynced.discard(gvk)
+                    if not self._unsynced:
+                        self.synced.set()
+                    continue
+                obj: Metadata[Any] = change.decode(Metadata.of(gvk))
+                gone = isinstance(change, Deleted)
+                concerned = self._graph.remove(obj.metadata.uid) if gone else self._graph.put(Node.of(gvk, obj))
+                for uid in concerned:
+                    queue.add(Request("", uid), cause=TriggerCause(f"{gvk.kind} {obj.key}"))
+
+
+def _served(definition: CustomResourceDefinition) -> GroupVersionKind | None:
+    """Return the kind in its first served version, or None while it is not served."""
+    if not any(c.type == "Established" and c.status == "True" for c in definition.status.conditions):
+        return None
+    versions = [version.name for version in definition.spec.versions if version.served]
+    return GroupVersionKind(definition.spec.group, versions[0], definition.spec.names.kind) if versions else None
