@@ -95,7 +95,12 @@ def configure_logging(level: int | str = logging.INFO, *, stream: TextIO | None 
 
 DIM = "\033[2m"
 RESET = "\033[0m"
-_COLOURS = {logging.INFO: "\033[32m", logging.WARNING: "\033[33m", logging.ERROR: "\033[31m", logging.CRITICAL: "\033[1;31m"}
+_COLOURS = {
+    logging.INFO: "\033[32m",
+    logging.WARNING: "\033[33m",
+    logging.ERROR: "\033[31m",
+    logging.CRITICAL: "\033[1;31m",
+}
 #: What every record has; anything else on it came with ``extra``.
 _OWN = {*vars(logging.makeLogRecord({})), "message", "asctime", "taskName", "context"}
 
@@ -111,4 +116,6 @@ def _text(value: object) -> str:
     if isinstance(value, list | tuple) and not hasattr(value, "_fields"):
         return "[" + ", ".join(str(item) for item in value) + "]"
     text = str(value)
-    return text if text and not any(character.isspace() or character in '"=' for character in text) else json.dumps(text)
+    return (
+        text if text and not any(character.isspace() or character in '"=' for character in text) else json.dumps(text)
+    )

@@ -1,1 +1,94 @@
-"""From changes to reconciles: sources, predicates, handlers, the queue, workers, and the builder that wires them."""
+"""From changes to reconciles: sources, predicates, handlers, the queue, workers, and the builder that wires them.
+
+A `Source` follows the changes of a kind, keeps those that its predicates accept, and lets its handler turn them into
+requests. The queue holds each request once; a worker takes it and calls your `Reconciler`; what comes of it decides
+when the request comes again. The `Builder` puts all that together and gives it to a `Host`, which a Manager is.
+"""
+
+from __future__ import annotations
+
+from pyctrl.controller._attempt import ReconcileStatistics
+from pyctrl.controller._builder import Builder, Host
+from pyctrl.controller._causes import (
+    Cause,
+    ChangeCause,
+    OmittedCauses,
+    RetryCause,
+    TimerCause,
+    TriggerCause,
+    reconcile_causes,
+)
+from pyctrl.controller._controller import Controller, ControllerStatistics
+from pyctrl.controller._handlers import Handler, Requests, for_object, for_owner, mapped
+from pyctrl.controller._kind_source import KindSource
+from pyctrl.controller._limiter import ExponentialBackoff, RateLimiter, Slowest, TokenBucket
+from pyctrl.controller._line import LOW_PRIORITY
+from pyctrl.controller._observed import Observed
+from pyctrl.controller._options import ControllerOptions
+from pyctrl.controller._predicates import (
+    Predicate,
+    annotations_changed,
+    changed,
+    generation_changed,
+    labels_changed,
+    labels_match,
+    on_create,
+    on_delete,
+    on_update,
+    resource_version_changed,
+    where,
+)
+from pyctrl.controller._queue import Intake, Queue, QueueClosed, QueueStatistics
+from pyctrl.controller._reconciler import Reconciler, Request, Result
+from pyctrl.controller._sources import ChannelSource, Source, TickSource
+from pyctrl.controller._turn import Turn
+
+__all__ = [
+    "LOW_PRIORITY",
+    "Builder",
+    "Cause",
+    "ChangeCause",
+    "ChannelSource",
+    "Controller",
+    "ControllerOptions",
+    "ControllerStatistics",
+    "ExponentialBackoff",
+    "Handler",
+    "Host",
+    "Intake",
+    "KindSource",
+    "Observed",
+    "OmittedCauses",
+    "Predicate",
+    "Queue",
+    "QueueClosed",
+    "QueueStatistics",
+    "RateLimiter",
+    "ReconcileStatistics",
+    "Reconciler",
+    "Request",
+    "Requests",
+    "Result",
+    "RetryCause",
+    "Slowest",
+    "Source",
+    "TickSource",
+    "TimerCause",
+    "TokenBucket",
+    "TriggerCause",
+    "Turn",
+    "annotations_changed",
+    "changed",
+    "for_object",
+    "for_owner",
+    "generation_changed",
+    "labels_changed",
+    "labels_match",
+    "mapped",
+    "on_create",
+    "on_delete",
+    "on_update",
+    "reconcile_causes",
+    "resource_version_changed",
+    "where",
+]

@@ -87,7 +87,7 @@ class Attempts:
             if _is_cancelled():
                 raise
             self._fail(turn, error)
-        except Exception as error:
+        except Exception as error:  # noqa: BLE001 - whatever the user's code raises is a failed attempt
             self._fail(turn, error)
         else:
             self._judge(turn, result)

@@ -98,16 +98,22 @@ class Controller:
             ControllerError: a source did not deliver what is there within ``cache_sync_timeout``.
             Exception: a source failed.
         """
-        with unwrapped():
-            async with asyncio.TaskGroup() as group:
-                tasks = [self._start(source, group) for source in self.sources]
-                tasks.append(group.create_task(self._start_workers(group), name=f"{self.name}/start"))
-                await self._asked_to_stop.wait()
-                log.info("Shutdown signal received, waiting for all workers to finish", extra=self._fields())
-                for task in tasks:
-                    task.cancel()
-                self.queue.close()
-        self._say_goodbye()
+        try:
+            with unwrapped():
+                async with asyncio.TaskGroup() as group:
+                    await self._live(group)
+        finally:
+            self.queue.close()
+            self._say_goodbye()
+
+    async def _live(self, group: asyncio.TaskGroup) -> None:
+        intake = [self._start(source, group) for source in self.sources]
+        intake.append(group.create_task(self._start_workers(group), name=f"{self.name}/start"))
+        await self._asked_to_stop.wait()
+        log.info("Shutdown signal received, waiting for all workers to finish", extra=self._fields())
+        for task in intake:
+            task.cancel()
+        self.queue.close()  # the workers finish their turns and go; the task group waits for them
 
     def _start(self, source: Source, group: asyncio.TaskGroup) -> asyncio.Task[None]:
         log.info("Starting EventSource", extra=self._fields() | {"source": str(source)})

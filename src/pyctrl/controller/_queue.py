@@ -109,6 +109,11 @@ class Queue:
         self._adds = 0
         self._retries = 0
 
+    @property
+    def is_closed(self) -> bool:
+        """Whether `close` was called."""
+        return self._is_closed
+
     def add(
         self, request: Request, *, priority: int = 0, after: timedelta | None = None, cause: Cause | None = None
     ) -> None:

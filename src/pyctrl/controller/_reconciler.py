@@ -5,11 +5,11 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import TYPE_CHECKING, Generic, NamedTuple
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple
 
 from typing_extensions import TypeVar
 
-from pyctrl.api import Key, KubernetesObject
+from pyctrl.api import Key
 
 if TYPE_CHECKING:
     from pyctrl.api import Object
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 __all__ = ["Reconciler", "Request", "Result"]
 
 #: The kind that a reconciler looks after; only type checkers use it.
-T = TypeVar("T", default=KubernetesObject)
+T = TypeVar("T", contravariant=True, default=Any)
 
 
 class Request(NamedTuple):

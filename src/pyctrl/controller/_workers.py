@@ -47,7 +47,7 @@ class Workers:
         self._adjust()
 
     def _adjust(self) -> None:
-        if self._group is None:
+        if self._group is None or self._queue.is_closed:
             return
         for _ in range(self._count - len(self._idle) - len(self._busy)):
             self._number += 1

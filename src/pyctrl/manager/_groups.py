@@ -96,7 +96,9 @@ class RunnableGroup:
             return
         self.overdue = sorted(task.get_name() for task in late)
         for task in await end(late, patience=LAST_PATIENCE):
-            log.error("A runnable ignores that it was cancelled and is left behind", extra={"runnable": task.get_name()})
+            log.error(
+                "A runnable ignores that it was cancelled and is left behind", extra={"runnable": task.get_name()}
+            )
 
     def _ended(self, member: Member) -> None:
         error = member.error()

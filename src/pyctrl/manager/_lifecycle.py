@@ -74,7 +74,9 @@ class Lifecycle:
         if self._failure is not None:
             raise self._failure
         overdue = [name for group in self._groups.values() for name in group.overdue]
-        if overdue and self._grace_period != timedelta(0):  # who gives no time cannot be surprised that it was not enough
+        if overdue and self._grace_period != timedelta(
+            0
+        ):  # who gives no time cannot be surprised that it was not enough
             raise GracePeriodExceeded(self._explain(overdue))
 
     async def _live(self) -> None:
@@ -127,5 +129,3 @@ class Lifecycle:
     def _explain(self, overdue: list[str]) -> str:
         why = "when asked a second time" if self._is_urgent else f"within the grace period of {self._grace_period}"
         return f"cancelled what had not stopped {why}: {', '.join(overdue)}"
-
-

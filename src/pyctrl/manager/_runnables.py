@@ -53,10 +53,12 @@ class Member:
     def __init__(self, runnable: RunnableLike) -> None:
         if not isinstance(runnable, Runnable) and not callable(runnable):
             raise ManagerError(
-                f"add() takes an object with `async def run(self)` or an async function without arguments, got {runnable!r}"
+                "add() takes an object with `async def run(self)` or an async function without arguments, "
+                f"got {runnable!r}"
             )
         self.name = _name_of(runnable)
-        self._runnable = runnable
+        self._runnable: object = runnable
+        self._run: Callable[[], Awaitable[None]] = runnable.run if isinstance(runnable, Runnable) else runnable
         self.task: asyncio.Task[None] | None = None
 
     def start(self, group: str, ended: Callable[[Member], None]) -> None:
@@ -87,8 +89,7 @@ class Member:
         return None if self.task is None or self.task.cancelled() else self.task.exception()
 
     async def _live(self) -> None:
-        run = self._runnable.run if isinstance(self._runnable, Runnable) else self._runnable
-        await run()
+        await self._run()
 
 
 def _name_of(runnable: object) -> str:

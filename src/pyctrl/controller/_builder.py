@@ -1,0 +1,234 @@
+"""Wire a controller in one sentence: what it reconciles, what it owns, what else it watches."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from random import Random
+from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeAlias, cast, overload
+
+from typing_extensions import TypeVar
+
+from pyctrl.api import GroupVersionKind, KindLike, KubernetesObject, Unstructured, kind_of
+from pyctrl.controller._controller import Controller
+from pyctrl.controller._handlers import Handler, for_object, for_owner
+from pyctrl.controller._kind_source import KindSource
+from pyctrl.controller._limiter import RateLimiter
+from pyctrl.controller._observed import Observed
+from pyctrl.controller._options import ControllerOptions
+from pyctrl.controller._reconciler import Reconciler
+from pyctrl.controller._sources import Source
+from pyctrl.errors import BuilderError, DuplicateName, NotRegistered
+
+if TYPE_CHECKING:
+    from pyctrl.cache import Cache, CachedClient
+
+__all__ = ["Builder", "Host"]
+
+T = TypeVar("T", default=Any)
+K = TypeVar("K", bound=KubernetesObject)
+
+O = TypeVar("O")  # noqa: E741 - an object, typed or not
+
+Accepts: TypeAlias = Callable[[Observed[O]], bool]
+
+
+class Host(Protocol):
+    """Where a controller lives: what the builder needs of a manager."""
+
+    @property
+    def client(self) -> CachedClient:
+        """What reconcilers read and write with."""
+        ...
+
+    @property
+    def cache(self) -> Cache:
+        """Where informers are."""
+        ...
+
+    @property
+    def random(self) -> Random:
+        """Where jitter and reconcile ids come from."""
+        ...
+
+    @property
+    def controller_names(self) -> set[str]:
+        """The names that are taken."""
+        ...
+
+    def add(self, runnable: Controller, /) -> None:
+        """Run a controller."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Owned:
+    kind: KindLike
+    predicates: tuple[Accepts[Any], ...]
+    every_owner: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _Watched:
+    kind: KindLike
+    handler: Handler[Any]
+    predicates: tuple[Accepts[Any], ...]
+
+
+class Builder(Generic[T]):
+    """Make a controller and give it to its host.
+
+        Builder(manager).reconciles(PodSet).owns(Deployment).options(workers=2).build(PodSetReconciler())
+
+    Each kind that is named gets an informer in the host's cache. Nothing happens before `build`, which checks the
+    whole and raises a `BuilderError` that says what to change.
+    """
+
+    def __init__(self, host: Host) -> None:
+        self._host = host
+        self._reconciled: _Watched | None = None
+        self._owned: list[_Owned] = []
+        self._watched: list[_Watched] = []
+        self._sources: list[Source] = []
+        self._filters: list[Accepts[Any]] = []
+        self._options = ControllerOptions()
+
+    @overload
+    def reconciles(self, kind: type[K], *, predicates: Iterable[Accepts[K]] = ()) -> Builder[K]: ...
+    @overload
+    def reconciles(
+        self, kind: GroupVersionKind, *, predicates: Iterable[Accepts[Unstructured]] = ()
+    ) -> Builder[Unstructured]: ...
+    def reconciles(self, kind: KindLike, *, predicates: Iterable[Accepts[Any]] = ()) -> Builder[Any]:
+        """Name the kind the controller looks after: each change of an object asks for that object.
+
+        Raises:
+            BuilderError: it was named already, or is no kind.
+        """
+        _check_kind("reconciles", kind)
+        if self._reconciled is not None:
+            raise BuilderError(
+                f"reconciles() was called twice, with {kind_of(self._reconciled.kind)} and {kind_of(kind)}; "
+                "a controller looks after one kind: use watches() for another one, or a second controller"
+            )
+        self._reconciled = _Watched(kind, for_object, tuple(predicates))
+        return self
+
+    def owns(self, kind: KindLike, *, predicates: Iterable[Accepts[Any]] = (), every_owner: bool = False) -> Builder[T]:
+        """Name a kind whose objects are made by this controller: each change asks for the object that owns it.
+
+        With ``every_owner`` each owner reference of the reconciled kind counts, not only the controller's.
+        """
+        _check_kind("owns", kind)
+        self._owned.append(_Owned(kind, tuple(predicates), every_owner))
+        return self
+
+    @overload
+    def watches(self, kind: type[K], handler: Handler[K], *, predicates: Iterable[Accepts[K]] = ()) -> Builder[T]: ...
+    @overload
+    def watches(
+        self,
+        kind: GroupVersionKind,
+        handler: Handler[Unstructured],
+        *,
+        predicates: Iterable[Accepts[Unstructured]] = (),
+    ) -> Builder[T]: ...
+    def watches(self, kind: KindLike, handler: Handler[Any], *, predicates: Iterable[Accepts[Any]] = ()) -> Builder[T]:
+        """Name any other kind, with a handler that says what to reconcile when an object of it changes."""
+        _check_kind("watches", kind)
+        if not callable(handler):
+            raise BuilderError(
+                f"watches() takes a handler, such as mapped(function) or for_owner(kind); got {handler!r}"
+            )
+        self._watched.append(_Watched(kind, handler, tuple(predicates)))
+        return self
+
+    def watches_source(self, source: Source) -> Builder[T]:
+        """Add any other source: a `ChannelSource`, a `TickSource`, one of your own. `filter` does not apply to it."""
+        self._sources.append(source)
+        return self
+
+    def filter(self, *predicates: Accepts[Any]) -> Builder[T]:
+        """Let only those changes of all kinds through that each of these predicates accepts."""
+        self._filters += predicates
+        return self
+
+    def options(
+        self,
+        *,
+        name: str | None = None,
+        workers: int | None = None,
+        limiter: RateLimiter | None = None,
+        reconcile_timeout: timedelta | None = None,
+        cache_sync_timeout: timedelta | None = None,
+    ) -> Builder[T]:
+        """Change options; what they mean, and what they are otherwise, is with `ControllerOptions`."""
+        given = {
+            "name": name,
+            "workers": workers,
+            "limiter": limiter,
+            "reconcile_timeout": reconcile_timeout,
+            "cache_sync_timeout": cache_sync_timeout,
+        }
+        changes: dict[str, Any] = {option: value for option, value in given.items() if value is not None}
+        self._options = replace(self._options, **changes)
+        return self
+
+    def build(self, reconciler: Reconciler[T]) -> Controller:
+        """Make the controller, give its reconciler the host's client, and add it to the host.
+
+        Raises:
+            BuilderError: something is missing or contradictory.
+            DuplicateName: the host has a controller of this name.
+        """
+        if not isinstance(reconciler, Reconciler):
+            raise BuilderError(f"build() takes an instance of a Reconciler, got {reconciler!r}")
+        name = self._name()
+        sources = self._make_sources(name)
+        if name in self._host.controller_names:
+            raise DuplicateName(name)
+        controller = Controller(
+            name,
+            reconciler,
+            sources,
+            kind=kind_of(self._reconciled.kind) if self._reconciled else None,
+            options=self._options,
+            random=self._host.random,
+        )
+        self._host.add(controller)
+        self._host.controller_names.add(name)
+        reconciler.client = self._host.client
+        return controller
+
+    def _name(self) -> str:
+        if self._options.name is not None:
+            return self._options.name
+        if self._reconciled is None:
+            raise BuilderError("a controller needs a name: call reconciles(kind), or options(name=...)")
+        return kind_of(self._reconciled.kind).kind.lower()
+
+    def _make_sources(self, name: str) -> list[Source]:
+        watched = [self._reconciled] if self._reconciled is not None else []
+        for owned in self._owned:
+            if self._reconciled is None:
+                raise BuilderError(f"owns({kind_of(owned.kind)}) needs reconciles(): whose objects are the owners?")
+            handler = for_owner(self._reconciled.kind, every=owned.every_owner)
+            watched.append(_Watched(owned.kind, handler, owned.predicates))
+        watched += self._watched
+        if not watched and not self._sources:
+            raise BuilderError(
+                f"controller {name!r} watches nothing and would never run: "
+                "call reconciles(), watches() or watches_source()"
+            )
+        cache = self._host.cache
+        return [KindSource(cache, w.kind, w.handler, (*self._filters, *w.predicates)) for w in watched] + self._sources
+
+
+def _check_kind(method: str, kind: object) -> None:
+    try:
+        kind_of(cast(KindLike, kind))
+    except NotRegistered as error:
+        raise BuilderError(
+            f"{method}() takes a kind: a class with group= and version=, Metadata[...] of one, "
+            f"or a GroupVersionKind; got {kind!r}"
+        ) from error

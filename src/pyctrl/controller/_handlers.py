@@ -1,0 +1,91 @@
+"""From a change to the requests it causes. Handlers return requests: they are pure, and one assertion tests one.
+
+Any function of an `Observed` is a handler, async or not; here are the three that nearly always do.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Awaitable, Callable, Iterable
+from typing import Any, TypeAlias
+
+from typing_extensions import TypeVar
+
+from pyctrl.api import GroupKind, GroupVersionKind, KindLike, OwnerReference, kind_of
+from pyctrl.controller._observed import Observed
+from pyctrl.controller._reconciler import Request
+
+__all__ = ["Handler", "OwnerHandler", "Requests", "for_object", "for_owner", "mapped"]
+
+T = TypeVar("T", default=Any)
+
+#: What a handler returns: requests, at once or after a while.
+Requests: TypeAlias = Iterable[Request] | Awaitable[Iterable[Request]]
+
+#: A function from a change to requests. On updates old and new matter: a reference that went away is news as well.
+Handler: TypeAlias = Callable[[Observed[T]], Requests]
+
+
+def for_object(observed: Observed) -> list[Request]:
+    """Ask for the object itself."""
+    key = observed.current.key
+    return [Request(key.namespace, key.name)]
+
+
+def for_owner(owner: KindLike, *, every: bool = False, namespaced: bool | None = None) -> OwnerHandler:
+    """Ask for the owner of the object, if it is of kind ``owner``, whatever its version.
+
+    Args:
+        owner: the kind to look for in the owner references.
+        every: ask for each owner of that kind; by default for the one that is the controller.
+        namespaced: whether that kind is; needed only for a kind without a class, when the cluster is not to be asked.
+    """
+    return OwnerHandler(owner, every=every, namespaced=namespaced)
+
+
+class OwnerHandler:
+    """The handler that `for_owner` makes."""
+
+    def __init__(self, owner: KindLike, *, every: bool = False, namespaced: bool | None = None) -> None:
+        self.owner = kind_of(owner)
+        #: None while it is not known: a `KindSource` asks the cluster before its first change.
+        self.namespaced = namespaced if namespaced is not None else _scope(owner)
+        self._every = every
+
+    def __call__(self, observed: Observed) -> list[Request]:
+        requests: dict[Request, None] = {}
+        for state in observed.snapshots:
+            for reference in state.owner_references:
+                if self._means(reference):
+                    namespace = "" if self.namespaced is False else state.key.namespace
+                    requests[Request(namespace, reference.name)] = None
+        return list(requests)
+
+    def _means(self, reference: OwnerReference) -> bool:
+        group = GroupVersionKind.parse(reference.api_version, reference.kind).group_kind
+        return group == GroupKind(self.owner.group, self.owner.kind) and (self._every or bool(reference.controller))
+
+
+def mapped(requests_of: Callable[[T], Requests]) -> Handler[T]:
+    """Ask for what a function of the object says; on updates for what it says of old and of new, each once."""
+
+    def handle(observed: Observed[T]) -> Requests:
+        answers = [requests_of(state) for state in observed.objects]
+        if any(inspect.isawaitable(answer) for answer in answers):
+            return _all_of(answers)
+        return _each_once(answers)  # type: ignore[arg-type]  # none of them is awaitable
+
+    return handle
+
+
+async def _all_of(answers: Iterable[Requests]) -> Iterable[Request]:
+    return _each_once([await answer if inspect.isawaitable(answer) else answer for answer in answers])
+
+
+def _each_once(answers: Iterable[Iterable[Request]]) -> list[Request]:
+    return list(dict.fromkeys(request for answer in answers for request in answer))
+
+
+def _scope(owner: KindLike) -> bool | None:
+    resource = getattr(owner, "resource", None)
+    return None if resource is None else bool(resource.namespaced)

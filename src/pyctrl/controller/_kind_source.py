@@ -1,0 +1,101 @@
+"""Changes of a kind as a source: subscribe to the cache, filter, map, and put in line."""
+
+from __future__ import annotations
+
+import inspect
+import logging
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from pyctrl.api import GroupVersionKind, KindLike, kind_of
+from pyctrl.cache._changes import Created, Deleted, Synced, Updated
+
+if TYPE_CHECKING:
+    from pyctrl.cache import Cache, Informer
+
+from pyctrl.controller._causes import ChangeCause
+from pyctrl.controller._handlers import Handler
+from pyctrl.controller._line import LOW_PRIORITY
+from pyctrl.controller._observed import Observed
+from pyctrl.controller._queue import Intake
+from pyctrl.controller._reconciler import Request
+from pyctrl.controller._sources import Source
+
+__all__ = ["KindSource", "observe"]
+
+log = logging.getLogger("pyctrl.controller")
+
+
+class KindSource(Source):
+    """What the cache tells about the objects of a kind, filtered by predicates and mapped to requests by a handler.
+
+    The objects that are there at the beginning, and resyncs, go in line at low priority: what happens now goes first.
+    A predicate that fails lets the change through, a handler that fails loses it; both are logged, and neither ends
+    the source.
+    """
+
+    def __init__(
+        self,
+        cache: Cache,
+        kind: KindLike,
+        handler: Handler[Any],
+        predicates: Iterable[Callable[[Observed[Any]], bool]] = (),
+    ) -> None:
+        super().__init__()
+        self.kind: KindLike = kind
+        self.gvk: GroupVersionKind = kind_of(kind)
+        self._informer: Informer = cache.informer(kind)
+        self._handler = handler
+        self._predicates: Sequence[Callable[[Observed[Any]], bool]] = tuple(predicates)
+
+    async def run(self, queue: Intake) -> None:
+        """Follow the kind until cancelled."""
+        with self._informer.subscribe() as changes:
+            async for change in changes:
+                if isinstance(change, Synced):
+                    self.synced.set()
+                else:
+                    await self._tell(change, queue)
+
+    async def _tell(self, change: Created | Updated | Deleted, queue: Intake) -> None:
+        observed = observe(change, self.kind)
+        if not all(self._accepts(predicate, observed) for predicate in self._predicates):
+            return
+        priority = LOW_PRIORITY if observed.is_initial or observed.is_resync else 0
+        cause = ChangeCause(
+            self.gvk, observed.current.key, observed.change, str(observed.current.version), observed.is_initial
+        )
+        for request in await self._handle(observed):
+            queue.add(request, priority=priority, cause=cause)
+
+    def _accepts(self, predicate: Callable[[Observed[Any]], bool], observed: Observed[Any]) -> bool:
+        try:
+            return predicate(observed)
+        except Exception:
+            log.exception("A predicate failed, the change is let through", extra=self._about(observed))
+            return True
+
+    async def _handle(self, observed: Observed[Any]) -> Iterable[Request]:
+        try:
+            requests = self._handler(observed)
+            return await requests if inspect.isawaitable(requests) else requests
+        except Exception:
+            log.exception("A handler failed, the change is lost", extra=self._about(observed))
+            return ()
+
+    def _about(self, observed: Observed[Any]) -> dict[str, object]:
+        return {"source": str(self), "object": str(observed.current.key), "change": observed.change}
+
+    def __str__(self) -> str:
+        return f"kind source: {self.gvk}"
+
+
+def observe(change: Created | Updated | Deleted, kind: KindLike) -> Observed[Any]:
+    """Return a change of the cache as predicates and handlers see it."""
+    match change:
+        case Created(new, initial):
+            return Observed(kind, None, new, is_initial=initial)
+        case Updated(old, new):
+            return Observed(kind, old, new)
+        case Deleted(old):
+            return Observed(kind, old, None)

@@ -1,0 +1,96 @@
+"""A change as predicates and handlers see it: old and new, decoded only when somebody looks."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Generic, Literal, Protocol, cast
+
+from typing_extensions import TypeVar
+
+from pyctrl.api import Key, KindLike, OwnerReference
+
+__all__ = ["Observed", "Snapshot"]
+
+T_co = TypeVar("T_co", covariant=True, default=Any)
+
+
+class Snapshot(Protocol):
+    """An object as the cache keeps it: metadata at hand, the rest as bytes."""
+
+    @property
+    def key(self) -> Key: ...
+    @property
+    def version(self) -> int: ...
+    @property
+    def generation(self) -> int: ...
+    @property
+    def labels(self) -> Mapping[str, str]: ...
+    @property
+    def annotations(self) -> Mapping[str, str]: ...
+    @property
+    def owner_references(self) -> Sequence[OwnerReference]: ...
+    def decode(self, kind: KindLike) -> Any: ...
+
+
+class Observed(Generic[T_co]):
+    """One change of one object of kind T.
+
+    ``before`` and ``after`` give the metadata at no cost; ``old`` and ``new`` decode the object, once for all who
+    look at this change: treat what they return as read-only.
+    """
+
+    __slots__ = ("_kind", "_new", "_old", "after", "before", "is_initial")
+
+    def __init__(
+        self, kind: KindLike, before: Snapshot | None, after: Snapshot | None, *, is_initial: bool = False
+    ) -> None:
+        self._kind = kind
+        #: What was there; None when the object is new.
+        self.before = before
+        #: What is there now; None when the object is gone.
+        self.after = after
+        #: Whether it is news only to us: the object was there when the cache began to watch.
+        self.is_initial = is_initial
+        self._old: object = None
+        self._new: object = None
+
+    @property
+    def change(self) -> Literal["created", "updated", "deleted"]:
+        """What happened."""
+        if self.after is None:
+            return "deleted"
+        return "created" if self.before is None else "updated"
+
+    @property
+    def is_resync(self) -> bool:
+        """Whether nothing happened: the object is shown again as it was."""
+        return self.before is not None and self.after is not None and self.before.version == self.after.version
+
+    @property
+    def snapshots(self) -> list[Snapshot]:
+        """The states there are: old, then new."""
+        return [state for state in (self.before, self.after) if state is not None]
+
+    @property
+    def current(self) -> Snapshot:
+        """The newest state there is; the last one of an object that is gone."""
+        return self.snapshots[-1]
+
+    @property
+    def old(self) -> T_co | None:
+        """The object as it was; None when it is new."""
+        if self._old is None and self.before is not None:
+            self._old = self.before.decode(self._kind)
+        return cast("T_co | None", self._old)
+
+    @property
+    def new(self) -> T_co | None:
+        """The object as it is; None when it is gone."""
+        if self._new is None and self.after is not None:
+            self._new = self.after.decode(self._kind)
+        return cast("T_co | None", self._new)
+
+    @property
+    def objects(self) -> list[T_co]:
+        """The states there are, decoded: old, then new."""
+        return [state for state in (self.old, self.new) if state is not None]

@@ -1,0 +1,106 @@
+"""Which changes matter: functions from a change to yes or no, to be combined with ``&``, ``|`` and ``~``.
+
+A predicate keeps a controller from running; it does not change what the cache holds. Those that compare old and new
+let creations and deletions through. Each one here but `changed` and `where` looks at metadata only, which costs
+nothing; those two decode the object.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Generic
+
+from typing_extensions import TypeVar
+
+from pyctrl.api import LabelSelector
+from pyctrl.controller._observed import Observed, Snapshot
+
+__all__ = [
+    "Predicate",
+    "annotations_changed",
+    "changed",
+    "generation_changed",
+    "labels_changed",
+    "labels_match",
+    "on_create",
+    "on_delete",
+    "on_update",
+    "resource_version_changed",
+    "where",
+]
+
+T = TypeVar("T")
+T_contra = TypeVar("T_contra", contravariant=True, default=Any)
+
+
+class Predicate(Generic[T_contra]):
+    """A function from a change to yes or no; combine it: ``generation_changed | labels_changed``, ``~on_delete``."""
+
+    def __init__(self, accepts: Callable[[Observed[T_contra]], bool], name: str = "") -> None:
+        self._accepts = accepts
+        self._name = name or getattr(accepts, "__qualname__", repr(accepts))
+
+    def __call__(self, observed: Observed[T_contra]) -> bool:
+        return self._accepts(observed)
+
+    def __and__(self, other: Callable[[Observed[T]], bool]) -> Predicate[T]:
+        return Predicate(lambda observed: self(observed) and other(observed), f"({self} & {_name(other)})")
+
+    def __or__(self, other: Callable[[Observed[T]], bool]) -> Predicate[T]:
+        return Predicate(lambda observed: self(observed) or other(observed), f"({self} | {_name(other)})")
+
+    def __invert__(self) -> Predicate[T_contra]:
+        return Predicate(lambda observed: not self(observed), f"~{self}")
+
+    def __repr__(self) -> str:
+        return self._name
+
+
+def changed(differs: Callable[[T, T], bool]) -> Predicate[T]:
+    """Let an update through when ``differs(old, new)``: ``changed(lambda old, new: old.spec != new.spec)``."""
+
+    def accepts(observed: Observed[T]) -> bool:
+        old, new = observed.old, observed.new
+        return old is None or new is None or differs(old, new)
+
+    return Predicate(accepts, f"changed({_name(differs)})")
+
+
+def where(matches: Callable[[T], bool]) -> Predicate[T]:
+    """Let a change through when the object, as it is now or was when it was deleted, matches."""
+    return Predicate(lambda observed: matches(observed.objects[-1]), f"where({_name(matches)})")
+
+
+def labels_match(selector: LabelSelector | str) -> Predicate:
+    """Let a change through when the object's labels match, now or, when it was deleted, at last.
+
+    Raises:
+        SelectorError: the text does not parse.
+    """
+    parsed = LabelSelector.parse(selector) if isinstance(selector, str) else selector
+    return Predicate(lambda observed: parsed.matches(observed.current.labels), f"labels_match({str(parsed)!r})")
+
+
+def _differs(name: str, what: Callable[[Snapshot], object]) -> Predicate:
+    """Return the predicate that lets an update through when ``what`` of its metadata differs."""
+
+    def accepts(observed: Observed) -> bool:
+        before, after = observed.before, observed.after
+        return before is None or after is None or what(before) != what(after)
+
+    return Predicate(accepts, name)
+
+
+def _name(function: object) -> str:
+    return repr(function) if isinstance(function, Predicate) else getattr(function, "__qualname__", repr(function))
+
+
+#: The spec has changed (the API server counts that in metadata.generation); not labels, annotations or status.
+generation_changed = _differs("generation_changed", lambda state: state.generation)
+labels_changed = _differs("labels_changed", lambda state: state.labels)
+annotations_changed = _differs("annotations_changed", lambda state: state.annotations)
+#: Anything has changed: leaves out resyncs.
+resource_version_changed = _differs("resource_version_changed", lambda state: state.version)
+on_create = Predicate(lambda observed: observed.change == "created", "on_create")
+on_update = Predicate(lambda observed: observed.change == "updated", "on_update")
+on_delete = Predicate(lambda observed: observed.change == "deleted", "on_delete")

@@ -1,0 +1,157 @@
+"""Where requests come from: changes of a kind, the program's own messages, the passing of time."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import logging
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Sequence
+from datetime import timedelta
+from random import Random
+from typing import Any, Generic
+
+from typing_extensions import TypeVar
+
+from pyctrl.controller._causes import TriggerCause
+from pyctrl.controller._handlers import Requests
+from pyctrl.controller._queue import Intake
+from pyctrl.controller._reconciler import Request
+
+__all__ = ["ChannelSource", "Source", "TickSource"]
+
+log = logging.getLogger("pyctrl.controller")
+
+M = TypeVar("M", default=Request)
+
+
+class Source(ABC):
+    """Something that fills the queue of a controller for as long as the controller runs.
+
+    A source of your own has `run`, and sets `synced` once it has delivered what is there already: the controller
+    reconciles nothing before all its sources have. Causes that it gives with ``queue.add`` are what logs tell.
+    """
+
+    def __init__(self) -> None:
+        #: Set when what is there already has been delivered.
+        self.synced = asyncio.Event()
+
+    @abstractmethod
+    async def run(self, queue: Intake) -> None:
+        """Add requests until cancelled. Raising ends the controller; returning early is fine."""
+
+    def trouble(self) -> str | None:
+        """Return what keeps it from being synced, as far as it knows."""
+        return None
+
+    def __str__(self) -> str:
+        return type(self).__name__
+
+
+class ChannelSource(Source, Generic[M]):
+    """Messages of the program itself: a web hook that was called, a file that changed, another system's event.
+
+    Without a handler messages are requests. Sending never blocks the loop. Before the controller runs (it may wait to
+    be elected) messages are kept, up to ``size``; then `send` waits and `send_nowait` raises `asyncio.QueueFull`.
+    """
+
+    def __init__(
+        self,
+        handler: Callable[[M], Requests] | None = None,
+        *,
+        name: str = "channel",
+        size: int = 1024,
+        priority: int = 0,
+    ) -> None:
+        super().__init__()
+        self.name = name
+        self._handler = handler
+        self._priority = priority
+        self._messages: asyncio.Queue[M] = asyncio.Queue(size)
+
+    async def send(self, message: M) -> None:
+        """Hand a message over, waiting while the buffer is full."""
+        await self._messages.put(message)
+
+    def send_nowait(self, message: M) -> None:
+        """Hand a message over.
+
+        Raises:
+            asyncio.QueueFull: the controller does not run yet, and ``size`` messages wait for it.
+        """
+        self._messages.put_nowait(message)
+
+    async def run(self, queue: Intake) -> None:
+        """Add the requests of each message. A handler that fails is logged and costs that message only."""
+        self.synced.set()
+        while True:
+            message = await self._messages.get()
+            try:
+                requests = await _settled(self._handler(message)) if self._handler else [_as_request(message)]
+            except Exception:
+                log.exception("A handler failed, its message is lost", extra={"source": str(self)})
+                continue
+            for request in requests:
+                queue.add(request, priority=self._priority, cause=TriggerCause(self.name))
+
+    def __str__(self) -> str:
+        return f"channel source: {self.name}"
+
+
+class TickSource(Source):
+    """Time: adds the same requests, or those a function names then, now and once in every ``period``.
+
+    Each period is spread by ``jitter`` (a share of it), so that replicas and controllers do not tick together. A
+    function that fails is logged and asked again at the next tick.
+    """
+
+    def __init__(
+        self,
+        period: timedelta,
+        requests: Sequence[Request] | Callable[[], Requests],
+        *,
+        name: str = "tick",
+        jitter: float = 0.1,
+        priority: int = 0,
+        random: Random | None = None,
+    ) -> None:
+        super().__init__()
+        if period <= timedelta(0):
+            raise ValueError(f"a period must be longer than nothing, got {period}")
+        self.name = name
+        self._period = period
+        self._requests = requests
+        self._jitter = jitter
+        self._priority = priority
+        self._random = random or Random()
+
+    async def run(self, queue: Intake) -> None:
+        """Tick until cancelled."""
+        while True:
+            for request in await self._named():
+                queue.add(request, priority=self._priority, cause=TriggerCause(self.name))
+            self.synced.set()
+            spread = self._random.uniform(1 - self._jitter, 1 + self._jitter)
+            await asyncio.sleep(self._period.total_seconds() * spread)
+
+    async def _named(self) -> Iterable[Request]:
+        if not callable(self._requests):
+            return self._requests
+        try:
+            return await _settled(self._requests())
+        except Exception:
+            log.exception("A tick could not name its requests", extra={"source": str(self)})
+            return ()
+
+    def __str__(self) -> str:
+        return f"tick source: {self.name} every {self._period}"
+
+
+async def _settled(requests: Requests) -> Iterable[Request]:
+    return await requests if inspect.isawaitable(requests) else requests
+
+
+def _as_request(message: Any) -> Request:
+    if not isinstance(message, Request):
+        raise TypeError(f"expected a Request (or give ChannelSource a handler), got {message!r}")
+    return message
