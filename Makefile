@@ -15,7 +15,7 @@ export PYTHON
 
 .PHONY: demo
 demo: $(VENV)/.installed ## Watch PodSet reconcile on the embedded API server; KEEP=1 stays up for kubectl
-	@KEEP="$(KEEP)" $(BIN)/python -m examples.podset.demo
+	@$(BIN)/python -m examples.podset.demo $(if $(KEEP),--keep)
 
 ##@ Check it
 

@@ -267,3 +267,14 @@ def test_no_test_is_passed_over() -> None:
     ]
 
     assert tests == []
+
+
+def test_the_architecture_page_shows_the_contract() -> None:
+    """docs/architecture.md prints the import contract as it is in pyproject.toml, word for word."""
+    page = (ROOT / "docs" / "architecture.md").read_text()
+    shown = re.search(r"<!-- contract -->\n```toml\n(.*?)```", page, re.DOTALL)
+    contract = re.search(r"^layers = \[\n.*?^\]\n", (ROOT / "pyproject.toml").read_text(), re.DOTALL | re.MULTILINE)
+
+    assert shown is not None
+    assert contract is not None
+    assert shown[1] == contract[0]
