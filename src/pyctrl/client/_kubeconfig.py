@@ -195,7 +195,7 @@ def _text(path: Path) -> str | None:
 def _document(text: str, where: str) -> Mapping[str, Any]:
     try:
         document = yaml.load(text, Loader=_Loader)
-    except yaml.YAMLError as error:
+    except (yaml.YAMLError, ValueError) as error:  # ValueError: what looks like a date and is none
         raise ConfigError(f"{where} is not YAML: {_place(error)}") from error
     if document is None:
         return {}
@@ -206,7 +206,7 @@ def _document(text: str, where: str) -> Mapping[str, Any]:
     return document
 
 
-def _place(error: yaml.YAMLError) -> str:
+def _place(error: Exception) -> str:
     # The error's own text quotes the lines around it, which in a kubeconfig may be a token.
     mark, problem = getattr(error, "problem_mark", None), getattr(error, "problem", None) or "cannot be read"
     return f"{problem} at line {mark.line + 1}, column {mark.column + 1}" if mark else str(problem)

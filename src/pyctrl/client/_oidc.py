@@ -136,7 +136,7 @@ async def _ask(provider: OidcProvider, refresh_token: str) -> dict[str, Any]:
 
 
 def _client(provider: OidcProvider) -> tuple[dict[str, str], dict[str, str]]:
-    """Return the header and the field that say which client asks; without a secret only the field may (section 2.3.1)."""
+    """Return the header or, without a secret, the form field that says which client asks (section 2.3.1)."""
     if not provider.client_secret:
         return {}, {"client_id": provider.client_id}
     pair = quote_plus(provider.client_id), quote_plus(provider.client_secret)

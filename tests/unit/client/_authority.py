@@ -110,8 +110,11 @@ def shake_hands(client: ssl.SSLContext, server: ssl.SSLContext, name: str = "loc
             side.do_handshake()
         except ssl.SSLWantReadError:
             continue
-    shown = other.getpeercert()
-    return str(dict(pair[0] for pair in shown["subject"])["commonName"]) if shown else None  # type: ignore[misc,index,arg-type]
+    shown = other.getpeercert(binary_form=True)
+    if shown is None:
+        return None
+    (name_shown,) = x509.load_der_x509_certificate(shown).subject.get_attributes_for_oid(NameOID.COMMON_NAME)
+    return str(name_shown.value)
 
 
 def _blank(subject: x509.Name, issuer: x509.Name, key: ec.EllipticCurvePublicKey) -> x509.CertificateBuilder:

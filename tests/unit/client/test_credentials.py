@@ -16,8 +16,9 @@ from pyctrl.errors import ConfigError
 
 async def test_nobody_sends_nothing() -> None:
     """Without credentials there is no Authorization header, and a 401 is final."""
-    assert await Anonymous().authorization() is None
-    assert await Anonymous().refresh() is False
+    credentials: Credentials = Anonymous()
+    assert await credentials.authorization() is None
+    assert await credentials.refresh() is False
 
 
 async def test_a_token_is_sent_as_bearer_without_the_line_break_around_it() -> None:

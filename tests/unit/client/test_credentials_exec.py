@@ -213,7 +213,8 @@ async def test_a_client_certificate_from_the_plugin_is_shown_and_renewed(script:
             "only one of clientCertificateData and clientKeyData",
         ),
         (
-            f'{{"kind": "ExecCredential", "apiVersion": "{V1}", "status": {{"token": "t", "expirationTimestamp": "soon"}}}}',
+            f'{{"kind": "ExecCredential", "apiVersion": "{V1}", '
+            '"status": {"token": "t", "expirationTimestamp": "soon"}}',
             "'soon' is not a time",
         ),
     ],
