@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import ssl
-from collections.abc import AsyncIterator
-from contextlib import aclosing, asynccontextmanager
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import aclosing, asynccontextmanager, suppress
 from typing import TYPE_CHECKING
 
 from aiohttp import web
@@ -13,9 +14,12 @@ from ._answers import Answer, too_large
 from ._bodies import BODY_LIMIT
 
 if TYPE_CHECKING:
+    from aiohttp.abc import AbstractStreamWriter
+    from aiohttp.http import RawRequestMessage
+    from aiohttp.streams import StreamReader
+
     from ._server import ApiServer
 
-READ_LIMIT = 16 * 1024 * 1024  # bytes of a body before the connection is given up; the server itself refuses far less
 CLOSE_SECONDS = 1.0  # for requests that run when serving ends; watches never end by themselves
 
 
@@ -24,10 +28,10 @@ async def serve(
     server: ApiServer, host: str = "127.0.0.1", port: int = 0, tls: ssl.SSLContext | None = None
 ) -> AsyncIterator[str]:
     """Serve HTTP (HTTPS with `tls`) until the block ends, and give the URL; port 0 takes any that is free."""
-    runner = web.ServerRunner(
-        web.Server(_Front(server).handle, client_max_size=READ_LIMIT),  # type: ignore[arg-type]
-        shutdown_timeout=CLOSE_SECONDS,
-    )
+    front = _Front(server)
+    # A client that goes cancels its handler: an idle watch would not notice otherwise.
+    web_server = web.Server(front.handle, request_factory=front.request, handler_cancellation=True, access_log=None)
+    runner = web.ServerRunner(web_server, shutdown_timeout=CLOSE_SECONDS)
     await runner.setup()
     try:
         site = web.TCPSite(runner, host, port, ssl_context=tls)
@@ -44,6 +48,18 @@ class _Front:
     def __init__(self, server: ApiServer) -> None:
         self._server = server
 
+    @staticmethod
+    def request(
+        message: RawRequestMessage,
+        payload: StreamReader,
+        protocol: web.RequestHandler[web.BaseRequest],
+        writer: AbstractStreamWriter,
+        task: asyncio.Task[None],
+    ) -> web.BaseRequest:
+        """Make a request as aiohttp does, but with this server's limit on bodies."""
+        loop = asyncio.get_running_loop()
+        return web.BaseRequest(message, payload, protocol, writer, task, loop, client_max_size=BODY_LIMIT)
+
     async def handle(self, request: web.BaseRequest) -> web.StreamResponse:
         answer = await self._answer(request)
         if isinstance(answer.body, bytes):
@@ -59,21 +75,22 @@ class _Front:
             request.method, url.raw_path, list(url.query.items()), dict(request.headers), body
         )
 
-    async def _stream(self, request: web.BaseRequest, answer: Answer, body: AsyncIterator[bytes]) -> web.StreamResponse:
+    async def _stream(self, request: web.BaseRequest, answer: Answer, body: AsyncGenerator[bytes, None]) -> web.StreamResponse:
         """Write chunks as they come; a client that has gone ends the watch."""
         response = web.StreamResponse(status=answer.status, headers=list(answer.headers))
         response.enable_chunked_encoding()
-        async with aclosing(body) as chunks:  # type: ignore[type-var]
-            await response.prepare(request)
-            async for chunk in chunks:
-                await response.write(chunk)
-            await response.write_eof()
+        async with aclosing(body) as chunks:
+            with suppress(ConnectionError):  # the client has gone; nobody is left to tell
+                await response.prepare(request)
+                async for chunk in chunks:
+                    await response.write(chunk)
+                await response.write_eof()
         return response
 
 
 async def _read(request: web.BaseRequest) -> bytes | None:
     """Read the body; None when it is larger than the server takes."""
-    if (request.content_length or 0) > READ_LIMIT:
+    if (request.content_length or 0) > BODY_LIMIT:
         return None
     try:
         return await request.read()

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 HISTORY = 10_000  # events a collection keeps; kube-apiserver's watch cache holds 100 to 102,400
 
+FIRST_VERSION = 200  # about what a fresh kube-apiserver has written before it takes its first request
+
 EventType = Literal["ADDED", "MODIFIED", "DELETED"]
 
 _encode = msgspec.json.encode
@@ -125,7 +127,7 @@ class Storage:
     """All collections, and the version that they share."""
 
     def __init__(self, *, history: int = HISTORY) -> None:
-        self.version = 1
+        self.version = FIRST_VERSION
         self._history = history
         self._collections: dict[tuple[str, str], Collection] = {}
         self._waiting: list[tuple[int, asyncio.Future[None]]] = []

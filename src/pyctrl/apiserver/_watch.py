@@ -8,7 +8,7 @@ the event alike.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -89,7 +89,7 @@ class Watch:
         self._plan = plan
         self._rows = _Rows(plan.resource, plan.form) if plan.form.shape is Shape.TABLE else None
 
-    async def lines(self) -> AsyncIterator[bytes]:
+    async def lines(self) -> AsyncGenerator[bytes, None]:
         """Yield chunks of whole lines until the watch times out or its place in the history is lost."""
         plan = self._plan
         if isinstance(plan.start, Compacted):
