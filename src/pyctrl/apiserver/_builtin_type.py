@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias
 
 from . import _answers as answers
-from ._builtins import Strategy, strategy_of
+from ._builtins_strategy import Strategy
 from ._components import Components
 from ._metadata import validate_metadata, validate_metadata_update
 from ._schema import JSON, Node
@@ -22,7 +22,9 @@ class BuiltinType:
 
     deprecation = ""
 
-    def __init__(self, group: str, version: str, described: Described, components: Components) -> None:
+    def __init__(
+        self, group: str, version: str, described: Described, components: Components, strategy: Strategy
+    ) -> None:
         self.group = group
         self.version = version
         self.described = described
@@ -35,7 +37,7 @@ class BuiltinType:
         self.categories = tuple(described.get("categories", ()))
         self.verbs = tuple(described["verbs"])
         self.subresources = frozenset(each["subresource"] for each in described.get("subresources", ()))
-        self.strategy: Strategy = strategy_of(group, self.kind)
+        self.strategy = strategy
         self.has_generation = self.strategy.has_generation
         self.storage_version = self.strategy.storage_version or version
         self.document = f"{group or 'core'}_{version}"

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from typing import Final
 
+from . import _builtins_others as others
+from . import _builtins_pods as pods
+from . import _builtins_workloads as workloads
 from . import _names as names
 from ._builtins_strategy import Strategy
+from ._definitions import complete_definition, default_definition, validate_definition
 from ._status import STATUS_RESETS
 
 _POD_FIELDS = {
@@ -35,50 +39,173 @@ _EVENT_FIELDS = {
 _GENERATION: Final = Strategy(has_generation=True)
 _PLAIN: Final = Strategy()
 
-_STRATEGIES: dict[tuple[str, str], Strategy] = {
-    ("", "Namespace"): Strategy(
-        name_rule=names.label, fields={"name": "metadata.name", "status.phase": "status.phase"}
-    ),
-    ("", "Node"): Strategy(keeps_status_on_create=True, fields={"spec.unschedulable": "spec.unschedulable"}),
-    ("", "Pod"): Strategy(has_generation=True, status_keeps=("ownerReferences",), fields=_POD_FIELDS),
-    ("", "Secret"): Strategy(fields={"type": "type"}),
-    ("", "Service"): Strategy(name_rule=names.label_1035, fields={"spec.clusterIP": "spec.clusterIP", "spec.type": "spec.type"}),
-    ("", "Event"): Strategy(fields=_EVENT_FIELDS),
-    ("", "ReplicationController"): Strategy(has_generation=True, fields={"status.replicas": "status.replicas"}),
-    ("apps", "Deployment"): Strategy(has_generation=True, annotations_count=True, status_keeps=("labels",)),
-    ("apps", "ReplicaSet"): Strategy(has_generation=True, fields={"status.replicas": "status.replicas"}),
-    ("apps", "StatefulSet"): _GENERATION,
-    ("apps", "DaemonSet"): _GENERATION,
-    ("batch", "Job"): Strategy(has_generation=True, fields={"status.successful": "status.succeeded"}),
-    ("batch", "CronJob"): _GENERATION,
-    ("networking.k8s.io", "Ingress"): _GENERATION,
-    ("networking.k8s.io", "IngressClass"): _GENERATION,
-    ("networking.k8s.io", "NetworkPolicy"): _GENERATION,
-    ("policy", "PodDisruptionBudget"): _GENERATION,
-    ("discovery.k8s.io", "EndpointSlice"): _GENERATION,
-    ("scheduling.k8s.io", "PriorityClass"): _GENERATION,
-    ("apiextensions.k8s.io", "CustomResourceDefinition"): Strategy(has_generation=True, status_keeps=STATUS_RESETS),
-    ("admissionregistration.k8s.io", "ValidatingWebhookConfiguration"): _GENERATION,
-    ("admissionregistration.k8s.io", "MutatingWebhookConfiguration"): _GENERATION,
-    ("admissionregistration.k8s.io", "ValidatingAdmissionPolicy"): _GENERATION,
-    ("admissionregistration.k8s.io", "ValidatingAdmissionPolicyBinding"): _GENERATION,
-    ("admissionregistration.k8s.io", "MutatingAdmissionPolicy"): _GENERATION,
-    ("admissionregistration.k8s.io", "MutatingAdmissionPolicyBinding"): _GENERATION,
-    ("flowcontrol.apiserver.k8s.io", "FlowSchema"): Strategy(has_generation=True, status_keeps=STATUS_RESETS),
-    ("flowcontrol.apiserver.k8s.io", "PriorityLevelConfiguration"): Strategy(
-        has_generation=True, status_keeps=STATUS_RESETS
-    ),
-    ("certificates.k8s.io", "CertificateSigningRequest"): Strategy(fields={"spec.signerName": "spec.signerName"}),
-    ("resource.k8s.io", "ResourceSlice"): Strategy(
-        fields={"spec.nodeName": "spec.nodeName", "spec.driver": "spec.driver"}
-    ),
-    **{
-        ("rbac.authorization.k8s.io", kind): Strategy(name_rule=names.path_segment)
-        for kind in ("Role", "ClusterRole", "RoleBinding", "ClusterRoleBinding")
-    },
-}
+def _strategies(allocator: others.ServiceAllocator) -> dict[tuple[str, str], Strategy]:
+    return {
+        **_core(allocator),
+        **_apps(),
+        **_batch(),
+        **_rbac(),
+        **_networking(),
+        **_extensions(),
+        ("autoscaling", "HorizontalPodAutoscaler"): Strategy(defaults=(others.default_autoscaler,)),
+        ("storage.k8s.io", "StorageClass"): Strategy(defaults=(others.default_storage_class,)),
+        ("scheduling.k8s.io", "PriorityClass"): Strategy(
+            has_generation=True, defaults=(others.default_priority_class,)
+        ),
+        ("certificates.k8s.io", "CertificateSigningRequest"): Strategy(fields=_same("spec.signerName")),
+        ("resource.k8s.io", "ResourceSlice"): Strategy(fields=_same("spec.nodeName", "spec.driver")),
+    }
 
 
-def strategy_of(group: str, kind: str) -> Strategy:
-    """Give the strategy of a kind; most have nothing special."""
-    return _STRATEGIES.get((group, kind), _PLAIN)
+def _core(allocator: others.ServiceAllocator) -> dict[tuple[str, str], Strategy]:
+    return {
+        ("", "Namespace"): Strategy(
+            name_rule=names.label,
+            fields={"name": "metadata.name", "status.phase": "status.phase"},
+            completes=(others.complete_namespace,),
+        ),
+        ("", "Node"): Strategy(keeps_status_on_create=True, fields=_same("spec.unschedulable")),
+        ("", "Pod"): Strategy(
+            has_generation=True,
+            status_keeps=("ownerReferences",),
+            fields=_POD_FIELDS,
+            defaults=(pods.default_pod,),
+            completes=(pods.complete_pod,),
+            validates=(pods.validate_pod,),
+        ),
+        ("", "ConfigMap"): Strategy(validates=(others.validate_config,)),
+        ("", "Secret"): Strategy(
+            fields=_same("type"),
+            defaults=(others.default_secret,),
+            completes=(others.complete_secret,),
+            validates=(others.validate_secret,),
+        ),
+        ("", "Service"): Strategy(
+            name_rule=names.label_1035,
+            fields=_same("spec.clusterIP", "spec.type"),
+            defaults=(others.default_service,),
+            completes=(allocator,),
+            validates=(others.validate_service,),
+        ),
+        ("", "Endpoints"): Strategy(defaults=(others.default_endpoints,)),
+        ("", "Event"): Strategy(fields=_EVENT_FIELDS),
+        ("", "PersistentVolumeClaim"): Strategy(
+            defaults=(others.default_claim,), completes=(others.complete_claim,), validates=(others.validate_claim,)
+        ),
+        ("", "PersistentVolume"): Strategy(defaults=(others.default_volume,), completes=(others.complete_volume,)),
+        ("", "ReplicationController"): Strategy(
+            has_generation=True,
+            fields=_same("status.replicas"),
+            defaults=(workloads.default_replication_controller,),
+        ),
+    }
+
+
+def _apps() -> dict[tuple[str, str], Strategy]:
+    return {
+        ("apps", "Deployment"): Strategy(
+            has_generation=True,
+            annotations_count=True,
+            status_keeps=("labels",),
+            defaults=(workloads.default_deployment,),
+            validates=(workloads.validate_deployment,),
+        ),
+        ("apps", "ReplicaSet"): Strategy(
+            has_generation=True,
+            fields=_same("status.replicas"),
+            defaults=(workloads.default_replica_set,),
+            validates=(workloads.validate_replica_set,),
+        ),
+        ("apps", "StatefulSet"): Strategy(
+            has_generation=True,
+            defaults=(workloads.default_stateful_set,),
+            validates=(workloads.validate_stateful_set,),
+        ),
+        ("apps", "DaemonSet"): Strategy(
+            has_generation=True,
+            defaults=(workloads.default_daemon_set,),
+            completes=(workloads.complete_daemon_set,),
+            validates=(workloads.validate_replica_set,),
+        ),
+    }
+
+
+def _batch() -> dict[tuple[str, str], Strategy]:
+    return {
+        ("batch", "Job"): Strategy(
+            has_generation=True,
+            fields={"status.successful": "status.succeeded"},
+            defaults=(workloads.default_job,),
+            completes=(workloads.complete_job,),
+            validates=(workloads.validate_job,),
+        ),
+        ("batch", "CronJob"): Strategy(
+            has_generation=True, defaults=(workloads.default_cron_job,), validates=(workloads.validate_cron_job,)
+        ),
+    }
+
+
+def _rbac() -> dict[tuple[str, str], Strategy]:
+    role = Strategy(name_rule=names.path_segment, validates=(others.validate_role,))
+    binding = Strategy(
+        name_rule=names.path_segment, defaults=(others.default_binding,), validates=(others.validate_binding,)
+    )
+    group = "rbac.authorization.k8s.io"
+    return {
+        (group, "Role"): role,
+        (group, "ClusterRole"): role,
+        (group, "RoleBinding"): binding,
+        (group, "ClusterRoleBinding"): binding,
+    }
+
+
+def _networking() -> dict[tuple[str, str], Strategy]:
+    return {
+        ("networking.k8s.io", "Ingress"): _GENERATION,
+        ("networking.k8s.io", "IngressClass"): _GENERATION,
+        ("networking.k8s.io", "NetworkPolicy"): Strategy(
+            has_generation=True, defaults=(others.default_network_policy,)
+        ),
+        ("policy", "PodDisruptionBudget"): _GENERATION,
+        ("discovery.k8s.io", "EndpointSlice"): Strategy(
+            has_generation=True, defaults=(others.default_endpoint_slice,)
+        ),
+    }
+
+
+def _extensions() -> dict[tuple[str, str], Strategy]:
+    admission = "admissionregistration.k8s.io"
+    webhooks = Strategy(has_generation=True, defaults=(others.default_webhooks,))
+    by_status = Strategy(has_generation=True, status_keeps=STATUS_RESETS)
+    return {
+        ("apiextensions.k8s.io", "CustomResourceDefinition"): Strategy(
+            has_generation=True,
+            status_keeps=STATUS_RESETS,
+            defaults=(default_definition,),
+            completes=(complete_definition,),
+            validates=(validate_definition,),
+        ),
+        (admission, "ValidatingWebhookConfiguration"): webhooks,
+        (admission, "MutatingWebhookConfiguration"): webhooks,
+        (admission, "ValidatingAdmissionPolicy"): _GENERATION,
+        (admission, "ValidatingAdmissionPolicyBinding"): _GENERATION,
+        (admission, "MutatingAdmissionPolicy"): _GENERATION,
+        (admission, "MutatingAdmissionPolicyBinding"): _GENERATION,
+        ("flowcontrol.apiserver.k8s.io", "FlowSchema"): by_status,
+        ("flowcontrol.apiserver.k8s.io", "PriorityLevelConfiguration"): by_status,
+    }
+
+
+def _same(*fields: str) -> dict[str, str]:
+    return {each: each for each in fields}
+
+
+class Strategies:
+    """The strategies of one server: what services are given is counted here."""
+
+    def __init__(self) -> None:
+        self._known = _strategies(others.ServiceAllocator())
+
+    def of(self, group: str, kind: str) -> Strategy:
+        """Give the strategy of a kind; most have nothing special."""
+        return self._known.get((group, kind), _PLAIN)

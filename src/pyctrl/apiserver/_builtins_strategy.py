@@ -17,6 +17,13 @@ Complete: TypeAlias = Callable[[Object, Object | None], None]  # what the server
 Validate: TypeAlias = Callable[[Object, Object | None], Iterable[Cause]]
 
 
+def fill(obj: Object, **values: JSON) -> None:
+    """Set what is missing, null or an empty text."""
+    for key, value in values.items():
+        if obj.get(key) is None or obj[key] == "":
+            obj[key] = value
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Strategy:
     """How one built-in kind is created and updated."""

@@ -19,9 +19,10 @@ _SCALARS = {
     "io.k8s.apimachinery.pkg.apis.meta.v1.MicroTime": ("microtime", "v1.MicroTime"),
 }
 _EITHER = "io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1."
-_STAND_INS = {  # "a schema or a list of them" and the like: as good as always the schema
-    f"{_EITHER}JSONSchemaPropsOrArray": f"{_EITHER}JSONSchemaProps",
-    f"{_EITHER}JSONSchemaPropsOrBool": f"{_EITHER}JSONSchemaProps",
+_STAND_INS = {  # "a schema, or a list of them" and the like: the schema, and other JSON that is taken as it is
+    f"{_EITHER}JSONSchemaPropsOrArray": (f"{_EITHER}JSONSchemaProps", list),
+    f"{_EITHER}JSONSchemaPropsOrBool": (f"{_EITHER}JSONSchemaProps", bool),
+    f"{_EITHER}JSONSchemaPropsOrStringArray": (f"{_EITHER}JSONSchemaProps", list),
 }
 _ZERO_SCALARS = {"string": "", "integer": 0, "number": 0, "boolean": False}
 
@@ -56,7 +57,10 @@ class Components:
 
     def node(self, document: str, name: str) -> Node:
         """Give the node of a component; compiles it, and what it refers to, the first time."""
-        name = _STAND_INS.get(name, name)
+        if name in _STAND_INS:
+            stand_in, also = _STAND_INS[name]
+            node = self.node(document, stand_in)
+            return replace(node, go=replace(node.go or GoFacts(), also=also))
         if name not in self._nodes:
             self._nodes[name] = node = _empty(name)
             component = self.document(document)[name]

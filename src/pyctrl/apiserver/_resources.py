@@ -7,6 +7,7 @@ from typing import Protocol
 
 from . import _answers as answers
 from ._builtin_type import BuiltinType, Described
+from ._builtins import Strategies
 from ._components import Components
 from ._custom_type import CustomType, types_of
 from ._schema import JSON, Node
@@ -72,8 +73,10 @@ class Registry:
         self._definitions: dict[str, tuple[CustomType, ...]] = {}
         self.group_versions: dict[str, list[str]] = {}  # group -> versions, the preferred one first
         self.epoch = 0  # moves when what is served changes; discovery is cached by it
+        strategies = Strategies()
         for group, version, resource in self._described():
-            self._add(BuiltinType(group, version, resource, self.components))
+            strategy = strategies.of(group, resource["responseKind"]["kind"])
+            self._add(BuiltinType(group, version, resource, self.components, strategy))
 
     def find(self, group: str, version: str, plural: str) -> BuiltinType | CustomType | None:
         """Give the type of a resource, or None when it is not served."""

@@ -49,6 +49,7 @@ class GoFacts:
     struct: str = ""  # the name of the struct, as decoding errors print it
     name: str = ""  # the type as decoding errors print it: string, int32, v1.PodSpec
     scalar: str = ""  # quantity, time, microtime, bytes: text with a canonical form
+    also: type | None = None  # JSON of this type is taken as it is
     drop_zero: bool = False  # a value, not a pointer: its zero is not written
     zeros: tuple[tuple[str, JSON], ...] = ()  # fields that are always written, and the zero written when absent
     structs: tuple[str, ...] = ()  # the same for fields that are structs: written as their own zero

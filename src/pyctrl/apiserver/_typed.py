@@ -57,6 +57,8 @@ def _value(node: Node, value: JSON, path: str, struct: str, unknown: list[str]) 
 
 def _object(node: Node, value: JSON, path: str, struct: str, unknown: list[str]) -> JSON:
     if type(value) is not dict:
+        if node.go is not None and node.go.also is type(value):
+            return value
         raise _mismatch(node, value, path, struct)
     if node.additional is not None and not node.properties:
         return _map(node, node.additional, value, path, struct, unknown)

@@ -9,15 +9,19 @@ from ._formats import is_of_format
 from ._schema import JSON, Checks, Node, list_key
 
 _KINDS = {str: "string", bool: "boolean", int: "integer", float: "number", dict: "object", list: "array"}
+_FORMATS_OF = {"integer": "int64", "number": "float64"}
+_RANGES = {"int32": 1 << 31, "int64": 1 << 63}
 _TEXT = frozenset({None, "string"})
 _NUMBERS = frozenset({None, "integer", "number"})
 
 
-def validate(node: Node, value: JSON, path: str = "") -> list[Cause]:
-    """Give everything that is wrong with the value; `path` names the place it stands in."""
+def validate(node: Node, value: JSON, base: str = "") -> list[Cause]:
+    """Give everything that is wrong with a value. `base` is the field it stands in, when it is not an object itself."""
     causes: list[Cause] = []
-    _validate(node, value, path, causes)
-    return causes
+    _validate(node, value, "", causes)
+    if base:
+        return [cause._replace(field=f"{base}.{cause.field}" if cause.field else base) for cause in causes]
+    return [cause if cause.field else cause._replace(field="<nil>") for cause in causes]
 
 
 def _validate(node: Node, value: JSON, path: str, causes: list[Cause]) -> int:
@@ -31,7 +35,7 @@ def _validate(node: Node, value: JSON, path: str, causes: list[Cause]) -> int:
     if checks is not None:
         _branches(checks, value, path, causes)
         _scalar(node, checks, kind, value, path, causes)
-    elif kind is float and node.type == "integer" and not value.is_integer():
+    elif kind is float and _is_out_of_type(node, value, ""):
         causes.append(_out_of_type(path))
     looked = 1
     if kind is list and (node.items is not None or checks is not None):
@@ -60,10 +64,15 @@ def _type(node: Node, value: JSON, path: str, causes: list[Cause]) -> None:
     if node.int_or_string:
         if found not in ("integer", "string") and not _is_whole(value):
             causes.append(_wrong_type(path, "integer,string", found))
-    elif wanted is not None and found != wanted and not (
-        wanted == "number" and found == "integer" or wanted == "integer" and _is_whole(value)
-    ):
-        causes.append(_wrong_type(path, wanted, found))
+    elif wanted is not None and found != wanted and not _is_close(wanted, found, value):
+        if node.checks is not None and node.checks.format and found not in ("string", "array"):
+            causes.append(_wrong_type(path, node.checks.format, _FORMATS_OF.get(found, "")))
+        else:
+            causes.append(_wrong_type(path, wanted, found))
+
+
+def _is_close(wanted: str, found: str, value: JSON) -> bool:
+    return (wanted == "number" and found == "integer") or (wanted == "integer" and _is_whole(value))
 
 
 def _is_whole(value: JSON) -> bool:
@@ -71,11 +80,19 @@ def _is_whole(value: JSON) -> bool:
 
 
 def _wrong_type(path: str, wanted: str, found: str) -> Cause:
-    return invalid_type(path or "<nil>", found, f'{path} in body must be of type {wanted}: "{found}"')
+    return invalid_type(path, found, f'{path} in body must be of type {wanted}: "{found}"')
 
 
-def _out_of_type(path: str) -> Cause:
-    return invalid_value("<nil>", "", f"Checked value must be of type integer (default format) in {path}")
+def _out_of_type(path: str, format_: str = "") -> Cause:
+    form = f"with format {format_}" if format_ else "(default format)"
+    return invalid_value("", "", f"Checked value must be of type integer {form} in {path}")
+
+
+def _is_out_of_type(node: Node, value: float, format_: str) -> bool:
+    if node.type != "integer":
+        return False
+    limit = _RANGES.get(format_, _RANGES["int64"])
+    return not float(value).is_integer() or not -limit <= value < limit
 
 
 def _scalar(node: Node, checks: Checks, kind: type, value: JSON, path: str, causes: list[Cause]) -> None:
@@ -98,8 +115,8 @@ def _string(checks: Checks, value: str, path: str, causes: list[Cause]) -> None:
 
 
 def _number(node: Node, checks: Checks, value: float, path: str, causes: list[Cause]) -> None:
-    if node.type == "integer" and isinstance(value, float) and not value.is_integer():
-        causes.append(_out_of_type(path))
+    if _is_out_of_type(node, value, checks.format):
+        causes.append(_out_of_type(path, checks.format))
     if checks.multiple_of and not _is_multiple(value, checks.multiple_of):
         causes.append(invalid_value(path, value, f"{path} in body should be a multiple of {_plain(checks.multiple_of)}"))
     if checks.maximum is not None:
@@ -153,7 +170,7 @@ def _object(node: Node, value: dict[str, JSON], path: str, causes: list[Cause]) 
     if node.closed:
         for key in value:
             if key not in properties:
-                causes.append(invalid_value(path or "<nil>", key, f"{prefix}{key} in body is a forbidden property"))
+                causes.append(invalid_value(path, key, f"{prefix}{key} in body is a forbidden property"))
     elif additional is not None:
         for key, item in value.items():
             if key not in properties:
@@ -195,12 +212,12 @@ def _branches(checks: Checks, value: JSON, path: str, causes: list[Cause]) -> No
         _one_of(checks.one_of, value, path, causes)
     if checks.all_of:
         _all_of(checks.all_of, value, path, causes)
-    if checks.not_ is not None and not validate(checks.not_, value, path):
+    if checks.not_ is not None and not _attempts((checks.not_,), value, path)[0][0]:
         causes.append(_composite(path, "must not validate the schema (not)"))
 
 
 def _composite(path: str, words: str) -> Cause:
-    return invalid_value("<nil>", "", f'"{path}" {words}')
+    return invalid_value("", "", f'"{path}" {words}')
 
 
 def _attempts(schemas: tuple[Node, ...], value: JSON, path: str) -> list[tuple[list[Cause], int]]:

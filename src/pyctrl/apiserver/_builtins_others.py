@@ -1,0 +1,345 @@
+"""The built-in kinds beside workloads: services, claims and volumes, configuration, roles, networking, scaling."""
+
+from __future__ import annotations
+
+import ipaddress
+from collections.abc import Iterator, Mapping
+
+from pyctrl import _clock
+
+from . import _names as names
+from ._answers import Cause, duplicate, field_forbidden, invalid_value, required, unsupported
+from ._builtins_strategy import Object, fill
+from ._schema import JSON
+
+_RBAC = "rbac.authorization.k8s.io"
+_DATA_LIMIT = 1024 * 1024  # bytes of a ConfigMap's or Secret's values together
+
+
+# -- namespaces ------------------------------------------------------------------------------------------------
+
+
+def complete_namespace(new: Object, old: Object | None) -> None:
+    """A namespace is held by the `kubernetes` finalizer of its spec, and carries its name as a label."""
+    if old is None:
+        finalizers = new["spec"].setdefault("finalizers", [])
+        if "kubernetes" not in finalizers:
+            finalizers.append("kubernetes")
+        new["status"] = {"phase": "Active"}
+    new["metadata"].setdefault("labels", {})["kubernetes.io/metadata.name"] = new["metadata"].get("name", "")
+
+
+# -- services --------------------------------------------------------------------------------------------------
+
+
+def default_service(obj: Object) -> None:
+    """Cluster-internal, no affinity; a port targets its own number."""
+    spec = obj["spec"]
+    fill(spec, sessionAffinity="None", type="ClusterIP")
+    if spec["sessionAffinity"] == "ClientIP":
+        fill(spec, sessionAffinityConfig={"clientIP": {"timeoutSeconds": 10800}})
+    for port in spec.get("ports") or ():
+        fill(port, protocol="TCP")
+        if port.get("targetPort") in (None, 0, ""):
+            port["targetPort"] = port["port"]
+    if spec["type"] in ("NodePort", "LoadBalancer"):
+        fill(spec, externalTrafficPolicy="Cluster")
+    if spec["type"] == "LoadBalancer":
+        fill(spec, allocateLoadBalancerNodePorts=True)
+    if spec["type"] != "ExternalName":
+        fill(spec, internalTrafficPolicy="Cluster")
+
+
+class ServiceAllocator:
+    """Hands out cluster addresses and node ports, each once until the range is used up.
+
+    Addresses go up from the bottom of the range and are not given again before all others were: what a deleted service
+    had stays unused as long as possible, as with kube-apiserver's random choice.
+    """
+
+    def __init__(self, network: str = "10.0.0.0/24", ports: range = range(30000, 32768)) -> None:
+        self._network = ipaddress.ip_network(network)
+        self._ports = ports
+        self._next_address = 10  # the first ones are kept for well-known services: kubernetes, DNS
+        self._next_port = 0
+
+    def __call__(self, new: Object, old: Object | None) -> None:
+        """Complete a service: keep what it has, give what it lacks."""
+        spec = new["spec"]
+        before = old["spec"] if old is not None else {}
+        if spec["type"] == "ExternalName":
+            for key in ("clusterIP", "clusterIPs", "ipFamilies", "ipFamilyPolicy"):
+                spec.pop(key, None)
+            return
+        self._address(spec, before)
+        if spec["type"] in ("NodePort", "LoadBalancer"):
+            self._node_ports(spec, before)
+
+    def _address(self, spec: Object, before: Mapping[str, JSON]) -> None:
+        for key in ("clusterIP", "clusterIPs", "ipFamilies", "ipFamilyPolicy"):
+            if spec.get(key) is None and before.get(key) is not None:
+                spec[key] = before[key]
+        fill(spec, clusterIP=(spec.get("clusterIPs") or [""])[0] or self._take_address())
+        fill(spec, clusterIPs=[spec["clusterIP"]])
+        if spec["clusterIP"] == "None" and not spec.get("selector"):
+            fill(spec, ipFamilies=["IPv4", "IPv6"], ipFamilyPolicy="RequireDualStack")
+        fill(spec, ipFamilies=["IPv4"], ipFamilyPolicy="SingleStack")
+
+    def _take_address(self) -> str:
+        usable = self._network.num_addresses - 2
+        offset = 1 + self._next_address % usable
+        self._next_address += 1
+        return str(self._network[offset])
+
+    def _node_ports(self, spec: Object, before: Mapping[str, JSON]) -> None:
+        known = {(each.get("name", ""), each["port"], each["protocol"]): each for each in before.get("ports") or ()}
+        for port in spec.get("ports") or ():
+            if not port.get("nodePort"):
+                earlier = known.get((port.get("name", ""), port["port"], port["protocol"])) or {}
+                port["nodePort"] = earlier.get("nodePort") or self._take_port()
+
+    def _take_port(self) -> int:
+        port = self._ports[self._next_port % len(self._ports)]
+        self._next_port += 1
+        return port
+
+
+def validate_service(new: Object, old: Object | None) -> Iterator[Cause]:
+    """Check a service's ports and that its address stays."""
+    spec = new["spec"]
+    ports = spec.get("ports") or []
+    is_headless = spec.get("clusterIP") == "None"
+    if not ports and not is_headless and spec["type"] != "ExternalName":
+        yield required("spec.ports")
+    seen: set[str] = set()
+    for index, port in enumerate(ports):
+        path = f"spec.ports[{index}]"
+        name = port.get("name", "")
+        if not name and len(ports) > 1:
+            yield required(f"{path}.name")
+        elif name:
+            yield from (invalid_value(f"{path}.name", name, why) for why in names.label(name))
+            if name in seen:
+                yield duplicate(f"{path}.name", name)
+            seen.add(name)
+        if not 1 <= port.get("port", 0) <= 65535:
+            yield invalid_value(f"{path}.port", port.get("port", 0), "must be between 1 and 65535, inclusive")
+    kinds = ("ClusterIP", "ExternalName", "LoadBalancer", "NodePort")
+    if spec["type"] not in kinds:
+        yield unsupported("spec.type", spec["type"], kinds)
+    if old is not None and spec["type"] != "ExternalName" and old["spec"].get("clusterIP"):
+        if spec.get("clusterIP") != old["spec"]["clusterIP"]:
+            yield invalid_value("spec.clusterIPs[0]", spec.get("clusterIPs"), "may not change once set")
+
+
+# -- claims and volumes ----------------------------------------------------------------------------------------
+
+
+def default_claim(obj: Object) -> None:
+    """A file system."""
+    fill(obj["spec"], volumeMode="Filesystem")
+    fill(obj["status"], phase="Pending")
+
+
+def complete_claim(new: Object, old: Object | None) -> None:
+    """A new claim is pending, and protected while pods use it."""
+    if old is None:
+        new["status"] = {"phase": "Pending"}
+        _protect(new, "kubernetes.io/pvc-protection")
+
+
+def default_volume(obj: Object) -> None:
+    """Retained, a file system."""
+    spec = obj["spec"]
+    fill(spec, persistentVolumeReclaimPolicy="Retain", volumeMode="Filesystem")
+    fill(obj["status"], phase="Pending")
+    if spec.get("hostPath") is not None:
+        spec["hostPath"].setdefault("type", "")
+
+
+def complete_volume(new: Object, old: Object | None) -> None:
+    """A new volume is pending, and protected while claims use it; the time of the last change of phase is kept."""
+    if old is None:
+        new["status"] = {"phase": "Pending", "lastPhaseTransitionTime": _timestamp()}
+        _protect(new, "kubernetes.io/pv-protection")
+    elif new["status"].get("phase") != old["status"].get("phase"):
+        new["status"]["lastPhaseTransitionTime"] = _timestamp()
+
+
+def _protect(obj: Object, finalizer: str) -> None:
+    finalizers = obj["metadata"].setdefault("finalizers", [])
+    if finalizer not in finalizers:
+        finalizers.append(finalizer)
+
+
+def _timestamp() -> str:
+    return _clock.now().strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def validate_claim(new: Object, old: Object | None) -> Iterator[Cause]:
+    """Check a claim: it asks for modes and for storage, and stays what it is."""
+    spec = new["spec"]
+    if not spec.get("accessModes"):
+        yield required("spec.accessModes", "at least 1 access mode is required")
+    if "storage" not in (spec["resources"].get("requests") or {}):
+        yield required("spec.resources[storage]")
+    if old is not None:
+        changeable = ("resources", "volumeAttributesClassName", *(() if old["spec"].get("volumeName") else ("volumeName",)))
+        if old["spec"].get("storageClassName") is None:
+            changeable = (*changeable, "storageClassName")
+        if _without(spec, changeable) != _without(old["spec"], changeable):
+            why = (
+                "spec is immutable after creation except resources.requests and volumeAttributesClassName for bound claims"
+            )
+            yield field_forbidden("spec", why)
+
+
+def _without(spec: Mapping[str, JSON], keys: tuple[str, ...]) -> dict[str, JSON]:
+    return {key: value for key, value in spec.items() if key not in keys}
+
+
+# -- configuration ---------------------------------------------------------------------------------------------
+
+
+def default_secret(obj: Object) -> None:
+    """Opaque."""
+    fill(obj, type="Opaque")
+
+
+def complete_secret(new: Object, old: Object | None) -> None:
+    """`stringData` is written into `data` and never read back."""
+    import base64
+
+    for key, text in (new.pop("stringData", None) or {}).items():
+        new.setdefault("data", {})[key] = base64.b64encode(text.encode()).decode()
+
+
+def validate_config(new: Object, old: Object | None) -> Iterator[Cause]:
+    """Check the keys and size of a ConfigMap or Secret, and that an immutable one stays as it is."""
+    size = 0
+    for part in ("data", "binaryData"):
+        for key, value in (new.get(part) or {}).items():
+            yield from (invalid_value(f"{part}[{key}]", key, why) for why in names.config_key(key))
+            size += len(value)
+    for key in sorted((new.get("data") or {}).keys() & (new.get("binaryData") or {}).keys()):
+        yield invalid_value(f"data[{key}]", key, "duplicate of key present in binaryData")
+    if size > _DATA_LIMIT:
+        yield Cause("FieldValueTooLong", f"Too long: may not be more than {_DATA_LIMIT} bytes", "")
+    if old is not None and old.get("immutable"):
+        if not new.get("immutable"):
+            yield field_forbidden("immutable", "field is immutable when `immutable` is set")
+        for part in ("data", "binaryData"):
+            if new.get(part) != old.get(part):
+                yield field_forbidden(part, "field is immutable when `immutable` is set")
+
+
+def validate_secret(new: Object, old: Object | None) -> Iterator[Cause]:
+    """A secret's type never changes."""
+    yield from validate_config(new, old)
+    if old is not None and new.get("type") != old.get("type"):
+        yield invalid_value("type", new.get("type"), "field is immutable")
+
+
+# -- roles -----------------------------------------------------------------------------------------------------
+
+
+def default_binding(obj: Object) -> None:
+    """References are to RBAC roles; users and groups are RBAC's, service accounts the core group's."""
+    fill(obj["roleRef"], apiGroup=_RBAC)
+    for subject in obj.get("subjects") or ():
+        if subject.get("kind") in ("User", "Group"):
+            fill(subject, apiGroup=_RBAC)
+
+
+def validate_binding(new: Object, old: Object | None) -> Iterator[Cause]:
+    """A binding keeps its role, and names its subjects."""
+    reference = new["roleRef"]
+    if reference.get("kind") not in ("Role", "ClusterRole"):
+        yield unsupported("roleRef.kind", reference.get("kind", ""), ("Role", "ClusterRole"))
+    if not reference.get("name"):
+        yield required("roleRef.name")
+    for index, subject in enumerate(new.get("subjects") or ()):
+        path = f"subjects[{index}]"
+        if not subject.get("name"):
+            yield required(f"{path}.name")
+        if subject.get("kind") not in ("ServiceAccount", "User", "Group"):
+            yield unsupported(f"{path}.kind", subject.get("kind", ""), ("ServiceAccount", "User", "Group"))
+        elif subject["kind"] == "ServiceAccount" and not subject.get("namespace"):
+            yield required(f"{path}.namespace")
+    if old is not None and reference != old["roleRef"]:
+        yield invalid_value("roleRef", reference, "cannot change roleRef")
+
+
+def validate_role(new: Object, old: Object | None) -> Iterator[Cause]:
+    """Every rule has verbs, and names resources or paths."""
+    for index, rule in enumerate(new.get("rules") or ()):
+        path = f"rules[{index}]"
+        if not rule.get("verbs"):
+            yield required(f"{path}.verbs", "verbs must contain at least one value")
+        if rule.get("nonResourceURLs"):
+            if rule.get("apiGroups") or rule.get("resources") or rule.get("resourceNames"):
+                why = "rules cannot apply to both regular resources and non-resource URLs"
+                yield invalid_value(f"{path}.nonResourceURLs", rule["nonResourceURLs"], why)
+            continue
+        if not rule.get("apiGroups"):
+            yield required(f"{path}.apiGroups", "resource rules must supply at least one api group")
+        if not rule.get("resources"):
+            yield required(f"{path}.resources", "resource rules must supply at least one resource")
+
+
+# -- networking, scaling, disruption ---------------------------------------------------------------------------
+
+
+def default_network_policy(obj: Object) -> None:
+    """Ports are TCP; a policy is about incoming traffic, and about outgoing when it has rules for it."""
+    spec = obj["spec"]
+    for rule in (*(spec.get("ingress") or ()), *(spec.get("egress") or ())):
+        for port in rule.get("ports") or ():
+            fill(port, protocol="TCP")
+    fill(spec, policyTypes=["Ingress", "Egress"] if spec.get("egress") else ["Ingress"])
+
+
+def default_autoscaler(obj: Object) -> None:
+    """At least one replica, at 80 % of the requested CPU."""
+    spec = obj["spec"]
+    fill(spec, minReplicas=1)
+    target = {"type": "Utilization", "averageUtilization": 80}
+    fill(spec, metrics=[{"type": "Resource", "resource": {"name": "cpu", "target": target}}])
+
+
+def default_webhooks(obj: Object) -> None:
+    """Fail closed, match equivalents, ten seconds, everything selected."""
+    is_mutating = obj.get("kind") == "MutatingWebhookConfiguration"
+    for webhook in obj.get("webhooks") or ():
+        fill(webhook, failurePolicy="Fail", matchPolicy="Equivalent", timeoutSeconds=10)
+        fill(webhook, namespaceSelector={}, objectSelector={})
+        if is_mutating:
+            fill(webhook, reinvocationPolicy="Never")
+        for rule in webhook.get("rules") or ():
+            fill(rule, scope="*")
+        if service := webhook["clientConfig"].get("service"):
+            fill(service, port=443)
+
+
+def default_storage_class(obj: Object) -> None:
+    """Volumes are deleted with their claims and bound at once."""
+    fill(obj, reclaimPolicy="Delete", volumeBindingMode="Immediate")
+
+
+def default_priority_class(obj: Object) -> None:
+    """A class preempts lower ones."""
+    fill(obj, preemptionPolicy="PreemptLowerPriority")
+
+
+def default_endpoints(obj: Object) -> None:
+    """Ports are TCP."""
+    for subset in obj.get("subsets") or ():
+        for port in subset.get("ports") or ():
+            fill(port, protocol="TCP")
+
+
+def default_endpoint_slice(obj: Object) -> None:
+    """Ports have a name, maybe empty, and are TCP."""
+    for port in obj.get("ports") or ():
+        port.setdefault("name", "")
+        fill(port, protocol="TCP")

@@ -1,0 +1,278 @@
+"""Deployments, replica sets, stateful sets, daemon sets, jobs and cron jobs: defaults, decisions and checks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from pyctrl.api import LabelSelector
+from pyctrl.errors import SelectorError
+
+from ._answers import Cause, invalid_value, required, unsupported
+from ._builtins_pods import default_template, validate_pod_spec
+from ._builtins_strategy import Object, fill
+from ._metadata import validate_labels
+from ._schema import JSON
+
+_TEMPLATE_GENERATION = "deprecated.daemonset.template.generation"
+
+
+# -- defaults --------------------------------------------------------------------------------------------------
+
+
+def default_deployment(obj: Object) -> None:
+    """One replica, rolling by quarters, ten old revisions, ten minutes to progress."""
+    spec = obj["spec"]
+    fill(spec, replicas=1, revisionHistoryLimit=10, progressDeadlineSeconds=600)
+    strategy = spec["strategy"]
+    fill(strategy, type="RollingUpdate")
+    if strategy["type"] == "RollingUpdate":
+        fill(strategy, rollingUpdate={})
+        fill(strategy["rollingUpdate"], maxUnavailable="25%", maxSurge="25%")
+    default_template(spec["template"])
+
+
+def default_replica_set(obj: Object) -> None:
+    """One replica."""
+    fill(obj["spec"], replicas=1)
+    default_template(obj["spec"]["template"])
+
+
+def default_replication_controller(obj: Object) -> None:
+    """One replica; the selector and labels follow the template's labels."""
+    spec = obj["spec"]
+    fill(spec, replicas=1)
+    if spec.get("template"):
+        default_template(spec["template"])
+        labels = spec["template"]["metadata"].get("labels") or {}
+        if labels:
+            fill(spec, selector=dict(labels))
+            fill(obj["metadata"], labels=dict(labels))
+
+
+def default_stateful_set(obj: Object) -> None:
+    """One replica, in order, rolling; claims are filled like any claim."""
+    spec = obj["spec"]
+    fill(spec, replicas=1, podManagementPolicy="OrderedReady", revisionHistoryLimit=10)
+    fill(spec, persistentVolumeClaimRetentionPolicy={})
+    fill(spec["persistentVolumeClaimRetentionPolicy"], whenDeleted="Retain", whenScaled="Retain")
+    strategy = spec["updateStrategy"]
+    fill(strategy, type="RollingUpdate")
+    if strategy["type"] == "RollingUpdate":
+        fill(strategy, rollingUpdate={})
+        fill(strategy["rollingUpdate"], partition=0)
+    for claim in spec.get("volumeClaimTemplates") or ():
+        claim.update(kind="PersistentVolumeClaim", apiVersion="v1")
+        fill(claim["spec"], volumeMode="Filesystem")
+        fill(claim["status"], phase="Pending")
+    default_template(spec["template"])
+
+
+def default_daemon_set(obj: Object) -> None:
+    """Rolling, one node at a time."""
+    spec = obj["spec"]
+    fill(spec, revisionHistoryLimit=10)
+    strategy = spec["updateStrategy"]
+    fill(strategy, type="RollingUpdate")
+    if strategy["type"] == "RollingUpdate":
+        fill(strategy, rollingUpdate={})
+        rolling = strategy["rollingUpdate"]
+        fill(rolling, maxUnavailable=0 if rolling.get("maxSurge") else 1, maxSurge=0)
+    default_template(spec["template"])
+
+
+def default_job_spec(spec: Object) -> None:
+    """One pod to completion, six retries."""
+    if spec.get("completions") is None and spec.get("parallelism") is None:
+        spec["completions"] = 1
+    fill(spec, parallelism=1, completionMode="NonIndexed", suspend=False)
+    fill(spec, backoffLimit=2**31 - 1 if spec.get("backoffLimitPerIndex") is not None else 6)
+    fill(spec, podReplacementPolicy="Failed" if spec.get("podFailurePolicy") else "TerminatingOrFailed")
+    spec.setdefault("manualSelector", False)
+    default_template(spec["template"])
+
+
+def default_job(obj: Object) -> None:
+    """The defaults of its spec."""
+    default_job_spec(obj["spec"])
+
+
+def default_cron_job(obj: Object) -> None:
+    """Runs may overlap, three successes and one failure are kept; the job template gets its pod's defaults only."""
+    spec = obj["spec"]
+    fill(spec, concurrencyPolicy="Allow", suspend=False, successfulJobsHistoryLimit=3, failedJobsHistoryLimit=1)
+    default_template(spec["jobTemplate"]["spec"]["template"])
+
+
+# -- what the server decides -----------------------------------------------------------------------------------
+
+
+def complete_daemon_set(new: Object, old: Object | None) -> None:
+    """Count the template's generations in the annotation that old clients read."""
+    annotations = new["metadata"].setdefault("annotations", {})
+    if old is None:
+        annotations[_TEMPLATE_GENERATION] = "1"
+        return
+    before = int((old["metadata"].get("annotations") or {}).get(_TEMPLATE_GENERATION, "1"))
+    changed = new["spec"] != old["spec"]
+    annotations[_TEMPLATE_GENERATION] = str(before + 1 if changed else before)
+
+
+def complete_job(new: Object, old: Object | None) -> None:
+    """Give a job a selector of its own, and its pods the labels for it, unless it brings them."""
+    spec = new["spec"]
+    if old is not None or spec.get("manualSelector"):
+        return
+    uid, name = new["metadata"].get("uid", ""), new["metadata"].get("name", "")
+    labels = spec["template"]["metadata"].setdefault("labels", {})
+    for key, value in (
+        ("batch.kubernetes.io/controller-uid", uid),
+        ("batch.kubernetes.io/job-name", name),
+        ("controller-uid", uid),
+        ("job-name", name),
+    ):
+        labels[key] = value
+    if not new["metadata"].get("labels"):
+        new["metadata"]["labels"] = dict(labels)
+    spec["selector"] = {"matchLabels": {"batch.kubernetes.io/controller-uid": uid}}
+
+
+# -- validation ------------------------------------------------------------------------------------------------
+
+
+def _selects_template(spec: Mapping[str, JSON]) -> Iterator[Cause]:
+    """The selector is there, is one, is not empty, and matches the template's labels."""
+    selector = spec.get("selector")
+    template = spec["template"]
+    labels = template["metadata"].get("labels") or {}
+    if selector is None:
+        yield required("spec.selector")
+        return
+    if not selector:
+        why = "empty selector is invalid for deployment"
+        yield invalid_value("spec.selector", selector, why)
+    try:
+        matches = LabelSelector.from_wire(selector).matches(labels)
+    except SelectorError as error:
+        yield invalid_value("spec.selector", selector, str(error))
+        return
+    if not matches:
+        why = "`selector` does not match template `labels`"
+        yield invalid_value("spec.template.metadata.labels", labels, why)
+
+
+def _template(template: Mapping[str, JSON], path: str) -> Iterator[Cause]:
+    yield from validate_labels(template["metadata"].get("labels") or {}, f"{path}.metadata.labels")
+    yield from validate_pod_spec(template["spec"], f"{path}.spec")
+
+
+def _always(template: Mapping[str, JSON]) -> Iterator[Cause]:
+    policy = template["spec"].get("restartPolicy")
+    if policy != "Always":
+        yield unsupported("spec.template.spec.restartPolicy", policy, ("Always",))
+
+
+def _immutable_selector(new: Object, old: Object | None) -> Iterator[Cause]:
+    if old is not None and new["spec"].get("selector") != old["spec"].get("selector"):
+        yield invalid_value("spec.selector", new["spec"].get("selector"), "field is immutable")
+
+
+def _not_negative(spec: Mapping[str, JSON], *keys: str) -> Iterator[Cause]:
+    for key in keys:
+        if isinstance(spec.get(key), int) and spec[key] < 0:
+            yield invalid_value(f"spec.{key}", spec[key], "must be greater than or equal to 0")
+
+
+def validate_deployment(new: Object, old: Object | None) -> Iterator[Cause]:
+    """Check a deployment; its selector never changes."""
+    spec = new["spec"]
+    yield from _not_negative(spec, "replicas")
+    yield from _selects_template(spec)
+    yield from _template(spec["template"], "spec.template")
+    yield from _always(spec["template"])
+    strategy = spec["strategy"]
+    if strategy["type"] not in ("Recreate", "RollingUpdate"):
+        yield unsupported("spec.strategy", strategy["type"], ("Recreate", "RollingUpdate"))
+    elif strategy["type"] == "Recreate" and strategy.get("rollingUpdate") is not None:
+        why = "Forbidden: may not be specified when strategy `type` is 'Recreate'"
+        yield Cause("FieldValueForbidden", why, "spec.strategy.rollingUpdate")
+    yield from _not_negative(spec, "minReadySeconds", "revisionHistoryLimit")
+    if (spec.get("progressDeadlineSeconds") or 0) <= spec.get("minReadySeconds", 0):
+        why = "must be greater than minReadySeconds"
+        yield invalid_value("spec.progressDeadlineSeconds", spec.get("progressDeadlineSeconds"), why)
+    yield from _immutable_selector(new, old)
+
+
+def validate_replica_set(new: Object, old: Object | None) -> Iterator[Cause]:
+    """Check a replica set (or daemon set); its selector never changes."""
+    spec = new["spec"]
+    yield from _not_negative(spec, "replicas", "minReadySeconds")
+    yield from _selects_template(spec)
+    yield from _template(spec["template"], "spec.template")
+    yield from _always(spec["template"])
+    yield from _immutable_selector(new, old)
+
+
+_STATEFUL = ("replicas", "ordinals", "template", "updateStrategy", "revisionHistoryLimit", "persistentVolumeClaimRetentionPolicy", "minReadySeconds")
+
+
+def validate_stateful_set(new: Object, old: Object | None) -> Iterator[Cause]:
+    """Check a stateful set; only a few fields of its spec may change."""
+    spec = new["spec"]
+    yield from _not_negative(spec, "replicas", "minReadySeconds")
+    yield from _selects_template(spec)
+    yield from _template(spec["template"], "spec.template")
+    yield from _always(spec["template"])
+    if old is not None and _without(spec, _STATEFUL) != _without(old["spec"], _STATEFUL):
+        why = (
+            "Forbidden: updates to statefulset spec for fields other than 'replicas', 'ordinals', 'template', "
+            "'updateStrategy', 'revisionHistoryLimit', 'persistentVolumeClaimRetentionPolicy' and 'minReadySeconds' "
+            "are forbidden"
+        )
+        yield Cause("FieldValueForbidden", why, "spec")
+
+
+def _without(spec: Mapping[str, JSON], keys: tuple[str, ...]) -> dict[str, JSON]:
+    return {key: value for key, value in spec.items() if key not in keys}
+
+
+def validate_job(new: Object, old: Object | None) -> Iterator[Cause]:
+    """Check a job; what it runs never changes."""
+    spec = new["spec"]
+    yield from _job_spec(spec, "spec")
+    if spec.get("selector") is None:
+        yield required("spec.selector")
+    if old is not None:
+        for key in ("completions", "selector", "template", "completionMode"):
+            if spec.get(key) != old["spec"].get(key) and not (key == "template" and old["spec"].get("suspend")):
+                yield invalid_value(f"spec.{key}", spec.get(key), "field is immutable")
+
+
+def _job_spec(spec: Mapping[str, JSON], path: str) -> Iterator[Cause]:
+    keys = ("parallelism", "completions", "activeDeadlineSeconds", "backoffLimit", "ttlSecondsAfterFinished")
+    for key in keys:
+        if isinstance(spec.get(key), int) and spec[key] < 0:
+            yield invalid_value(f"{path}.{key}", spec[key], "must be greater than or equal to 0")
+    yield from _template(spec["template"], f"{path}.template")
+    policy = spec["template"]["spec"].get("restartPolicy")
+    if policy not in ("OnFailure", "Never"):
+        where = f"{path}.template.spec.restartPolicy"
+        yield Cause("FieldValueRequired", "Required value: valid values: \"OnFailure\", \"Never\"", where) if not policy else unsupported(where, policy, ("OnFailure", "Never"))
+
+
+def validate_cron_job(new: Object, old: Object | None) -> Iterator[Cause]:
+    """Check a cron job: schedule, policy, the job it makes, and a name that leaves room for the job's."""
+    spec = new["spec"]
+    name = new["metadata"].get("name", "")
+    if len(name) > 52:
+        yield invalid_value("metadata.name", name, "must be no more than 52 characters")
+    schedule = spec.get("schedule", "")
+    if not schedule:
+        yield required("spec.schedule")
+    elif len(schedule.split()) != 5 and not schedule.startswith("@"):
+        why = f"expected exactly 5 fields, found {len(schedule.split())}: [{' '.join(schedule.split())}]"
+        yield invalid_value("spec.schedule", schedule, why)
+    if spec.get("concurrencyPolicy") not in ("Allow", "Forbid", "Replace"):
+        yield unsupported("spec.concurrencyPolicy", spec.get("concurrencyPolicy"), ("Allow", "Forbid", "Replace"))
+    yield from _job_spec(spec["jobTemplate"]["spec"], "spec.jobTemplate.spec")
+
+
