@@ -89,7 +89,11 @@ async def test_get_untyped(client: Client, server) -> None:
 async def test_get_metadata(client: Client, server) -> None:
     """Metadata[...] asks the server for nothing but the metadata."""
     server.reply(
-        {"apiVersion": "meta.k8s.io/v1", "kind": "PartialObjectMetadata", "metadata": {"name": "a", "labels": {"x": "y"}}}
+        {
+            "apiVersion": "meta.k8s.io/v1",
+            "kind": "PartialObjectMetadata",
+            "metadata": {"name": "a", "labels": {"x": "y"}},
+        }
     )
 
     found = await client.get(Metadata[Widget], KEY)
@@ -263,7 +267,9 @@ async def test_watch_error_event(client: Client, server) -> None:
         _ = [e async for e in client.watch(Widget)]
 
 
-@pytest.mark.parametrize("line", [b"garbage", b"[]", b'{"type": "NEWS", "object": {}}', b'{"type": "ERROR", "object": 1}'])
+@pytest.mark.parametrize(
+    "line", [b"garbage", b"[]", b'{"type": "NEWS", "object": {}}', b'{"type": "ERROR", "object": 1}']
+)
 async def test_watch_garbage(client: Client, server, line: bytes) -> None:
     """A line that is no event is a clear error, not a silent end."""
     server.reply(lines(line + b"\n"))

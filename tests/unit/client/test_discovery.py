@@ -1,0 +1,220 @@
+"""Discovery: where kinds are served, asked as rarely as possible and never answered from the past."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from pyctrl.api import GroupVersionKind, Unstructured
+from pyctrl.client import Client
+from pyctrl.errors import ConnectionFailed, ServiceUnavailable, StreamBroken, UnknownKind
+
+WIDGET = GroupVersionKind("demo.test", "v1", "Widget")
+POD = GroupVersionKind("", "v1", "Pod")
+
+
+def resource(plural: str, kind: str, scope: str = "Namespaced") -> dict[str, Any]:
+    return {
+        "resource": plural,
+        "responseKind": {"group": "", "version": "v1", "kind": kind},
+        "scope": scope,
+        "singularResource": kind.lower(),
+        "verbs": ["get"],
+        "shortNames": ["sn"],
+        "subresources": [{"subresource": "status", "responseKind": {"kind": kind}, "verbs": ["get"]}],
+    }
+
+
+def aggregated(group: str, *resources: dict[str, Any], freshness: str = "Current") -> dict[str, Any]:
+    version = {"version": "v1", "freshness": freshness, "resources": list(resources)}
+    return {"kind": "APIGroupDiscoveryList", "items": [{"metadata": {"name": group}, "versions": [version]}]}
+
+
+EMPTY = {"kind": "APIGroupDiscoveryList", "items": []}
+
+
+async def test_aggregated(client: Client, server) -> None:
+    """Two requests tell everything: plural, scope, verbs, short names and sub-resources of every kind."""
+    server.reply(aggregated("", resource("pods", "Pod"), resource("nodes", "Node", "Cluster")))
+    server.reply(aggregated("demo.test", resource("widgets", "Widget")))
+
+    pod = await client.discovery.mapping(POD)
+    node = await client.discovery.mapping(GroupVersionKind("", "v1", "Node"))
+    widget = await client.discovery.mapping_for_resource("demo.test", "v1", "widgets")
+
+    assert (pod.plural, pod.namespaced, pod.short_names) == ("pods", True, ("sn",))
+    assert (pod.verbs, pod.subresources) == (frozenset({"get"}), frozenset({"status"}))
+    assert not node.namespaced
+    assert widget.gvk == WIDGET
+    assert [a.path for a in server.asked] == ["/api", "/apis"]
+    assert "v=v2;as=APIGroupDiscoveryList" in server.asked[0].headers["Accept"]
+    assert len(await client.discovery.mappings()) == 3
+
+
+async def test_legacy(client: Client, server) -> None:
+    """A server that knows only the old documents is asked group version by group version."""
+    server.reply({"kind": "APIVersions", "versions": ["v1"]})
+    server.reply(
+        {"kind": "APIGroupList", "groups": [{"name": "demo.test", "versions": [{"groupVersion": "demo.test/v1"}]}]}
+    )
+    pods = {"name": "pods", "kind": "Pod", "namespaced": True, "verbs": ["get"], "shortNames": ["po"]}
+    server.reply({"kind": "APIResourceList", "resources": [pods, {"name": "pods/status", "kind": "Pod"}]})
+    server.reply({"kind": "APIResourceList", "resources": [{"name": "widgets", "kind": "Widget"}]})
+
+    pod = await client.discovery.mapping(POD)
+
+    assert (pod.plural, pod.subresources, pod.short_names) == ("pods", frozenset({"status"}), ("po",))
+    assert not (await client.discovery.mapping(WIDGET)).namespaced
+    assert [a.path for a in server.asked] == ["/api", "/apis", "/api/v1", "/apis/demo.test/v1"]
+
+
+async def test_legacy_group_that_is_down(client: Client, server) -> None:
+    """One group that does not answer takes none of the others with it, and is named when its kind is asked for."""
+    server.reply({"kind": "APIVersions", "versions": ["v1"]})
+    server.reply({"kind": "APIGroupList", "groups": [{"versions": [{"groupVersion": "demo.test/v1"}]}]})
+    server.reply({"kind": "APIResourceList", "resources": [{"name": "pods", "kind": "Pod"}]})
+    server.refuse(503, "ServiceUnavailable")
+
+    assert (await client.discovery.mapping(POD)).plural == "pods"
+
+    server.reply(EMPTY)
+    server.reply(aggregated("demo.test", freshness="Stale"))
+    with pytest.raises(UnknownKind, match="demo.test/v1 by a server that does not answer now"):
+        await client.discovery.mapping(WIDGET)
+
+
+async def test_stale_group_keeps_what_was_known(client: Client, server) -> None:
+    """A group whose server goes away keeps the resources that were known of it."""
+    server.reply(EMPTY)
+    server.reply(aggregated("demo.test", resource("widgets", "Widget")))
+    await client.discovery.refresh()
+    server.reply(EMPTY)
+    server.reply(aggregated("demo.test", freshness="Stale"))
+
+    await client.discovery.refresh()
+
+    assert (await client.discovery.mapping(WIDGET)).plural == "widgets"
+
+
+async def test_unknown_then_installed(client: Client, server) -> None:
+    """A kind that is installed after it was found unknown is found by the next question, a second later at most."""
+    for _ in range(3):
+        server.reply(EMPTY)
+    server.reply(aggregated("demo.test", resource("widgets", "Widget")))
+    loop = asyncio.get_running_loop()
+    started = loop.time()
+
+    with pytest.raises(UnknownKind, match="is its definition installed"):
+        await client.discovery.mapping(WIDGET)
+    assert loop.time() == started
+    assert (await client.discovery.mapping(WIDGET)).plural == "widgets"
+    assert loop.time() - started == 1
+
+
+async def test_single_flight(client: Client, server) -> None:
+    """A hundred tasks that ask for unknown kinds at once share one refresh."""
+    server.reply(EMPTY)
+    server.reply(aggregated("demo.test", resource("widgets", "Widget")))
+
+    found = await asyncio.gather(*(client.discovery.mapping(WIDGET) for _ in range(100)))
+
+    assert {mapping.plural for mapping in found} == {"widgets"}
+    assert len(server.asked) == 2
+
+
+async def test_many_askers_for_nothing(client: Client, server) -> None:
+    """However many ask for kinds that do not exist, the server is asked once a second."""
+
+    for _ in range(200):
+        server.reply(EMPTY)
+    loop = asyncio.get_running_loop()
+    started = loop.time()
+
+    async def ask(n: int) -> None:
+        for _ in range(5):
+            with pytest.raises(UnknownKind):
+                await client.discovery.mapping(GroupVersionKind("demo.test", "v1", f"Nothing{n}"))
+
+    async with asyncio.TaskGroup() as group:
+        for n in range(20):
+            group.create_task(ask(n))
+
+    refreshes = len(server.asked) / 2
+    assert refreshes <= loop.time() - started + 1
+    assert refreshes <= 6
+
+
+async def test_a_failed_refresh_is_everybodys(client: Client, server) -> None:
+    """A refresh that fails is the answer of all who waited for it; the next question asks again.
+
+    The first asker's refresh had begun before the others asked, so they share a second one.
+    """
+    server.refuse(503, "ServiceUnavailable")
+    server.refuse(503, "ServiceUnavailable")
+
+    outcomes = await asyncio.gather(*(client.discovery.mapping(WIDGET) for _ in range(5)), return_exceptions=True)
+    assert [type(outcome) for outcome in outcomes] == [ServiceUnavailable] * 5
+    assert len(server.asked) == 2
+
+    server.reply(EMPTY)
+    server.reply(aggregated("demo.test", resource("widgets", "Widget")))
+    assert (await client.discovery.mapping(WIDGET)).plural == "widgets"
+
+
+async def test_cancelling_one_asker(client: Client, server) -> None:
+    """When the task that does the refresh is cancelled, the next in line does it."""
+    blocked = asyncio.Event()
+
+    async def handler(asked: Any) -> Any:
+        if not blocked.is_set():
+            blocked.set()
+            await asyncio.Event().wait()
+        return server.line.pop(0)
+
+    server.handler = handler
+    server.reply(EMPTY)
+    server.reply(aggregated("demo.test", resource("widgets", "Widget")))
+    first = asyncio.create_task(client.discovery.mapping(WIDGET))
+    second = asyncio.create_task(client.discovery.mapping(WIDGET))
+    await blocked.wait()
+    first.cancel()
+
+    assert (await second).plural == "widgets"
+    with pytest.raises(asyncio.CancelledError):
+        await first
+
+
+async def test_removed_definition(client: Client, server) -> None:
+    """A kind whose definition was removed is UnknownKind, and is asked for again when it comes back."""
+    obj = {"apiVersion": "demo.test/v1", "kind": "Widget", "metadata": {"name": "a", "namespace": "d"}}
+    server.reply(EMPTY)
+    server.reply(aggregated("demo.test", resource("widgets", "Widget")))
+    server.not_served()
+
+    with pytest.raises(UnknownKind):
+        await client.update(Unstructured.from_wire(obj))
+
+    server.reply(EMPTY)
+    server.reply(aggregated("demo.test", resource("things", "Widget")))
+    server.reply(obj)
+    await client.update(Unstructured.from_wire(obj))
+    assert server.asked[-1].path == "/apis/demo.test/v1/namespaces/d/things/a"
+
+
+async def test_nearby(client: Client, server) -> None:
+    """The error names the same kind elsewhere before other kinds of the group."""
+    server.reply(aggregated("", resource("gadgets", "Gadget")))
+    server.reply(aggregated("demo.test", resource("gizmos", "Gizmo")))
+
+    with pytest.raises(UnknownKind, match=r"demo.test/v1, Kind=Gadget \(it serves v1 Gadget, demo.test/v1 Gizmo\)"):
+        await client.discovery.mapping(GroupVersionKind("demo.test", "v1", "Gadget"))
+
+
+async def test_no_cluster(client: Client, server) -> None:
+    """A cluster that cannot be asked is that error, not an unknown kind."""
+    server.line += [KeyError("x")] * 9
+
+    with pytest.raises((ConnectionFailed, StreamBroken)):
+        await client.discovery.mapping(WIDGET)

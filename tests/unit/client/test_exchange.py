@@ -1,0 +1,82 @@
+"""Failures and warnings, as they come over the wire."""
+
+from __future__ import annotations
+
+import logging
+
+import pytest
+
+from pyctrl.api import CustomResource, Key, Model
+from pyctrl.client import Client, InProcessTransport, ServerWarning
+from pyctrl.errors import ApiError, InternalError, ServiceUnavailable
+
+
+class Widget(CustomResource[Model], group="demo.test", version="v1"):
+    """A kind."""
+
+
+KEY = Key("default", "a")
+WIDGET = {"apiVersion": "demo.test/v1", "kind": "Widget", "metadata": {"name": "a", "namespace": "default"}}
+
+
+async def test_warnings_reach_the_handler(server) -> None:
+    """Each warning of an answer reaches the handler, with its escapes undone and the request that it is about."""
+    seen: list[ServerWarning] = []
+    client = Client(InProcessTransport(server), on_warning=seen.append)
+    both = r'299 - "unknown field \"spec.x\"", 299 - "second"'
+    server.reply(WIDGET, headers=[("Warning", both), ("Warning", '299 - "third"'), ("Warning", '199 - "not ours"')])
+
+    await client.get(Widget, KEY)
+
+    assert [warning.text for warning in seen] == ['unknown field "spec.x"', "second", "third"]
+    assert seen[0].request == "GET /apis/demo.test/v1/namespaces/default/widgets/a"
+
+
+async def test_warnings_are_logged(client: Client, server, caplog: pytest.LogCaptureFixture) -> None:
+    """Without a handler a warning is logged, also when the request is refused."""
+    server.reply({}, status=500, headers=[("Warning", '299 - "deprecated"')])
+
+    with caplog.at_level(logging.WARNING, "pyctrl.client"), pytest.raises(ApiError):
+        await client.get(Widget, KEY)
+
+    assert caplog.messages == ["the API server warns: deprecated"]
+
+
+async def test_status(client: Client, server) -> None:
+    """An error has the server's sentence, its code and what was asked."""
+    server.refuse(500, "InternalError", "etcd is on fire", Retry_After="120")
+
+    with pytest.raises(InternalError, match="etcd is on fire") as caught:
+        await client.get(Widget, KEY)
+
+    assert caught.value.request == "GET /apis/demo.test/v1/namespaces/default/widgets/a"
+    assert caught.value.retry_after == 120
+
+
+@pytest.mark.parametrize(
+    ("body", "content_type", "shown"),
+    [
+        (b"upstream connect error", "text/plain", "the server answered 503: upstream connect error"),
+        (b"<html><h1>503</h1></html>", "text/html", "the server answered 503: a page that is not of the API"),
+        (b"", "", "the server answered 503: nothing"),
+        (b'{"error": "x"}', "application/json", 'the server answered 503: {"error": "x"}'),
+        (b"\xff\xfe" * 1000, "application/octet-stream", "the server answered 503: \ufffd"),
+    ],
+)
+async def test_bodies_that_are_no_status(client: Client, server, body: bytes, content_type: str, shown: str) -> None:
+    """What a proxy answers becomes an error of the code's class, with a short readable part of its body."""
+    server.reply(body, status=503, headers=[("Content-Type", content_type)])
+
+    with pytest.raises(ServiceUnavailable) as caught:
+        await client.get(Widget, KEY)
+
+    assert caught.value.message.startswith(shown)
+    assert len(caught.value.message) < 400
+
+
+async def test_redirects_are_failures(client: Client, server) -> None:
+    """A redirect is not followed: an API server sends none, and a login page is not an object."""
+    server.reply(b"", status=302, headers=[("Location", "https://login.example")])
+
+    with pytest.raises(ApiError, match="302"):
+        await client.get(Widget, KEY)

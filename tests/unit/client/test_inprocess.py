@@ -1,0 +1,231 @@
+"""The in-process transport has the manners of a network."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+
+from pyctrl.client import BearerToken, Headers, HttpRequest, Impersonation, InProcessTransport
+from pyctrl.errors import ConnectionFailed, RequestTimeout, StreamBroken
+
+GET = HttpRequest(method="GET", path="/x")
+WATCH = HttpRequest(method="GET", path="/x", timeout=None)
+
+
+async def forever() -> Any:
+    await asyncio.Event().wait()
+
+
+async def test_chunks_flow_as_they_come(server) -> None:
+    """Chunks of a streamed answer reach the reader while the application is still producing."""
+    produced: list[int] = []
+
+    async def body() -> AsyncIterator[bytes]:
+        for n in range(3):
+            produced.append(n)
+            yield b"%d" % n
+
+    server.reply(body())
+    seen = []
+    async with InProcessTransport(server).stream(WATCH) as stream:
+        async for chunk in stream.chunks():
+            seen.append((chunk, len(produced)))
+
+    assert seen == [(b"0", 1), (b"1", 2), (b"2", 3)]
+
+
+async def test_whole_answers_and_streams_mix(server) -> None:
+    """A streamed answer can be asked for whole, and a whole one read as a stream."""
+
+    async def body() -> AsyncIterator[bytes]:
+        yield b"a"
+        yield b""
+        yield b"b"
+
+    server.reply(body())
+    server.reply(b"whole")
+    transport = InProcessTransport(server)
+
+    assert (await transport.request(GET)).body == b"ab"
+    async with transport.stream(GET) as stream:
+        assert [chunk async for chunk in stream.chunks()] == [b"whole"]
+
+
+async def test_cancelling_a_reader_closes_the_answer(server) -> None:
+    """When the reading task is cancelled, the application's iterator is closed before the task ends."""
+    closed = asyncio.Event()
+
+    async def body() -> AsyncIterator[bytes]:
+        try:
+            yield b"first"
+            await forever()
+        finally:
+            closed.set()
+
+    server.reply(body())
+
+    async def read() -> None:
+        async with InProcessTransport(server).stream(WATCH) as stream:
+            async for _ in stream.chunks():
+                pass
+
+    task = asyncio.create_task(read())
+    await asyncio.sleep(1)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert closed.is_set()
+
+
+async def test_cancelling_a_request_cancels_its_handler(server) -> None:
+    """When the asking task is cancelled, the handler is cancelled with it."""
+    cancelled = []
+
+    async def handler(_: object) -> Any:
+        try:
+            await forever()
+        except asyncio.CancelledError:
+            cancelled.append(True)
+            raise
+
+    server.handler = handler
+    task = asyncio.create_task(InProcessTransport(server).request(GET))
+    await asyncio.sleep(1)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert cancelled == [True]
+
+
+async def test_timeout(server) -> None:
+    """An answer that does not come in time is RequestTimeout, at exactly that time."""
+
+    async def handler(_: object) -> Any:
+        await forever()
+
+    server.handler = handler
+    loop = asyncio.get_running_loop()
+    started = loop.time()
+
+    with pytest.raises(RequestTimeout, match="GET /x"):
+        await InProcessTransport(server).request(HttpRequest(method="GET", path="/x", timeout=7))
+    assert loop.time() - started == 7
+
+
+async def test_head_timeout(server) -> None:
+    """A stream whose head does not come within 30 seconds is given up, though it has no timeout of its own."""
+
+    async def handler(_: object) -> Any:
+        await forever()
+
+    server.handler = handler
+    with pytest.raises(RequestTimeout):
+        async with InProcessTransport(server).stream(WATCH):
+            pass
+
+
+async def test_idle_timeout(server) -> None:
+    """Silence breaks a stream; chunks that keep coming do not, however long it takes altogether."""
+
+    async def body() -> AsyncIterator[bytes]:
+        for _ in range(5):
+            await asyncio.sleep(9)
+            yield b"x"
+        await forever()
+
+    server.reply(body())
+    loop = asyncio.get_running_loop()
+    started = loop.time()
+    seen = 0
+
+    async with InProcessTransport(server).stream(WATCH, idle_timeout=10) as stream:
+        with pytest.raises(RequestTimeout):
+            async for _ in stream.chunks():
+                seen += 1
+
+    assert (seen, loop.time() - started) == (5, 55)
+
+
+async def test_a_handler_that_raises(server) -> None:
+    """A handler's exception is a broken connection whose cause is the exception."""
+    server.line.append(KeyError("bug"))
+
+    with pytest.raises(StreamBroken, match="KeyError") as caught:
+        await InProcessTransport(server).request(GET)
+    assert isinstance(caught.value.__cause__, KeyError)
+
+
+async def test_a_body_that_raises(server) -> None:
+    """An exception in the middle of a body is a broken stream after what came before it."""
+
+    async def body() -> AsyncIterator[bytes]:
+        yield b"x"
+        raise OSError("disk")
+
+    server.reply(body())
+    seen = []
+    with pytest.raises(StreamBroken, match="disk"):
+        async with InProcessTransport(server).stream(WATCH) as stream:
+            async for chunk in stream.chunks():
+                seen.append(chunk)
+    assert seen == [b"x"]
+
+
+async def test_a_timeout_of_the_application_is_its_own(server) -> None:
+    """A TimeoutError inside of the application is not taken for a slow answer."""
+    server.line.append(TimeoutError("inner"))
+
+    with pytest.raises(StreamBroken, match="inner"):
+        await InProcessTransport(server).request(GET)
+
+
+async def test_other_tasks_run_meanwhile(server) -> None:
+    """Every request lets other tasks run, so that a loop of requests starves nobody."""
+    ran = asyncio.Event()
+    asyncio.get_running_loop().call_soon(ran.set)
+    server.reply()
+
+    await InProcessTransport(server).request(GET)
+
+    assert ran.is_set()
+
+
+async def test_who_asks(server) -> None:
+    """Credentials and impersonation go with each request; a request that impersonates leaves nothing of the default."""
+    transport = InProcessTransport(
+        server, credentials=BearerToken("t"), impersonate=Impersonation(user="a", groups=("g", "h"))
+    )
+    server.reply()
+    server.reply()
+
+    await transport.request(GET)
+    await transport.request(HttpRequest(method="GET", path="/x", headers={"Impersonate-User": "b"}))
+
+    assert server.asked[0].headers["authorization"] == "Bearer t"
+    assert server.asked[0].headers.get_all("Impersonate-Group") == ["g", "h"]
+    assert server.asked[1].headers["Impersonate-User"] == "b"
+    assert server.asked[1].headers.get_all("Impersonate-Group") == []
+
+
+async def test_closed(server) -> None:
+    """A closed transport refuses to ask."""
+    transport = InProcessTransport(server)
+    await transport.aclose()
+    await transport.aclose()
+
+    with pytest.raises(ConnectionFailed, match="closed"):
+        await transport.request(GET)
+
+
+def test_headers() -> None:
+    """Names match in any case, all values are kept, and as a mapping the first one counts."""
+    headers = Headers([("A", "1"), ("b", "2"), ("a", "3")])
+
+    assert headers["a"] == headers.get("A") == "1"
+    assert headers.get_all("a") == ["1", "3"]
+    assert dict(headers) == {"A": "1", "b": "2"}
+    assert len(headers) == 2
+    assert headers.get("c") is None

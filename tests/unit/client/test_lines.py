@@ -1,0 +1,36 @@
+"""Splitting a stream into lines."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pyctrl.client import LineSplitter
+
+
+@given(st.binary(max_size=200).map(lambda b: b.replace(b"a", b"\n")), st.lists(st.integers(1, 7)))
+def test_any_chunks_give_the_same_lines(data: bytes, sizes: list[int]) -> None:
+    """However the bytes are cut into chunks, the lines are the same, empty ones left out."""
+    splitter = LineSplitter()
+    lines: list[bytes] = []
+    rest = data
+    for size in [*sizes, len(data) + 1]:
+        lines += splitter.feed(rest[:size])
+        rest = rest[size:]
+
+    *whole, tail = data.split(b"\n")
+    assert lines == [line for line in whole if line]
+    assert splitter.rest() == tail
+    assert splitter.rest() == b""
+
+
+def test_a_line_longer_than_any_buffer() -> None:
+    """A line of 64 MB in chunks of 64 KB comes out whole, in time that grows with its length only."""
+    splitter = LineSplitter()
+    chunk = b"x" * 65536
+    for _ in range(1024):
+        assert splitter.feed(chunk) == []
+
+    (line,) = splitter.feed(b"\n")
+
+    assert len(line) == 64 * 1024 * 1024

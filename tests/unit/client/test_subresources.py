@@ -1,0 +1,152 @@
+"""Sub-resources: the status, scale, eviction, binding, token, and any other by name."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from pyctrl.api import CustomResource, Key, Model
+from pyctrl.client import Client, MergePatch, bind, create_token, evict, get_scale, merge_from, set_scale
+from pyctrl.errors import TooManyRequests, UnknownKind
+
+
+class WidgetStatus(Model):
+    ready: int = 0
+
+
+class Widget(CustomResource[Model, WidgetStatus], group="demo.test", version="v1"):
+    """A kind with a status."""
+
+
+KEY = Key("default", "a")
+PATH = "/apis/demo.test/v1/namespaces/default/widgets/a"
+SCALE = {
+    "apiVersion": "autoscaling/v1",
+    "kind": "Scale",
+    "metadata": {"name": "a", "namespace": "default", "resourceVersion": "8"},
+    "spec": {"replicas": 3},
+    "status": {"replicas": 2, "selector": "app=a"},
+}
+
+
+def wire(ready: int = 0) -> dict[str, Any]:
+    metadata = {"name": "a", "namespace": "default", "resourceVersion": "5"}
+    return {"apiVersion": "demo.test/v1", "kind": "Widget", "metadata": metadata, "status": {"ready": ready}}
+
+
+async def test_status(client: Client, server) -> None:
+    """The status is written at its own path and answered with the whole object, typed."""
+    obj = Widget.from_wire(wire())
+    patch = merge_from(obj)
+    obj.status.ready = 2
+    for _ in range(4):
+        server.reply(wire(2))
+
+    assert (await client.status.update(obj)).status.ready == 2
+    assert (await client.status.patch(obj, patch)).status.ready == 2
+    assert (await client.status.patch(Widget, KEY, MergePatch({"status": {"ready": 2}}))).status.ready == 2
+    assert (await client.status.apply(obj, field_owner="me")).status.ready == 2
+
+    assert [(a.method, a.path) for a in server.asked] == [
+        ("PUT", f"{PATH}/status"),
+        ("PATCH", f"{PATH}/status"),
+        ("PATCH", f"{PATH}/status"),
+        ("PATCH", f"{PATH}/status"),
+    ]
+    assert server.asked[1].json == {"status": {"ready": 2}}
+    assert server.asked[3].headers["content-type"] == "application/apply-patch+yaml"
+
+
+async def test_status_answers_reach_observers(client: Client, server) -> None:
+    """A status write answers with the object, so observers get it; a scale write does not, so they get none."""
+    bodies: list[bytes | None] = []
+
+    class Observer:
+        def before(self, *_: object) -> None: ...
+
+        def after(self, _gvk: Any, _key: Key, _verb: str, body: bytes | None, _error: Any) -> None:
+            bodies.append(body)
+
+    client.observe_writes(Observer())
+    server.reply(wire(2))
+    server.reply(SCALE)
+
+    await client.status.update(Widget.from_wire(wire(2)))
+    await set_scale(client, Widget, KEY, 3)
+
+    assert bodies[0] is not None
+    assert bodies[1] is None
+
+
+async def test_scale(client: Client, server) -> None:
+    """The scale of any kind is read and set without touching the rest of the object."""
+    server.reply(SCALE)
+    server.reply(SCALE)
+
+    scale = await get_scale(client, Widget, KEY)
+    await set_scale(client, Widget, KEY, 5)
+
+    assert (scale.replicas, scale.current_replicas, str(scale.selector)) == (3, 2, "app=a")
+    assert (server.asked[1].method, server.asked[1].path) == ("PATCH", f"{PATH}/scale")
+    assert server.asked[1].json == {"spec": {"replicas": 5}}
+
+
+async def test_eviction(client: Client, server) -> None:
+    """An eviction that a budget forbids is TooManyRequests at once, so that the caller decides when to try again."""
+    server.reply({"kind": "Status", "status": "Success"}, status=201)
+    server.refuse(429, "TooManyRequests", "Cannot evict pod as it would violate the pod's disruption budget.")
+
+    await evict(client, Key("default", "p"), grace_period_seconds=5)
+    with pytest.raises(TooManyRequests, match="disruption budget"):
+        await evict(client, Key("default", "p"))
+
+    assert server.asked[0].path == "/api/v1/namespaces/default/pods/p/eviction"
+    assert server.asked[0].json["kind"] == "Eviction"
+    assert server.asked[0].json["deleteOptions"]["gracePeriodSeconds"] == 5
+
+
+async def test_binding(client: Client, server) -> None:
+    """A binding names the node."""
+    server.reply({"kind": "Status", "status": "Success"}, status=201)
+
+    await bind(client, Key("default", "p"), "node-1")
+
+    assert server.asked[0].path == "/api/v1/namespaces/default/pods/p/binding"
+    assert server.asked[0].json["target"] == {"apiVersion": "v1", "kind": "Node", "name": "node-1"}
+
+
+async def test_token(client: Client, server) -> None:
+    """A token comes with its end, and does not show in logs."""
+    status = {"token": "secret", "expirationTimestamp": "2030-01-02T03:04:05Z"}
+    server.reply({"kind": "TokenRequest", "apiVersion": "authentication.k8s.io/v1", "status": status}, status=201)
+
+    token = await create_token(client, Key("default", "sa"), audiences=["x"], expiration_seconds=600)
+
+    assert token.token == "secret"
+    assert token.expires_at == datetime(2030, 1, 2, 3, 4, 5, tzinfo=UTC)
+    assert "secret" not in repr(token)
+    assert server.asked[0].path == "/api/v1/namespaces/default/serviceaccounts/sa/token"
+    assert server.asked[0].json["spec"] == {"audiences": ["x"], "expirationSeconds": 600}
+
+
+async def test_any_other(client: Client, server) -> None:
+    """Any sub-resource can be read and replaced by name; with a class the answer is typed."""
+    server.reply(wire())
+    server.reply(wire(1))
+
+    untyped = await client.subresource("approval").get(Widget, KEY)
+    typed = await client.subresource("approval").update(Widget, KEY, Widget.from_wire(wire(1)), answer=Widget)
+
+    assert untyped["status"] == {"ready": 0}
+    assert typed.status.ready == 1
+    assert [(a.method, a.path) for a in server.asked] == [("GET", f"{PATH}/approval"), ("PUT", f"{PATH}/approval")]
+
+
+async def test_subresource_that_is_not_served(client: Client, server) -> None:
+    """A sub-resource that the kind does not have is named in the error."""
+    server.not_served()
+
+    with pytest.raises(UnknownKind, match="sub-resource nonsense"):
+        await client.subresource("nonsense").get(Widget, KEY)
