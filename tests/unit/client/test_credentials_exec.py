@@ -24,6 +24,7 @@ from tests.unit.client._authority import Authority, shake_hands
 pytestmark = pytest.mark.real_time  # a plugin is a process
 
 V1 = "client.authentication.k8s.io/v1"
+ANSWER = {"apiVersion": V1, "kind": "ExecCredential"}
 START = datetime(2030, 1, 1, tzinfo=UTC)
 
 
@@ -41,7 +42,7 @@ class Script:
         self.path.chmod(self.path.stat().st_mode | stat.S_IXUSR)
 
     def answers(self, **status: Any) -> None:
-        self._answer.write_text(json.dumps({"apiVersion": V1, "kind": "ExecCredential", "status": status}))
+        self._answer.write_text(json.dumps({**ANSWER, "status": status}))
 
     def prints(self, text: str) -> None:
         self._answer.write_text(text)
@@ -206,15 +207,14 @@ async def test_a_client_certificate_from_the_plugin_is_shown_and_renewed(script:
         ("not json", "is not JSON"),
         ('{"kind": "Pod"}', "is not an ExecCredential"),
         ('{"kind": "ExecCredential", "apiVersion": "x/v9"}', "is of version 'x/v9'"),
-        (f'{{"kind": "ExecCredential", "apiVersion": "{V1}"}}', "has no status"),
-        (f'{{"kind": "ExecCredential", "apiVersion": "{V1}", "status": {{}}}}', "neither a token nor"),
+        (json.dumps(ANSWER), "has no status"),
+        (json.dumps({**ANSWER, "status": {}}), "neither a token nor"),
         (
-            f'{{"kind": "ExecCredential", "apiVersion": "{V1}", "status": {{"clientKeyData": "k"}}}}',
+            json.dumps({**ANSWER, "status": {"clientKeyData": "k"}}),
             "only one of clientCertificateData and clientKeyData",
         ),
         (
-            f'{{"kind": "ExecCredential", "apiVersion": "{V1}", '
-            '"status": {"token": "t", "expirationTimestamp": "soon"}}',
+            json.dumps({**ANSWER, "status": {"token": "t", "expirationTimestamp": "soon"}}),
             "'soon' is not a time",
         ),
     ],

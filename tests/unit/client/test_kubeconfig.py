@@ -249,7 +249,7 @@ def test_impersonation(tmp_path: Path) -> None:
 
 @pytest.mark.real_time
 async def test_a_plugin_is_told_of_its_cluster(tmp_path: Path) -> None:
-    """exec runs the program beside the kubeconfig, with args, env and, if it asks for that, what is known of the cluster."""
+    """exec runs the program beside the kubeconfig, with args, env and, if it asks for it, the cluster."""
     (tmp_path / "bin").mkdir()
     (tmp_path / "bin" / "plugin").write_text(
         "#!/bin/sh\n"
@@ -304,7 +304,7 @@ async def test_openid_connect(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("user", "why"),
     [
-        ({"token": 12345}, "token is a int for YAML; put it in quotes"),
+        ({"token": 12345}, "token is of type int for YAML; put it in quotes"),
         ({"token": " "}, "token of user 'jane' in .* is empty"),
         ({"tokenFile": "no"}, "tokenFile of user 'jane' in .*: cannot read .*/no: No such file"),
         ({"token": "t", "username": "u"}, "it has a token and a username"),
