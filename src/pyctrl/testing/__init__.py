@@ -21,6 +21,7 @@ from pyctrl.testing._virtual_time import (
 )
 
 if TYPE_CHECKING:
+    from pyctrl.testing._cluster_under_test import ClusterUnderTest
     from pyctrl.testing._control_plane import ControlPlane, ControlPlaneFailed, control_plane
     from pyctrl.testing._faults import (
         Answered,
@@ -41,6 +42,7 @@ __all__ = [
     "AnswerLost",
     "Answered",
     "Broken",
+    "ClusterUnderTest",
     "ControlPlane",
     "ControlPlaneFailed",
     "Deadlock",
@@ -62,7 +64,12 @@ __all__ = [
     "run_virtual",
 ]
 
-_FILES = {"ControlPlane": "_control_plane", "ControlPlaneFailed": "_control_plane", "control_plane": "_control_plane"}
+_FILES = {
+    "ClusterUnderTest": "_cluster_under_test",
+    "ControlPlane": "_control_plane",
+    "ControlPlaneFailed": "_control_plane",
+    "control_plane": "_control_plane",
+}
 
 
 def __getattr__(name: str) -> Any:

@@ -1,13 +1,23 @@
-"""The fixtures of the pytest plugin; async ones are declared through pytest-asyncio, so they work in both its modes."""
+"""The fixtures of the pytest plugin; async ones are declared through pytest-asyncio, so they work in both its modes.
+
+What needs a client or a cluster is imported where it is used: this module is imported by pytest in every project that
+has pyctrl installed.
+"""
 
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterator
+from typing import TYPE_CHECKING
 
 import pytest
 import pytest_asyncio
 
+from pyctrl.testing._choice import Choice, chosen
 from pyctrl.testing._loop_watch import no_blocking_calls, no_leftovers
+
+if TYPE_CHECKING:
+    from pyctrl.client import Client
+    from pyctrl.testing._cluster_under_test import ClusterUnderTest
 
 __all__: list[str] = []
 
@@ -28,3 +38,51 @@ async def _pyctrl_no_leftovers() -> AsyncIterator[None]:
     """Set up before every other async fixture and so torn down after all of them, when nothing may be left."""
     async with no_leftovers():
         yield
+
+
+@pytest.fixture(scope="session")
+def _pyctrl_outside_cluster() -> Iterator[ClusterUnderTest | None]:
+    """The cluster of the session, where the environment asks for one."""
+    from pyctrl.testing._cluster_under_test import outside_cluster
+
+    choice = chosen()
+    if choice is Choice.EMBEDDED:
+        yield None
+        return
+    with outside_cluster(choice) as cluster:
+        yield cluster
+
+
+@pytest_asyncio.fixture
+async def cluster(_pyctrl_outside_cluster: ClusterUnderTest | None) -> AsyncIterator[ClusterUnderTest]:
+    """A Kubernetes cluster: a new embedded one for each test, or the one that the environment names."""
+    if _pyctrl_outside_cluster is not None:
+        yield _pyctrl_outside_cluster
+        return
+    from pyctrl.cluster import Cluster
+    from pyctrl.testing._cluster_under_test import ClusterUnderTest
+
+    async with Cluster() as embedded:
+        yield ClusterUnderTest(config=embedded.config, choice=Choice.EMBEDDED)
+
+
+@pytest_asyncio.fixture
+async def client(cluster: ClusterUnderTest) -> AsyncIterator[Client]:
+    """A client of the cluster, without a cache."""
+    async with cluster.client() as client:
+        yield client
+
+
+@pytest_asyncio.fixture
+async def namespace(cluster: ClusterUnderTest, client: Client) -> AsyncIterator[str]:
+    """The name of a namespace that is this test's own, ready for pods; deleted afterwards with all that is in it."""
+    from pyctrl.api import Key, ObjectMeta
+    from pyctrl.client import wait_for
+    from pyctrl.kinds.core.v1 import Namespace, ServiceAccount
+
+    created = await client.create(Namespace(metadata=ObjectMeta(generate_name="test-")))
+    name = created.metadata.name
+    if cluster.has_controllers:  # until this account is there, pods are refused
+        await wait_for(client, ServiceAccount, Key(name, "default"), lambda found: found is not None)
+    yield name
+    await client.delete(created)

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+from pyctrl.testing._choice import Choice, chosen
 from pyctrl.testing._loop_watch import WatchedLoop, WatchedVirtualTimeLoop
 from pyctrl.testing._virtual_time import LIMIT
 
@@ -49,11 +50,18 @@ def pytest_asyncio_loop_factories(
 ) -> Mapping[str, Callable[[], asyncio.AbstractEventLoop]]:
     """Give pytest-asyncio the loop for ``item``: virtual where it is marked so, or where its directory is."""
     marker = item.get_closest_marker("virtual_time")
-    if marker is not None:
+    if marker is not None and not _needs_the_outside(item):
         return {"virtual": partial(WatchedVirtualTimeLoop, limit=_limit(marker))}
-    if item.get_closest_marker("real_time") is None and _in_virtual_directory(config, item.path):
+    if _in_virtual_directory(config, item.path) and not _needs_the_outside(item):
         return {"virtual": WatchedVirtualTimeLoop}
     return {"real": WatchedLoop if config.getini("pyctrl_strict_loop") else asyncio.new_event_loop}
+
+
+def _needs_the_outside(item: pytest.Item) -> bool:
+    """Whether the test asks for real time, or for a cluster that the environment puts outside of this process."""
+    if item.get_closest_marker("real_time") is not None:
+        return True
+    return chosen() is not Choice.EMBEDDED and "cluster" in getattr(item, "fixturenames", ())
 
 
 def _limit(marker: pytest.Mark) -> timedelta:

@@ -28,7 +28,7 @@ MISUSES = {
     "hides_a_failed_callback": ("asyncio.get_running_loop().call_soon(lambda: 1 / 0)", "exceptions that nobody saw"),
     "computes_for_long": ("compute(1.2)", "the loop was blocked: one turn took 1."),
     "sleeps": ("time.sleep(0.01)", "Blocking call to time.sleep"),
-    "connects": ("socket.create_connection(('127.0.0.1', 9))", "Blocking call to socket.socket.connect"),
+    "connects": ("with socket.socket() as s: s.connect(('127.0.0.1', 9))", "Blocking call to socket.socket.connect"),
 }
 
 
