@@ -64,7 +64,7 @@ class Entry:
         if value is None:
             return ""
         if not isinstance(value, str):
-            raise self.error(f"{key} is of type {type(value).__name__} for YAML; put it in quotes to make it text")
+            raise self.error(f"{key} is of type {type(value).__name__} for YAML; quote it to make it text")
         return value
 
     def flag(self, key: str) -> bool:

@@ -304,7 +304,7 @@ async def test_openid_connect(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("user", "why"),
     [
-        ({"token": 12345}, "token is of type int for YAML; put it in quotes"),
+        ({"token": 12345}, "token is of type int for YAML; quote it"),
         ({"token": " "}, "token of user 'jane' in .* is empty"),
         ({"tokenFile": "no"}, "tokenFile of user 'jane' in .*: cannot read .*/no: No such file"),
         ({"token": "t", "username": "u"}, "it has a token and a username"),
