@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 from ._answers import unauthorized
+from ._tokens import TokenSigner
 
 AUTHENTICATED = "system:authenticated"
 ANONYMOUS_GROUP = "system:unauthenticated"
@@ -28,11 +29,22 @@ ADMIN = User(name="kubernetes-admin", groups=("system:masters", AUTHENTICATED))
 class Authenticator:
     """Turns the headers of a request into its user.
 
-    Without any token known, everybody is an administrator: the server of a test that does not care.
+    Without any static token known, everybody but a service account is an administrator: the server of a test that does
+    not care.
+
+    Args:
+        is_live: Whether a service account is still there, by namespace, name and uid.
     """
 
-    def __init__(self, tokens: Mapping[str, User] | None = None) -> None:
+    def __init__(
+        self,
+        tokens: Mapping[str, User] | None,
+        signer: TokenSigner,
+        is_live: Callable[[str, str, str], bool],
+    ) -> None:
         self._tokens = dict(tokens) if tokens is not None else None
+        self._signer = signer
+        self._is_live = is_live
 
     def user(self, headers: Mapping[str, str]) -> User:
         """Give the user of a request.
@@ -40,19 +52,30 @@ class Authenticator:
         Raises:
             Refused: 401, the token is not known.
         """
-        if self._tokens is None:
-            return ADMIN
         scheme, _, token = headers.get("authorization", "").partition(" ")
         if not scheme:
-            return ANONYMOUS
+            return ADMIN if self._tokens is None else ANONYMOUS
         user = self.find(token.strip()) if scheme.lower() == "bearer" else None
         if user is None:
+            if self._tokens is None:
+                return ADMIN
             raise unauthorized()
         return user
 
     def find(self, token: str) -> User | None:
         """Give the user of a token, None when it is not known."""
-        return (self._tokens or {}).get(token)
+        static = (self._tokens or {}).get(token)
+        return static or self._service_account(token)
+
+    def _service_account(self, token: str) -> User | None:
+        claims = self._signer.read(token)
+        if claims is None:
+            return None
+        namespace, account = claims["kubernetes.io"]["namespace"], claims["kubernetes.io"]["serviceaccount"]
+        if not self._is_live(namespace, account["name"], account["uid"]):
+            return None
+        groups = ("system:serviceaccounts", f"system:serviceaccounts:{namespace}", AUTHENTICATED)
+        return User(name=claims["sub"], uid=account["uid"], groups=groups)
 
 
 def read_token_file(lines: Iterable[str]) -> dict[str, User]:

@@ -46,6 +46,11 @@ class Backend:
         """Store an object under the next version."""
         return self.collection(resource).put(typed_first(obj, resource), resource)
 
+    def is_service_account(self, namespace: str, name: str, uid: str) -> bool:
+        """Whether this very service account is there."""
+        found = self.storage.collection("", "serviceaccounts").find(namespace, name)
+        return found is not None and found.uid == uid
+
     def check_namespace(self, request: Request, name: str) -> None:
         """Refuse to create in a namespace that is not there (404) or on its way out (403)."""
         namespace = request.target.namespace

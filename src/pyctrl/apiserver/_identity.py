@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import uuid
 from datetime import UTC, datetime
 from random import Random
 from typing import Any
@@ -11,12 +10,15 @@ from pyctrl._clock import now
 
 _ALPHABET = "bcdfghjklmnpqrstvwxz2456789"  # apimachinery's: no vowels, nothing that looks like something else
 _SUFFIX = 5
+_FIXED = 0x4 << 76 | 0x8 << 60  # version 4, variant of RFC 9562
+_NOT_FIXED = ~(0xF << 76 | 0xC << 60)
 _NAME_LIMIT = 63  # generated names fit a label
 
 
 def new_uid(random: Random) -> str:
     """Make a random (version 4) uid from the server's own randomness."""
-    return str(uuid.UUID(int=random.getrandbits(128), version=4))
+    digits = f"{random.getrandbits(128) & _NOT_FIXED | _FIXED:032x}"
+    return f"{digits[:8]}-{digits[8:12]}-{digits[12:16]}-{digits[16:20]}-{digits[20:]}"
 
 
 def generated_name(prefix: str, random: Random) -> str:

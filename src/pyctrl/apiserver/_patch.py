@@ -33,6 +33,15 @@ OPERATIONS = 10_000  # kube-apiserver's limit on one JSON patch
 _OF_CUSTOM = (JSON_PATCH, MERGE, APPLY)
 
 
+def check_patch_type(request: Request, media: str) -> None:
+    """Refuse (415) a kind of patch that the resource does not take."""
+    if is_custom(request.resource):
+        if media not in _OF_CUSTOM:
+            raise unsupported_media_type(_OF_CUSTOM)
+    elif media not in (*_OF_CUSTOM, STRATEGIC):
+        raise media_type_without_handler()
+
+
 def patched(live: dict[str, Any], request: Request, media: str) -> tuple[dict[str, Any], list[str]]:
     """Apply the patch of a request; `live` is a fresh decode that may be changed.
 
@@ -40,14 +49,12 @@ def patched(live: dict[str, Any], request: Request, media: str) -> tuple[dict[st
         The new object, and the paths of members that the patch has twice.
 
     Raises:
-        Refused: 400, 413, 415 or 422.
+        Refused: 400, 413 or 422.
     """
     if len(request.body) > BODY_LIMIT:
         raise too_large(BODY_LIMIT)
     if media == JSON_PATCH:
         return _json_patched(live, request), []
-    if media not in (MERGE, STRATEGIC) or (media == STRATEGIC and is_custom(request.resource)):
-        raise unsupported_media_type(_OF_CUSTOM) if is_custom(request.resource) else media_type_without_handler()
     patch = _decode(request)
     if not isinstance(patch, dict):
         raise bad_request(_cannot_unmarshal(patch, "map[string]interface {}"))

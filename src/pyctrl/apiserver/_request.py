@@ -28,7 +28,9 @@ class Target(NamedTuple):
 
 def parse_target(path: str) -> Target | None:
     """Read the path of a resource; None when it is not the path of one (discovery, health, ...)."""
-    segments = [unquote(segment) for segment in path.strip("/").split("/")]
+    segments = path.strip("/").split("/")
+    if "%" in path:
+        segments = [unquote(segment) for segment in segments]
     if segments[0] == "api" and len(segments) >= 3:
         group, version, rest = "", segments[1], segments[2:]
     elif segments[0] == "apis" and len(segments) >= 4:

@@ -12,7 +12,7 @@ from ._bodies import decode_object, media_type
 from ._custom_type import CustomType
 from ._forms import answer_value
 from ._options import WriteOptions, write_options
-from ._patch import patched
+from ._patch import check_patch_type, patched
 from ._request import Request
 from ._storage import Stored
 from ._verbs_write import Change, Writes
@@ -46,9 +46,11 @@ class Scales:
     def patch(self, request: Request) -> Answer:
         """PATCH a scale."""
         options = write_options(request.query, "PatchOptions")
+        media = media_type(request.headers, default="")
+        check_patch_type(request, media)
         stored = self._backend.live(request)
         live = scale_of(stored.read(request.resource), request.resource)
-        scale, _ = patched(live, request, media_type(request.headers, default=""))
+        scale, _ = patched(live, request, media)
         return self._write(request, stored, scale, options)
 
     def _write(self, request: Request, stored: Stored, scale: dict[str, Any], options: WriteOptions) -> Answer:

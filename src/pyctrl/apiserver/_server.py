@@ -34,6 +34,7 @@ from ._reviews import Reviews
 from ._scale import Scales
 from ._storage import HISTORY, Storage
 from ._subresources import Subresources
+from ._tokens import TokenSigner
 from ._verbs_delete import Deletes
 from ._verbs_read import Reads
 from ._verbs_write import Writes
@@ -66,13 +67,14 @@ class ApiServer:
     ) -> None:
         self.storage = Storage(history=history)
         self.registry = registry or Registry()
-        self._authenticator = Authenticator(tokens)
         backend = Backend(self.storage, self.registry, random or Random())
+        signer = TokenSigner(backend.random)
+        self._authenticator = Authenticator(tokens, signer, backend.is_service_account)
         self._reads = Reads(backend)
         self._writes = Writes(backend)
         self._deletes = Deletes(backend, self._reads)
         self._scales = Scales(backend, self._writes)
-        self._subresources = Subresources(backend, self._writes, self._deletes)
+        self._subresources = Subresources(backend, self._writes, self._deletes, signer)
         self._reviews = Reviews(self._authenticator)
         self._establishing = Establishing(backend)
         self._verbs = self._routes()
@@ -174,6 +176,7 @@ class ApiServer:
             ("PUT", "finalize"): ("get", self._subresources.finalize),
             ("POST", "binding"): ("get", self._subresources.bind),
             ("POST", "eviction"): ("get", self._subresources.evict),
+            ("POST", "token"): ("get", self._subresources.token),
         }
 
     def _handler(self, request: Request) -> Handler:

@@ -8,8 +8,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-import msgspec
-
 from ._answers import (
     Answer,
     already_exists,
@@ -34,7 +32,7 @@ from ._deletion import is_finished
 from ._forms import answer_object, answer_value, is_custom, typed_first
 from ._identity import begin_life, generated_name, keep_life
 from ._options import WriteOptions, write_options
-from ._patch import APPLY, decode_apply, patched
+from ._patch import APPLY, check_patch_type, decode_apply, patched
 from ._request import Request
 from ._status import same_content
 from ._storage import Stored, api_version
@@ -73,9 +71,10 @@ class Writes:
             raise method_not_allowed()
         options = write_options(request.query, "CreateOptions")
         obj = decode_object(request.body, request.headers, request.resource.kind)
+        duplicates = duplicates_in(request.body, obj)
         check_kind(obj, request.resource)
         check_namespace_matches(metadata_of(obj, request.resource), request)
-        return self.create_object(request, obj, options, duplicates=duplicates_in(request.body, obj))
+        return self.create_object(request, obj, options, duplicates=duplicates)
 
     def create_object(
         self, request: Request, obj: dict[str, Any], options: WriteOptions, *, duplicates: list[str], applied: bool = False
@@ -121,6 +120,7 @@ class Writes:
         """PUT to an object, or to its status."""
         options = write_options(request.query, "UpdateOptions")
         obj = decode_object(request.body, request.headers, request.resource.kind)
+        duplicates = duplicates_in(request.body, obj)
         check_kind(obj, request.resource)
         metadata = metadata_of(obj, request.resource)
         check_place(metadata, request)
@@ -129,12 +129,7 @@ class Writes:
         if not metadata.get("resourceVersion") and not self._may_overwrite(request):
             cause = invalid_value("metadata.resourceVersion", 0, "must be specified for an update")
             raise invalid(request.target.resource, stored.name, [cause], request.target.group)
-        change = Change(
-            new=obj,
-            old=stored.read(request.resource),
-            options=options,
-            duplicates=duplicates_in(request.body, obj),
-        )
+        change = Change(new=obj, old=stored.read(request.resource), options=options, duplicates=duplicates)
         return self.update(request, stored, change)
 
     def _check_uid(self, request: Request, metadata: dict[str, Any], stored: Stored) -> None:
@@ -159,6 +154,7 @@ class Writes:
         options = write_options(request.query, "PatchOptions", is_apply=media == APPLY)
         if media == APPLY:
             return self._apply(request, options)
+        check_patch_type(request, media)
         stored = self._backend.live(request)
         new, duplicates = patched(stored.read(request.resource), request, media)
         check_kind(new, request.resource)
@@ -265,7 +261,3 @@ def _apply_to_missing(request: Request, uid: str) -> Exception:
     why = f"uid mismatch: the provided object specified uid {uid}, and no existing object was found"
     return conflict(request.target.resource, request.target.name, request.target.group, why)
 
-
-def encoded(obj: dict[str, Any]) -> bytes:
-    """Encode an object that is answered without being stored."""
-    return msgspec.json.encode(obj)

@@ -44,6 +44,7 @@ from pyctrl.client._transport import (
     HttpStream,
     Transport,
 )
+from pyctrl.client._waiting import wait_for, wait_for_list
 from pyctrl.client._watch import EventType, WatchEvent
 from pyctrl.client._wrappers import Derivable, dry_run, impersonate, in_namespace, with_field_owner
 from pyctrl.client._writer import StatusWriter, Writer
@@ -117,13 +118,6 @@ __all__ = [
     "path_for",
     "set_scale",
     "with_field_owner",
+    "wait_for",
+    "wait_for_list",
 ]
-
-
-def __getattr__(name: str) -> Any:
-    """Import aiohttp only where it is used: programs on an in-process server do without it."""
-    if name == "AiohttpTransport":
-        from pyctrl.client._aiohttp import AiohttpTransport
-
-        return AiohttpTransport
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

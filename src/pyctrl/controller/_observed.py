@@ -20,6 +20,8 @@ class Snapshot(Protocol):
     @property
     def key(self) -> Key: ...
     @property
+    def data(self) -> bytes: ...
+    @property
     def version(self) -> int: ...
     @property
     def generation(self) -> int: ...
@@ -64,7 +66,10 @@ class Observed(Generic[T_co]):
     @property
     def is_resync(self) -> bool:
         """Whether nothing happened: the object is shown again as it was."""
-        return self.before is not None and self.after is not None and self.before.version == self.after.version
+        before, after = self.before, self.after
+        if before is None or after is None or before.version != after.version:
+            return False
+        return before.version > 0 or before.data == after.data  # 0: not numbers, so they cannot be told apart
 
     @property
     def snapshots(self) -> list[Snapshot]:

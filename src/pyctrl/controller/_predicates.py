@@ -100,7 +100,7 @@ generation_changed = _differs("generation_changed", lambda state: state.generati
 labels_changed = _differs("labels_changed", lambda state: state.labels)
 annotations_changed = _differs("annotations_changed", lambda state: state.annotations)
 #: Anything has changed: leaves out resyncs.
-resource_version_changed = _differs("resource_version_changed", lambda state: state.version)
+resource_version_changed = Predicate(lambda observed: not observed.is_resync, "resource_version_changed")
 on_create = Predicate(lambda observed: observed.change == "created", "on_create")
 on_update = Predicate(lambda observed: observed.change == "updated", "on_update")
 on_delete = Predicate(lambda observed: observed.change == "deleted", "on_delete")

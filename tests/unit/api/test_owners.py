@@ -29,7 +29,9 @@ from pyctrl.api import (
 from pyctrl.errors import AlreadyOwned, CrossNamespaceOwner
 
 
-def thing(name: str, *, kind: str = "Thing", version: str = "v1", namespace: str = "default", uid: str = "") -> Unstructured:
+def thing(
+    name: str, *, kind: str = "Thing", version: str = "v1", namespace: str = "default", uid: str = ""
+) -> Unstructured:
     """Make an object that has been created."""
     obj = Unstructured.new(GroupVersionKind("example.com", version, kind), name=name, namespace=namespace)
     obj.metadata.uid = uid or f"uid-{name}"

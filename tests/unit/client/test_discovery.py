@@ -126,7 +126,6 @@ async def test_single_flight(client: Client, server) -> None:
 
 async def test_many_askers_for_nothing(client: Client, server) -> None:
     """However many ask for kinds that do not exist, the server is asked once a second."""
-
     for _ in range(200):
         server.reply(EMPTY)
     loop = asyncio.get_running_loop()

@@ -1,0 +1,78 @@
+"""Which objects of a kind a cache holds, and whether a read stays within them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from pyctrl.api import FieldSelector, Key, LabelSelector
+from pyctrl.cache._record import Record
+
+__all__ = ["Coverage", "Query", "covers_list", "covers_object"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Query:
+    """What a list asks for. ``namespace`` None means all of them."""
+
+    namespace: str | None = None
+    labels: LabelSelector = field(default_factory=LabelSelector.everything)
+    fields: FieldSelector = field(default_factory=FieldSelector.everything)
+
+    def matches(self, record: Record) -> bool:
+        """Tell whether an object is asked for."""
+        if self.namespace is not None and record.namespace != self.namespace:
+            return False
+        if self.labels.requirements and not self.labels.matches(record.labels):
+            return False
+        return not self.fields.requirements or self.fields.matches(record.field)
+
+    def __str__(self) -> str:
+        parts = ["all namespaces" if self.namespace is None else f"namespace {self.namespace!r}"]
+        parts += [f"labels {self.labels}"] * bool(self.labels.requirements)
+        parts += [f"fields {self.fields}"] * bool(self.fields.requirements)
+        return ", ".join(parts)
+
+
+class Coverage(Query):
+    """One part of a kind that is listed and watched: a namespace or all of them, and selectors.
+
+    The coverages of one kind are a union: an object is held when any of them selects it.
+    """
+
+    __slots__ = ()
+
+    def decides(self, key: Key) -> bool:
+        """Tell whether an object of this name that is not held does not exist.
+
+        Only what the name says is known of an object that is not there, so any other selector leaves it open.
+        """
+        known = {"metadata.name": key.name, "metadata.namespace": key.namespace}
+        return (
+            self.namespace in (None, key.namespace)
+            and not self.labels.requirements
+            and all(requirement.field in known for requirement in self.fields.requirements)
+            and self.fields.matches(known.get)
+        )
+
+    def contains(self, query: Query) -> bool:
+        """Tell whether every object that the query asks for is held.
+
+        Decided by the requirements as they are written: each of the coverage's must be one of the query's. What a
+        selector implies without saying so is not found out; such a query counts as not contained.
+        """
+        return (
+            (self.namespace is None or self.namespace == query.namespace)
+            and set(self.labels.requirements) <= set(query.labels.requirements)
+            and set(self.fields.requirements) <= set(query.fields.requirements)
+        )
+
+
+def covers_list(coverages: Sequence[Coverage], query: Query) -> bool:
+    """Tell whether a list can be answered in full."""
+    return any(coverage.contains(query) for coverage in coverages)
+
+
+def covers_object(coverages: Sequence[Coverage], key: Key) -> bool:
+    """Tell whether an object that is not held does not exist."""
+    return any(coverage.decides(key) for coverage in coverages)

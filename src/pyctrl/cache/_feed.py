@@ -1,0 +1,131 @@
+"""What one list and watch brings into the store: news are told, repetitions are not, and a new list sweeps the rest."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from pyctrl.cache._changes import Change, Created, Deleted, Updated
+from pyctrl.cache._coverage import Coverage
+from pyctrl.cache._overlay import Overlay
+from pyctrl.cache._record import UNORDERED, Record
+from pyctrl.cache._store import Store
+
+__all__ = ["Feed"]
+
+
+class Feed:
+    """The way of one coverage's objects into the store that it shares with the others.
+
+    Each record carries two bits for each feed that holds it (`Record.held`): of the objects that a feed holds, those
+    of its latest list and later have one of them, older ones the other. So a new list needs no memory of what it
+    replaces: what still has the old bit at its end is gone. An object leaves the store when no feed holds it.
+
+    Nothing here waits. After each call store, indexes, overlay and whoever is told agree.
+
+    Args:
+        number: which feed of its kind, counted from 0.
+        tell: is called with each change, after the store has made it.
+    """
+
+    def __init__(
+        self, number: int, coverage: Coverage, store: Store, overlay: Overlay, tell: Callable[[Change], None]
+    ) -> None:
+        self.number = number
+        self.coverage = coverage
+        #: The version up to which the store has everything of this coverage.
+        self.progress = UNORDERED
+        #: Whether the first list is complete.
+        self.is_synced = False
+        self._store, self._overlay, self._tell = store, overlay, tell
+        self._current, self._former = 1 << 2 * number, 2 << 2 * number
+        self._others = ~(self._current | self._former)
+        self._is_listing = False
+
+    def begin_list(self) -> None:
+        """Begin a list from its start, also when the one before has not come to its end."""
+        if self._is_listing:
+            self._take_back()
+        self._is_listing = True
+        self._current, self._former = self._former, self._current
+
+    def _take_back(self) -> None:
+        """Make the marks as they were before a list that has not come to its end."""
+        for record in self._store:
+            if record.held & self._current:
+                record.held = record.held & self._others | self._former
+        self._current, self._former = self._former, self._current
+
+    def end_list(self, version: int) -> None:
+        """End a list: the store loses what was not in it and no other feed holds. `version` is the list's."""
+        for record in self._unlisted():
+            record.held &= self._others
+            if not record.held:
+                self._remove(record, Deleted(record, was_seen=False))
+        self._is_listing = False
+        self.is_synced = True
+        if version < self.progress:
+            self._overlay.clear()  # the server was restored from a backup: versions cannot be compared with before
+        self.progress = version
+        self._overlay.caught_up(self.number, version)
+
+    def _unlisted(self) -> list[Record]:
+        return [record for record in self._store if record.held & self._former]
+
+    def put(self, record: Record) -> None:
+        """Take an object from the list, or from an event that it was added or modified."""
+        old = self._store.get(record.namespace, record.name)
+        if old is None:
+            record.held = self._current
+            self._store.put(record)
+            self._tell(Created(record, not self.is_synced))
+        elif self._is_news(old, record):
+            self._replace(old, record)
+        else:
+            old.held = old.held & self._others | self._current
+            return
+        if self._overlay:
+            self._overlay.saw(record)
+
+    def _replace(self, old: Record, new: Record) -> None:
+        new.held = old.held & self._others | self._current
+        self._store.put(new)
+        if old.uid == new.uid:
+            self._tell(Updated(old, new))
+        else:  # the end of the one and the beginning of the other were missed
+            self._tell(Deleted(old, was_seen=False))
+            self._tell(Created(new))
+
+    def _is_news(self, old: Record, new: Record) -> bool:
+        if UNORDERED in (old.version, new.version):
+            return old.data != new.data
+        if self._is_listing and not old.held & self._others:
+            return old.version != new.version  # nobody knows better than this list, even if it goes back in time
+        return old.version < new.version
+
+    def remove(self, record: Record) -> None:
+        """Take an event that an object was deleted or no longer matches the selectors, with its last state."""
+        old = self._store.get(record.namespace, record.name)
+        if old is None:
+            return
+        if old.uid != record.uid and (old.version > record.version or not old.held & ~self._others):
+            return  # of an earlier object with this name
+        old.held &= self._others
+        if not old.held:
+            self._remove(old, Deleted(record if old.uid == record.uid else old))
+
+    def _remove(self, old: Record, change: Deleted) -> None:
+        self._store.remove(old)
+        self._overlay.lost(change.old)
+        self._tell(change)
+
+    def passed(self, version: int) -> None:
+        """Note that everything up to a version has come: an event's, or a bookmark's."""
+        if version > self.progress:
+            self.progress = version
+            if self._overlay:
+                self._overlay.caught_up(self.number, version)
+
+
+def waiting_for(feeds: Iterator[Feed], version: int) -> int:
+    """Return, as bits, the feeds that have not come to a version."""
+    return sum(1 << feed.number for feed in feeds if feed.progress < version)

@@ -1,0 +1,60 @@
+"""An index: which objects have a value."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Collection, Iterable
+
+from pyctrl.cache._record import Record
+
+__all__ = ["Index", "IndexFunction"]
+
+log = logging.getLogger("pyctrl.cache")
+
+#: Names the values under which an object is found; none, one or several.
+IndexFunction = Callable[[Record], Iterable[str]]
+
+
+class Index:
+    """Finds records by the values that a function gives them, in time that does not depend on the others.
+
+    The values of each record are remembered, so removing one never asks the function again. A function that raises is
+    logged and its object not found in this index; everything else goes on.
+    """
+
+    def __init__(self, name: str, values_of: IndexFunction) -> None:
+        self.name = name
+        self._values_of = values_of
+        self._records: dict[str, dict[tuple[str, str], Record]] = {}
+        self._values: dict[tuple[str, str], tuple[str, ...]] = {}
+
+    def put(self, record: Record) -> None:
+        """Take a record, in the place of the one with its name."""
+        self.remove(record)
+        values = self._safe_values(record)
+        if values:
+            key = (record.namespace, record.name)
+            self._values[key] = values
+            for value in values:
+                self._records.setdefault(value, {})[key] = record
+
+    def remove(self, record: Record) -> None:
+        """Forget the record with the name of this one."""
+        key = (record.namespace, record.name)
+        for value in self._values.pop(key, ()):
+            records = self._records[value]
+            del records[key]
+            if not records:
+                del self._records[value]
+
+    def find(self, value: str) -> Collection[Record]:
+        """Return the records with a value."""
+        return self._records.get(value, {}).values()
+
+    def _safe_values(self, record: Record) -> tuple[str, ...]:
+        try:
+            return tuple(dict.fromkeys(self._values_of(record)))
+        except Exception:
+            place = {"index": self.name, "namespace": record.namespace, "object": record.name}
+            log.exception("an index function failed; the object is not in this index", extra=place)
+            return ()

@@ -1,0 +1,139 @@
+"""One cached object: its JSON bytes, and the few words of its metadata that the cache needs at every step."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, TypeVar, overload
+
+import msgspec
+
+from pyctrl.api import GroupVersionKind, Key, KindLike, KubernetesObject, OwnerReference, Unstructured, decode
+from pyctrl.cache._metadata import Identity, MetadataReader, read_details
+from pyctrl.cache._shaping import Shape
+
+__all__ = ["UNORDERED", "Record", "RecordReader", "version_number"]
+
+T = TypeVar("T", bound=KubernetesObject)
+
+UNORDERED = 0  # the number of a resource version that is none: such versions cannot be compared
+
+
+class Record(msgspec.Struct, gc=False, eq=False):  # gc=False: it refers to atoms only, so collections skip it
+    """An object as the cache keeps it: shared between readers, and never changed but for `held`.
+
+    `labels`, `annotations` and the like decode the metadata each time they are asked, in a microsecond or two;
+    `decode` makes a fresh object, which is the caller's own.
+    """
+
+    data: bytes
+    name: str
+    namespace: str
+    uid: str
+    #: The resource version as a number; those of one resource can be compared (KEP-5504). 0 when it is no number.
+    version: int
+    generation: int
+    #: Which coverages hold the object, and from which of their lists; the business of `Store`.
+    held: int = 0
+
+    @property
+    def key(self) -> Key:
+        """Namespace and name."""
+        return Key(self.namespace, self.name)
+
+    @property
+    def labels(self) -> Mapping[str, str]:
+        """The labels."""
+        return read_details(self.data).labels or {}
+
+    @property
+    def annotations(self) -> Mapping[str, str]:
+        """The annotations."""
+        return read_details(self.data).annotations or {}
+
+    @property
+    def finalizers(self) -> tuple[str, ...]:
+        """The finalizers."""
+        return read_details(self.data).finalizers or ()
+
+    @property
+    def is_deleting(self) -> bool:
+        """Whether its deletion was asked for."""
+        return read_details(self.data).deletion_timestamp is not None
+
+    @property
+    def is_gone(self) -> bool:
+        """Whether this is the last state of an object: it was to be deleted, and nothing has kept it any longer."""
+        details = read_details(self.data)
+        has_grace = bool(details.deletion_grace_period_seconds)
+        return details.deletion_timestamp is not None and not details.finalizers and not has_grace
+
+    @property
+    def owner_references(self) -> list[OwnerReference]:
+        """Its owners."""
+        owners = read_details(self.data).owner_references or ()
+        return [OwnerReference.from_wire(msgspec.to_builtins(owner)) for owner in owners]
+
+    @property
+    def owner_uids(self) -> tuple[str, ...]:
+        """The uids of its owners."""
+        return tuple(owner.uid for owner in read_details(self.data).owner_references or ())
+
+    def field(self, path: str) -> str | None:
+        """Return a field as field selectors compare it (``spec.nodeName``), or None when it is absent."""
+        value: Any = msgspec.json.decode(self.data)
+        for part in path.split("."):
+            value = value.get(part) if isinstance(value, dict) else None
+        if isinstance(value, bool):
+            return str(value).lower()
+        return None if value is None else str(value)
+
+    @overload
+    def decode(self, kind: type[T]) -> T: ...
+    @overload
+    def decode(self, kind: GroupVersionKind) -> Unstructured: ...
+
+    def decode(self, kind: KindLike) -> KubernetesObject | Unstructured:
+        """Return a fresh object of a kind.
+
+        Raises:
+            DecodeError: when it is not what the kind's class says.
+        """
+        return decode(kind, self.data)
+
+
+class RecordReader:
+    """Makes records from the bytes of objects of one kind.
+
+    Args:
+        shape: what to do to the bytes that are kept; the record's other fields are those of the object as it came.
+    """
+
+    def __init__(self, shape: Shape | None = None) -> None:
+        self._shape = shape
+        self._identity = MetadataReader(Identity)
+        self._namespaces: dict[str, str] = {}
+
+    def __call__(self, data: bytes) -> Record:
+        """Make the record of one object.
+
+        Raises:
+            DecodeError: when it is no Kubernetes object.
+        """
+        found = self._identity(data)
+        namespace = found.namespace or ""
+        return Record(
+            data if self._shape is None else self._shape(data),
+            found.name,
+            self._namespaces.setdefault(namespace, namespace),  # one string for all objects of a namespace
+            found.uid or "",
+            version_number(found.resource_version),
+            found.generation or 0,
+        )
+
+
+def version_number(resource_version: str) -> int:
+    """Return a resource version as a number, `UNORDERED` when it is none."""
+    try:
+        return int(resource_version)
+    except ValueError:
+        return UNORDERED

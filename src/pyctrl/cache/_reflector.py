@@ -1,0 +1,218 @@
+"""Follows one part of a kind for ever: lists it, watches it, resumes, and lists again only when it must."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+from random import Random
+
+from pyctrl.cache._backoff import Backoff
+from pyctrl.cache._intake import Intake
+from pyctrl.cache._trouble import EndedEarly, Remedy, advice, is_loud, remedy_for, retry_after
+from pyctrl.cache._wire import LineBuffer, error_of
+from pyctrl.client import HttpRequest, HttpResponse, HttpStream, Transport
+from pyctrl.errors import ApiError, PyctrlError, RequestTimeout
+
+__all__ = ["Reflector", "Stage", "Target"]
+
+log = logging.getLogger("pyctrl.cache")
+
+PAGE_SIZE = 500  # client-go's pager
+PAGE_TIMEOUT = 60.0  # seconds; kube-apiserver's own limit for requests that are no watches
+HEAD_SILENCE = 30.0  # seconds until a watch is answered at all
+LIST_SILENCE = 10.0  # seconds between the first events of a streamed list; the server may first catch up, for 3
+WATCH_SILENCE = 90.0  # seconds; bookmarks come every 60
+WATCH_SECONDS = (240, 290)  # drawn for each watch; below the 5 minutes after which many proxies cut
+INSTANT = 5.0  # seconds; servers and proxies that mean well keep a watch for longer
+DOUBTS = 3  # failures in a row without progress, after which something else is tried
+
+
+class Stage(Enum):
+    """What a reflector is doing."""
+
+    STREAMING = "streaming"  # the list comes as events; the watch goes on from it, on the same connection
+    PAGING = "paging"  # the list comes in pages
+    WATCHING = "watching"  # events come, from where the list or the last watch ended
+    WAITING = "waiting"  # something failed; the next try has its time
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Target:
+    """What to follow: the path of a collection, selectors as query, and how logs call it."""
+
+    path: str
+    query: tuple[tuple[str, str], ...] = ()
+    headers: Mapping[str, str] = field(default_factory=dict)
+    log_fields: Mapping[str, str] = field(default_factory=dict)
+
+    def request(self, *query: tuple[str, str], timeout: float | None = None) -> HttpRequest:
+        """Make a request for the collection."""
+        return HttpRequest(
+            method="GET", path=self.path, query=(*self.query, *query), headers=self.headers, timeout=timeout
+        )
+
+
+class Reflector:
+    """Supplies an intake until it is cancelled. No failure of server, network or data ends it.
+
+    It asks for the list as a stream, and in pages when the server does not know that. It resumes where it was, and
+    lists again only after 410 or when watches fail time and again at one version; then the feed tells only what has
+    changed. Waits grow from 0.8 to 30 seconds, with jitter.
+
+    Args:
+        transport: how to reach the server; without retries of its own.
+        target: what to follow.
+        intake: where the bytes go.
+        random: draws waits and the length of watches.
+        on_list: is called at the end of each list.
+    """
+
+    def __init__(
+        self, transport: Transport, target: Target, intake: Intake, *, random: Random, on_list: Callable[[], None]
+    ) -> None:
+        self._transport, self._target, self._intake = transport, target, intake
+        self._random, self._on_list = random, on_list
+        self._backoff = Backoff(random)
+        self._can_stream = True
+        self._page_size = PAGE_SIZE
+        self._doubts = 0
+        self._progress: str | None = None  # the last position, and how many lists, that were seen
+        self._told_lists = 0
+        self.stage = Stage.STREAMING
+        #: Why it is not up to date; None when it is.
+        self.error: Exception | None = None
+        #: When the server last gave a sign of life, in the loop's time.
+        self.heard_at: float | None = None
+
+    @property
+    def relists(self) -> int:
+        """How many complete lists there were after the first."""
+        return max(0, self._intake.lists - 1)
+
+    async def run(self) -> None:
+        """Follow the target until cancelled."""
+        while True:
+            try:
+                await self._advance()
+            except Exception as error:  # noqa: BLE001 - whatever it is, the cache must not fall silent
+                await self._recover(error)
+
+    async def _advance(self) -> None:
+        if self._intake.position is not None:
+            self.stage = Stage.WATCHING
+            await self._watch(("resourceVersion", self._intake.position))
+        elif self._can_stream:
+            self.stage = Stage.STREAMING
+            self._intake.begin_list()
+            await self._watch(("sendInitialEvents", "true"), ("resourceVersionMatch", "NotOlderThan"))
+        else:
+            self.stage = Stage.PAGING
+            self._intake.begin_list()
+            await self._page()
+
+    # --- talking to the server ---
+
+    async def _page(self) -> None:
+        more = ""
+        while True:
+            limit = (("limit", str(self._page_size)),) if self._page_size else ()
+            request = self._target.request(*limit, *((("continue", more),) if more else ()), timeout=PAGE_TIMEOUT)
+            response = await self._transport.request(request)
+            if response.status != 200:
+                raise _failure(request, response, response.body)
+            more = self._intake.take_page(response.body)
+            self._heard()
+            if not more:
+                return
+
+    async def _watch(self, *query: tuple[str, str]) -> None:
+        loop = asyncio.get_running_loop()
+        begun, position = loop.time(), self._intake.position
+        seconds = str(self._random.randint(*WATCH_SECONDS))
+        request = self._target.request(
+            ("watch", "true"), ("allowWatchBookmarks", "true"), ("timeoutSeconds", seconds), *query
+        )
+        try:
+            async with asyncio.timeout(HEAD_SILENCE) as silence, self._transport.stream(request) as stream:
+                await self._read(request, stream, silence)
+        except TimeoutError as error:
+            raise RequestTimeout(f"{request} was silent for longer than a living server is") from error
+        is_short = loop.time() - begun < INSTANT
+        if self._intake.position is None or (self._intake.position == position and is_short):
+            raise EndedEarly(f"{request} was ended by the server before anything came of it")
+        if is_short:
+            await self._wait(self._backoff.next(loop.time()))
+
+    async def _read(self, request: HttpRequest, stream: HttpStream, silence: asyncio.Timeout) -> None:
+        if stream.status != 200:
+            raise _failure(request, stream, await stream.read())
+        loop, lines = asyncio.get_running_loop(), LineBuffer()
+        self._heard()
+        silence.reschedule(loop.time() + self._longest_silence)
+        async for chunk in stream.chunks():
+            try:
+                if complete := lines.feed(chunk):
+                    self._intake.take_lines(complete)
+            finally:
+                self._heard()
+            silence.reschedule(loop.time() + self._longest_silence)
+
+    @property
+    def _longest_silence(self) -> float:
+        return LIST_SILENCE if self._intake.position is None else WATCH_SILENCE
+
+    def _heard(self) -> None:
+        """Note that the server lives, and what came of it."""
+        self.heard_at = asyncio.get_running_loop().time()
+        if self._intake.position is None:
+            return
+        self.error = None
+        if self._intake.position != self._progress:
+            self._progress, self._doubts = self._intake.position, 0
+        if self._intake.lists != self._told_lists:
+            self._told_lists, self._page_size = self._intake.lists, PAGE_SIZE
+            self.stage = Stage.WATCHING
+            self._on_list()
+
+    # --- after a failure ---
+
+    async def _recover(self, error: Exception) -> None:
+        is_streamed_list = self.stage is Stage.STREAMING
+        remedy = remedy_for(error, is_streamed_list=is_streamed_list)
+        self._log(error, remedy)
+        self.error = error
+        if remedy is Remedy.DOUBT:
+            self._doubts += 1
+            if self._doubts >= DOUBTS:
+                self._doubts = 0
+                remedy = Remedy.PAGES if is_streamed_list else Remedy.RELIST
+        if remedy is Remedy.PAGES:
+            self._can_stream = False
+        elif remedy is Remedy.RELIST:
+            if self.stage is Stage.PAGING:
+                self._page_size = 0  # the list takes longer than the server keeps its state: all at once, then
+            self._intake.position = None
+        if remedy is not Remedy.AT_ONCE:
+            now = asyncio.get_running_loop().time()
+            await self._wait(retry_after(error) + self._backoff.next(now))
+
+    async def _wait(self, seconds: float) -> None:
+        self.stage = Stage.WAITING
+        await asyncio.sleep(seconds)
+
+    def _log(self, error: Exception, remedy: Remedy) -> None:
+        facts = {**self._target.log_fields, "error": str(error), "remedy": remedy.value}
+        if not isinstance(error, PyctrlError):
+            log.error("a defect in a transform, an index or pyctrl itself", extra=facts, exc_info=error)
+        elif is_loud(error):
+            log.warning("%s cannot be read: %s%s", self._target.path, error, advice(error), extra=facts)
+        else:
+            log.info("list or watch of %s failed", self._target.path, extra=facts)
+
+
+def _failure(request: HttpRequest, answer: HttpResponse | HttpStream, body: bytes) -> ApiError:
+    seconds = answer.headers.get("Retry-After")
+    return error_of(body, http_code=answer.status, request=str(request), retry_after=seconds)

@@ -1,0 +1,89 @@
+"""What to do about a failure of a list or watch: decided from the error alone."""
+
+from __future__ import annotations
+
+from enum import Enum
+
+from pyctrl.errors import (
+    ApiError,
+    BadRequest,
+    ConnectionFailed,
+    Forbidden,
+    Gone,
+    Invalid,
+    MethodNotAllowed,
+    NotAcceptable,
+    NotFound,
+    RequestTimeout,
+    ServiceUnavailable,
+    StreamBroken,
+    Timeout,
+    TooManyRequests,
+    TransportError,
+    Unauthorized,
+    UnsupportedMediaType,
+)
+
+__all__ = ["EndedEarly", "Remedy", "advice", "is_loud", "remedy_for", "retry_after"]
+
+
+class EndedEarly(StreamBroken):
+    """Raised when the server ends a watch in good order, but before anything came of it."""
+
+
+class Remedy(Enum):
+    """How to go on after a failure."""
+
+    AGAIN = "again"  # wait, then do the same
+    AT_ONCE = "at once"  # do the same; the failure itself took long enough
+    DOUBT = "doubt"  # wait, then do the same, but a few times only: it may be what is asked that fails
+    RELIST = "relist"  # wait, then list: the version is no longer known
+    PAGES = "pages"  # list in pages: the server does not stream lists
+
+
+# Answers to an option that a server does not know, or has switched off.
+_REFUSALS = (BadRequest, Invalid, MethodNotAllowed, NotAcceptable, UnsupportedMediaType)
+# Nothing is wrong with what was asked; it is the wrong time or the wrong user.
+_PASSING = (ConnectionFailed, Unauthorized, Forbidden, NotFound, TooManyRequests, ServiceUnavailable, Timeout)
+
+
+def remedy_for(error: Exception, *, is_streamed_list: bool) -> Remedy:
+    """Choose how to go on."""
+    match error:
+        case Gone():
+            return Remedy.RELIST
+        case RequestTimeout():
+            return Remedy.PAGES if is_streamed_list else Remedy.AT_ONCE
+        case _ if is_streamed_list and isinstance(error, _REFUSALS):
+            return Remedy.PAGES
+        case _ if isinstance(error, _PASSING):
+            return Remedy.AGAIN
+        case EndedEarly():
+            return Remedy.DOUBT
+        case TransportError() if not is_streamed_list:
+            return Remedy.AGAIN
+        case _:
+            return Remedy.DOUBT
+
+
+def is_loud(error: Exception) -> bool:
+    """Tell whether a human may have to do something about it: it will not pass by itself."""
+    return not isinstance(error, (TransportError, Gone, TooManyRequests, ServiceUnavailable, Timeout))
+
+
+def retry_after(error: Exception) -> float:
+    """Return the seconds that the server asked to wait, 0 if it did not."""
+    return (error.retry_after or 0.0) if isinstance(error, ApiError) else 0.0
+
+
+def advice(error: Exception) -> str:
+    """Say what has to be granted or installed, as the end of a sentence; "" when that would not help."""
+    match error:
+        case Forbidden() if error.resource:
+            place = f"in namespace {error.namespace!r}" if error.namespace else "in all namespaces"
+            resource = f"{error.resource}.{error.api_group}" if error.api_group else error.resource
+            return f"; grant {error.user or 'its user'} the verbs list and watch on {resource} {place}"
+        case NotFound():
+            return "; is the definition of this kind installed?"
+        case _:
+            return ""

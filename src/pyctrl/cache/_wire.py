@@ -1,0 +1,130 @@
+"""Lists and watches as bytes: a page into its items, chunks into lines, lines into events. Nothing is copied twice."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import msgspec
+
+from pyctrl.errors import ApiError, DecodeError, error_from_status
+
+__all__ = ["Bookmark", "Event", "LineBuffer", "Page", "error_of", "read_bookmark", "read_events", "read_page"]
+
+INITIAL_EVENTS_END = "k8s.io/initial-events-end"  # annotation of the bookmark that ends a streamed list (KEP-3157)
+SHOWN = 200  # bytes of a bad line in its error
+
+
+class _ListMeta(msgspec.Struct, gc=False, rename="camel"):
+    resource_version: str = ""
+    continue_: str = msgspec.field(name="continue", default="")
+
+
+class Page(msgspec.Struct, gc=False):
+    """One page of a list. Its items are views: they keep the whole page in memory, so copy what stays."""
+
+    metadata: _ListMeta
+    items: list[msgspec.Raw] | None = None
+
+
+class Event(msgspec.Struct, gc=False):
+    """One line of a watch. Its object is a view of all the lines it came with."""
+
+    type: str
+    object: msgspec.Raw
+
+
+class Bookmark(msgspec.Struct, gc=False):
+    """How far a watch has come."""
+
+    version: str
+    ends_initial_events: bool
+
+
+class _BookmarkMeta(msgspec.Struct, gc=False, rename="camel"):
+    resource_version: str
+    annotations: dict[str, str] | None = None
+
+
+class _BookmarkObject(msgspec.Struct, gc=False):
+    metadata: _BookmarkMeta
+
+
+_decode_bookmark = msgspec.json.Decoder(_BookmarkObject).decode
+_decode_page = msgspec.json.Decoder(Page).decode
+_event_decoder = msgspec.json.Decoder(Event)
+
+
+def read_page(body: bytes) -> Page:
+    """Split a page of a list.
+
+    Raises:
+        DecodeError: it is not a list.
+    """
+    try:
+        return _decode_page(body)
+    except msgspec.DecodeError as error:
+        raise DecodeError(f"expected a list, got {body[:SHOWN]!r}: {error}") from error
+
+
+def read_events(lines: bytes) -> tuple[Sequence[Event], DecodeError | None]:
+    """Decode complete lines; with an error, these are the events before the line that is none."""
+    try:
+        return _event_decoder.decode_lines(lines), None
+    except msgspec.DecodeError:
+        pass  # which line?
+    events: list[Event] = []
+    for line in lines.splitlines():
+        try:
+            if line.strip():
+                events.append(_event_decoder.decode(line))
+        except msgspec.DecodeError as error:
+            return events, DecodeError(f"expected a watch event, got {line[:SHOWN]!r}: {error}")
+    return events, None
+
+
+def read_bookmark(data: bytes | msgspec.Raw) -> Bookmark:
+    """Decode the object of a BOOKMARK event.
+
+    Raises:
+        DecodeError: it has no version.
+    """
+    try:
+        found = _decode_bookmark(data).metadata
+    except msgspec.DecodeError as error:
+        raise DecodeError(f"expected a bookmark, got {bytes(data)[:SHOWN]!r}: {error}") from error
+    return Bookmark(found.resource_version, (found.annotations or {}).get(INITIAL_EVENTS_END) == "true")
+
+
+def error_of(status: bytes, *, http_code: int, request: str, retry_after: str | None = None) -> ApiError:
+    """Make the error of a failed answer or of an ERROR event; its body may be anything."""
+    try:
+        document = msgspec.json.decode(status, type=dict)
+    except msgspec.DecodeError:
+        document = {"message": f"the server answered {http_code}: {status[:SHOWN].decode(errors='replace')}"}
+    seconds = float(retry_after) if retry_after and retry_after.isdecimal() else None
+    return error_from_status(document, http_code=http_code, request=request, retry_after=seconds)
+
+
+class LineBuffer:
+    """Cuts chunks at the end of their last line. A line may span any number of chunks; they are joined once."""
+
+    def __init__(self) -> None:
+        self._pieces: list[bytes] = []
+
+    def feed(self, chunk: bytes) -> bytes:
+        """Take a chunk and return all lines that are complete now, or nothing."""
+        end = chunk.rfind(b"\n") + 1
+        if not end:
+            self._pieces.append(chunk)
+            return b""
+        lines = chunk if end == len(chunk) else chunk[:end]
+        if self._pieces:
+            lines = b"".join((*self._pieces, lines))
+            self._pieces.clear()
+        if end < len(chunk):
+            self._pieces.append(chunk[end:])
+        return lines
+
+    def rest(self) -> bytes:
+        """Return what has come after the last line's end."""
+        return b"".join(self._pieces)

@@ -1,0 +1,420 @@
+"""The controller: start, work, failures of every kind, stop."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from datetime import timedelta
+from random import Random
+from typing import Any
+
+import pytest
+
+from pyctrl._log import current_log_context
+from pyctrl.api import GroupVersionKind
+from pyctrl.controller import (
+    Cause,
+    Controller,
+    ControllerOptions,
+    ExponentialBackoff,
+    Intake,
+    Reconciler,
+    Request,
+    Result,
+    RetryCause,
+    Source,
+    TriggerCause,
+    reconcile_causes,
+)
+from pyctrl.errors import BuilderError, ControllerError, TerminalError
+
+A, B, C = (Request("default", name) for name in "abc")
+THING = GroupVersionKind("example.com", "v1", "Thing")
+
+
+def now() -> float:
+    return asyncio.get_running_loop().time()
+
+
+class Listed(Source):
+    """A source of requests that are there already, listed after a while."""
+
+    def __init__(self, *requests: Request, after: float = 0) -> None:
+        super().__init__()
+        self.requests = requests
+        self.after = after
+
+    async def run(self, queue: Intake) -> None:
+        for request in self.requests:
+            queue.add(request, cause=TriggerCause("listed"))
+        await asyncio.sleep(self.after)
+        self.synced.set()
+        await asyncio.Event().wait()
+
+    def trouble(self) -> str | None:
+        return "things.example.com is forbidden"
+
+
+class Scripted(Reconciler[Any]):
+    """Does what the test says, and writes down when."""
+
+    def __init__(self, reconcile: Callable[[Request], Awaitable[Any]]) -> None:
+        self.calls: list[tuple[float, Request]] = []
+        self._reconcile = reconcile
+
+    async def reconcile(self, request: Request) -> Result | None:
+        self.calls.append((now(), request))
+        result: Result | None = await self._reconcile(request)
+        return result
+
+
+def make(reconcile: Callable[[Request], Awaitable[Any]], *sources: Source, **options: Any) -> Controller:
+    options.setdefault("limiter", ExponentialBackoff(first=timedelta(seconds=1), jitter=0))
+    return Controller(
+        "thing", Scripted(reconcile), sources, kind=THING, options=ControllerOptions(**options), random=Random(1)
+    )
+
+
+@asynccontextmanager
+async def running(controller: Controller) -> AsyncIterator[list[tuple[float, Request]]]:
+    """Run a controller for the length of a block, then ask it to stop and wait for it."""
+    task = asyncio.create_task(controller.run())
+    try:
+        assert isinstance(controller.reconciler, Scripted)
+        yield controller.reconciler.calls
+    finally:
+        controller.ask_to_stop()
+        await task
+
+
+async def nothing(request: Request) -> None:
+    """Have nothing to do."""
+
+
+def statistics(controller: Controller) -> dict[str, int]:
+    """Return the counts that are not zero."""
+    counts = controller.statistics().reconciles
+    names = ("success", "requeue_after", "error", "terminal_error", "timeout")
+    return {name: count for name in names if (count := getattr(counts, name))}
+
+
+async def test_nothing_is_reconciled_before_every_source_is_synced() -> None:
+    """A reconcile never sees half of the world: all sources have delivered what is there first."""
+    controller = make(nothing, Listed(A), Listed(B, after=30))
+    async with running(controller) as calls:
+        await asyncio.sleep(60)
+
+    assert calls == [(30, A), (30, B)]
+
+
+async def test_a_source_that_does_not_sync_is_named_with_its_trouble() -> None:
+    """After two minutes the controller fails and tells which source, and what it last heard."""
+    controller = make(nothing, Listed(A), Listed(B, after=1000))
+    with pytest.raises(ControllerError, match=r"thing caches to sync: not within 120 s: Listed: things.* is forbidden"):
+        await controller.run()
+
+    assert now() == 120
+
+
+async def test_a_source_that_fails_ends_the_controller_with_its_error() -> None:
+    """The error comes out as it was raised."""
+
+    class Broken(Source):
+        async def run(self, queue: Intake) -> None:
+            raise ConnectionError("no such host")
+
+    with pytest.raises(ConnectionError, match="no such host"):
+        await make(nothing, Broken()).run()
+
+
+async def test_as_many_requests_as_workers_are_reconciled_at_once() -> None:
+    """Two workers, three requests of a second each: two seconds."""
+
+    async def slow(request: Request) -> None:
+        await asyncio.sleep(1)
+
+    async with running(make(slow, Listed(A, B, C), workers=2)) as calls:
+        await asyncio.sleep(10)
+
+    assert calls == [(0, A), (0, B), (1, C)]
+
+
+async def test_workers_can_be_added_and_taken_away_while_running() -> None:
+    """More workers begin at once; those that are too many finish what they do."""
+    done: list[Request] = []
+
+    async def slow(request: Request) -> None:
+        await asyncio.sleep(10)
+        done.append(request)
+
+    requests = [Request("default", str(number)) for number in range(9)]
+    controller = make(slow, Listed(*requests))
+    async with running(controller) as calls:
+        await asyncio.sleep(1)
+        controller.workers = 5
+        await asyncio.sleep(1)
+        assert len(calls) == controller.statistics().active_workers == 5
+        controller.workers = 2
+        await asyncio.sleep(8.5)
+        assert len(done) == 1
+        await asyncio.sleep(1)
+        assert len(done) == 5
+        assert controller.statistics().active_workers == 2
+        await asyncio.sleep(30)
+        controller.workers = 1
+        controller.enqueue(A)
+        await asyncio.sleep(11)
+
+    assert len(done) == 10
+    with pytest.raises(ValueError, match="at least one worker"):
+        controller.workers = 0
+
+
+async def test_an_exception_is_retried_and_never_ends_the_worker(caplog: pytest.LogCaptureFixture) -> None:
+    """Whatever the reconciler raises, the request comes back later and others go on."""
+    errors = iter([ValueError("no"), ExceptionGroup("several", [OSError()]), AssertionError()])
+
+    async def fail(request: Request) -> None:
+        if request == A and (error := next(errors, None)):
+            raise error
+
+    controller = make(fail, Listed(A, B))
+    async with running(controller) as calls:
+        await asyncio.sleep(60)
+
+    assert calls == [(0, A), (0, B), (1, A), (3, A), (7, A)]
+    assert statistics(controller) == {"success": 2, "error": 3}
+    assert caplog.messages.count("Reconciler error") == 3
+
+
+async def test_a_cancellation_from_elsewhere_is_a_failure_like_any_other() -> None:
+    """Awaiting a task that somebody else cancelled does not take the worker down."""
+
+    async def fail(request: Request) -> None:
+        other = asyncio.create_task(asyncio.sleep(60))
+        other.cancel()
+        await other
+
+    controller = make(fail, Listed(A))
+    async with running(controller) as calls:
+        await asyncio.sleep(2)
+
+    assert calls == [(0, A), (1, A)]
+
+
+async def test_a_terminal_error_is_not_retried() -> None:
+    """TerminalError waits for the next change."""
+
+    async def fail(request: Request) -> None:
+        raise TerminalError("the spec makes no sense")
+
+    controller = make(fail, Listed(A))
+    async with running(controller) as calls:
+        await asyncio.sleep(5000)
+        assert calls == [(0, A)]
+        controller.enqueue(A)
+        await asyncio.sleep(1)
+
+    assert len(calls) == 2
+    assert statistics(controller) == {"terminal_error": 2}
+
+
+@pytest.mark.parametrize("nonsense", ["5m", True, timedelta(minutes=5), Result(requeue_after=300)])  # type: ignore[arg-type]
+async def test_nonsense_is_one_clear_error_and_no_crash(nonsense: object, caplog: pytest.LogCaptureFixture) -> None:
+    """A result that is none names the controller, the value and what is expected; it is not retried."""
+
+    async def answer(request: Request) -> object:
+        return nonsense
+
+    controller = make(answer, Listed(A, B))
+    async with running(controller) as calls:
+        await asyncio.sleep(5000)
+
+    assert len(calls) == 2
+    assert statistics(controller) == {"terminal_error": 2}
+    [error, _] = [record.exc_info[1] for record in caplog.records if record.exc_info]
+    assert str(error) == (
+        f"the reconciler of controller 'thing' returned {nonsense!r}; "
+        "return None when done, or Result(requeue_after=timedelta(...)) to run again"
+    )
+
+
+async def test_a_reconcile_that_is_not_async_is_told_so(caplog: pytest.LogCaptureFixture) -> None:
+    """Forgetting `async` is an error that says it, not one about awaiting None."""
+
+    class Sync(Reconciler[Any]):
+        def reconcile(self, request: Request) -> Any:
+            return None
+
+    controller = Controller("thing", Sync(), [Listed(A)], options=ControllerOptions())
+    task = asyncio.create_task(controller.run())
+    await asyncio.sleep(1)
+    controller.ask_to_stop()
+    await task
+
+    assert "returned None without being `async def`" in caplog.text
+
+
+async def test_a_reconcile_that_takes_too_long_is_cancelled_and_retried(caplog: pytest.LogCaptureFixture) -> None:
+    """With a reconcile_timeout a hanging reconcile is a failure that says so, and is counted."""
+
+    async def hang(request: Request) -> None:
+        await asyncio.Event().wait()
+
+    controller = make(hang, Listed(A), reconcile_timeout=timedelta(seconds=30))
+    async with running(controller) as calls:
+        await asyncio.sleep(40)
+        assert statistics(controller) == {"error": 1, "timeout": 1}
+        await asyncio.sleep(30)
+
+    assert calls == [(0, A), (31, A)]
+    assert "longer than reconcile_timeout=0:00:30" in caplog.text
+
+
+async def test_somebody_elses_timeout_is_not_ours() -> None:
+    """A TimeoutError of the user's code counts as an error and not as our timeout."""
+
+    async def fail(request: Request) -> None:
+        raise TimeoutError("theirs")
+
+    controller = make(fail, Listed(A), reconcile_timeout=timedelta(seconds=30))
+    async with running(controller):
+        await asyncio.sleep(0.5)
+
+    assert statistics(controller) == {"error": 1}
+
+
+async def test_requeue_after_runs_again_in_time() -> None:
+    """The timer is kept when a change comes earlier, and runs at its time."""
+
+    async def once_an_hour(request: Request) -> Result | None:
+        return Result.after(timedelta(hours=1)) if now() in (0, 3600) else None
+
+    controller = make(once_an_hour, Listed(A))
+    async with running(controller) as calls:
+        await asyncio.sleep(600)
+        controller.enqueue(A)
+        await asyncio.sleep(10_000)
+
+    assert calls == [(0, A), (600, A), (3600, A), (7200, A)]
+    assert statistics(controller) == {"success": 2, "requeue_after": 2}
+
+
+async def test_causes_are_there_for_tests_and_logs(caplog: pytest.LogCaptureFixture) -> None:
+    """Inside of a reconcile one can ask why it runs, and an error's log line tells it."""
+    seen: list[tuple[Cause, ...]] = []
+
+    async def look(request: Request) -> None:
+        seen.append(reconcile_causes())
+        if len(seen) == 1:
+            raise ValueError("no")
+
+    async with running(make(look, Listed(A))):
+        await asyncio.sleep(5)
+
+    assert seen == [(TriggerCause("listed"),), (RetryCause(1, "ValueError: no"),)]
+    [record] = [record for record in caplog.records if record.message == "Reconciler error"]
+    assert vars(record)["causes"] == (TriggerCause("listed"),)
+    assert reconcile_causes() == ()
+
+
+async def test_every_line_logged_in_a_reconcile_has_controller_runtimes_keys() -> None:
+    """controller, controllerGroup, controllerKind, namespace, name, and an id for each attempt."""
+    contexts = []
+
+    async def look(request: Request) -> None:
+        contexts.append(dict(current_log_context()))
+
+    async with running(make(look, Listed(A, B))):
+        await asyncio.sleep(1)
+
+    ids = [context.pop("reconcileID") for context in contexts]
+    assert len(set(ids)) == 2
+    assert contexts[0] == {
+        "controller": "thing",
+        "controllerGroup": "example.com",
+        "controllerKind": "Thing",
+        "namespace": "default",
+        "name": "a",
+    }
+
+
+async def test_stopping_finishes_what_was_begun_and_begins_nothing(caplog: pytest.LogCaptureFixture) -> None:
+    """Work in flight is not cancelled; what is still in line is logged and left to the next start."""
+    caplog.set_level(logging.INFO)
+    done: list[Request] = []
+
+    async def slow(request: Request) -> None:
+        await asyncio.sleep(10)
+        done.append(request)
+
+    controller = make(slow, Listed(A, B, C))
+    async with running(controller):
+        await asyncio.sleep(1)
+
+    assert done == [A]
+    assert now() == 10
+    assert [record.message for record in caplog.records] == [
+        "Starting EventSource",
+        "Starting Controller",
+        "Starting workers",
+        "Shutdown signal received, waiting for all workers to finish",
+        "All workers finished",
+    ]
+    farewell = vars(caplog.records[-1])
+    assert (farewell["dropped"], farewell["requests"]) == (2, ["default/b", "default/c"])
+
+
+async def test_cancelling_cuts_the_work_off_and_leaves_nothing_behind(caplog: pytest.LogCaptureFixture) -> None:
+    """When the grace period is over the reconcile in flight sees CancelledError, and its request counts as dropped."""
+    caplog.set_level(logging.INFO)
+    cut_off: list[Request] = []
+
+    async def hang(request: Request) -> None:
+        try:
+            await asyncio.Event().wait()
+        finally:
+            cut_off.append(request)
+
+    task = asyncio.create_task(make(hang, Listed(A)).run())
+    await asyncio.sleep(1)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+
+    assert cut_off == [A]
+    assert vars(caplog.records[-1])["requests"] == ["default/a"]
+    assert asyncio.all_tasks() == {asyncio.current_task()}
+
+
+async def test_stopping_while_sources_sync_ends_at_once() -> None:
+    """A controller that waits for its sources can be stopped."""
+    async with running(make(nothing, Listed(A, after=100))) as calls:
+        await asyncio.sleep(5)
+
+    assert calls == []
+    assert now() == 5
+
+
+async def test_no_workers_is_refused() -> None:
+    """A controller that could do nothing is a mistake in its options."""
+    with pytest.raises(BuilderError, match="at least one worker, got workers=0"):
+        ControllerOptions(workers=0)
+
+
+async def test_a_seeded_random_repeats_reconcile_ids() -> None:
+    """The ids of a run come from the random source that was given, so a run can be repeated."""
+
+    async def ids() -> list[object]:
+        found = []
+
+        async def look(request: Request) -> None:
+            found.append(current_log_context()["reconcileID"])
+
+        async with running(make(look, Listed(A, B))):
+            await asyncio.sleep(1)
+        return found
+
+    assert await ids() == await ids()

@@ -1,0 +1,95 @@
+"""From changes to requests."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterable
+from typing import Any
+
+from pyctrl.api import GroupVersionKind, Key, Metadata
+from pyctrl.cache._changes import Created, Deleted, Updated
+from pyctrl.cache._record import Record, RecordReader
+from pyctrl.controller import Observed, Request, for_object, for_owner, mapped
+from pyctrl.controller._kind_source import observe
+from pyctrl.kinds.apps.v1 import Deployment
+from pyctrl.kinds.core.v1 import Namespace, Pod
+
+
+def owner(name: str, *, kind: str = "Deployment", api: str = "apps/v1", controller: bool | None = True) -> dict[str, Any]:
+    return {"apiVersion": api, "kind": kind, "name": name, "uid": f"uid-{name}", "controller": controller}
+
+
+def record(name: str = "pod", namespace: str = "default", **meta: Any) -> Record:
+    metadata = {"name": name, "namespace": namespace, "uid": "u", "resourceVersion": "1", **meta}
+    return RecordReader()(Pod.from_wire({"metadata": metadata}).to_json())
+
+
+def created(pod: Record) -> Observed[Pod]:
+    return observe(Created(pod), Pod)
+
+
+def test_the_object_itself() -> None:
+    """Created, updated or deleted: the request is for the object."""
+    expected = [Request("default", "pod")]
+    assert for_object(created(record())) == expected
+    assert for_object(observe(Updated(record(), record()), Pod)) == expected
+    assert for_object(observe(Deleted(record()), Pod)) == expected
+
+
+def test_the_owner_that_is_the_controller() -> None:
+    """Only the controller reference of the kind counts, whatever its version."""
+    references = [owner("a", controller=None), owner("b", api="apps/v1beta1"), owner("c", kind="ReplicaSet")]
+    handler = for_owner(Deployment)
+    assert handler(created(record(ownerReferences=references))) == [Request("default", "b")]
+    assert handler(created(record())) == []
+
+
+def test_an_owner_of_another_group_is_somebody_else() -> None:
+    """A kind of the same name in another group does not own for us."""
+    assert for_owner(Deployment)(created(record(ownerReferences=[owner("a", api="example.com/v1")]))) == []
+
+
+def test_every_owner_if_so_asked() -> None:
+    """Several owners of the kind are all asked for, each once."""
+    references = [owner("a", controller=None), owner("b"), owner("c", kind="ReplicaSet", controller=None)]
+    handler = for_owner(Deployment, every=True)
+    assert handler(created(record(ownerReferences=references))) == [Request("default", "a"), Request("default", "b")]
+
+
+def test_a_change_of_owner_asks_for_both() -> None:
+    """The owner that lost the object has something to do as well."""
+    change = Updated(record(ownerReferences=[owner("a")]), record(ownerReferences=[owner("b")]))
+    assert for_owner(Deployment)(observe(change, Pod)) == [Request("default", "a"), Request("default", "b")]
+
+
+def test_an_unchanged_owner_is_asked_for_once() -> None:
+    """Old and new naming the same owner is one request."""
+    change = Updated(record(ownerReferences=[owner("a")]), record(ownerReferences=[owner("a")]))
+    assert for_owner(Deployment)(observe(change, Pod)) == [Request("default", "a")]
+
+
+def test_a_cluster_scoped_owner_has_no_namespace() -> None:
+    """A namespaced object may be owned by one that is not; the kind's class, or the caller, says so."""
+    change = created(record(ownerReferences=[owner("a", kind="Namespace", api="v1")]))
+    kind = GroupVersionKind("", "v1", "Namespace")
+    for handler in (for_owner(Namespace), for_owner(Metadata[Namespace]), for_owner(kind, namespaced=False)):
+        assert handler(change) == [Request("", "a")]
+    assert for_owner(kind).namespaced is None
+
+
+def test_a_function_of_the_object_maps_to_requests() -> None:
+    """On updates it is asked about old and new, and each request comes once."""
+    handler = mapped(lambda pod: [Request("", pod.metadata.labels["node"]), Request("", "all")])
+    change = observe(Updated(record(labels={"node": "a"}), record(labels={"node": "b"})), Pod)
+    assert handler(change) == [Request("", "a"), Request("", "all"), Request("", "b")]
+
+
+async def test_an_async_function_maps_as_well() -> None:
+    """A handler may wait, for a read from the cache say."""
+
+    async def requests(pod: Pod) -> Iterable[Request]:
+        return [Request(*Key.of(pod))]
+
+    answer = mapped(requests)(created(record()))
+    assert inspect.isawaitable(answer)
+    assert await answer == [Request("default", "pod")]

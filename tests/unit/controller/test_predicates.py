@@ -1,0 +1,134 @@
+"""Which changes are let through."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from pyctrl.api import CustomResource, Model, ObjectMeta
+from pyctrl.cache._changes import Created, Deleted, Updated
+from pyctrl.cache._record import Record, RecordReader
+from pyctrl.controller import (
+    Observed,
+    Predicate,
+    annotations_changed,
+    changed,
+    generation_changed,
+    labels_changed,
+    labels_match,
+    on_create,
+    on_delete,
+    on_update,
+    resource_version_changed,
+    where,
+)
+from pyctrl.controller._kind_source import observe
+from pyctrl.errors import SelectorError
+
+
+class ThingSpec(Model):
+    size: int = 1
+
+
+class Thing(CustomResource[ThingSpec], group="example.com", version="v1"):
+    """A thing."""
+
+
+def record(size: int = 1, **meta: Any) -> Record:
+    meta = {"name": "web", "namespace": "default", "uid": "u", "resource_version": "1", "generation": 1} | meta
+    return RecordReader()(Thing(metadata=ObjectMeta(**meta), spec=ThingSpec(size=size)).to_json())
+
+
+def created(thing: Record) -> Observed[Thing]:
+    return observe(Created(thing), Thing)
+
+
+def deleted(thing: Record) -> Observed[Thing]:
+    return observe(Deleted(thing), Thing)
+
+
+def updated(old: Record, new: Record) -> Observed[Thing]:
+    return observe(Updated(old, new), Thing)
+
+
+@pytest.mark.parametrize(
+    ("predicate", "difference"),
+    [
+        (generation_changed, {"generation": 2}),
+        (labels_changed, {"labels": {"app": "web"}}),
+        (annotations_changed, {"annotations": {"a": "b"}}),
+        (resource_version_changed, {"resource_version": "2"}),
+    ],
+)
+def test_predicates_of_metadata_let_updates_through_that_change_it(
+    predicate: Predicate, difference: dict[str, Any]
+) -> None:
+    """Each looks at its own field and nothing else; creations and deletions always pass."""
+    other = {"finalizers": ["example.com/keep"]}
+    assert predicate(updated(record(), record(**difference)))
+    assert not predicate(updated(record(), record(**other)))
+    assert predicate(created(record()))
+    assert predicate(deleted(record()))
+
+
+def test_a_function_of_old_and_new_decides_about_updates() -> None:
+    """``changed`` compares decoded objects; creations and deletions pass."""
+    predicate = changed(lambda old, new: old.spec.size != new.spec.size)
+    assert predicate(updated(record(1), record(2)))
+    assert not predicate(updated(record(1), record(1, labels={"a": "b"})))
+    assert predicate(created(record()))
+    assert predicate(deleted(record()))
+
+
+def test_a_function_of_the_object_sees_the_newest_state() -> None:
+    """``where`` asks the new object, or the last state of one that is gone."""
+    predicate = where(lambda thing: thing.spec.size > 1)
+    assert predicate(created(record(2)))
+    assert predicate(updated(record(1), record(2)))
+    assert not predicate(updated(record(2), record(1)))
+    assert predicate(deleted(record(2)))
+
+
+def test_labels_are_matched_with_selectors() -> None:
+    """Selectors are text or parsed; text that does not parse is an error at once."""
+    predicate = labels_match("app in (web, db)")
+    assert predicate(created(record(labels={"app": "db"})))
+    assert not predicate(created(record()))
+    with pytest.raises(SelectorError):
+        labels_match("app in (")
+
+
+def test_kinds_of_changes_can_be_told_apart() -> None:
+    """Creation, update and deletion have predicates of their own."""
+    changes = [created(record()), updated(record(), record()), deleted(record())]
+    for predicate, expected in ((on_create, "created"), (on_update, "updated"), (on_delete, "deleted")):
+        assert [change.change for change in changes if predicate(change)] == [expected]
+
+
+def test_predicates_combine() -> None:
+    """``&``, ``|`` and ``~`` work with each other and with plain functions, and show what they are made of."""
+    grown = updated(record(), record(generation=2))
+    both = generation_changed & labels_changed
+    either = generation_changed | labels_changed
+    assert not both(grown)
+    assert either(grown)
+    assert not (~generation_changed)(grown)
+    assert (generation_changed & (lambda observed: observed.change == "updated"))(grown)
+    assert repr(~both | on_delete) == "(~(generation_changed & labels_changed) | on_delete)"
+
+
+def test_objects_are_decoded_once_and_only_when_asked_for() -> None:
+    """Whoever looks at a change sees the same objects, decoded when the first one looked."""
+    change = updated(record(1), record(2))
+    assert (change.old, change.new) == (change.old, change.new)
+    assert change.new is change.new
+    assert [thing.spec.size for thing in change.objects] == [1, 2]
+    assert created(record()).old is None
+    assert deleted(record()).new is None
+
+
+def test_a_resync_is_an_update_in_which_nothing_changed() -> None:
+    """The same version again is no news."""
+    assert updated(record(), record()).is_resync
+    assert not updated(record(), record(resource_version="2")).is_resync
