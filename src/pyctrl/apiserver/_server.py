@@ -25,9 +25,9 @@ from ._answers import (
 from ._auth import Authenticator, User
 from ._backend import Backend
 from ._bootstrap import default_objects
+from ._documents import NO_PAGE, Documents
 from ._establishing import Establishing
 from ._forms import accepted_form, is_custom
-from ._meeting import answer_elsewhere
 from ._request import Query, Request, Target, parse_target
 from ._resources import Registry, ResourceType
 from ._reviews import Reviews
@@ -76,6 +76,7 @@ class ApiServer:
         self._scales = Scales(backend, self._writes)
         self._subresources = Subresources(backend, self._writes, self._deletes, signer)
         self._reviews = Reviews(self._authenticator)
+        self._documents = Documents(self.registry)
         self._establishing = Establishing(backend)
         self._verbs = self._routes()
         for path, obj in default_objects():
@@ -121,7 +122,7 @@ class ApiServer:
         user = self._authenticator.user(headers)
         target = parse_target(path)
         if target is None:
-            return answer_elsewhere(self.registry, method, path, headers.get("accept", ""))
+            return self._documents.answer(method, path, headers.get("accept", ""))
         resource = self._resource(target)
         if resource is None:
             return NO_PAGE
@@ -217,9 +218,6 @@ class ApiServer:
         version = request.query.get("resourceVersion")
         if version.isdecimal() and int(version) > self.storage.version:
             raise version_too_large(int(version), self.storage.version)
-
-
-NO_PAGE = Answer(status=404, headers=(("Content-Type", "text/plain; charset=utf-8"),), body=b"404 page not found\n")
 
 
 def _lowered(headers: Mapping[str, str] | None) -> dict[str, str]:
