@@ -10,6 +10,7 @@ Run it with the Python of an environment that has the project and its `dev` grou
 from __future__ import annotations
 
 import argparse
+import os
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -20,7 +21,7 @@ ROOT = Path(__file__).resolve().parent.parent
 BIN = Path(sys.executable).parent
 
 PYTEST = (sys.executable, "-m", "pytest", "-q")
-PYRIGHT = (sys.executable, "-m", "pyright", "--pythonpath", sys.executable)
+PYRIGHT = (sys.executable, "-m", "pyright")
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +83,9 @@ def _run(checks: list[Check]) -> int:
 def _passes(check: Check) -> bool:
     print(f"\n=== {check.name}: {check.question}", flush=True)
     before = perf_counter()
-    code = subprocess.run(check.command, cwd=ROOT, check=False).returncode
+    # pyright looks for the environment of the first `python` on the path
+    environment = os.environ | {"PATH": f"{BIN}{os.pathsep}{os.environ.get('PATH', '')}"}
+    code = subprocess.run(check.command, cwd=ROOT, check=False, env=environment).returncode
     verdict = "passed" if code == 0 else f"FAILED (exit code {code})"
     print(f"=== {check.name} {verdict} in {perf_counter() - before:.1f} s", flush=True)
     return code == 0
