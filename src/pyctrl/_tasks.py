@@ -82,6 +82,6 @@ def unwrapped() -> Iterator[None]:
         yield
     except BaseExceptionGroup as group:
         error = unwrap(group)
-    else:
-        return
-    raise error  # out here: inside, the group would become its __context__ and be printed first
+        if error is group:
+            raise
+        raise error from error.__cause__  # keeps its cause, and keeps the group from being printed as its context

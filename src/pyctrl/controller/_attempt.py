@@ -103,7 +103,8 @@ class Attempts:
             if not limit.expired():
                 raise  # somebody else's
             self._count(timeout=self.statistics.timeout + 1)
-            raise TimeoutError(f"the reconcile took longer than reconcile_timeout={self._timeout}") from error
+            message = f"the reconcile took longer than reconcile_timeout={self._timeout}"
+            raise TimeoutError(message) from error.__cause__  # the cancellation, whose traceback ends where it hung
 
     def _judge(self, turn: Turn, result: object) -> None:
         match result:

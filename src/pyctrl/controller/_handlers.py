@@ -54,7 +54,7 @@ class OwnerHandler:
 
     def __call__(self, observed: Observed) -> list[Request]:
         requests: dict[Request, None] = {}
-        for state in observed.snapshots:
+        for state in observed.records:
             for reference in state.owner_references:
                 if self._means(reference):
                     namespace = "" if self.namespaced is False else state.key.namespace

@@ -18,12 +18,14 @@ class RateLimiter(Protocol):
 
     def backoff(self, request: Request) -> timedelta:
         """Count one more failure of a request and return how long it waits."""
+        ...
 
     def forget(self, request: Request) -> None:
         """Forget the failures of a request: it has succeeded, or is given up."""
 
     def failures(self, request: Request) -> int:
         """Return how many failures in a row have been counted."""
+        ...
 
 
 class ExponentialBackoff:

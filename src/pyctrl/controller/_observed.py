@@ -2,49 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, Generic, Literal, Protocol, cast
+from typing import TYPE_CHECKING, Any, Generic, Literal, cast
 
 from typing_extensions import TypeVar
 
-from pyctrl.api import Key, KindLike, OwnerReference
+from pyctrl.api import KindLike
 
-__all__ = ["Observed", "Snapshot"]
+if TYPE_CHECKING:
+    from pyctrl.cache import Record
+
+__all__ = ["Observed"]
 
 T_co = TypeVar("T_co", covariant=True, default=Any)
-
-
-class Snapshot(Protocol):
-    """An object as the cache keeps it: metadata at hand, the rest as bytes."""
-
-    @property
-    def key(self) -> Key: ...
-    @property
-    def data(self) -> bytes: ...
-    @property
-    def version(self) -> int: ...
-    @property
-    def generation(self) -> int: ...
-    @property
-    def labels(self) -> Mapping[str, str]: ...
-    @property
-    def annotations(self) -> Mapping[str, str]: ...
-    @property
-    def owner_references(self) -> Sequence[OwnerReference]: ...
-    def decode(self, kind: KindLike) -> Any: ...
 
 
 class Observed(Generic[T_co]):
     """One change of one object of kind T.
 
-    ``before`` and ``after`` give the metadata at no cost; ``old`` and ``new`` decode the object, once for all who
+    ``before`` and ``after`` are the cache's records, which give the metadata at little cost; ``old`` and ``new`` decode the object, once for all who
     look at this change: treat what they return as read-only.
     """
 
     __slots__ = ("_kind", "_new", "_old", "after", "before", "is_initial")
 
     def __init__(
-        self, kind: KindLike, before: Snapshot | None, after: Snapshot | None, *, is_initial: bool = False
+        self, kind: KindLike, before: Record | None, after: Record | None, *, is_initial: bool = False
     ) -> None:
         self._kind = kind
         #: What was there; None when the object is new.
@@ -72,14 +54,14 @@ class Observed(Generic[T_co]):
         return before.version > 0 or before.data == after.data  # 0: not numbers, so they cannot be told apart
 
     @property
-    def snapshots(self) -> list[Snapshot]:
+    def records(self) -> list[Record]:
         """The states there are: old, then new."""
         return [state for state in (self.before, self.after) if state is not None]
 
     @property
-    def current(self) -> Snapshot:
+    def current(self) -> Record:
         """The newest state there is; the last one of an object that is gone."""
-        return self.snapshots[-1]
+        return self.records[-1]
 
     @property
     def old(self) -> T_co | None:

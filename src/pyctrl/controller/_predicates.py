@@ -8,12 +8,15 @@ nothing; those two decode the object.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Generic
+from typing import TYPE_CHECKING, Any, Generic
 
 from typing_extensions import TypeVar
 
 from pyctrl.api import LabelSelector
-from pyctrl.controller._observed import Observed, Snapshot
+from pyctrl.controller._observed import Observed
+
+if TYPE_CHECKING:
+    from pyctrl.cache import Record
 
 __all__ = [
     "Predicate",
@@ -43,10 +46,10 @@ class Predicate(Generic[T_contra]):
     def __call__(self, observed: Observed[T_contra]) -> bool:
         return self._accepts(observed)
 
-    def __and__(self, other: Callable[[Observed[T]], bool]) -> Predicate[T]:
+    def __and__(self: Predicate[T], other: Callable[[Observed[T]], bool]) -> Predicate[T]:
         return Predicate(lambda observed: self(observed) and other(observed), f"({self} & {_name(other)})")
 
-    def __or__(self, other: Callable[[Observed[T]], bool]) -> Predicate[T]:
+    def __or__(self: Predicate[T], other: Callable[[Observed[T]], bool]) -> Predicate[T]:
         return Predicate(lambda observed: self(observed) or other(observed), f"({self} | {_name(other)})")
 
     def __invert__(self) -> Predicate[T_contra]:
@@ -81,7 +84,7 @@ def labels_match(selector: LabelSelector | str) -> Predicate:
     return Predicate(lambda observed: parsed.matches(observed.current.labels), f"labels_match({str(parsed)!r})")
 
 
-def _differs(name: str, what: Callable[[Snapshot], object]) -> Predicate:
+def _differs(name: str, what: Callable[[Record], object]) -> Predicate:
     """Return the predicate that lets an update through when ``what`` of its metadata differs."""
 
     def accepts(observed: Observed) -> bool:

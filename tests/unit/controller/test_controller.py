@@ -269,7 +269,7 @@ async def test_a_reconcile_that_takes_too_long_is_cancelled_and_retried(caplog: 
         assert statistics(controller) == {"error": 1, "timeout": 1}
         await asyncio.sleep(30)
 
-    assert calls == [(0, A), (31, A)]
+    assert calls == [(0, A), (31, A), (63, A)]
     assert "longer than reconcile_timeout=0:00:30" in caplog.text
 
 

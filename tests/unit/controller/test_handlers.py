@@ -15,7 +15,9 @@ from pyctrl.kinds.apps.v1 import Deployment
 from pyctrl.kinds.core.v1 import Namespace, Pod
 
 
-def owner(name: str, *, kind: str = "Deployment", api: str = "apps/v1", controller: bool | None = True) -> dict[str, Any]:
+def owner(
+    name: str, *, kind: str = "Deployment", api: str = "apps/v1", controller: bool | None = True
+) -> dict[str, Any]:
     return {"apiVersion": api, "kind": kind, "name": name, "uid": f"uid-{name}", "controller": controller}
 
 

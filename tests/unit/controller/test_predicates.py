@@ -35,9 +35,9 @@ class Thing(CustomResource[ThingSpec], group="example.com", version="v1"):
     """A thing."""
 
 
-def record(size: int = 1, **meta: Any) -> Record:
-    meta = {"name": "web", "namespace": "default", "uid": "u", "resource_version": "1", "generation": 1} | meta
-    return RecordReader()(Thing(metadata=ObjectMeta(**meta), spec=ThingSpec(size=size)).to_json())
+def record(size: int = 1, **changes: Any) -> Record:
+    meta: dict[str, Any] = {"name": "web", "namespace": "default", "uid": "u", "resource_version": "1", "generation": 1}
+    return RecordReader()(Thing(metadata=ObjectMeta(**(meta | changes)), spec=ThingSpec(size=size)).to_json())
 
 
 def created(thing: Record) -> Observed[Thing]:
@@ -65,7 +65,7 @@ def test_predicates_of_metadata_let_updates_through_that_change_it(
     predicate: Predicate, difference: dict[str, Any]
 ) -> None:
     """Each looks at its own field and nothing else; creations and deletions always pass."""
-    other = {"finalizers": ["example.com/keep"]}
+    other: dict[str, Any] = {"finalizers": ["example.com/keep"]}
     assert predicate(updated(record(), record(**difference)))
     assert not predicate(updated(record(), record(**other)))
     assert predicate(created(record()))
@@ -74,7 +74,7 @@ def test_predicates_of_metadata_let_updates_through_that_change_it(
 
 def test_a_function_of_old_and_new_decides_about_updates() -> None:
     """``changed`` compares decoded objects; creations and deletions pass."""
-    predicate = changed(lambda old, new: old.spec.size != new.spec.size)
+    predicate: Predicate[Thing] = changed(lambda old, new: old.spec.size != new.spec.size)
     assert predicate(updated(record(1), record(2)))
     assert not predicate(updated(record(1), record(1, labels={"a": "b"})))
     assert predicate(created(record()))
@@ -83,7 +83,7 @@ def test_a_function_of_old_and_new_decides_about_updates() -> None:
 
 def test_a_function_of_the_object_sees_the_newest_state() -> None:
     """``where`` asks the new object, or the last state of one that is gone."""
-    predicate = where(lambda thing: thing.spec.size > 1)
+    predicate: Predicate[Thing] = where(lambda thing: thing.spec.size > 1)
     assert predicate(created(record(2)))
     assert predicate(updated(record(1), record(2)))
     assert not predicate(updated(record(2), record(1)))

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator, Iterable, Iterator
 from contextlib import asynccontextmanager
 from datetime import timedelta
+from itertools import pairwise
 from random import Random
 from typing import cast
 
@@ -118,14 +119,14 @@ async def test_ticks_come_at_once_and_then_in_each_period() -> None:
     async with following(TickSource(timedelta(minutes=1), [A], random=Random(1))) as intake:
         await asyncio.sleep(6000)
     moments = [moment - began for moment, _ in intake.added]
-    gaps = [later - earlier for earlier, later in zip(moments, moments[1:], strict=False)]
+    gaps = [later - earlier for earlier, later in pairwise(moments)]
     assert all(54 <= gap <= 66.001 for gap in gaps)
     assert len(set(gaps)) > 1
 
 
 async def test_a_tick_may_ask_a_function_what_to_do(caplog: pytest.LogCaptureFixture) -> None:
     """The function is asked at each tick; when it fails the next tick asks again."""
-    answers = iter([[A], ValueError("not now"), [B]])
+    answers: Iterator[list[Request] | ValueError] = iter([[A], ValueError("not now"), [B]])
 
     def requests() -> Iterable[Request]:
         answer = next(answers)

@@ -1,0 +1,144 @@
+"""What type checkers make of controllers: checked, never run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import timedelta
+from random import Random
+
+from typing_extensions import assert_type
+
+from pyctrl.api import CustomResource, GroupVersionKind, Metadata, Model, Unstructured
+from pyctrl.cache import Cache, CachedClient
+from pyctrl.controller import (
+    Builder,
+    ChannelSource,
+    Controller,
+    ExponentialBackoff,
+    Host,
+    Observed,
+    Predicate,
+    Reconciler,
+    Request,
+    Result,
+    TickSource,
+    changed,
+    for_object,
+    for_owner,
+    generation_changed,
+    labels_match,
+    mapped,
+    on_delete,
+    where,
+)
+from pyctrl.kinds.apps.v1 import Deployment
+from pyctrl.kinds.core.v1 import Pod
+from pyctrl.manager import Group, Manager
+
+
+class ThingSpec(Model):
+    size: int
+
+
+class Thing(CustomResource[ThingSpec], group="example.com", version="v1"):
+    """A thing."""
+
+
+DYNAMIC = GroupVersionKind("example.com", "v1", "Dynamic")
+
+
+class ThingReconciler(Reconciler[Thing]):
+    async def reconcile(self, request: Request) -> Result | None:
+        assert_type(self.client, CachedClient)
+        assert_type(await self.client.find(Thing, request.key), Thing | None)
+        return Result.after(timedelta(minutes=10), priority=-1)
+
+
+class DynamicReconciler(Reconciler[Unstructured]):
+    async def reconcile(self, request: Request) -> None:
+        """One may return None only."""
+
+
+class AnyReconciler(Reconciler):
+    async def reconcile(self, request: Request) -> Result:
+        return Result.done()
+
+
+def things_of(pod: Pod) -> list[Request]:
+    return [Request(pod.metadata.namespace, pod.metadata.labels["thing"])]
+
+
+async def things_of_async(pod: Pod) -> Iterable[Request]:
+    return things_of(pod)
+
+
+def things_of_change(observed: Observed[Pod]) -> list[Request]:
+    assert_type(observed.old, Pod | None)
+    assert_type(observed.new, Pod | None)
+    assert_type(observed.objects, list[Pod])
+    return []
+
+
+def has_size(thing: Thing) -> bool:
+    return thing.spec.size > 0
+
+
+def is_grown(old: Thing, new: Thing) -> bool:
+    return new.spec.size > old.spec.size
+
+
+def wire(manager: Manager, host: Host) -> None:
+    a_host: Host = manager
+    builder = Builder(manager).reconciles(Thing)
+    assert_type(builder, Builder[Thing])
+    assert_type(builder.owns(Deployment), Builder[Thing])
+    assert_type(builder.watches(Pod, mapped(things_of)), Builder[Thing])
+    assert_type(builder.build(ThingReconciler()), Controller)
+    builder.build(AnyReconciler())
+    builder.build(DynamicReconciler())  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+
+    assert_type(Builder(a_host).reconciles(DYNAMIC), Builder[Unstructured])
+    Builder(host).reconciles(DYNAMIC).owns(DYNAMIC).build(DynamicReconciler())
+    Builder(host).reconciles(Metadata[Thing]).build(AnyReconciler())
+    (
+        Builder(host)
+        .filter(generation_changed | on_delete)
+        .reconciles(Thing, predicates=[generation_changed, where(has_size), changed(is_grown) & ~on_delete])
+        .owns(Deployment, predicates=[labels_match("app=thing")], every_owner=True)
+        .watches(Pod, things_of_change)
+        .watches(Pod, mapped(things_of_async), predicates=[lambda observed: observed.change == "created"])
+        .watches(Pod, for_owner(Thing))
+        .watches(Pod, for_object)
+        .watches(DYNAMIC, mapped(lambda obj: [Request(obj.metadata.namespace, obj.metadata.name)]))
+        .watches_source(ChannelSource[Request]())
+        .watches_source(ChannelSource(things_of))
+        .watches_source(TickSource(timedelta(hours=1), [Request("default", "a")]))
+        .options(workers=2, name="things", limiter=ExponentialBackoff(random=Random(1)))
+        .build(ThingReconciler())
+    )
+    Builder(host).watches(Pod, mapped(has_size))  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+
+
+def predicates() -> None:
+    assert_type(generation_changed | on_delete, Predicate)
+    assert_type(where(has_size), Predicate[Thing])
+    assert_type(where(has_size) & generation_changed, Predicate[Thing])
+    assert_type(~changed(is_grown), Predicate[Thing])
+
+
+class Custom:
+    async def run(self) -> None:
+        """Live."""
+
+
+async def more() -> None:
+    """Do more."""
+
+
+async def manage(manager: Manager) -> None:
+    manager.add(Custom())
+    manager.add(more, group=Group.OTHERS)
+    manager.add(things_of)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+    assert_type(manager.client, CachedClient)
+    assert_type(manager.cache, Cache)
+    await manager.run(handle_signals=False)
