@@ -117,7 +117,16 @@ __all__ = [
     "merge_from",
     "path_for",
     "set_scale",
-    "with_field_owner",
     "wait_for",
     "wait_for_list",
+    "with_field_owner",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """Import aiohttp only where it is used: programs on an in-process server do without it."""
+    if name == "AiohttpTransport":
+        from pyctrl.client._aiohttp import AiohttpTransport
+
+        return AiohttpTransport
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

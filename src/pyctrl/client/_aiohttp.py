@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import socket
 import ssl
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -20,7 +22,7 @@ from pyctrl.errors import ConnectionFailed, RequestTimeout, StreamBroken, Transp
 
 __all__ = ["AiohttpTransport"]
 
-CONNECT_TIMEOUT = 10.0  # seconds for TCP and TLS together; under REQUEST_TIMEOUT, so that a retry still fits
+CONNECT_TIMEOUT = 10.0  # seconds for TCP; the TLS handshake counts as part of the answer
 CONNECTIONS = 100  # at once, for requests; watches are not counted, or they would starve them
 KEEP_ALIVE = 30.0  # seconds; kube-apiserver closes idle connections after 90, load balancers after 60
 
@@ -42,6 +44,7 @@ class AiohttpTransport:
         self._config = config
         self._root = config.server.rstrip("/")
         self._sessions: _Sessions | None = None
+        self._answers: set[aiohttp.ClientResponse] = set()  # that are being read: aiohttp would let their readers hang
         self._is_closed = False
         self._headers = {
             "User-Agent": config.user_agent,
@@ -54,7 +57,7 @@ class AiohttpTransport:
         """Send a request and return the whole answer."""
         timeout = aiohttp.ClientTimeout(total=request.timeout, sock_connect=CONNECT_TIMEOUT)
         with _Mapped(request, self._config):
-            async with await self._send(self._opened().requests, request, timeout) as response:
+            async with self._reading(await self._send(self._opened().requests, request, timeout)) as response:
                 body = await response.read()
         return HttpResponse(status=response.status, headers=Headers(response.headers.items()), body=body)
 
@@ -66,15 +69,25 @@ class AiohttpTransport:
         with mapped:
             async with asyncio.timeout(HEAD_TIMEOUT):
                 response = await self._send(self._opened().streams, request, timeout)
-        try:
+        async with self._reading(response):
             yield _Stream(response, mapped)
+
+    @asynccontextmanager
+    async def _reading(self, response: aiohttp.ClientResponse) -> AsyncIterator[aiohttp.ClientResponse]:
+        """End the answer with the block: its connection is kept when all of it was read, and closed otherwise."""
+        self._answers.add(response)
+        try:
+            yield response
         finally:
+            self._answers.discard(response)
             response.close()
 
     async def aclose(self) -> None:
-        """Close every connection, also those in use."""
+        """Close every connection; what is being read from one breaks off."""
         self._is_closed = True
         sessions, self._sessions = self._sessions, None
+        for response in self._answers:
+            response.close()
         if sessions is not None:
             await sessions.requests.close()
             await sessions.streams.close()
@@ -228,6 +241,8 @@ def _why(error: Exception) -> str:
         return cause.verify_message
     if isinstance(cause, ssl.SSLError) and cause.reason:
         return cause.reason.replace("_", " ").lower()
+    if isinstance(cause, OSError) and not isinstance(cause, socket.gaierror) and cause.errno:
+        return os.strerror(cause.errno)  # asyncio puts the address here, which has been said
     return (cause.strerror if isinstance(cause, OSError) else None) or str(cause) or type(cause).__name__
 
 

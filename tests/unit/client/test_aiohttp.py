@@ -185,7 +185,7 @@ async def serving_tls(authority: Authority, tls: Tls) -> AsyncIterator[tuple[Aio
 async def test_trusted() -> None:
     """A server of the login's authority is spoken to, and many first requests share one TLS context."""
     authority = Authority()
-    async with serving_tls(authority, Tls(ca=Pem("the CA", data=authority.pem))) as (transport, server):
+    async with serving_tls(authority, Tls(ca=Pem("the CA", data=authority.pem))) as (transport, _):
         answers = await asyncio.gather(*(transport.request(GET) for _ in range(20)))
         assert {answer.body for answer in answers} == {b"ok"}
         assert transport._contexts is not None
@@ -194,7 +194,12 @@ async def test_trusted() -> None:
 
 async def test_https_to_http() -> None:
     """Speaking TLS with a server that does not is a sentence about TLS."""
-    async with SocketServer(answering(b"HTTP/1.1 400 Bad Request\r\n\r\n")).running() as server:
+
+    async def serve(peer: Peer) -> None:
+        await peer.reader.read(100)
+        await peer.send(b"HTTP/1.0 400 Bad Request\r\n\r\nClient sent something else to an HTTP server.\n")
+
+    async with SocketServer(serve).running() as server:
         transport = AiohttpTransport(Config(server=server.url.replace("http:", "https:")))
         with pytest.raises(ConnectionFailed, match="no TLS with the API server at https://"):
             await transport.request(GET)
@@ -313,12 +318,8 @@ async def test_compressed_answers() -> None:
 
 async def test_redirects_are_not_followed() -> None:
     """A redirect is an answer: credentials do not travel to another host."""
-    async with serving(
-        answering(b"HTTP/1.1 302 Found\r\nLocation: http://127.0.0.1:1/\r\nContent-Length: 0\r\n\r\n")
-    ) as (
-        transport,
-        server,
-    ):
+    redirect = b"HTTP/1.1 302 Found\r\nLocation: http://127.0.0.1:1/\r\nContent-Length: 0\r\n\r\n"
+    async with serving(answering(redirect)) as (transport, _):
         assert (await transport.request(GET)).status == 302
 
 
@@ -434,25 +435,31 @@ async def test_watches_do_not_starve_requests() -> None:
         assert (await transport.request(GET)).status == 200
 
 
-async def test_closing_ends_what_is_under_way() -> None:
-    """A stream that is being read when the transport closes breaks, and later requests are refused."""
+@pytest.mark.parametrize("sent", [b"", CHUNKED, b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhalf"])
+async def test_closing_ends_what_is_under_way(sent: bytes) -> None:
+    """Requests and streams that wait for an answer when the transport closes break off; later ones are refused."""
+    waiting = asyncio.Semaphore(0)
 
     async def serve(peer: Peer) -> None:
         await peer.head()
-        await peer.send(CHUNKED)
+        await peer.send(sent)
+        waiting.release()
         await asyncio.Event().wait()
 
+    async def read(transport: AiohttpTransport) -> None:
+        async with transport.stream(WATCH) as stream:
+            async for _ in stream.chunks():
+                pass
+
     async with serving(serve) as (transport, _):
-
-        async def read() -> None:
-            async with transport.stream(WATCH) as stream:
-                async for _ in stream.chunks():
-                    pass
-
-        task = asyncio.create_task(read())
-        await asyncio.sleep(0.05)
+        tasks = [asyncio.create_task(read(transport)), asyncio.create_task(transport.request(GET))]
+        await waiting.acquire()
+        await waiting.acquire()
+        await asyncio.sleep(0.02)  # until the bytes are on this side
         await transport.aclose()
-        with pytest.raises(StreamBroken):
-            await task
+
+        outcomes = await asyncio.gather(*tasks, return_exceptions=True)
+
+        assert [type(outcome) for outcome in outcomes] == [StreamBroken, StreamBroken]
         with pytest.raises(ConnectionFailed, match="closed"):
             await transport.request(GET)
