@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
-from typing import Any, Self, TypeVar
+from functools import cache
+from typing import Any, ClassVar, ForwardRef, Self, TypeVar, get_args
 
 import msgspec
 from pydantic import BaseModel, ConfigDict, ValidationError
@@ -15,6 +17,9 @@ from pyctrl.errors import DecodeError
 __all__ = ["Model"]
 
 M = TypeVar("M", bound="Model")
+
+#: A null as the value of a member. One inside of a string costs time and nothing else.
+_NULL = re.compile(rb":\s*null")
 
 
 class Model(BaseModel):
@@ -31,7 +36,7 @@ class Model(BaseModel):
     What is read: ``null`` for a list, a map or a field with a default reads as empty or as the default.
     """
 
-    model_config = ConfigDict(
+    model_config: ClassVar[ConfigDict] = ConfigDict(
         alias_generator=to_camel, validate_by_name=True, validate_by_alias=True, extra="allow", protected_namespaces=()
     )
 
@@ -45,9 +50,8 @@ class Model(BaseModel):
         try:
             if isinstance(data, Mapping):
                 return _from_document(cls, data)
-            if b"null" in data if isinstance(data, bytes) else "null" in data:
-                return _from_document(cls, msgspec.json.decode(data))
-            return cls.__pydantic_validator__.validate_json(data, by_alias=True, by_name=False)  # type: ignore[no-any-return]
+            raw = data if isinstance(data, bytes) else data.encode()
+            return _from_json_with_nulls(cls, raw) if _NULL.search(raw) else _from_json(cls, raw)
         except ValidationError as error:
             raise DecodeError(_sentence(cls, error)) from error
         except msgspec.DecodeError as error:
@@ -75,6 +79,21 @@ class Model(BaseModel):
 
 
 # --- reading: null where something is expected ----------------------------------------------------------------------
+
+
+def _from_json(cls: type[M], data: bytes) -> M:
+    obj: M = cls.__pydantic_validator__.validate_json(data, by_alias=True, by_name=False)
+    return obj
+
+
+def _from_json_with_nulls(cls: type[M], data: bytes) -> M:
+    document = msgspec.json.decode(data)
+    try:
+        obj = _from_json(cls, data)
+    except ValidationError:
+        return _from_document(cls, document)
+    _keep_nulls(obj, document)
+    return obj
 
 
 def _from_document(cls: type[M], document: Mapping[str, Any]) -> M:
@@ -110,13 +129,13 @@ def _without_nulls(document: Mapping[str, Any], error: ValidationError) -> Any:
     return copy
 
 
-def _real_path(document: Any, loc: tuple[int | str, ...]) -> list[int | str]:
+def _real_path(document: Any, loc: tuple[int | str, ...]) -> list[Any]:
     """Leave out the parts of a pydantic location that are no keys of the document (names of union members)."""
-    path: list[int | str] = []
+    path: list[Any] = []
     for part in loc:
-        if isinstance(document, dict) and part in document:
-            document = document[part]
-        elif isinstance(document, list) and isinstance(part, int) and part < len(document):
+        if (isinstance(document, dict) and part in document) or (
+            isinstance(document, list) and isinstance(part, int) and part < len(document)
+        ):
             document = document[part]
         else:
             continue
@@ -129,22 +148,44 @@ def _keep_nulls(value: Any, wire: Any) -> None:
 
     It is kept as an extra under the wire's name, where it is written back until the field gets a value.
     """
-    if isinstance(value, Model) and isinstance(wire, Mapping):
-        for name, alias in _aliases(type(value)):
-            if alias not in wire:
-                continue
-            if wire[alias] is None:
-                value.__pydantic_fields_set__.discard(name)
-                if value.__pydantic_extra__ is not None:
-                    value.__pydantic_extra__[alias] = None
-            else:
-                _keep_nulls(value.__dict__[name], wire[alias])
+    if isinstance(value, Model):
+        if isinstance(wire, Mapping):
+            _keep_nulls_of(value, wire)
     elif isinstance(value, list) and isinstance(wire, list):
         for item, wired in zip(value, wire, strict=False):
             _keep_nulls(item, wired)
     elif isinstance(value, dict) and isinstance(wire, Mapping):
         for key, item in value.items():
             _keep_nulls(item, wire.get(key))
+
+
+def _keep_nulls_of(model: Model, wire: Mapping[str, Any]) -> None:
+    fields = _fields_by_alias(type(model))
+    for alias, wired in wire.items():
+        if alias not in fields:
+            continue
+        name, has_parts = fields[alias]
+        if wired is None:
+            model.__pydantic_fields_set__.discard(name)
+            if model.__pydantic_extra__ is not None:
+                model.__pydantic_extra__[alias] = None
+        elif has_parts:
+            _keep_nulls(model.__dict__[name], wired)
+
+
+@cache
+def _fields_by_alias(cls: type[Model]) -> dict[str, tuple[str, bool]]:
+    """Return, by the name on the wire, each field's name and whether there can be models below it."""
+    return {
+        field.serialization_alias or name: (name, _has_models(field.annotation))
+        for name, field in cls.__pydantic_fields__.items()
+    }
+
+
+def _has_models(annotation: Any) -> bool:
+    if isinstance(annotation, type) and issubclass(annotation, Model):
+        return True
+    return any(map(_has_models, get_args(annotation))) or isinstance(annotation, TypeVar | ForwardRef)
 
 
 def _sentence(cls: type[Model], error: ValidationError) -> str:
@@ -196,15 +237,10 @@ def _is_changed(value: Any, field: FieldInfo) -> bool:
     if not value and field.default_factory in (list, dict):
         return False
     default = field.get_default(call_default_factory=True, validated_data={})
-    if isinstance(value, Model) and isinstance(default, Model):
-        if value.__pydantic_fields_set__ != default.__pydantic_fields_set__:
-            return True
+    if isinstance(value, Model) and value.__pydantic_fields_set__ != default.__pydantic_fields_set__:
+        return True
     return bool(value != default)
 
 
 def _alias(cls: type[Model], name: str) -> str:
     return cls.__pydantic_fields__[name].serialization_alias or name
-
-
-def _aliases(cls: type[Model]) -> Iterable[tuple[str, str]]:
-    return ((name, field.serialization_alias or name) for name, field in cls.__pydantic_fields__.items())

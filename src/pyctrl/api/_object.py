@@ -177,8 +177,7 @@ StatusT = TypeVar("StatusT", bound=Model, default=Model)
 class CustomResource(KubernetesObject, Generic[SpecT, StatusT]):
     """Base of your own kinds: a spec that users write and a status that the operator writes.
 
-        class PodSet(CustomResource[PodSetSpec, PodSetStatus], group="apps.jicki.cn", version="v1alpha1"):
-            \"""PodSet keeps a number of pods running.\"""
+        class PodSet(CustomResource[PodSetSpec, PodSetStatus], group="apps.jicki.cn", version="v1alpha1"): ...
 
     Class keywords as in `KubernetesObject`. The status reads as its class's defaults when the object has none; so
     does the spec when all of its fields have defaults.
@@ -211,11 +210,12 @@ def _default_parts(parent: type[Model]) -> None:
     parent is where the default has to be.
     """
     fields = parent.__pydantic_fields__
-    for name, model in (("spec", fields["spec"].annotation), ("status", fields["status"].annotation)):
-        if isinstance(model, type) and issubclass(model, Model) and fields[name].default_factory is None:
-            if name == "status" or not any(f.is_required() for f in model.__pydantic_fields__.values()):
-                default = Field(default_factory=model)
-                fields[name] = FieldInfo.from_annotated_attribute(model, default)
+    for name in ("spec", "status"):
+        model = fields[name].annotation
+        if fields[name].default_factory is None and isinstance(model, type) and issubclass(model, Model):
+            needs_nothing = not any(field.is_required() for field in model.__pydantic_fields__.values())
+            if name == "status" or needs_nothing:
+                fields[name] = FieldInfo.from_annotated_attribute(model, Field(default_factory=model))
 
 
 T = TypeVar("T", bound=KubernetesObject)

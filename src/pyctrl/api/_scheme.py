@@ -75,7 +75,7 @@ class Scheme:
         Raises:
             NotRegistered: when there is none.
         """
-        cls = self._types.get(gvk)
+        cls = self.type_for(gvk)
         if cls is None:
             raise NotRegistered(gvk)
         return cls
@@ -83,7 +83,7 @@ class Scheme:
     def decode(self, data: bytes) -> Object:
         """Decode an object of any kind: typed when its class is registered, else Unstructured."""
         obj = Unstructured.from_wire(data)
-        cls = self._types.get(obj.gvk)
+        cls = self.type_for(obj.gvk)
         return obj if cls is None else cls.from_wire(data)
 
     def __contains__(self, gvk: object) -> bool:

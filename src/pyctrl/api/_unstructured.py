@@ -127,6 +127,8 @@ class Unstructured(MutableMapping[str, Any]):
     def __len__(self) -> int:
         return len(self._content) - ("metadata" in self._content)
 
+    __hash__ = None  # type: ignore[assignment]  # it can be changed, like a dict
+
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Unstructured) and self.to_wire() == other.to_wire()
 

@@ -1,4 +1,4 @@
-"""Decode → encode gives back every recorded object of a real API server, typed and untyped; one change changes one field."""
+"""Decode → encode gives back every recorded object, typed and untyped; one change changes one field."""
 
 from __future__ import annotations
 
@@ -9,8 +9,7 @@ from typing import Any
 
 import pytest
 
-from pyctrl.api import GroupVersionKind, KubernetesObject, Metadata, Unstructured
-from pyctrl.errors import DecodeError
+from pyctrl.api import GroupVersionKind, KubernetesObject, Metadata, Object, Unstructured
 from pyctrl.kinds import builtin_scheme
 
 CASES = sorted((Path(__file__).parents[2] / "conformance" / "cases").glob("*.json"))
@@ -28,6 +27,11 @@ def objects(value: Any) -> Iterator[dict[str, Any]]:
             yield from objects(part)
 
 
+def is_refused(wire: dict[str, Any]) -> bool:
+    """Say whether this is the one recorded body with a wrong type: a number in a ConfigMap, which servers refuse."""
+    return wire["kind"] == "ConfigMap" and any(not isinstance(v, str) for v in (wire.get("data") or {}).values())
+
+
 def recorded(case: Path) -> Iterator[tuple[type[KubernetesObject] | None, dict[str, Any]]]:
     """Return the objects of a case with their built-in class, if they have one."""
     scheme = builtin_scheme()
@@ -43,11 +47,9 @@ def test_every_recorded_object_survives(case: Path) -> None:
         assert untyped.metadata is untyped.metadata
         assert untyped.to_wire() == wire
         if cls is not None:
-            try:
-                obj = cls.from_wire(json.dumps(wire))
-            except DecodeError as error:
-                assert "data.n" in str(error), f"{case.stem}: {error}"  # a number in a ConfigMap, which servers refuse
+            if is_refused(wire):
                 continue
+            obj = cls.from_wire(json.dumps(wire))
             assert obj.to_wire() == wire == json.loads(obj.to_json())
 
 
@@ -55,13 +57,17 @@ def test_every_recorded_object_survives(case: Path) -> None:
 def test_one_change_changes_one_field(case: Path) -> None:
     """Setting a label changes that label and nothing else."""
     for cls, wire in recorded(case):
-        for kind in (Unstructured, *([cls, Metadata[cls]] if cls else [])):
-            try:
-                obj = kind.from_wire(json.dumps(wire))
-            except DecodeError:
-                continue
-            if (cls and not isinstance(obj, cls)) and not isinstance(obj, Unstructured):
-                wire = {key: wire[key] for key in ("apiVersion", "kind", "metadata")}
-            obj.metadata.labels["changed"] = "yes"
-            labels = {**(wire["metadata"].get("labels") or {}), "changed": "yes"}
-            assert obj.to_wire() == {**wire, "metadata": {**wire["metadata"], "labels": labels}}
+        if is_refused(wire):
+            continue
+        check_label_changes(Unstructured.from_wire(json.dumps(wire)), wire)
+        if cls is not None:
+            check_label_changes(cls.from_wire(json.dumps(wire)), wire)
+            partial = {key: wire[key] for key in ("apiVersion", "kind", "metadata")}
+            check_label_changes(Metadata.of(cls.gvk).from_wire(json.dumps(wire)), partial)
+
+
+def check_label_changes(obj: Object, wire: dict[str, Any]) -> None:
+    """Set a label and look at what else has changed: nothing."""
+    obj.metadata.labels["changed"] = "yes"
+    labels = {**(wire["metadata"].get("labels") or {}), "changed": "yes"}
+    assert obj.to_wire() == {**wire, "metadata": {**wire["metadata"], "labels": labels}}

@@ -61,7 +61,9 @@ def test_class_keywords_name_the_kind() -> None:
 def test_group_without_version_is_refused() -> None:
     """A kind that lacks its version cannot be declared."""
     with pytest.raises(TypeError, match="both group= and version="):
-        type(Box)("Half", (CustomResource[BoxSpec, BoxStatus],), {"__module__": __name__}, group="example.com")
+
+        class Half(CustomResource[BoxSpec, BoxStatus], group="example.com"):
+            """Has no version."""
 
 
 def test_new_object_writes_only_what_was_set() -> None:
