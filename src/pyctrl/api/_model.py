@@ -132,14 +132,12 @@ def _without_nulls(document: Mapping[str, Any], error: ValidationError) -> Any:
 def _real_path(document: Any, loc: tuple[int | str, ...]) -> list[Any]:
     """Leave out the parts of a pydantic location that are no keys of the document (names of union members)."""
     path: list[Any] = []
+    below: Any = document
     for part in loc:
-        if (isinstance(document, dict) and part in document) or (
-            isinstance(document, list) and isinstance(part, int) and part < len(document)
-        ):
-            document = document[part]
-        else:
-            continue
-        path.append(part)
+        is_key = part in below if isinstance(below, dict) else isinstance(below, list) and isinstance(part, int)
+        if is_key:
+            below = below[part]
+            path.append(part)
     return path
 
 

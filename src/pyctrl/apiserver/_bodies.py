@@ -57,7 +57,9 @@ def _json_object(body: bytes, kind: str) -> Any:
         text = body.decode("utf-8", "replace")
         why = syntax_error(body) or "invalid text"
         excerpt = text if len(text) <= 1024 else f"{text[:1024]} ..."
-        raise bad_request(_unrecognized(kind, f"couldn't get version/kind; json parse error: {why} ({excerpt})")) from None
+        raise bad_request(
+            _unrecognized(kind, f"couldn't get version/kind; json parse error: {why} ({excerpt})")
+        ) from None
 
 
 def _unrecognized(kind: str, why: str) -> str:
@@ -124,7 +126,11 @@ def _loader() -> type[yaml.SafeLoader]:
     words = "y|Y|yes|Yes|YES|n|N|no|No|NO|true|True|TRUE|false|False|FALSE|on|On|ON|off|Off|OFF"
     resolver = Loader.add_implicit_resolver
     resolver("tag:yaml.org,2002:bool", re.compile(f"^(?:{words})$"), list("yYnNtTfFoO"))
-    resolver("tag:yaml.org,2002:int", re.compile(r"^[-+]?(?:0|[1-9][0-9_]*|0[0-7_]+|0x[0-9a-fA-F_]+|0b[01_]+)$"), list("-+0123456789"))
+    resolver(
+        "tag:yaml.org,2002:int",
+        re.compile(r"^[-+]?(?:0|[1-9][0-9_]*|0[0-7_]+|0x[0-9a-fA-F_]+|0b[01_]+)$"),
+        list("-+0123456789"),
+    )
     resolver("tag:yaml.org,2002:float", re.compile(_FLOAT), list("-+0123456789."))
     resolver("tag:yaml.org,2002:null", re.compile(r"^(?:~|null|Null|NULL|)$"), ["~", "n", "N", ""])
     resolver("tag:yaml.org,2002:merge", re.compile(r"^(?:<<)$"), ["<"])

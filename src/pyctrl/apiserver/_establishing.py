@@ -94,4 +94,3 @@ class Establishing:
             self._put(definition)
         else:
             self._definitions.remove(stored)
-

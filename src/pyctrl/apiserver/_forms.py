@@ -97,9 +97,7 @@ def table_of(resource: ResourceType, objects: list[Stored], form: Form, metadata
 def answer_object(stored: Stored, resource: ResourceType, form: Form, status: int = 200) -> Answer:
     """Answer with one object in the form asked for."""
     if form.shape is Shape.TABLE:
-        return answer_bytes(
-            table_of(resource, [stored], form, {"resourceVersion": str(stored.version)}), form, status
-        )
+        return answer_bytes(table_of(resource, [stored], form, {"resourceVersion": str(stored.version)}), form, status)
     return answer_bytes(shaped(stored, resource, form.shape), form, status)
 
 

@@ -75,7 +75,9 @@ class _Front:
             request.method, url.raw_path, list(url.query.items()), dict(request.headers), body
         )
 
-    async def _stream(self, request: web.BaseRequest, answer: Answer, body: AsyncGenerator[bytes, None]) -> web.StreamResponse:
+    async def _stream(
+        self, request: web.BaseRequest, answer: Answer, body: AsyncGenerator[bytes, None]
+    ) -> web.StreamResponse:
         """Write chunks as they come; a client that has gone ends the watch."""
         response = web.StreamResponse(status=answer.status, headers=list(answer.headers))
         response.enable_chunked_encoding()

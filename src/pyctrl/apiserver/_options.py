@@ -50,7 +50,9 @@ def write_options(query: Query, kind: str, *, is_apply: bool = False) -> WriteOp
         if not is_apply and force is not None:
             causes.append(field_forbidden("force", "may not be specified for non-apply patch"))
     if len(manager) > MANAGER_LIMIT:
-        causes.append(Cause("FieldValueTooLong", f"Too long: may not be more than {MANAGER_LIMIT} bytes", "fieldManager"))
+        causes.append(
+            Cause("FieldValueTooLong", f"Too long: may not be more than {MANAGER_LIMIT} bytes", "fieldManager")
+        )
     causes += _dry_run_causes(query.every("dryRun"))
     validation = query.get("fieldValidation")
     if validation not in FIELD_VALIDATION:
@@ -58,9 +60,7 @@ def write_options(query: Query, kind: str, *, is_apply: bool = False) -> WriteOp
         causes.append(unsupported("fieldValidation", validation, allowed))
     if causes:
         raise invalid_options(kind, causes)
-    return WriteOptions(
-        dry_run=bool(query.every("dryRun")), field_validation=validation or "Warn", force=bool(force)
-    )
+    return WriteOptions(dry_run=bool(query.every("dryRun")), field_validation=validation or "Warn", force=bool(force))
 
 
 def _dry_run_causes(values: list[str]) -> list[Cause]:

@@ -120,7 +120,11 @@ def _requirement_problem(take: Take, peek: Take) -> str:
         take()
     key = take()
     if not _is_word(key):
-        return f"found '{key}', expected: identifier" if negated else f"found '{key}', expected: !, identifier, or 'end of string'"
+        return (
+            f"found '{key}', expected: identifier"
+            if negated
+            else f"found '{key}', expected: !, identifier, or 'end of string'"
+        )
     if negated or peek() in ("", ","):
         return ""
     operator = take()

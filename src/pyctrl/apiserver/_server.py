@@ -9,7 +9,6 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from random import Random
-from typing import Any
 
 import msgspec
 
@@ -231,5 +230,3 @@ def _with_warnings(answer: Answer, warnings: list[str]) -> Answer:
 
 def _escaped(text: str) -> str:
     return text.replace("\\", "\\\\").replace('"', '\\"')
-
-

@@ -49,7 +49,7 @@ def key_of(namespace: str, name: str) -> str:
 class Stored:
     """One version of one object, encoded once; never changed after it was made."""
 
-    __slots__ = ("data", "key", "labels", "name", "namespace", "uid", "version", "_fields", "_view", "_view_type")
+    __slots__ = ("_fields", "_view", "_view_type", "data", "key", "labels", "name", "namespace", "uid", "version")
 
     def __init__(self, obj: dict[str, Any], version: int, view_type: ResourceType | None) -> None:
         meta = obj["metadata"]
@@ -103,7 +103,7 @@ def api_version(resource: ResourceType) -> str:
 class Event:
     """One change of one collection: what the object is now, and what it was."""
 
-    __slots__ = ("current", "previous", "type", "version", "_gone", "lines")
+    __slots__ = ("_gone", "current", "lines", "previous", "type", "version")
 
     def __init__(self, type_: EventType, version: int, current: Stored | None, previous: Stored | None) -> None:
         self.type = type_

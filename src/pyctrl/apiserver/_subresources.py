@@ -59,7 +59,9 @@ class Subresources:
             why = f'pod {stored.name} is already assigned to node "{new["spec"]["nodeName"]}"'
             raise conflict("pods/binding", stored.name, why=why)
         if "deletionTimestamp" in new["metadata"]:
-            raise conflict("pods/binding", stored.name, why=f"pod {stored.name} is being deleted, cannot be assigned to a host")
+            raise conflict(
+                "pods/binding", stored.name, why=f"pod {stored.name} is being deleted, cannot be assigned to a host"
+            )
         new["spec"]["nodeName"] = node
         _scheduled(new)
         self._writes.commit(request, stored, Change(new=new, old=old, options=options, duplicates=[]))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 from ._answers import Answer, bad_request, method_not_allowed, success
@@ -82,5 +81,3 @@ class Deletes:
 
 def _held_code(options: DeleteOptions) -> int:
     return 202 if options.orphan_dependents is False else 200
-
-

@@ -173,7 +173,9 @@ def _page(
     for stored in objects[start:] if start else objects:
         if selection.matches_selectors(stored, resource):
             if limit and len(items) == limit:
-                return Selected(items=items, version=version, next_token=_token(version, items[-1], selection.namespace))
+                return Selected(
+                    items=items, version=version, next_token=_token(version, items[-1], selection.namespace)
+                )
             items.append(stored)
     return Selected(items=items, version=version)
 

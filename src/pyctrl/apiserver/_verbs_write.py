@@ -41,7 +41,10 @@ try:
     from ._apply import apply_patch
     from ._managed_fields import track
 except ImportError:
-    def track(*a, **k): pass
+
+    def track(*a, **k):
+        pass
+
 
 GENERATE_ATTEMPTS = 8  # kube-apiserver's own
 
@@ -77,7 +80,13 @@ class Writes:
         return self.create_object(request, obj, options, duplicates=duplicates)
 
     def create_object(
-        self, request: Request, obj: dict[str, Any], options: WriteOptions, *, duplicates: list[str], applied: bool = False
+        self,
+        request: Request,
+        obj: dict[str, Any],
+        options: WriteOptions,
+        *,
+        duplicates: list[str],
+        applied: bool = False,
     ) -> Answer:
         """Create an object that was decoded, for POST and for an apply to a name that is free."""
         resource, metadata = request.resource, obj["metadata"]
@@ -260,4 +269,3 @@ def _storage_key(request: Request, stored: Stored) -> str:
 def _apply_to_missing(request: Request, uid: str) -> Exception:
     why = f"uid mismatch: the provided object specified uid {uid}, and no existing object was found"
     return conflict(request.target.resource, request.target.name, request.target.group, why)
-

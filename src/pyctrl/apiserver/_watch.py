@@ -223,7 +223,9 @@ class _Rows:
         self._described = False
 
     def line(self, type_: str, stored: Stored) -> bytes:
-        table = msgspec.json.decode(table_of(self._resource, [stored], self._form, {"resourceVersion": str(stored.version)}))
+        table = msgspec.json.decode(
+            table_of(self._resource, [stored], self._form, {"resourceVersion": str(stored.version)})
+        )
         if self._described:
             table["columnDefinitions"] = None
         self._described = True

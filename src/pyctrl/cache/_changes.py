@@ -1,4 +1,4 @@
-"""What subscribers of an informer are told: a change of the store, with the objects as bytes until they are asked for."""
+"""What subscribers of an informer are told: changes of the store, whose objects stay bytes until they are wanted."""
 
 from __future__ import annotations
 

@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 
 from pyctrl.api import FieldSelector, Key, LabelSelector
 from pyctrl.cache._record import Record
+from pyctrl.client import Fields, Labels
 
-__all__ = ["Coverage", "Query", "covers_list", "covers_object"]
+__all__ = ["Coverage", "Query", "covers_list", "covers_object", "field_selector", "label_selector"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,3 +77,17 @@ def covers_list(coverages: Sequence[Coverage], query: Query) -> bool:
 def covers_object(coverages: Sequence[Coverage], key: Key) -> bool:
     """Tell whether an object that is not held does not exist."""
     return any(coverage.decides(key) for coverage in coverages)
+
+
+def label_selector(labels: Labels) -> LabelSelector:
+    """Return the selector that is meant; None selects everything. Raises SelectorError."""
+    if isinstance(labels, LabelSelector):
+        return labels
+    return LabelSelector.parse(labels) if isinstance(labels, str) else LabelSelector.from_dict(labels or {})
+
+
+def field_selector(fields: Fields) -> FieldSelector:
+    """Return the selector that is meant; None selects everything. Raises SelectorError."""
+    if isinstance(fields, FieldSelector):
+        return fields
+    return FieldSelector.parse(fields) if isinstance(fields, str) else FieldSelector.from_dict(fields or {})

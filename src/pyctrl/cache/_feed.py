@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 from pyctrl.cache._changes import Change, Created, Deleted, Updated
 from pyctrl.cache._coverage import Coverage
@@ -107,10 +107,11 @@ class Feed:
         old = self._store.get(record.namespace, record.name)
         if old is None:
             return
-        if old.uid != record.uid and (old.version > record.version or not old.held & ~self._others):
-            return  # of an earlier object with this name
-        old.held &= self._others
-        if not old.held:
+        held_by_others = old.held & self._others
+        if not held_by_others and UNORDERED < record.version < old.version:
+            return  # an event that has come before, of this object or of an earlier one with its name
+        old.held = held_by_others
+        if not held_by_others:
             self._remove(old, Deleted(record if old.uid == record.uid else old))
 
     def _remove(self, old: Record, change: Deleted) -> None:
@@ -125,7 +126,6 @@ class Feed:
             if self._overlay:
                 self._overlay.caught_up(self.number, version)
 
-
-def waiting_for(feeds: Iterator[Feed], version: int) -> int:
-    """Return, as bits, the feeds that have not come to a version."""
-    return sum(1 << feed.number for feed in feeds if feed.progress < version)
+    def holds(self, record: Record) -> bool:
+        """Tell whether a record of the store is held by this feed."""
+        return bool(record.held & ~self._others)

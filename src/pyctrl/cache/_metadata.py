@@ -9,7 +9,7 @@ Measured with pods of 3.8 KB: 0.8 µs this way, 2.0 µs from the whole object.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Generic, TypeVar
+from typing import Generic, TypeVar, cast
 
 import msgspec
 
@@ -65,7 +65,7 @@ class MetadataReader(Generic[M]):
     """Decodes the metadata of one object after another, trying first the cut that fitted the object before."""
 
     def __init__(self, metadata: type[M]) -> None:
-        self._decode: Callable[[bytes], _Object[M]] = msgspec.json.Decoder(_Object[metadata]).decode  # type: ignore[valid-type]
+        self._decode = cast(Callable[[bytes], _Object[M]], msgspec.json.Decoder(_Object[metadata]).decode)  # type: ignore[valid-type]
         self._first, self._second = _before_managed_fields, _before_spec
 
     def __call__(self, data: bytes) -> M:

@@ -27,6 +27,7 @@ LIST_SILENCE = 10.0  # seconds between the first events of a streamed list; the 
 WATCH_SILENCE = 90.0  # seconds; bookmarks come every 60
 WATCH_SECONDS = (240, 290)  # drawn for each watch; below the 5 minutes after which many proxies cut
 INSTANT = 5.0  # seconds; servers and proxies that mean well keep a watch for longer
+SHORT_PAUSE = 1.0  # seconds at most, after a watch that brought something but ended soon
 DOUBTS = 3  # failures in a row without progress, after which something else is tried
 
 
@@ -67,20 +68,19 @@ class Reflector:
         target: what to follow.
         intake: where the bytes go.
         random: draws waits and the length of watches.
-        on_list: is called at the end of each list.
+        on_news: is called at each sign of life of the server, after the intake has taken what came with it.
     """
 
     def __init__(
-        self, transport: Transport, target: Target, intake: Intake, *, random: Random, on_list: Callable[[], None]
+        self, transport: Transport, target: Target, intake: Intake, *, random: Random, on_news: Callable[[], None]
     ) -> None:
         self._transport, self._target, self._intake = transport, target, intake
-        self._random, self._on_list = random, on_list
+        self._random, self._on_news = random, on_news
         self._backoff = Backoff(random)
         self._can_stream = True
         self._page_size = PAGE_SIZE
         self._doubts = 0
-        self._progress: str | None = None  # the last position, and how many lists, that were seen
-        self._told_lists = 0
+        self._progress: str | None = None  # the last position that was seen
         self.stage = Stage.STREAMING
         #: Why it is not up to date; None when it is.
         self.error: Exception | None = None
@@ -144,7 +144,7 @@ class Reflector:
         if self._intake.position is None or (self._intake.position == position and is_short):
             raise EndedEarly(f"{request} was ended by the server before anything came of it")
         if is_short:
-            await self._wait(self._backoff.next(loop.time()))
+            await self._wait(self._random.uniform(0.0, SHORT_PAUSE))
 
     async def _read(self, request: HttpRequest, stream: HttpStream, silence: asyncio.Timeout) -> None:
         if stream.status != 200:
@@ -167,15 +167,13 @@ class Reflector:
     def _heard(self) -> None:
         """Note that the server lives, and what came of it."""
         self.heard_at = asyncio.get_running_loop().time()
-        if self._intake.position is None:
-            return
-        self.error = None
-        if self._intake.position != self._progress:
-            self._progress, self._doubts = self._intake.position, 0
-        if self._intake.lists != self._told_lists:
-            self._told_lists, self._page_size = self._intake.lists, PAGE_SIZE
+        if self._intake.position is not None:
+            self.error = None
             self.stage = Stage.WATCHING
-            self._on_list()
+            self._page_size = PAGE_SIZE
+            if self._intake.position != self._progress:
+                self._progress, self._doubts = self._intake.position, 0
+        self._on_news()
 
     # --- after a failure ---
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from pyctrl.cache import Cache, Informer
 
 from pyctrl.controller._causes import ChangeCause
-from pyctrl.controller._handlers import Handler
+from pyctrl.controller._handlers import Handler, for_object
 from pyctrl.controller._line import LOW_PRIORITY
 from pyctrl.controller._observed import Observed
 from pyctrl.controller._queue import Intake
@@ -65,8 +65,9 @@ class KindSource(Source):
         cause = ChangeCause(
             self.gvk, observed.current.key, observed.change, str(observed.current.version), observed.is_initial
         )
+        is_gone = observed.change == "deleted" and self._handler is for_object
         for request in await self._handle(observed):
-            queue.add(request, priority=priority, cause=cause)
+            queue.add(request, priority=priority, cause=cause, is_gone=is_gone)
 
     def _accepts(self, predicate: Callable[[Observed[Any]], bool], observed: Observed[Any]) -> bool:
         try:

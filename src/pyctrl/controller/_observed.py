@@ -19,8 +19,8 @@ T_co = TypeVar("T_co", covariant=True, default=Any)
 class Observed(Generic[T_co]):
     """One change of one object of kind T.
 
-    ``before`` and ``after`` are the cache's records, which give the metadata at little cost; ``old`` and ``new`` decode the object, once for all who
-    look at this change: treat what they return as read-only.
+    ``before`` and ``after`` are the cache's records, which give the metadata at little cost; ``old`` and ``new`` decode
+    the object, once for all who look at this change: treat what they return as read-only.
     """
 
     __slots__ = ("_kind", "_new", "_old", "after", "before", "is_initial")

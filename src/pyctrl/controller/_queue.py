@@ -50,6 +50,7 @@ class _Wish:
     due: float
     priority: int
     causes: tuple[Cause, ...] = ()
+    is_gone: bool = False  # the object is: the timer of an earlier run would only wake up an empty name
 
 
 @dataclass(slots=True)
@@ -89,7 +90,7 @@ class Queue:
     - Nothing that is added is lost before the queue is closed; a cancelled turn goes back in line.
     - A deadline is "at the latest". A change runs a request earlier and takes nothing away: a retry that is not
       due stays where it is (so that changes neither delay it nor inflate the backoff), and so does a timer, until
-      a later run sets a new one. (In controller-runtime an early change loses the timer.)
+      a later run sets a new one or the object is gone. (In controller-runtime any early change loses the timer.)
     - Of two adds the higher priority and the earlier deadline hold.
     - Who is next is the `Line`'s decision: priority, then first come first served, and nobody starves.
 
@@ -115,19 +116,25 @@ class Queue:
         return self._is_closed
 
     def add(
-        self, request: Request, *, priority: int = 0, after: timedelta | None = None, cause: Cause | None = None
+        self,
+        request: Request,
+        *,
+        priority: int = 0,
+        after: timedelta | None = None,
+        cause: Cause | None = None,
+        is_gone: bool = False,
     ) -> None:
-        """Ask for a run of a request, now or after a while. Ignored once the queue is closed."""
+        """Ask for a run of a request, now or after a while; see `Intake`. Ignored once the queue is closed."""
         if self._is_closed:
             return
         self._adds += 1
         now = _now()
         causes = (cause,) if cause is not None else ()
         if after is None or after <= timedelta(0):
-            self._wish(request, _Why.ASKED, _Wish(now, priority, causes))
+            self._wish(request, _Why.ASKED, _Wish(now, priority, causes, is_gone))
         else:
             self._retries += 1
-            self._wish(request, _Why.ASKED_LATER, _Wish(now + after.total_seconds(), priority, causes))
+            self._wish(request, _Why.ASKED_LATER, _Wish(now + after.total_seconds(), priority, causes, is_gone))
         self._place(request, now)
 
     @asynccontextmanager
@@ -216,6 +223,8 @@ class Queue:
         for why, wish in entry.taken.items():
             self._unwish(request, why)
             causes = merge(causes, wish.causes)
+            if wish.is_gone:
+                self._unwish(request, _Why.TIMER)
         entry.working_since = now
         return Turn(request, priority, causes, self._limiter.failures(request), timedelta(seconds=now - since))
 
@@ -269,6 +278,7 @@ class Queue:
         else:
             known.priority = max(known.priority, wish.priority)
             known.causes = merge(known.causes, wish.causes)
+            known.is_gone |= wish.is_gone
             if known.due <= wish.due:
                 return
             known.due = wish.due

@@ -292,6 +292,19 @@ async def test_a_run_that_sets_a_new_timer_replaces_the_old_one() -> None:
     assert now() == 60 + 900
 
 
+async def test_the_timer_of_an_object_that_is_gone_is_dropped() -> None:
+    """Ten hours of timers for objects that were deleted long ago would only take memory."""
+    queue = make_queue()
+    queue.add(A)
+    async with queue.take() as turn:
+        queue.add(A, is_gone=True)
+        turn.succeed(requeue_after=timedelta(hours=10))
+    await take(queue)
+
+    assert queue.remaining() == []
+    assert queue._entries == {}
+
+
 async def test_a_timer_of_zero_runs_at_once_behind_the_others() -> None:
     """Asking to run again immediately lets the others go first."""
     queue = make_queue()

@@ -30,6 +30,7 @@ class Wanted:
         self.deadlines: dict[str, tuple[float, int]] = {}
         self.failures = 0
         self.at_work = False
+        self.is_gone = False
 
     def want(self, why: str, due: float, priority: int) -> None:
         if why in self.deadlines:
@@ -59,13 +60,14 @@ class QueueAgainstModel(RuleBasedStateMachine):
         found = {request: wanted.priority(self.now()) for request, wanted in self.model.items()}
         return {request: priority for request, priority in found.items() if priority is not None}
 
-    @rule(request=requests, priority=priorities)
-    def add(self, request: Request, priority: int) -> None:
+    @rule(request=requests, priority=priorities, is_gone=st.booleans())
+    def add(self, request: Request, priority: int, is_gone: bool) -> None:
         async def add() -> None:
-            self.queue.add(request, priority=priority)
+            self.queue.add(request, priority=priority, is_gone=is_gone)
 
         self.loop.run_until_complete(add())
         self.model[request].want("asked", self.now(), priority)
+        self.model[request].is_gone |= is_gone
 
     @rule(request=requests, priority=priorities, delay=delays)
     def add_later(self, request: Request, priority: int, delay: int) -> None:
@@ -92,6 +94,9 @@ class QueueAgainstModel(RuleBasedStateMachine):
         taken = {why: entry for why, entry in wanted.deadlines.items() if entry[0] <= self.now()}
         for why in taken:
             del wanted.deadlines[why]
+        if "asked" in taken and wanted.is_gone:
+            wanted.deadlines.pop("timer", None)
+            wanted.is_gone = False
         wanted.at_work = True
         self.turns.append((context, turn, taken))
 

@@ -30,7 +30,13 @@ class Intaken:
         self.priorities: list[int] = []
 
     def add(
-        self, request: Request, *, priority: int = 0, after: timedelta | None = None, cause: Cause | None = None
+        self,
+        request: Request,
+        *,
+        priority: int = 0,
+        after: timedelta | None = None,
+        cause: Cause | None = None,
+        is_gone: bool = False,
     ) -> None:
         self.added.append((now(), request))
         self.causes.append(cause)
