@@ -9,13 +9,13 @@ Measured with pods of 3.8 KB: 0.8 µs this way, 2.0 µs from the whole object.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Generic, TypeVar, cast
+from typing import Generic, TypeVar
 
 import msgspec
 
 from pyctrl.errors import DecodeError
 
-__all__ = ["Details", "Identity", "MetadataReader", "Owner", "read_details"]
+__all__ = ["Details", "Identity", "MetadataReader", "ObjectWith", "Owner", "read_details"]
 
 WINDOW = 16 * 1024  # bytes in which a cut is looked for; metadata that goes on for longer is read with the object
 
@@ -57,15 +57,17 @@ class Details(msgspec.Struct, gc=False, rename="camel"):
 M = TypeVar("M", Identity, Details)
 
 
-class _Object(msgspec.Struct, Generic[M], gc=False):
+class ObjectWith(msgspec.Struct, Generic[M], gc=False):
+    """An object of which only the metadata is read."""
+
     metadata: M
 
 
 class MetadataReader(Generic[M]):
     """Decodes the metadata of one object after another, trying first the cut that fitted the object before."""
 
-    def __init__(self, metadata: type[M]) -> None:
-        self._decode = cast(Callable[[bytes], _Object[M]], msgspec.json.Decoder(_Object[metadata]).decode)  # type: ignore[valid-type]
+    def __init__(self, wrapped: type[ObjectWith[M]]) -> None:
+        self._decode: Callable[[bytes], ObjectWith[M]] = msgspec.json.Decoder(wrapped).decode
         self._first, self._second = _before_managed_fields, _before_spec
 
     def __call__(self, data: bytes) -> M:
@@ -116,4 +118,4 @@ def _before_spec(data: bytes) -> bytes:
 
 
 #: Reads labels and the like; shared by all kinds.
-read_details = MetadataReader(Details)
+read_details = MetadataReader(ObjectWith[Details])

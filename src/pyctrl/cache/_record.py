@@ -8,7 +8,7 @@ from typing import Any, TypeVar, overload
 import msgspec
 
 from pyctrl.api import GroupVersionKind, Key, KindLike, KubernetesObject, OwnerReference, Unstructured, decode
-from pyctrl.cache._metadata import Identity, MetadataReader, read_details
+from pyctrl.cache._metadata import Identity, MetadataReader, ObjectWith, read_details
 from pyctrl.cache._shaping import Shape
 
 __all__ = ["UNORDERED", "Record", "RecordReader", "version_number"]
@@ -110,7 +110,7 @@ class RecordReader:
 
     def __init__(self, shape: Shape | None = None) -> None:
         self._shape = shape
-        self._identity = MetadataReader(Identity)
+        self._identity = MetadataReader(ObjectWith[Identity])
         self._namespaces: dict[str, str] = {}
 
     def __call__(self, data: bytes) -> Record:

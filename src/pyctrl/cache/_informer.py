@@ -1,0 +1,258 @@
+"""One kind, live: reflectors supply the store, subscribers are told, readers find everything in memory."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
+from datetime import timedelta
+from random import Random
+
+from pyctrl.api import GroupVersionKind, Key
+from pyctrl.cache._backoff import Backoff
+from pyctrl.cache._coverage import Coverage, Query
+from pyctrl.cache._intake import Intake
+from pyctrl.cache._options import KindOptions
+from pyctrl.cache._record import Record, RecordReader, version_number
+from pyctrl.cache._reflector import Reflector, Target
+from pyctrl.cache._shaping import shape
+from pyctrl.cache._subscribers import Subscribers, Subscription
+from pyctrl.cache._trouble import is_loud
+from pyctrl.cache._view import View
+from pyctrl.client import Client, Headers, ResourceMapping, path_for
+from pyctrl.errors import NotSynced
+
+__all__ = ["Informer", "InformerStatistics"]
+
+log = logging.getLogger("pyctrl.cache")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InformerStatistics:
+    """How an informer is doing.
+
+    Attributes:
+        kind: of what.
+        objects: how many are kept.
+        size_bytes: their JSON, in bytes.
+        is_synced: whether every first list is complete.
+        age: how long ago the server last gave a sign of life, on the part that is worst off; None: never.
+        relists: complete lists after the first.
+        stages: what each reflector is doing.
+        error: why it is not up to date; None when it is.
+        own_writes: objects that this process has written and the informer has not seen yet.
+        own_writes_given_up: how many of them were too many to keep.
+    """
+
+    kind: GroupVersionKind
+    objects: int
+    size_bytes: int
+    is_synced: bool
+    age: timedelta | None
+    relists: int
+    stages: tuple[str, ...]
+    error: str | None
+    own_writes: int
+    own_writes_given_up: int
+
+
+class Informer:
+    """Keeps one kind up to date while `run` runs. Made by `Cache.informer`.
+
+    Store, indexes and subscribers are told of each change in one step, so that they never disagree.
+    """
+
+    def __init__(
+        self,
+        gvk: GroupVersionKind,
+        client: Client,
+        options: KindOptions,
+        *,
+        namespaces: Collection[str] | None,
+        random: Random,
+    ) -> None:
+        self.gvk = gvk
+        self._client, self._options, self._namespaces, self._random = client, options, namespaces, random
+        self._reader = RecordReader(shape(options.transform, options.strip_managed_fields))
+        self.view = View(gvk, self._reader)
+        self._subscribers = Subscribers(lambda: self.view.store)
+        self._reflectors: list[Reflector] = []
+        self._synced = asyncio.Event()
+        self._waiters: set[asyncio.Future[None]] = set()
+        self._discovery_error: Exception | None = None
+
+    # --- running ---
+
+    async def run(self) -> None:
+        """Find out where the kind is served, then follow it until cancelled. No failure of the server ends it."""
+        mapping = await self._locate()
+        self.view.is_namespaced = mapping.namespaced
+        for coverage in self._options.coverages(self._namespaces, is_namespaced=mapping.namespaced):
+            intake = Intake(self.view.add_feed(coverage, self._subscribers.tell), self._reader)
+            target = self._target(mapping, coverage)
+            self._reflectors.append(
+                Reflector(self._client.transport, target, intake, random=self._random, on_news=self._notice)
+            )
+        self._notice()  # a kind of which nothing is to be watched is synced
+        async with asyncio.TaskGroup() as group:
+            for reflector in self._reflectors:
+                group.create_task(reflector.run(), name=f"reflector {self.gvk}")
+
+    async def _locate(self) -> ResourceMapping:
+        backoff = Backoff(self._random)
+        while True:
+            try:
+                mapping = await self._client.discovery.mapping(self.gvk)
+            except Exception as error:  # noqa: BLE001 - the kind may be served later
+                self._discovery_error = error
+                report = log.warning if is_loud(error) else log.info
+                report("%s cannot be watched: %s", self.gvk, error, extra={"kind": self.gvk.kind})
+                await asyncio.sleep(backoff.next(asyncio.get_running_loop().time()))
+            else:
+                self._discovery_error = None
+                return mapping
+
+    def _target(self, mapping: ResourceMapping, coverage: Coverage) -> Target:
+        selectors = (("labelSelector", str(coverage.labels)), ("fieldSelector", str(coverage.fields)))
+        impersonated = self._client.options.impersonate
+        return Target(
+            path=path_for(mapping, coverage.namespace or ""),
+            query=tuple((name, text) for name, text in selectors if text),
+            headers=Headers((("Accept", "application/json"), *(impersonated.headers() if impersonated else ()))),
+            log_fields={"kind": self.gvk.kind, "group": self.gvk.group, "coverage": str(coverage)},
+        )
+
+    def _notice(self) -> None:
+        if not self._synced.is_set() and all(feed.is_synced for feed in self.view.feeds):
+            self._synced.set()
+            self._subscribers.tell_synced()
+        for waiter in self._waiters:
+            if not waiter.done():
+                waiter.set_result(None)
+
+    # --- reading and following ---
+
+    def find(self, key: Key) -> Record | None:
+        """Return an object as this process should see it, or None when there is none.
+
+        Raises:
+            NotSynced: the first list is not complete.
+            NotCovered: it is not watched.
+        """
+        self._need_sync()
+        return self.view.find(key)
+
+    def select(self, query: Query, index: tuple[str, str] | None = None) -> list[Record]:
+        """Return the objects that match, in no particular order. Raises as `find` does, and IndexMissing."""
+        self._need_sync()
+        return self.view.select(query, index)
+
+    def _need_sync(self) -> None:
+        if not self._synced.is_set():
+            raise NotSynced(f"{self.gvk} cannot be read from the cache yet: {self.reason}")
+
+    def subscribe(self) -> Subscription:
+        """Return the changes of this kind, beginning with what is there; use it in a ``with`` block."""
+        return Subscription(self._subscribers)
+
+    # --- how it is doing ---
+
+    @property
+    def is_synced(self) -> bool:
+        """Whether the first list is complete, so that what is not here does not exist."""
+        return self._synced.is_set()
+
+    @property
+    def error(self) -> Exception | None:
+        """Why the kind is not up to date; None when it is."""
+        errors = (self._discovery_error, *(reflector.error for reflector in self._reflectors))
+        return next((error for error in errors if error is not None), None)
+
+    @property
+    def age(self) -> timedelta | None:
+        """How long ago the server last gave a sign of life: no more than so much can be missing here. None: never.
+
+        A quiet kind gives one a minute. With several coverages it is the worst of them.
+        """
+        heard = [reflector.heard_at for reflector in self._reflectors]
+        oldest = None if not heard or None in heard else min(at for at in heard if at is not None)
+        return None if oldest is None else timedelta(seconds=asyncio.get_running_loop().time() - oldest)
+
+    def statistics(self) -> InformerStatistics:
+        """Return how it is doing."""
+        store, overlay, error = self.view.store, self.view.overlay, self.error
+        return InformerStatistics(
+            kind=self.gvk,
+            objects=len(store),
+            size_bytes=store.size,
+            is_synced=self.is_synced,
+            age=self.age,
+            relists=sum(reflector.relists for reflector in self._reflectors),
+            stages=tuple(reflector.stage.value for reflector in self._reflectors),
+            error=None if error is None else str(error),
+            own_writes=len(overlay),
+            own_writes_given_up=overlay.overflowed,
+        )
+
+    # --- waiting ---
+
+    async def wait_for_sync(self, timeout: timedelta | None = None) -> None:
+        """Wait until the first list is complete.
+
+        Raises:
+            NotSynced: it did not come in time; says what went wrong last.
+        """
+        await self._wait_until(lambda: self.is_synced, "the first list", timeout)
+
+    async def wait_for_version(self, resource_version: str, timeout: timedelta | None = None) -> None:
+        """Wait until everything up to a version is here, such as that of a write by somebody else.
+
+        Versions of other kinds count only where the server has one sequence for all, as etcd does; a kind in which
+        nothing happens learns of them once a minute.
+
+        Raises:
+            NotSynced: it did not come in time.
+        """
+        version = version_number(resource_version)
+
+        def is_here() -> bool:
+            return self.is_synced and all(feed.progress >= version for feed in self.view.feeds)
+
+        await self._wait_until(is_here, f"version {resource_version}", timeout)
+
+    async def wait_for_age(self, at_most: timedelta, timeout: timedelta | None = None) -> None:
+        """Wait until the server has given a sign of life within this time.
+
+        Raises:
+            NotSynced: it did not in time.
+        """
+
+        def is_fresh() -> bool:
+            age = self.age
+            return self.is_synced and age is not None and age <= at_most
+
+        await self._wait_until(is_fresh, f"a state no older than {at_most}", timeout)
+
+    async def _wait_until(self, holds: Callable[[], bool], what: str, timeout: timedelta | None) -> None:
+        try:
+            async with asyncio.timeout(None if timeout is None else timeout.total_seconds()):
+                while not holds():
+                    await self._next_notice()
+        except TimeoutError as late:
+            raise NotSynced(f"{self.gvk}: {what} did not come within {timeout}: {self.reason}") from late
+
+    async def _next_notice(self) -> None:
+        waiter: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._waiters.add(waiter)
+        try:
+            await waiter
+        finally:
+            self._waiters.discard(waiter)
+
+    @property
+    def reason(self) -> str:
+        """Why it is not synced or up to date, in words."""
+        if self.error is not None:
+            return str(self.error)
+        return "the list is on its way" if self._reflectors else "it does not run yet"

@@ -1,0 +1,87 @@
+"""Who is told of changes."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import Callable, Iterable
+from typing import Self
+
+from pyctrl.cache._changes import Change, Created, Synced
+from pyctrl.cache._record import Record
+
+__all__ = ["Subscribers", "Subscription"]
+
+
+class Subscription:
+    """The changes of a kind, from the state at the beginning of the block: ``async for change in subscription``.
+
+    First comes `Created` for every object that is there, marked as initial, then `Synced`, then whatever happens. No
+    change is lost or merged: what is not taken is kept.
+    """
+
+    def __init__(self, subscribers: Subscribers) -> None:
+        self._subscribers = subscribers
+        self._changes: deque[Change] = deque()
+        self._has_changes = asyncio.Event()
+
+    def __enter__(self) -> Self:
+        self._subscribers.enter(self)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._subscribers.leave(self)
+
+    def __aiter__(self) -> Self:
+        return self
+
+    async def __anext__(self) -> Change:
+        while not self._changes:
+            self._has_changes.clear()
+            await self._has_changes.wait()
+        return self._changes.popleft()
+
+    def __len__(self) -> int:
+        """Return how many changes wait to be taken."""
+        return len(self._changes)
+
+    def push(self, change: Change) -> None:
+        """Take a change from the informer."""
+        self._changes.append(change)
+        self._has_changes.set()
+
+
+class Subscribers:
+    """The subscriptions of an informer.
+
+    Args:
+        replay: what is there now, for those who come later.
+    """
+
+    def __init__(self, replay: Callable[[], Iterable[Record]]) -> None:
+        self._replay = replay
+        self._subscriptions: list[Subscription] = []
+        self._is_synced = False
+
+    def enter(self, subscription: Subscription) -> None:
+        """Begin to tell a subscription; first of what is there."""
+        # no await in here: what is replayed and what follows are one sequence
+        for record in self._replay():
+            subscription.push(Created(record, initial=True))
+        if self._is_synced:
+            subscription.push(Synced())
+        self._subscriptions.append(subscription)
+
+    def leave(self, subscription: Subscription) -> None:
+        """Tell a subscription no longer."""
+        self._subscriptions.remove(subscription)
+
+    def tell(self, change: Change) -> None:
+        """Tell everybody of a change that the store has made."""
+        for subscription in self._subscriptions:
+            subscription.push(change)
+
+    def tell_synced(self) -> None:
+        """Tell everybody, also those who come later, that the first list is complete."""
+        self._is_synced = True
+        self.tell(Synced())

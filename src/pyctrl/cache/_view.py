@@ -1,0 +1,141 @@
+"""The objects of one kind as this process should see them: what the informer knows, under what was written since."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+
+import msgspec
+
+from pyctrl.api import GroupVersionKind, Key
+from pyctrl.cache._changes import Change
+from pyctrl.cache._coverage import Coverage, Query, covers_list, covers_object
+from pyctrl.cache._feed import Feed
+from pyctrl.cache._index import IndexFunction
+from pyctrl.cache._overlay import Overlay
+from pyctrl.cache._record import Record, RecordReader
+from pyctrl.cache._store import Store
+from pyctrl.errors import IndexMissing, NotCovered
+
+__all__ = ["OWNER_INDEX", "View"]
+
+OWNER_INDEX = "owner"  # finds the objects that an object owns by its uid
+
+
+class View:
+    """Answers reads of one kind. Nothing here waits.
+
+    Args:
+        gvk: the kind, for errors.
+        reader: makes records of what was written.
+    """
+
+    def __init__(self, gvk: GroupVersionKind, reader: RecordReader) -> None:
+        self._gvk, self._reader = gvk, reader
+        self.store = Store()
+        self.overlay = Overlay(self.store)
+        self.feeds: list[Feed] = []
+        #: Whether the kind has namespaces; a key's is ignored when it has none, so that a request fits both scopes.
+        self.is_namespaced = True
+
+    def add_feed(self, coverage: Coverage, tell: Callable[[Change], None]) -> Feed:
+        """Add a coverage; what its feed brings becomes visible here."""
+        feed = Feed(len(self.feeds), coverage, self.store, self.overlay, tell)
+        self.feeds.append(feed)
+        return feed
+
+    def add_index(self, name: str, values_of: IndexFunction) -> None:
+        """Add an index over what is there and what comes."""
+        self.store.add_index(name, values_of)
+        self.overlay.written.add_index(name, values_of)
+
+    # --- reading ---
+
+    def find(self, key: Key) -> Record | None:
+        """Return an object, or None when there is none.
+
+        Raises:
+            NotCovered: it is not here, and may exist all the same.
+        """
+        if not self.is_namespaced:
+            key = Key("", key.name)
+        record = self.overlay.find(key)
+        if record is None and not covers_object(self._coverages, key):
+            raise NotCovered(self._gvk, asked=f"{key}", covered=self._covered)
+        return record
+
+    def select(self, query: Query, index: tuple[str, str] | None = None) -> list[Record]:
+        """Return the objects that match, in no particular order.
+
+        Raises:
+            NotCovered: there may be others that match.
+            IndexMissing: there is no such index.
+        """
+        if not covers_list(self._coverages, query):
+            raise NotCovered(self._gvk, asked=str(query), covered=self._covered)
+        if index is not None:
+            self._need_index(index[0])
+        found = self.overlay.select(query.namespace, index)
+        if not (query.labels.requirements or query.fields.requirements):
+            return list(found)
+        return [record for record in found if query.matches(record)]
+
+    def _need_index(self, name: str) -> None:
+        if name in self.store.index_names:
+            return
+        if name != OWNER_INDEX:
+            raise IndexMissing(self._gvk, name, (*self.store.index_names, OWNER_INDEX))
+        self.add_index(OWNER_INDEX, lambda record: record.owner_uids)  # made at its first use: not every kind is owned
+
+    @property
+    def _coverages(self) -> Sequence[Coverage]:
+        return [feed.coverage for feed in self.feeds]
+
+    @property
+    def _covered(self) -> str:
+        return "; ".join(map(str, self._coverages))
+
+    # --- own writes ---
+
+    def wrote(self, body: bytes) -> None:
+        """Take the answer of a create, update, patch or apply."""
+        self._keep(self._reader(body))
+
+    def deleted(self, key: Key, body: bytes) -> None:
+        """Take the answer of a delete: a Status when the object is gone, or else its last state."""
+        answer = msgspec.json.decode(body, type=_DeleteAnswer)
+        if answer.kind == "Status":
+            uid = answer.details.uid
+            self._delete(key, uid, self.overlay.last_version(key, uid))
+            return
+        record = self._reader(body)
+        if record.is_deleting or record.finalizers:
+            self._keep(record)
+        else:
+            self._delete(key, record.uid, record.version)
+
+    def _keep(self, record: Record) -> None:
+        if record.is_gone:  # the write took away the last thing that kept it
+            self._delete(record.key, record.uid, record.version)
+            return
+        stored = self.store.get(record.namespace, record.name)
+        matching = [feed for feed in self.feeds if feed.coverage.matches(record)]
+        holding = [feed for feed in self.feeds if stored is not None and feed.holds(stored)]
+        waiting = _behind((*matching, *holding), record.version)
+        self.overlay.wrote(record, waiting, is_covered=bool(matching))
+
+    def _delete(self, key: Key, uid: str, version: int) -> None:
+        self.overlay.deleted(key, uid, version, _behind(self.feeds, version))
+
+
+class _Details(msgspec.Struct):
+    uid: str = ""
+
+
+class _DeleteAnswer(msgspec.Struct):
+    kind: str = ""
+    details: _Details = msgspec.field(default_factory=_Details)
+
+
+def _behind(feeds: Iterable[Feed], version: int) -> int:
+    """Return, as bits, the feeds that have not come to a version."""
+    return sum(1 << number for number in {feed.number for feed in feeds if feed.progress < version})
