@@ -2,7 +2,7 @@
 
 `run_virtual` and the pytest marker ``virtual_time`` run a program on a clock that jumps instead of waiting.
 `FaultyTransport` makes the network fail as scripted. `control_plane` starts a real API server from its binaries. The
-pytest plugin, found by pytest itself, gives the fixtures ``cluster``, ``client`` and ``namespace``.
+pytest plugin, found by pytest itself, gives the fixtures ``cluster``, ``client``, ``namespace`` and ``running_pods``.
 """
 
 from __future__ import annotations
@@ -37,6 +37,7 @@ if TYPE_CHECKING:
         Rule,
         Silent,
     )
+    from pyctrl.testing._running import running
 
 __all__ = [
     "AnswerLost",
@@ -62,6 +63,7 @@ __all__ = [
     "VirtualTimeLoop",
     "control_plane",
     "run_virtual",
+    "running",
 ]
 
 _FILES = {
@@ -69,6 +71,7 @@ _FILES = {
     "ControlPlane": "_control_plane",
     "ControlPlaneFailed": "_control_plane",
     "control_plane": "_control_plane",
+    "running": "_running",
 }
 
 

@@ -86,3 +86,12 @@ async def namespace(cluster: ClusterUnderTest, client: Client) -> AsyncIterator[
         await wait_for(client, ServiceAccount, Key(name, "default"), lambda found: found is not None)
     yield name
     await client.delete(created)
+
+
+@pytest_asyncio.fixture
+async def running_pods(cluster: ClusterUnderTest) -> AsyncIterator[None]:
+    """Make pods run: on a cluster without nodes, such as a bare control plane, a pretend kubelet plays their part."""
+    from pyctrl.testing._running import stand_ins
+
+    async with stand_ins(cluster):
+        yield
