@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, TypeAlias, TypeVar, cast
+from typing import Any, TypeVar, cast
 
 import msgspec
 
-from pyctrl.api import GroupVersionKind, Key, KindLike, KubernetesObject, Metadata, Object, Unstructured, decode
+from pyctrl.api import GroupVersionKind, Key, KindLike, KubernetesObject, Metadata, Unstructured, decode
 from pyctrl.client._calls import Calls, Write
 from pyctrl.client._options import Query
-from pyctrl.client._patch import Patch
+from pyctrl.client._patch import AnyObject, Patch
 
-__all__ = ["AnyObject", "answer_like", "as_object", "kind_and_key", "send_apply", "send_patch", "whole"]
-
-AnyObject: TypeAlias = KubernetesObject | Unstructured
+__all__ = ["answer_like", "as_object", "kind_and_key", "send_apply", "send_patch", "whole"]
 
 O = TypeVar("O", bound=KubernetesObject | Unstructured)  # noqa: E741 - an object, typed or not
 
@@ -53,7 +51,7 @@ async def send_patch(
     calls: Calls, target: Any, arguments: tuple[Any, ...], query: Query, *, dry_run: bool, subresource: str = ""
 ) -> tuple[KindLike, bytes]:
     """Send a patch, called as ``(obj, patch)`` or ``(kind, key, patch)``; return the kind and the answer's bytes."""
-    after: Object | None = None
+    after: AnyObject | None = None
     if isinstance(target, (type, GroupVersionKind)):
         kind, (key, patch) = cast(KindLike, target), cast(tuple[Key, Patch], arguments)
     else:

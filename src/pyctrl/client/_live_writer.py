@@ -8,7 +8,7 @@ import msgspec
 
 from pyctrl.api import GroupVersionKind, Key, KindLike, KubernetesObject, Unstructured, decode
 from pyctrl.client._calls import Calls, Write
-from pyctrl.client._changes import AnyObject, answer_like, as_object, kind_and_key, send_apply, send_patch, whole
+from pyctrl.client._changes import answer_like, as_object, kind_and_key, send_apply, send_patch, whole
 from pyctrl.client._options import (
     Fields,
     FieldValidation,
@@ -18,7 +18,7 @@ from pyctrl.client._options import (
     delete_options,
     selection,
 )
-from pyctrl.client._patch import Patch
+from pyctrl.client._patch import AnyObject, Patch
 
 __all__ = ["LiveWriter"]
 

@@ -31,7 +31,7 @@ class WatchEvent(Generic[T_co]):
 
     __match_args__ = ("type", "object")
 
-    def __init__(self, type: EventType, body: bytes, kind: KindLike) -> None:  # noqa: A002 - the name on the wire
+    def __init__(self, type: EventType, body: bytes, kind: KindLike) -> None:
         self.type = type
         self.body = body
         self._kind = kind

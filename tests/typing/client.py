@@ -1,0 +1,138 @@
+"""What type checkers make of the client: checked, never run."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Callable, Sequence
+from typing import assert_type
+
+from pyctrl.api import CustomResource, GroupVersionKind, Key, Metadata, Model, Unstructured
+from pyctrl.cache import CachedClient
+from pyctrl.client import (
+    AiohttpTransport,
+    Application,
+    Client,
+    Config,
+    InProcessTransport,
+    MergePatch,
+    ObjectList,
+    Reader,
+    ResourceMapping,
+    Scale,
+    ServiceAccountToken,
+    StatusWriter,
+    Transport,
+    WatchEvent,
+    WriteObserver,
+    Writer,
+    create_token,
+    dry_run,
+    get_scale,
+    impersonate,
+    in_namespace,
+    merge_from,
+    with_field_owner,
+)
+from pyctrl.kinds.apps.v1 import Deployment
+from pyctrl.kinds.autoscaling.v1 import Scale as ScaleObject
+
+
+class ThingSpec(Model):
+    size: int
+
+
+class Thing(CustomResource[ThingSpec], group="demo.test", version="v1"):
+    """A kind of the user's own."""
+
+
+GVK = GroupVersionKind("demo.test", "v1", "Thing")
+
+
+async def reads(client: Client, key: Key) -> None:
+    assert_type(await client.get(Thing, key), Thing)
+    assert_type(await client.get(GVK, key), Unstructured)
+    assert_type(await client.get(Metadata[Thing], key), Metadata[Thing])
+    assert_type(await client.find(Thing, key), Thing | None)
+    assert_type(await client.find(GVK, key), Unstructured | None)
+    assert_type(await client.list(Thing, labels={"a": "b"}), ObjectList[Thing])
+    assert_type(await client.list(GVK, labels="a=b"), ObjectList[Unstructured])
+    assert_type((await client.list(Thing))[0], Thing)
+    assert_type(client.pages(Thing), AsyncGenerator[ObjectList[Thing], None])
+    assert_type(client.each(Thing), AsyncGenerator[Thing, None])
+    assert_type(client.watch(Thing), AsyncGenerator[WatchEvent[Thing], None])
+    async for event in client.watch(GVK):
+        assert_type(event.object, Unstructured)
+
+
+async def writes(client: Client, thing: Thing, untyped: Unstructured, view: Metadata[Thing]) -> None:
+    key = thing.key
+    assert_type(await client.create(thing), Thing)
+    assert_type(await client.create(untyped), Unstructured)
+    assert_type(await client.update(thing, dry_run=True), Thing)
+    assert_type(await client.patch(thing, merge_from(thing)), Thing)
+    assert_type(await client.patch(view, MergePatch({})), Metadata[Thing])
+    assert_type(await client.patch(Thing, key, MergePatch({})), Thing)
+    assert_type(await client.patch(GVK, key, MergePatch({})), Unstructured)
+    assert_type(await client.apply(thing, force=True), Thing)
+    assert_type(await client.apply({"kind": "Thing"}), Unstructured)
+    assert_type(await client.apply(untyped), Unstructured)
+    assert_type(await client.delete(thing), None)
+    assert_type(await client.delete(Thing, key, propagation="Foreground"), None)
+    assert_type(await client.delete(GVK, key), None)
+    assert_type(await client.delete_all_of(Thing, namespace="default"), None)
+
+
+async def subresources(client: Client, thing: Thing) -> None:
+    key = thing.key
+    assert_type(await client.status.get(Thing, key), Thing)
+    assert_type(await client.status.update(thing), Thing)
+    assert_type(await client.status.patch(thing, merge_from(thing)), Thing)
+    assert_type(await client.status.patch(Thing, key, MergePatch({})), Thing)
+    assert_type(await client.status.apply(thing), Thing)
+    scale = client.subresource("scale")
+    assert_type(await scale.get(Deployment, key), Unstructured)
+    assert_type(await scale.get(Deployment, key, answer=ScaleObject), ScaleObject)
+    assert_type(await scale.update(Deployment, key, {}, answer=ScaleObject), ScaleObject)
+    assert_type(await get_scale(client, Deployment, key), Scale)
+    assert_type(await create_token(client, key), ServiceAccountToken)
+
+
+def wrappers(client: Client, cached: CachedClient) -> None:
+    assert_type(in_namespace(client, "x"), Client)
+    assert_type(dry_run(client), Client)
+    assert_type(with_field_owner(client, "x"), Client)
+    assert_type(impersonate(client, "x", ["y"]), Client)
+    assert_type(in_namespace(cached, "x"), CachedClient)
+
+
+async def a_reconciler(reader: Reader, writer: Writer, key: Key) -> None:
+    assert_type(await reader.get(Thing, key), Thing)
+    assert_type(await reader.find(GVK, key), Unstructured | None)
+    assert_type(await reader.list(Thing, namespace="x"), Sequence[Thing])
+    assert_type(await writer.create(await reader.get(Thing, key)), Thing)
+    assert_type(await writer.patch(Thing, key, MergePatch({})), Thing)
+    assert_type(await writer.status.update(await reader.get(Thing, key)), Thing)
+
+
+async def interchangeable(client: Client, cached: CachedClient, key: Key) -> None:
+    """A live client and a cached one fit wherever a Reader or a Writer is wanted."""
+    for reader in (client, cached):
+        await a_reconciler(reader, reader, key)
+    status: StatusWriter = client.status
+    await status.update(await client.get(Thing, key))
+
+
+async def seams(application: Application, observer: WriteObserver) -> None:
+    transport: Transport = InProcessTransport(application)
+    transport = AiohttpTransport(Config.from_token("https://x", "t"))
+    async with Client(transport) as client, Client.connect(Config.in_process(application)) as other:
+        assert_type(client, Client)
+        assert_type(other.observe_writes(observer), Callable[[], None])
+        assert_type(await client.discovery.mapping(GVK), ResourceMapping)
+
+
+async def wrong(client: Client, thing: Thing, key: Key) -> None:
+    """Each of these is refused by the type checkers."""
+    await client.get(Thing, "default/a")  # type: ignore[call-overload]  # pyright: ignore[reportCallIssue, reportArgumentType]
+    await client.update(Thing)  # type: ignore[type-var]  # pyright: ignore[reportArgumentType]
+    await client.patch(Thing, MergePatch({}))  # type: ignore[call-overload]  # pyright: ignore[reportCallIssue, reportArgumentType]
+    await client.delete(thing, propagation="Never")  # type: ignore[call-overload]  # pyright: ignore[reportCallIssue, reportArgumentType]
