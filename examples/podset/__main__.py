@@ -11,9 +11,9 @@ import asyncio
 import logging
 import sys
 
+from pyctrl import configure_logging
 from pyctrl.client import Config
 from pyctrl.errors import PyctrlError
-from pyctrl.logs import configure_logging
 from pyctrl.manager import Manager
 
 from .podset import add_podset

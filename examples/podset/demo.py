@@ -19,8 +19,8 @@ from tempfile import gettempdir
 
 import yaml
 
-from pyctrl.api import Key, ObjectMeta, Unstructured
-from pyctrl.client import Client, Config, MergePatch, wait_for, wait_for_list
+from pyctrl.api import Key, ObjectMeta
+from pyctrl.client import Client, MergePatch, wait_for, wait_for_list
 from pyctrl.cluster import Cluster
 from pyctrl.errors import PyctrlError
 from pyctrl.kinds.apiextensions.v1 import CustomResourceDefinition
@@ -181,7 +181,12 @@ def main() -> int:
     """Read the command line and play; a promise that was not kept is one sentence and exit code 1."""
     parser = argparse.ArgumentParser(prog="python -m examples.podset.demo", description="Watch PodSet at work.")
     parser.add_argument("--keep", action="store_true", help="stay up afterwards, for kubectl, until Ctrl-C")
-    parser.add_argument("--kubeconfig", type=Path, default=Path(gettempdir()) / "pyctrl-demo.kubeconfig", help="where to write the kubeconfig; default: %(default)s")
+    parser.add_argument(
+        "--kubeconfig",
+        type=Path,
+        default=Path(gettempdir()) / "pyctrl-demo.kubeconfig",
+        help="where to write the kubeconfig; default: %(default)s",
+    )
     args = parser.parse_args()
     logging.basicConfig(level=logging.WARNING)
     try:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Coroutine
 from contextlib import AsyncExitStack, asynccontextmanager
 from random import Random
 from types import TracebackType
-from typing import Self
+from typing import Any, Self
 
 from pyctrl.api import Key
 from pyctrl.apiserver import ApiServer, serve
@@ -89,7 +89,7 @@ class Cluster:
         server has users, no login: this is for loopback addresses.
         """
         async with serve(self.server, host, port) as url:
-            yield Config.from_token(url, "admin", source="the embedded cluster")
+            yield Config.from_token(url, "admin")
 
     async def _start(self, stack: AsyncExitStack) -> None:
         """Run the controllers, and wait until the default namespace is furnished as a real cluster's is."""
@@ -111,9 +111,9 @@ async def _stop(manager: Manager, running: asyncio.Task[None]) -> None:
     await running
 
 
-async def _first(ready: object, running: asyncio.Task[None]) -> None:
+async def _first(ready: Coroutine[Any, Any, object], running: asyncio.Task[None]) -> None:
     """Wait until ready, or raise what ended the run before that."""
-    waiting = asyncio.ensure_future(ready)  # type: ignore[call-overload]
+    waiting = asyncio.create_task(ready)
     await asyncio.wait({waiting, running}, return_when=asyncio.FIRST_COMPLETED)
     if running.done():
         waiting.cancel()

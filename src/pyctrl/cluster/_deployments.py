@@ -24,7 +24,11 @@ DEFAULT_HISTORY = 10  # spec.revisionHistoryLimit when it is absent
 def add_deployments(host: Host) -> Controller:
     """Run Deployments in a manager."""
     return (
-        Builder(host).reconciles(Deployment).owns(ReplicaSet).options(name="deployment", workers=4).build(DeploymentReconciler())
+        Builder(host)
+        .reconciles(Deployment)
+        .owns(ReplicaSet)
+        .options(name="deployment", workers=4)
+        .build(DeploymentReconciler())
     )
 
 
@@ -47,7 +51,7 @@ class DeploymentReconciler(Reconciler[Deployment]):
         return None
 
     async def _sets(self, deployment: Deployment) -> list[ReplicaSet]:
-        found = await self.client.list(ReplicaSet, namespace=deployment.metadata.namespace)
+        found = await self.client.list(ReplicaSet, index=("owner", deployment.metadata.uid))
         return [replica_set for replica_set in found if is_controlled_by(replica_set, deployment)]
 
     async def _create(self, rollout: Rollout) -> ReplicaSet | None:
@@ -112,8 +116,8 @@ def _rollout_of(deployment: Deployment, sets: Sequence[ReplicaSet]) -> Rollout:
 def _set_for(rollout: Rollout, hashed: str) -> ReplicaSet:
     deployment = rollout.deployment
     template = deployment.spec.template.deep_copy()
-    labels = {**template.metadata.labels, HASH_LABEL: hashed} if template.metadata else {HASH_LABEL: hashed}
-    template.metadata = ObjectMeta(labels=labels, annotations=template.metadata.annotations if template.metadata else {})
+    template.metadata.labels[HASH_LABEL] = hashed
+    labels = dict(template.metadata.labels)
     selector = LabelSelector(
         match_labels={**deployment.spec.selector.match_labels, HASH_LABEL: hashed},
         match_expressions=deployment.spec.selector.match_expressions,
@@ -172,11 +176,15 @@ def _set_conditions(status: DeploymentStatus, rollout: Rollout, available: int) 
     if available >= rollout.replicas - rollout.unavailable:
         _set(status, "Available", "True", "MinimumReplicasAvailable", "Deployment has minimum availability.")
     else:
-        _set(status, "Available", "False", "MinimumReplicasUnavailable", "Deployment does not have minimum availability.")
+        _set(
+            status, "Available", "False", "MinimumReplicasUnavailable", "Deployment does not have minimum availability."
+        )
     if rollout.new is None:
         return
     name = rollout.new.metadata.name
-    done = (status.updated_replicas or 0) == (status.replicas or 0) == rollout.replicas and available >= rollout.replicas
+    done = (status.updated_replicas or 0) == (
+        status.replicas or 0
+    ) == rollout.replicas and available >= rollout.replicas
     if done:
         message = f'ReplicaSet "{name}" has successfully progressed.'
         _set(status, "Progressing", "True", "NewReplicaSetAvailable", message)

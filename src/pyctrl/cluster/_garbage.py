@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 from pyctrl.api import GroupVersionKind, Key, Metadata, OwnerReference
-from pyctrl.client import JsonPatch, Preconditions
+from pyctrl.client import JsonPatch, Preconditions, Propagation
 from pyctrl.controller import Builder, Controller, Host, Reconciler, Request, Result
 from pyctrl.errors import Conflict, Invalid, NotFound, UnknownKind
 
@@ -25,10 +25,7 @@ def add_garbage_collector(host: Host) -> Controller:
     graph = Graph()
     source = GraphSource(host.cache, host.client.live, graph)
     return (
-        Builder(host)
-        .watches_source(source)
-        .options(name="garbage-collector", workers=4)
-        .build(GarbageCollector(graph))
+        Builder(host).watches_source(source).options(name="garbage-collector", workers=4).build(GarbageCollector(graph))
     )
 
 
@@ -118,7 +115,7 @@ class GarbageCollector(Reconciler[Metadata[Any]]):
     async def _patch(self, node: Node, operations: list[dict[str, Any]]) -> None:
         await self.client.live.patch(Metadata.of(node.gvk), node.key, JsonPatch(operations))
 
-    async def _delete(self, node: Node, propagation: str) -> None:
+    async def _delete(self, node: Node, propagation: Propagation) -> None:
         if ORPHAN in node.finalizers:
             propagation = "Orphan"
         elif FOREGROUND in node.finalizers:

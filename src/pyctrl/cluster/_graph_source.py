@@ -51,7 +51,7 @@ class GraphSource(Source):
                     continue
                 definition: CustomResourceDefinition = change.decode(CustomResourceDefinition)
                 if isinstance(change, Deleted):
-                    self._forget(definition)
+                    await self._forget(definition)
                 elif (gvk := _served(definition)) is not None:
                     self._follow(tasks, gvk, queue)
 
@@ -60,16 +60,16 @@ class GraphSource(Source):
             self._unsynced.add(gvk)
             self._followed[gvk] = tasks.create_task(self._follow_kind(gvk, queue), name=f"garbage-collector {gvk}")
 
-    def _forget(self, definition: CustomResourceDefinition) -> None:
+    async def _forget(self, definition: CustomResourceDefinition) -> None:
         """Stop following a kind whose definition is gone; its objects went before it."""
         kind = GroupKind(definition.spec.group, definition.spec.names.kind)
         for gvk in [known for known in self._followed if known.group_kind == kind]:
             self._followed.pop(gvk).cancel()
             self._unsynced.discard(gvk)
-            self._cache.remove(Metadata.of(gvk))
+            await self._cache.remove(gvk)
 
     async def _follow_kind(self, gvk: GroupVersionKind, queue: Intake) -> None:
-        with self._cache.informer(Metadata.of(gvk)).subscribe() as changes:
+        with self._cache.informer(gvk).subscribe() as changes:
             async for change in changes:
                 if isinstance(change, Synced):
                     self._unsynced.discard(gvk)

@@ -100,6 +100,6 @@ class NamespaceReconciler(Reconciler[Namespace]):
     async def _finalize(self, namespace: Namespace) -> None:
         namespace.spec.finalizers = [f for f in namespace.spec.finalizers if f != FINALIZER]
         try:
-            await self.client.live.subresource("finalize").update(namespace)
+            await self.client.live.subresource("finalize").update(Namespace, namespace.key, namespace)
         except (NotFound, Conflict):
             return

@@ -20,7 +20,13 @@ BURST = 500  # pods made or deleted in one reconcile (kube-controller-manager's 
 
 def add_replicasets(host: Host) -> Controller:
     """Run ReplicaSets in a manager."""
-    return Builder(host).reconciles(ReplicaSet).owns(Pod).options(name="replicaset", workers=4).build(ReplicaSetReconciler())
+    return (
+        Builder(host)
+        .reconciles(ReplicaSet)
+        .owns(Pod)
+        .options(name="replicaset", workers=4)
+        .build(ReplicaSetReconciler())
+    )
 
 
 class ReplicaSetReconciler(Reconciler[ReplicaSet]):
@@ -71,7 +77,7 @@ class ReplicaSetReconciler(Reconciler[ReplicaSet]):
         before = replica_set.deep_copy()
         living = [pod for pod in pods if not is_deleting(pod) and pod.status.phase not in ("Succeeded", "Failed")]
         ready = sum(map(_is_ready, living))
-        labels = replica_set.spec.template.metadata.labels if replica_set.spec.template.metadata else {}
+        labels = replica_set.spec.template.metadata.labels
         status = replica_set.status
         status.replicas = len(living)
         status.fully_labeled_replicas = sum(labels.items() <= pod.metadata.labels.items() for pod in living) or None
@@ -84,7 +90,7 @@ class ReplicaSetReconciler(Reconciler[ReplicaSet]):
 
 def _pod_for(replica_set: ReplicaSet) -> Pod:
     template = replica_set.spec.template
-    meta = template.metadata or ObjectMeta()
+    meta = template.metadata
     pod = Pod(
         metadata=ObjectMeta(
             generate_name=f"{replica_set.metadata.name}-",

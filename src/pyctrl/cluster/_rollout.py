@@ -17,7 +17,7 @@ import msgspec
 from pyctrl.kinds.apps.v1 import Deployment, ReplicaSet
 from pyctrl.kinds.core.v1 import PodTemplateSpec
 
-__all__ = ["HASH_LABEL", "REVISION", "Rollout", "desired_of", "template_hash", "same_template"]
+__all__ = ["HASH_LABEL", "REVISION", "Rollout", "desired_of", "same_template", "template_hash"]
 
 HASH_LABEL = "pod-template-hash"
 REVISION = "deployment.kubernetes.io/revision"
@@ -80,7 +80,7 @@ class Rollout:
     def is_rolling(self) -> bool:
         """Whether old and new pods may live side by side."""
         strategy = self.deployment.spec.strategy
-        return strategy is None or strategy.type != "Recreate"
+        return strategy.type != "Recreate"
 
     @property
     def surge(self) -> int:
@@ -94,7 +94,7 @@ class Rollout:
 
     def _limits(self) -> tuple[int, int]:
         strategy = self.deployment.spec.strategy
-        rolling = strategy.rolling_update if strategy else None
+        rolling = strategy.rolling_update
         surge = _share(rolling.max_surge if rolling else None, self.replicas, default="25%", up=True)
         missing = _share(rolling.max_unavailable if rolling else None, self.replicas, default="25%", up=False)
         return surge, (1 if surge == 0 and missing == 0 else missing)

@@ -14,9 +14,7 @@ def node(uid: str, *owners: str, deleting: bool = False, finalizers: tuple[str, 
         OwnerReference(api_version="v1", kind="Thing", name=owner, uid=owner, block_owner_deletion=blocks)
         for owner in owners
     )
-    return Node(
-        uid=uid, gvk=THING, key=Key("default", uid), owners=refs, finalizers=finalizers, is_deleting=deleting
-    )
+    return Node(uid=uid, gvk=THING, key=Key("default", uid), owners=refs, finalizers=finalizers, is_deleting=deleting)
 
 
 def test_an_object_nobody_owns_needs_no_look() -> None:

@@ -48,14 +48,16 @@ def test_new_set_starts_with_the_room_that_surge_leaves() -> None:
 def test_old_pods_go_as_new_ones_become_available() -> None:
     """At 25 % of 4: one more and one fewer at a time."""
     assert Rollout(deployment(4), replica_set("new", 1, available=0), [replica_set("old", 4)]).step() == {"old": 3}
-    assert Rollout(deployment(4), replica_set("new", 1), [replica_set("old", 3)]).step() == {"new": 2}
+    assert Rollout(deployment(4), replica_set("new", 1), [replica_set("old", 3)]).step() == {"new": 2, "old": 2}
     assert Rollout(deployment(4), replica_set("new", 4), [replica_set("old", 1)]).step() == {"old": 0}
     assert Rollout(deployment(4), replica_set("new", 4), [replica_set("old", 0)]).step() == {}
 
 
 def test_pods_that_are_not_available_go_first() -> None:
     """Broken old pods are taken although nothing new is available yet."""
-    rollout = Rollout(deployment(4, surge=0, unavailable=2), replica_set("new", 0), [replica_set("old", 4, available=2)])
+    rollout = Rollout(
+        deployment(4, surge=0, unavailable=2), replica_set("new", 0), [replica_set("old", 4, available=2)]
+    )
     assert rollout.step() == {"old": 2}
 
 
@@ -114,7 +116,9 @@ def test_a_rollout_keeps_its_limits_and_ends(
 
 def template(image: str, **labels: str) -> PodTemplateSpec:
     """Make a pod template."""
-    return PodTemplateSpec(metadata=ObjectMeta(labels=labels), spec=PodSpec(containers=[Container(name="c", image=image)]))
+    return PodTemplateSpec(
+        metadata=ObjectMeta(labels=labels), spec=PodSpec(containers=[Container(name="c", image=image)])
+    )
 
 
 def test_the_hash_label_does_not_make_another_template() -> None:

@@ -1,0 +1,87 @@
+"""What several integration tests need: the PodSet operator, running beside a test."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import yaml
+
+from examples.podset.podset import PodSet, PodSetSpec, add_podset
+from pyctrl.api import Key, ObjectMeta
+from pyctrl.client import Client, wait_for
+from pyctrl.cluster import add_kubelet
+from pyctrl.errors import AlreadyExists
+from pyctrl.kinds.apiextensions.v1 import CustomResourceDefinition
+from pyctrl.kinds.core.v1 import Node
+from pyctrl.manager import Manager
+from pyctrl.testing import ClusterUnderTest
+
+DEFINITION = Path(__file__).parents[2] / "examples" / "podset" / "config" / "crd.yaml"
+
+
+async def install(client: Client, definition: Path = DEFINITION) -> CustomResourceDefinition:
+    """Install a definition, if it is not there, and wait until it is served."""
+    wanted = CustomResourceDefinition.from_wire(yaml.safe_load(definition.read_text()))
+    try:
+        await client.create(wanted)
+    except AlreadyExists:
+        pass  # another test of this session was here, or the cluster has it
+    return await established(client, wanted.metadata.name)
+
+
+async def established(client: Client, name: str) -> CustomResourceDefinition:
+    """Wait until a definition is served."""
+
+    def is_established(found: CustomResourceDefinition | None) -> bool:
+        return found is not None and any(
+            c.type == "Established" and c.status == "True" for c in found.status.conditions
+        )
+
+    found = await wait_for(client, CustomResourceDefinition, Key("", name), is_established)
+    assert found is not None
+    return found
+
+
+@asynccontextmanager
+async def running(manager: Manager) -> AsyncIterator[None]:
+    """Run a manager beside the block, and stop it in order at its end."""
+    run = asyncio.create_task(manager.run(handle_signals=False))
+    elected = asyncio.create_task(manager.elected.wait())
+    try:
+        await asyncio.wait({run, elected}, return_when=asyncio.FIRST_COMPLETED)
+        if not run.done():
+            yield
+    finally:
+        elected.cancel()
+        manager.ask_to_stop()
+        await run
+
+
+@asynccontextmanager
+async def podset_operator(cluster: ClusterUnderTest, namespace: str) -> AsyncIterator[Manager]:
+    """Run the PodSet operator in one namespace, with a pretend kubelet where the cluster has none."""
+    async with Manager(cluster.config, namespaces=[namespace]) as manager:
+        add_podset(manager)
+        if not cluster.is_embedded and not await manager.live_client.list(Node):
+            add_kubelet(manager)  # nobody else runs pods there
+        async with running(manager):
+            yield manager
+
+
+def podset(namespace: str, size: int, name: str = "web") -> PodSet:
+    """Make a PodSet."""
+    return PodSet(metadata=ObjectMeta(name=name, namespace=namespace), spec=PodSetSpec(size=size))
+
+
+async def has_nodes(client: Client, key: Key, size: int, *, without: str = "") -> list[str]:
+    """Wait until the status names so many pods; returns them."""
+
+    def fits(found: PodSet | None) -> bool:
+        return found is not None and len(found.status.nodes) == size and without not in found.status.nodes
+
+    found = await wait_for(client, PodSet, key, fits)
+    assert found is not None
+    return found.status.nodes
