@@ -86,10 +86,10 @@ def configure_logging(level: int | str = logging.INFO, *, stream: TextIO | None 
     root.setLevel(level)
     if any(isinstance(handler.formatter, ConsoleFormatter) for handler in root.handlers):
         return
-    stream = stream or sys.stderr
-    handler = logging.StreamHandler(stream)
+    output = sys.stderr if stream is None else stream
+    handler = logging.StreamHandler(output)
     handler.addFilter(LogContextFilter())
-    handler.setFormatter(ConsoleFormatter(is_coloured=stream.isatty() and not os.environ.get("NO_COLOR")))
+    handler.setFormatter(ConsoleFormatter(is_coloured=output.isatty() and not os.environ.get("NO_COLOR")))
     root.addHandler(handler)
 
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from datetime import timedelta
 from random import Random
-
-from typing_extensions import assert_type
+from typing import assert_type
 
 from pyctrl.api import CustomResource, GroupVersionKind, Metadata, Model, Unstructured
 from pyctrl.cache import Cache, CachedClient
@@ -79,6 +78,10 @@ def things_of_change(observed: Observed[Pod]) -> list[Request]:
     return []
 
 
+def dynamic_of(obj: Unstructured) -> list[Request]:
+    return [Request(obj.metadata.namespace, obj.metadata.name)]
+
+
 def has_size(thing: Thing) -> bool:
     return thing.spec.size > 0
 
@@ -106,11 +109,13 @@ def wire(manager: Manager, host: Host) -> None:
         .reconciles(Thing, predicates=[generation_changed, where(has_size), changed(is_grown) & ~on_delete])
         .owns(Deployment, predicates=[labels_match("app=thing")], every_owner=True)
         .watches(Pod, things_of_change)
-        .watches(Pod, mapped(things_of_async), predicates=[lambda observed: observed.change == "created"])
+        .watches(Pod, mapped(things_of_async), predicates=[Predicate(lambda observed: observed.change == "created")])
+        .watches(Pod, mapped(lambda pod: [Request(pod.metadata.namespace, pod.metadata.name)]))
+        .watches(Pod, for_object, predicates=[changed(lambda old, new: old.status != new.status)])
         .watches(Pod, for_owner(Thing))
         .watches(Pod, for_object)
-        .watches(DYNAMIC, mapped(lambda obj: [Request(obj.metadata.namespace, obj.metadata.name)]))
-        .watches_source(ChannelSource[Request]())
+        .watches(DYNAMIC, mapped(dynamic_of))
+        .watches_source(ChannelSource())
         .watches_source(ChannelSource(things_of))
         .watches_source(TickSource(timedelta(hours=1), [Request("default", "a")]))
         .options(workers=2, name="things", limiter=ExponentialBackoff(random=Random(1)))

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from random import Random
-from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeAlias, cast, overload
+from typing import TYPE_CHECKING, Any, Generic, Protocol, cast, overload
 
 from typing_extensions import TypeVar
 
@@ -15,23 +15,22 @@ from pyctrl.controller._controller import Controller
 from pyctrl.controller._handlers import Handler, for_object, for_owner
 from pyctrl.controller._kind_source import KindSource
 from pyctrl.controller._limiter import RateLimiter
-from pyctrl.controller._observed import Observed
 from pyctrl.controller._options import ControllerOptions
+from pyctrl.controller._predicates import Predicate
 from pyctrl.controller._reconciler import Reconciler
 from pyctrl.controller._sources import Source
 from pyctrl.errors import BuilderError, DuplicateName, NotRegistered
 
 if TYPE_CHECKING:
     from pyctrl.cache import Cache, CachedClient
+    from pyctrl.client import Client
 
 __all__ = ["Builder", "Host"]
 
 T = TypeVar("T", default=Any)
-K = TypeVar("K", bound=KubernetesObject)
+K = TypeVar("K", bound=KubernetesObject | Unstructured)
 
-O = TypeVar("O")  # noqa: E741 - an object, typed or not
-
-Accepts: TypeAlias = Callable[[Observed[O]], bool]
+R = TypeVar("R", bound=KubernetesObject)
 
 
 class Host(Protocol):
@@ -40,6 +39,11 @@ class Host(Protocol):
     @property
     def client(self) -> CachedClient:
         """What reconcilers read and write with."""
+        ...
+
+    @property
+    def live_client(self) -> Client:
+        """Reads and writes on the server."""
         ...
 
     @property
@@ -64,7 +68,7 @@ class Host(Protocol):
 @dataclass(frozen=True, slots=True)
 class _Owned:
     kind: KindLike
-    predicates: tuple[Accepts[Any], ...]
+    predicates: tuple[Predicate[Any], ...]
     every_owner: bool
 
 
@@ -72,7 +76,7 @@ class _Owned:
 class _Watched:
     kind: KindLike
     handler: Handler[Any]
-    predicates: tuple[Accepts[Any], ...]
+    predicates: tuple[Predicate[Any], ...]
 
 
 class Builder(Generic[T]):
@@ -90,16 +94,16 @@ class Builder(Generic[T]):
         self._owned: list[_Owned] = []
         self._watched: list[_Watched] = []
         self._sources: list[Source] = []
-        self._filters: list[Accepts[Any]] = []
+        self._filters: list[Predicate[Any]] = []
         self._options = ControllerOptions()
 
     @overload
-    def reconciles(self, kind: type[K], *, predicates: Iterable[Accepts[K]] = ()) -> Builder[K]: ...
+    def reconciles(self, kind: type[R], *, predicates: Iterable[Predicate[R]] = ()) -> Builder[R]: ...
     @overload
     def reconciles(
-        self, kind: GroupVersionKind, *, predicates: Iterable[Accepts[Unstructured]] = ()
+        self, kind: GroupVersionKind, *, predicates: Iterable[Predicate[Unstructured]] = ()
     ) -> Builder[Unstructured]: ...
-    def reconciles(self, kind: KindLike, *, predicates: Iterable[Accepts[Any]] = ()) -> Builder[Any]:
+    def reconciles(self, kind: KindLike, *, predicates: Iterable[Predicate[Any]] = ()) -> Builder[Any]:
         """Name the kind the controller looks after: each change of an object asks for that object.
 
         Raises:
@@ -114,7 +118,9 @@ class Builder(Generic[T]):
         self._reconciled = _Watched(kind, for_object, tuple(predicates))
         return self
 
-    def owns(self, kind: KindLike, *, predicates: Iterable[Accepts[Any]] = (), every_owner: bool = False) -> Builder[T]:
+    def owns(
+        self, kind: KindLike, *, predicates: Iterable[Predicate[Any]] = (), every_owner: bool = False
+    ) -> Builder[T]:
         """Name a kind whose objects are made by this controller: each change asks for the object that owns it.
 
         With ``every_owner`` each owner reference of the reconciled kind counts, not only the controller's.
@@ -123,24 +129,19 @@ class Builder(Generic[T]):
         self._owned.append(_Owned(kind, tuple(predicates), every_owner))
         return self
 
-    @overload
-    def watches(self, kind: type[K], handler: Handler[K], *, predicates: Iterable[Accepts[K]] = ()) -> Builder[T]: ...
-    @overload
     def watches(
-        self,
-        kind: GroupVersionKind,
-        handler: Handler[Unstructured],
-        *,
-        predicates: Iterable[Accepts[Unstructured]] = (),
-    ) -> Builder[T]: ...
-    def watches(self, kind: KindLike, handler: Handler[Any], *, predicates: Iterable[Accepts[Any]] = ()) -> Builder[T]:
-        """Name any other kind, with a handler that says what to reconcile when an object of it changes."""
-        _check_kind("watches", kind)
+        self, kind: type[K] | GroupVersionKind, handler: Handler[K], *, predicates: Iterable[Predicate[K]] = ()
+    ) -> Builder[T]:
+        """Name any other kind, with a handler that says what to reconcile when an object of it changes.
+
+        The handler of a kind without a class is given `Unstructured` objects.
+        """
+        watched = _check_kind("watches", kind)
         if not callable(handler):
             raise BuilderError(
                 f"watches() takes a handler, such as mapped(function) or for_owner(kind); got {handler!r}"
             )
-        self._watched.append(_Watched(kind, handler, tuple(predicates)))
+        self._watched.append(_Watched(watched, handler, tuple(predicates)))
         return self
 
     def watches_source(self, source: Source) -> Builder[T]:
@@ -148,7 +149,7 @@ class Builder(Generic[T]):
         self._sources.append(source)
         return self
 
-    def filter(self, *predicates: Accepts[Any]) -> Builder[T]:
+    def filter(self, *predicates: Predicate[Any]) -> Builder[T]:
         """Let only those changes of all kinds through that each of these predicates accepts."""
         self._filters += predicates
         return self
@@ -220,11 +221,11 @@ class Builder(Generic[T]):
                 f"controller {name!r} watches nothing and would never run: "
                 "call reconciles(), watches() or watches_source()"
             )
-        cache = self._host.cache
-        return [KindSource(cache, w.kind, w.handler, (*self._filters, *w.predicates)) for w in watched] + self._sources
+        client = self._host.client
+        return [KindSource(client, w.kind, w.handler, (*self._filters, *w.predicates)) for w in watched] + self._sources
 
 
-def _check_kind(method: str, kind: object) -> None:
+def _check_kind(method: str, kind: object) -> KindLike:
     try:
         kind_of(cast(KindLike, kind))
     except NotRegistered as error:
@@ -232,3 +233,4 @@ def _check_kind(method: str, kind: object) -> None:
             f"{method}() takes a kind: a class with group= and version=, Metadata[...] of one, "
             f"or a GroupVersionKind; got {kind!r}"
         ) from error
+    return cast(KindLike, kind)

@@ -5,17 +5,23 @@ Any function of an `Observed` is a handler, async or not; here are the three tha
 
 from __future__ import annotations
 
+import asyncio
 import inspect
+import logging
 from collections.abc import Awaitable, Callable, Iterable
 from typing import Any, TypeAlias
 
 from typing_extensions import TypeVar
 
 from pyctrl.api import GroupKind, GroupVersionKind, KindLike, OwnerReference, kind_of
+from pyctrl.client import Discovery
 from pyctrl.controller._observed import Observed
 from pyctrl.controller._reconciler import Request
+from pyctrl.errors import PyctrlError
 
 __all__ = ["Handler", "OwnerHandler", "Requests", "for_object", "for_owner", "mapped"]
+
+log = logging.getLogger("pyctrl.controller")
 
 T = TypeVar("T", default=Any)
 
@@ -60,6 +66,19 @@ class OwnerHandler:
                     namespace = "" if self.namespaced is False else state.key.namespace
                     requests[Request(namespace, reference.name)] = None
         return list(requests)
+
+    async def learn_scope(self, discovery: Discovery) -> None:
+        """Ask the cluster whether the owner is namespaced, if nobody has said; until it knows."""
+        delay = 1.0
+        while self.namespaced is None:
+            try:
+                self.namespaced = (await discovery.mapping(self.owner)).namespaced
+            except PyctrlError as error:
+                log.warning(
+                    "Waiting to learn whether owners are namespaced: %s", error, extra={"kind": self.owner.kind}
+                )
+                await asyncio.sleep(delay)
+                delay = min(30.0, delay * 2)
 
     def _means(self, reference: OwnerReference) -> bool:
         group = GroupVersionKind.parse(reference.api_version, reference.kind).group_kind

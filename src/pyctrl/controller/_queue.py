@@ -31,9 +31,18 @@ class Intake(Protocol):
     """The end of the queue that sources see."""
 
     def add(
-        self, request: Request, *, priority: int = 0, after: timedelta | None = None, cause: Cause | None = None
+        self,
+        request: Request,
+        *,
+        priority: int = 0,
+        after: timedelta | None = None,
+        cause: Cause | None = None,
+        is_gone: bool = False,
     ) -> None:
-        """Ask for a run, now or after a while; ignored once the queue is closed."""
+        """Ask for a run of a request, now or after a while; ignored once the queue is closed.
+
+        With ``is_gone`` the object does not exist any more, and this run takes away the timer of an earlier one.
+        """
 
 
 class _Why(Enum):

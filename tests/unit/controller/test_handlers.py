@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from typing import Any
 
 from pyctrl.api import GroupVersionKind, Key, Metadata
-from pyctrl.cache._changes import Created, Deleted, Updated
-from pyctrl.cache._record import Record, RecordReader
+from pyctrl.cache import Created, Deleted, Record, Updated
+from pyctrl.cache._record import RecordReader
 from pyctrl.controller import Observed, Request, for_object, for_owner, mapped
 from pyctrl.controller._kind_source import observe
 from pyctrl.kinds.apps.v1 import Deployment
@@ -81,7 +81,11 @@ def test_a_cluster_scoped_owner_has_no_namespace() -> None:
 
 def test_a_function_of_the_object_maps_to_requests() -> None:
     """On updates it is asked about old and new, and each request comes once."""
-    handler = mapped(lambda pod: [Request("", pod.metadata.labels["node"]), Request("", "all")])
+
+    def requests(pod: Pod) -> list[Request]:
+        return [Request("", pod.metadata.labels["node"]), Request("", "all")]
+
+    handler = mapped(requests)
     change = observe(Updated(record(labels={"node": "a"}), record(labels={"node": "b"})), Pod)
     assert handler(change) == [Request("", "a"), Request("", "all"), Request("", "b")]
 

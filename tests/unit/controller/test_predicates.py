@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from pyctrl.api import CustomResource, Model, ObjectMeta
-from pyctrl.cache._changes import Created, Deleted, Updated
-from pyctrl.cache._record import Record, RecordReader
+from pyctrl.cache import Created, Deleted, Record, Updated
+from pyctrl.cache._record import RecordReader
 from pyctrl.controller import (
     Observed,
     Predicate,
