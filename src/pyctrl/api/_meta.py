@@ -12,7 +12,7 @@ from ._values import Int32, Int64, Time
 __all__ = ["Condition", "ListMeta", "ObjectMeta", "OwnerReference", "Status", "StatusCause", "StatusDetails"]
 
 
-class OwnerReference(Model):
+class OwnerReference(Model, defer_build=True):
     """Points to an object that this one depends on; when the last owner is gone, the object is collected."""
 
     api_version: str
@@ -23,7 +23,7 @@ class OwnerReference(Model):
     block_owner_deletion: bool | None = None
 
 
-class ObjectMeta(Model):
+class ObjectMeta(Model, defer_build=True):
     """``metadata`` of an object. Texts that are absent read as ``""`` and are not written."""
 
     name: str = ""
@@ -43,7 +43,7 @@ class ObjectMeta(Model):
     self_link: str = ""
 
 
-class ListMeta(Model):
+class ListMeta(Model, defer_build=True):
     """``metadata`` of a list: the version it was read at, and how to go on."""
 
     resource_version: str = ""
@@ -52,7 +52,7 @@ class ListMeta(Model):
     self_link: str = ""
 
 
-class Condition(Model):
+class Condition(Model, defer_build=True):
     """One aspect of an object's state (``metav1.Condition``); change lists of them with `set_condition`."""
 
     type: str
@@ -63,7 +63,7 @@ class Condition(Model):
     message: str = ""
 
 
-class StatusCause(Model):
+class StatusCause(Model, defer_build=True):
     """Why a request was refused, at one field."""
 
     reason: str = ""
@@ -71,7 +71,7 @@ class StatusCause(Model):
     field: str = ""
 
 
-class StatusDetails(Model):
+class StatusDetails(Model, defer_build=True):
     """What a Status is about."""
 
     name: str = ""
@@ -82,7 +82,7 @@ class StatusDetails(Model):
     retry_after_seconds: Int32 | None = None
 
 
-class Status(Model):
+class Status(Model, defer_build=True):
     """The server's answer when there is no object to give: a failure, or a success without one."""
 
     api_version: str = "v1"

@@ -62,7 +62,7 @@ class ResourceInfo:
     subresources: frozenset[str] = frozenset()
 
 
-class KubernetesObject(Model):
+class KubernetesObject(Model, defer_build=True):
     """Base of the typed kinds: those of `pyctrl.kinds`, and yours through `CustomResource`.
 
     Class keywords, the first three required on a concrete kind:
