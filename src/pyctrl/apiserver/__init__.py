@@ -1,7 +1,8 @@
 """The embedded API server: Kubernetes' API over storage in memory, faithful to kube-apiserver 1.36.
 
-`ApiServer.handle` takes a request and gives its answer: what the in-process transport calls, with no socket between. `serve`
-puts the same server behind HTTP for kubectl and everybody else. No controllers run here; `pyctrl.cluster` has those.
+`ApiServer.handle` takes a request and gives its answer: what the in-process transport calls, with no socket between.
+`serve` puts the same server behind HTTP for kubectl and everybody else. No controllers run here; `pyctrl.cluster` has
+those.
 """
 
 from ._answers import Answer

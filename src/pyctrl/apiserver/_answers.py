@@ -185,8 +185,8 @@ def already_exists(resource: str, name: str, group: str = "") -> Refused:
 def generated_name_taken(resource: str, name: str, group: str = "") -> Refused:
     """409: every generated name that was tried is taken; trying again may succeed."""
     message = (
-        f"{qualified(resource, group)} {quoted(name)} already exists, the server was not able to generate a unique name "
-        "for the object"
+        f"{qualified(resource, group)} {quoted(name)} already exists, "
+        "the server was not able to generate a unique name for the object"
     )
     details = {**_details(name=name, group=group, kind=resource), "retryAfterSeconds": 1}
     return refused(409, "AlreadyExists", message, details)

@@ -118,11 +118,10 @@ def _loader() -> type[yaml.SafeLoader]:
     import yaml
 
     class Loader(yaml.SafeLoader):
-        yaml_implicit_resolvers: dict[str, list[tuple[str, re.Pattern[str]]]] = {}
-
         def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
             return {_as_key(key): value for key, value in super().construct_mapping(node, deep).items()}
 
+    Loader.yaml_implicit_resolvers = {}  # PyYAML's own are left out; these are all
     words = "y|Y|yes|Yes|YES|n|N|no|No|NO|true|True|TRUE|false|False|FALSE|on|On|ON|off|Off|OFF"
     resolver = Loader.add_implicit_resolver
     resolver("tag:yaml.org,2002:bool", re.compile(f"^(?:{words})$"), list("yYnNtTfFoO"))

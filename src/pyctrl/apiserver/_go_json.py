@@ -1,7 +1,7 @@
 """The words of Go's JSON scanner for text that is not JSON.
 
-Bodies are decoded by msgspec; only when that fails is the text walked here, to say what kube-apiserver would say. Strings,
-numbers and literals are told apart just as far as the messages do.
+Bodies are decoded by msgspec; only when that fails is the text walked here, to say what kube-apiserver would say.
+Strings, numbers and literals are told apart just as far as the messages do.
 """
 
 from __future__ import annotations

@@ -52,7 +52,7 @@ class _Front:
     def request(
         message: RawRequestMessage,
         payload: StreamReader,
-        protocol: web.RequestHandler[web.BaseRequest],
+        protocol: web.RequestHandler,
         writer: AbstractStreamWriter,
         task: asyncio.Task[None],
     ) -> web.BaseRequest:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 from typing import Any
 
 from pyctrl.api import json_patch_apply, merge_patch_apply
@@ -19,9 +18,7 @@ from ._answers import (
 from ._bodies import BODY_LIMIT, decode_json, decode_yaml, duplicates_in
 from ._forms import is_custom
 from ._request import Request
-
-with contextlib.suppress(ImportError):
-    from ._strategic import strategic_merge
+from ._strategic import strategic_merge
 
 JSON_PATCH = "application/json-patch+json"
 MERGE = "application/merge-patch+json"

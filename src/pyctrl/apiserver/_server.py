@@ -1,7 +1,8 @@
 """The server: one `handle` that takes a request and gives its answer, without sockets and without threads.
 
-The way of a request: who asks (`_auth`), which resource the URL means (`_request`), which form is wanted (`_forms`), then
-the verb (`_verbs_*`), one synchronous transaction over the storage. Only watches, and waits for a version, take time.
+The way of a request: who asks (`_auth`), which resource the URL means (`_request`), which form is wanted (`_forms`),
+then the verb (`_verbs_*`), one synchronous transaction over the storage. Only watches, and waits for a version, take
+time.
 """
 
 from __future__ import annotations

@@ -20,6 +20,7 @@ from ._answers import (
     not_found,
     unclassified,
 )
+from ._apply import apply_patch
 from ._backend import (
     Backend,
     check_kind,
@@ -31,20 +32,12 @@ from ._bodies import decode_object, duplicates_in, media_type
 from ._deletion import is_finished
 from ._forms import answer_object, answer_value, is_custom, typed_first
 from ._identity import begin_life, generated_name, keep_life
+from ._managed_fields import track
 from ._options import WriteOptions, write_options
 from ._patch import APPLY, check_patch_type, decode_apply, patched
 from ._request import Request
 from ._status import same_content
 from ._storage import Stored, api_version
-
-try:
-    from ._apply import apply_patch
-    from ._managed_fields import track
-except ImportError:
-
-    def track(*a, **k):
-        pass
-
 
 GENERATE_ATTEMPTS = 8  # kube-apiserver's own
 
@@ -185,7 +178,14 @@ class Writes:
         live = stored.read(resource) if stored else None
         if stored is None and target.subresource:
             raise not_found(target.resource, target.name, target.group)
-        merged = apply_patch(live, patch, type=resource, field_manager=request.manager, force=options.force)
+        merged = apply_patch(
+            live,
+            patch,
+            type=resource,
+            field_manager=request.manager,
+            force=options.force,
+            subresource=target.subresource or None,
+        )
         if stored is None or live is None:
             if metadata.get("uid"):
                 raise _apply_to_missing(request, metadata["uid"])
@@ -237,7 +237,7 @@ class Writes:
             manager=request.manager,
             operation="Update",
             api_version=api_version(request.resource),
-            subresource=request.target.subresource,
+            subresource=request.target.subresource or None,
             type=request.resource,
         )
 

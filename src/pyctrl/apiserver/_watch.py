@@ -1,8 +1,8 @@
 """Watches: a position in a collection's history, turned into the lines of a stream.
 
-What a watcher sees is decided by `line`, a function of one event: an object that starts to match a selector is ADDED, one
-that stops is DELETED in the state it had when it last matched. Lines are encoded once and shared by all watchers that see
-the event alike.
+What a watcher sees is decided by `seen_as`, a function of one event: an object that starts to match a selector is
+ADDED, one that stops is DELETED in the state it had when it last matched. Lines are encoded once and shared by all
+watchers that see the event alike.
 """
 
 from __future__ import annotations
@@ -232,7 +232,7 @@ class _Rows:
         return encode_line(type_, msgspec.json.encode(table))
 
     def bookmark(self, metadata: dict[str, Any]) -> bytes:
-        table = {
+        table: dict[str, Any] = {
             "kind": "Table",
             "apiVersion": f"meta.k8s.io/{self._form.version}",
             "metadata": metadata,

@@ -1,0 +1,191 @@
+"""Watches tell what happened after a version, in order, once, to everybody who selects it."""
+
+from __future__ import annotations
+
+import asyncio
+
+from tests.unit.apiserver._kit import CONFIGMAPS, MERGE, Asker
+
+
+async def test_a_watch_tells_what_happened_after_its_version(ask: Asker) -> None:
+    """From the version of a list on, a watch misses nothing and repeats nothing."""
+    ask.make("before")
+    version = ask("GET", CONFIGMAPS)[1]["metadata"]["resourceVersion"]
+    ask.make("a")
+    ask.change("a", data={"k": "v"})
+    async with ask.watching(resourceVersion=version) as watching:
+        ask("DELETE", f"{CONFIGMAPS}/a")
+        assert await watching.take(3) == [("ADDED", "a"), ("MODIFIED", "a"), ("DELETED", "a")]
+
+
+async def test_a_deleted_object_is_shown_in_its_last_state_under_the_version_of_its_deletion(ask: Asker) -> None:
+    """DELETED carries a newer resourceVersion than the last MODIFIED, so that clients can resume after it."""
+    made = ask.make("a", data={"k": "v"})
+    async with ask.watching(resourceVersion=made["metadata"]["resourceVersion"]) as watching:
+        ask("DELETE", f"{CONFIGMAPS}/a")
+        event = await watching.next()
+    assert event is not None
+    gone = event["object"]
+    assert gone["data"] == {"k": "v"}
+    assert int(gone["metadata"]["resourceVersion"]) > int(made["metadata"]["resourceVersion"])
+
+
+async def test_without_a_version_a_watch_begins_with_what_is_there(ask: Asker) -> None:
+    """An unset version and version 0 both begin with ADDED for every object, sorted by name."""
+    ask.make("b")
+    ask.make("a")
+    for query in ({}, {"resourceVersion": "0"}):
+        async with ask.watching(**query) as watching:
+            assert await watching.take(2) == [("ADDED", "a"), ("ADDED", "b")]
+            ask.change("a", data={"k": str(query)})
+            assert await watching.take(1) == [("MODIFIED", "a")]
+
+
+async def test_objects_enter_and_leave_a_selector(ask: Asker) -> None:
+    """An object that starts to match is ADDED, one that stops is DELETED, in the state in which it last matched."""
+    ask.make("a", labels={"on": "0"})
+    async with ask.watching(labelSelector="on=1") as watching:
+        ask.change("a", metadata={"labels": {"on": "1"}})
+        ask.change("a", data={"k": "v"})
+        ask.change("a", metadata={"labels": {"on": "0"}})
+        ask("DELETE", f"{CONFIGMAPS}/a")
+        ask.make("end", labels={"on": "1"})
+        assert await watching.take(2) == [("ADDED", "a"), ("MODIFIED", "a")]
+        left = await watching.next()
+        assert await watching.take(1) == [("ADDED", "end")]
+    assert left is not None
+    assert left["type"] == "DELETED"
+    assert left["object"]["metadata"]["labels"] == {"on": "1"}
+    assert left["object"]["data"] == {"k": "v"}
+
+
+async def test_a_watch_of_one_namespace_sees_no_other(ask: Asker) -> None:
+    """Objects of other namespaces do not show in a watch of a namespace, and all show in one of the cluster."""
+    elsewhere = "/api/v1/namespaces/kube-system/configmaps"
+    async with ask.watching() as here, ask.watching("/api/v1/configmaps") as everywhere:
+        ask("POST", elsewhere, {"metadata": {"name": "x"}})
+        ask.make("y")
+        assert await here.take(1) == [("ADDED", "y")]
+        assert await everywhere.take(2) == [("ADDED", "x"), ("ADDED", "y")]
+
+
+async def test_a_field_selector_watches_one_object(ask: Asker) -> None:
+    """metadata.name=... is how clients watch a single object; the old /watch/ path of one object does the same."""
+    async with (
+        ask.watching(fieldSelector="metadata.name=b") as selected,
+        ask.watching("/api/v1/watch/namespaces/default/configmaps/b") as named,
+    ):
+        ask.make("a")
+        ask.make("b")
+        assert await selected.take(1) == [("ADDED", "b")]
+        assert await named.take(1) == [("ADDED", "b")]
+
+
+async def test_bookmarks_come_about_once_a_minute(ask: Asker) -> None:
+    """A quiet watch tells its version every minute, so that a client never has to begin again from far behind."""
+    loop = asyncio.get_running_loop()
+    async with ask.watching(allowWatchBookmarks="true") as watching:
+        began = loop.time()
+        ask("POST", "/api/v1/namespaces/default/secrets", {"metadata": {"name": "other"}})
+        event = await watching.next()
+        assert event is not None
+        assert event["type"] == "BOOKMARK"
+        assert event["object"]["kind"] == "ConfigMap"
+        assert event["object"]["metadata"] == {"resourceVersion": str(ask.server.storage.version)}
+        assert loop.time() - began == 60
+
+
+async def test_bookmarks_come_only_to_who_asks_for_them(ask: Asker) -> None:
+    """A client that does not know bookmarks gets none."""
+    async with ask.watching(timeoutSeconds="300") as watching:
+        assert await watching.rest() == []
+
+
+async def test_a_watch_ends_when_its_time_is_over(ask: Asker) -> None:
+    """timeoutSeconds ends a watch in good order; just before, a bookmark says where to go on."""
+    loop = asyncio.get_running_loop()
+    began = loop.time()
+    async with ask.watching(allowWatchBookmarks="true", timeoutSeconds="10") as watching:
+        assert [event["type"] for event in await watching.rest()] == ["BOOKMARK"]
+    assert loop.time() - began == 10
+
+
+async def test_a_watch_without_a_timeout_ends_within_an_hour(ask: Asker) -> None:
+    """No watch is for ever: it ends after 30 to 60 minutes, so that clients spread over servers."""
+    loop = asyncio.get_running_loop()
+    began = loop.time()
+    async with ask.watching() as watching:
+        assert await watching.rest() == []
+    assert 1800 <= loop.time() - began <= 3600
+
+
+async def test_a_streaming_list_says_where_it_ends(ask: Asker) -> None:
+    """sendInitialEvents sends what is there and then a bookmark that says that it was all."""
+    ask.make("a")
+    query = {"sendInitialEvents": "true", "resourceVersionMatch": "NotOlderThan", "allowWatchBookmarks": "true"}
+    async with ask.watching(**query) as watching:
+        assert await watching.take(1) == [("ADDED", "a")]
+        end = await watching.next()
+        ask.make("b")
+        assert await watching.take(1) == [("ADDED", "b")]
+    assert end is not None
+    assert end["type"] == "BOOKMARK"
+    assert end["object"]["metadata"]["annotations"] == {"k8s.io/initial-events-end": "true"}
+
+
+async def test_a_watch_from_a_compacted_version_answers_410(ask: Asker) -> None:
+    """The stream opens and its one event is an ERROR with the Status of 410, as clients expect it."""
+    old = ask.make("a")["metadata"]["resourceVersion"]
+    ask.change("a", data={"k": "v"})
+    ask.server.compact()
+    async with ask.watching(resourceVersion=old) as watching:
+        (event,) = await watching.rest()
+    assert event["type"] == "ERROR"
+    assert (event["object"]["code"], event["object"]["reason"]) == (410, "Expired")
+
+
+async def test_a_watch_that_reads_too_slowly_is_ended(ask: Asker) -> None:
+    """A reader that falls behind the whole history gets 410 instead of a gap."""
+    ask = Asker(type(ask.server)(history=4))
+    async with ask.watching() as watching:
+        ask.make("a")
+        assert await watching.take(1) == [("ADDED", "a")]
+        for number in range(20):
+            ask.change("a", data={"n": str(number)})
+        events = await watching.rest()
+    assert [event["type"] for event in events] == ["ERROR"]
+
+
+async def test_all_watchers_share_one_encoding_of_an_event(ask: Asker) -> None:
+    """Fifty watchers of an event cost one encode: they get the very same bytes."""
+    collection = ask.server.storage.collection("", "configmaps")
+    watches = [await ask.server.handle("GET", CONFIGMAPS, [("watch", "1")], {}, b"") for _ in range(3)]
+    ask.make("a")
+    for watch in watches:
+        assert not isinstance(watch.body, bytes)
+        await anext(watch.body)
+        await watch.body.aclose()
+    (event,) = collection.events_from(collection.end - 1)
+    assert len(event.lines) == 1
+
+
+async def test_a_watch_can_be_of_metadata_only(ask: Asker) -> None:
+    """PartialObjectMetadata in Accept makes every event carry metadata and nothing else."""
+    headers = {"Accept": "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1"}
+    answer = await ask.server.handle("GET", CONFIGMAPS, [("watch", "1")], headers, b"")
+    assert not isinstance(answer.body, bytes)
+    ask.make("a", data={"k": "v"})
+    line = await anext(answer.body)
+    await answer.body.aclose()
+    assert b'"kind":"PartialObjectMetadata"' in line
+    assert b'"data"' not in line
+
+
+async def test_removing_the_last_finalizer_shows_only_the_deletion(ask: Asker) -> None:
+    """The write that frees an object is not shown as a change of its own: the next event is DELETED."""
+    ask.make("a", finalizers=["x.io/f"])
+    ask("DELETE", f"{CONFIGMAPS}/a")
+    async with ask.watching(resourceVersion=str(ask.server.storage.version)) as watching:
+        code, _ = ask("PATCH", f"{CONFIGMAPS}/a", {"metadata": {"finalizers": None}}, headers=MERGE)
+        assert code == 200
+        assert await watching.take(1) == [("DELETED", "a")]
