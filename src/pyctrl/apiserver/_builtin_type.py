@@ -105,10 +105,10 @@ class BuiltinType:
         self._refuse(obj, [*causes, *strategy.validate(obj, None)])
 
     def _reset_status(self, obj: dict[str, JSON]) -> None:
-        blank = self.blank().get("status")
         obj.pop("status", None)
-        if blank is not None:
-            obj["status"] = dict(blank)
+        node = self.schema.properties.get("status")
+        if node is not None and self.schema.go is not None and "status" in self.schema.go.structs:
+            obj["status"] = empty(node)
 
     def prepare_update(
         self,

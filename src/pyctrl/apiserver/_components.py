@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
-from ._go_types import is_optional_time, is_pointer
-from ._schema import JSON, GoFacts, Node
+from ._go_types import is_always_written, is_optional_time, is_pointer
+from ._schema import JSON, NO_DEFAULT, GoFacts, Node
 
 _PREFIX = "#/components/schemas/"
 _SCALARS = {
@@ -65,10 +65,10 @@ class Components:
             self._nodes[name] = node = _empty(name)
             component = self.document(document)[name]
             if not (node.go and node.go.scalar) and not node.int_or_string:
-                self._fill(document, node, component)
+                self._fill(document, name, node, component)
         return self._nodes[name]
 
-    def _fill(self, document: str, node: Node, component: Mapping[str, JSON]) -> None:
+    def _fill(self, document: str, name: str, node: Node, component: Mapping[str, JSON]) -> None:
         properties: Mapping[str, JSON] = component.get("properties") or {}
         node.type = component.get("type")
         node.required = tuple(component.get("required", ()))
@@ -86,7 +86,7 @@ class Components:
             (key, zero)
             for key, each in node.properties.items()
             if key not in facts.structs
-            for zero in _zero(node, key, each)
+            for zero in _zero(name, node, key, each)
         )
 
     def _field(self, document: str, schema: Mapping[str, JSON]) -> Node:
@@ -97,6 +97,7 @@ class Components:
             type=schema.get("type"),
             items=self._field(document, schema["items"]) if "items" in schema else None,
             additional=self._additional(document, schema.get("additionalProperties")),
+            default=schema["default"] if schema.get("default") else NO_DEFAULT,  # what a list key is when absent
             go=GoFacts(name=_go_name(schema)),
         )
         if schema.get("format") == "byte":
@@ -145,12 +146,13 @@ def _is_struct(schema: Mapping[str, JSON]) -> bool:
     return schema.get("default") == {} and _reference(schema) not in (None, *_SCALARS)
 
 
-def _zero(parent: Node, key: str, field: Node) -> tuple[JSON, ...]:
+def _zero(component: str, parent: Node, key: str, field: Node) -> tuple[JSON, ...]:
     """The zero that Go writes for an absent field, if it writes one."""
     struct = parent.go.struct if parent.go else ""
     if field.go and field.go.scalar in ("time", "microtime"):
         return () if is_optional_time(struct, key) else (None,)
-    if key not in parent.required or (field.go and field.go.scalar == "quantity"):
+    is_written = key in parent.required or is_always_written(component, key)
+    if not is_written or (field.go and field.go.scalar == "quantity"):
         return ()
     if field.int_or_string:
         return (0,)

@@ -148,7 +148,8 @@ def _subresources(each: BuiltinType | CustomType) -> Iterator[tuple[str, Mapping
 
 
 def _storage_hash(each: BuiltinType | CustomType) -> str:
-    text = f"{each.group}/{each.storage_version}/{each.kind}"
+    version = "v1beta1" if each.kind == "CustomResourceDefinition" else each.storage_version  # as it is in etcd
+    text = f"{each.group}/{version}/{each.kind}"
     return base64.b64encode(hashlib.sha256(text.encode()).digest()[:8]).decode()
 
 

@@ -57,6 +57,15 @@ POINTERS = frozenset(
     """.split()
 )
 
+ALWAYS_WRITTEN = frozenset(  # optional in the document, yet written when zero
+    """
+    apps.v1.StatefulSetStatus.availableReplicas autoscaling.v2.HorizontalPodAutoscalerStatus.currentMetrics
+    core.v1.Event.reportingComponent core.v1.Event.reportingInstance
+    policy.v1.PodDisruptionBudgetStatus.currentHealthy policy.v1.PodDisruptionBudgetStatus.desiredHealthy
+    policy.v1.PodDisruptionBudgetStatus.disruptionsAllowed policy.v1.PodDisruptionBudgetStatus.expectedPods
+    """.split()
+)
+
 OPTIONAL_TIMES = frozenset(
     """
     AllocationResult.allocationTimestamp CronJobStatus.lastScheduleTime CronJobStatus.lastSuccessfulTime
@@ -75,3 +84,8 @@ def is_pointer(struct: str, field: str) -> bool:
 def is_optional_time(struct: str, field: str) -> bool:
     """Say whether an absent time is not written; the others are written as null."""
     return f"{struct}.{field}" in OPTIONAL_TIMES
+
+
+def is_always_written(component: str, field: str) -> bool:
+    """Say whether Go writes a field's zero although the document calls it optional."""
+    return f"{'.'.join(component.split('.')[-3:])}.{field}" in ALWAYS_WRITTEN

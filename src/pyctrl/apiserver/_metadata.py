@@ -108,7 +108,7 @@ def _owners(owners: list[Mapping[str, JSON]]) -> Iterator[Cause]:
     for owner in owners:
         yield from _owner(owner, path)
         if owner.get("controller"):
-            name = str(owner.get("name", ""))
+            name = f"{owner.get('kind', '')}/{owner.get('name', '')}"
             if controller:
                 why = (
                     'Only one reference can have Controller set to true. Found "true" in references for '

@@ -1,0 +1,276 @@
+"""Sets of fields, in the form in which managed fields have them on the wire (FieldsV1), and what is done with them.
+
+A set is a mapping from path elements to what is below them. An element is `f:NAME` (a field or a key of a map),
+`k:{KEYS}` (an item of a list that is a map by keys), `v:VALUE` (an item of a list that is a set) or `i:INDEX`. What is
+below is a set again; the element itself is a member when that is empty or has a `.`. Sets are values: no function
+changes one it was given.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import TypeAlias
+
+from ._schema import JSON, Node, list_key
+
+Fields: TypeAlias = dict[str, JSON]  # JSON below is Fields again
+_SELF: Fields = {".": {}}
+
+
+def field(name: str) -> str:
+    """Give the path element of a field."""
+    return f"f:{name}"
+
+
+def item(node: Node, index: int, value: JSON) -> str:
+    """Give the path element of an item of a list that is a set or a map by keys."""
+    if node.list_type == "map":
+        key = list_key(value, node.map_keys, node.items)
+        if key is not None:
+            pairs = zip(node.map_keys, key, strict=True)
+            return f"k:{_compact({name: each for name, each in sorted(pairs) if each is not None})}"
+    elif node.list_type == "set":
+        return f"v:{_compact(value)}"
+    return f"i:{index}"
+
+
+def _compact(value: JSON) -> str:
+    return json.dumps(value, separators=(",", ":"), sort_keys=True, ensure_ascii=False)
+
+
+def is_granular(node: Node | None, value: JSON) -> bool:
+    """Say whether the parts of a value are owned one by one: lists that are sets or maps, and maps not said atomic."""
+    if type(value) is list:
+        return node is not None and node.list_type != "atomic"
+    return type(value) is dict and (node is None or not node.atomic)
+
+
+# -- algebra ---------------------------------------------------------------------------------------------------
+
+
+def _is_member(below: Fields) -> bool:
+    return not below or "." in below
+
+
+def _joined(member: bool, children: Fields) -> Fields | None:
+    if member:
+        return {**_SELF, **children} if children else {}
+    return children or None
+
+
+def _children(below: Fields) -> Fields:
+    if "." not in below:
+        return below
+    return {key: each for key, each in below.items() if key != "."}
+
+
+def union(left: Fields, right: Fields) -> Fields:
+    """Give the fields of either set."""
+    found = dict(left)
+    for key, theirs in right.items():
+        if key not in found:
+            found[key] = theirs
+        elif found[key] != theirs:
+            ours = found[key]
+            children = union(_children(ours), _children(theirs))
+            found[key] = _joined(_is_member(ours) or _is_member(theirs), children)
+    return found
+
+
+def difference(left: Fields, right: Fields) -> Fields:
+    """Give the fields of the left set that the right one does not have."""
+    if not right:
+        return left
+    found: Fields = {}
+    for key, ours in left.items():
+        if key not in right:
+            found[key] = ours
+            continue
+        theirs = right[key]
+        member = _is_member(ours) and not _is_member(theirs)
+        rest = _joined(member, difference(_children(ours), _children(theirs)))
+        if rest is not None:
+            found[key] = rest
+    return found
+
+
+def without(left: Fields, right: Fields) -> Fields:
+    """Give the fields of the left set that are neither in the right one nor below one of its members."""
+    found: Fields = {}
+    for key, ours in left.items():
+        if key not in right:
+            found[key] = ours
+        elif not _is_member(right[key]):
+            rest = _joined(_is_member(ours), without(_children(ours), _children(right[key])))
+            if rest is not None:
+                found[key] = rest
+    return found
+
+
+def intersection(left: Fields, right: Fields) -> Fields:
+    """Give the fields of both sets."""
+    found: Fields = {}
+    for key, ours in left.items():
+        if key in right:
+            theirs = right[key]
+            member = _is_member(ours) and _is_member(theirs)
+            both = _joined(member, intersection(_children(ours), _children(theirs)))
+            if both is not None:
+                found[key] = both
+    return found
+
+
+def with_named_fields(fields: Fields, node: Node | None) -> Fields:
+    """Add the named fields on the way to members: who owns `a.b.c` owns `a`, but not a key `b` of a free map."""
+    found: Fields = {}
+    for key, below in fields.items():
+        child = _below(node, key)
+        children = with_named_fields(_children(below), child)
+        is_named = key.startswith("f:") and node is not None and key[2:] in node.properties
+        found[key] = _joined(_is_member(below) or is_named, children)
+    return found
+
+
+def _below(node: Node | None, key: str) -> Node | None:
+    if node is None:
+        return None
+    return node.child(key[2:]) if key.startswith("f:") else node.items
+
+
+def paths(fields: Fields, prefix: str = "") -> Iterator[str]:
+    """Print every member as a conflict does: `.spec.ports[containerPort=80,protocol="TCP"].name`."""
+    for key in sorted(fields):
+        if key == ".":
+            continue
+        here = prefix + _printed(key)
+        if _is_member(fields[key]):
+            yield here
+        yield from paths(_children(fields[key]), here)
+
+
+def _printed(key: str) -> str:
+    kind, text = key[0], key[2:]
+    if kind == "f":
+        return f".{text}"
+    if kind == "k":
+        return "[" + ",".join(f"{name}={_compact(value)}" for name, value in sorted(json.loads(text).items())) + "]"
+    return f"[={text}]" if kind == "v" else f"[{text}]"
+
+
+def ordered(fields: Fields) -> Fields:
+    """Give the set with its elements in order, as it is written."""
+    return {key: ordered(fields[key]) for key in sorted(fields)}
+
+
+# -- what a value has ------------------------------------------------------------------------------------------
+
+
+def fields_of(node: Node | None, value: JSON) -> Fields:
+    """Give the fields an apply configuration has an opinion on: its leaves, its list items, its keys of free maps."""
+    if type(value) is list:
+        return {
+            element: _joined(True, fields_of(node.items, each) if is_granular(node.items, each) else {})
+            for element, each in _items(node, value)
+        } if node is not None else {}
+    found: Fields = {}
+    for key, each in value.items():
+        child = node.child(key) if node is not None else None
+        if not each and type(each) in (dict, list) or not is_granular(child, each):
+            found[field(key)] = {}
+        else:
+            is_named = node is not None and key in node.properties
+            joined = _joined(not is_named and type(each) is dict, fields_of(child, each))
+            if joined is not None:
+                found[field(key)] = joined
+    return found
+
+
+def _items(node: Node, value: list[JSON]) -> Iterator[tuple[str, JSON]]:
+    for index, each in enumerate(value):
+        yield item(node, index, each), each
+
+
+def everything(node: Node | None, value: JSON) -> Fields:
+    """Give every field of a value, all the way, objects and items themselves included: what adding it adds."""
+    if type(value) is list:
+        pairs = _items(node, value) if node is not None else iter(())
+        return {element: _added(node.items if node is not None else None, each) for element, each in pairs}
+    return {field(key): _added(node.child(key) if node is not None else None, each) for key, each in value.items()}
+
+
+def _added(node: Node | None, value: JSON) -> Fields:
+    if value and is_granular(node, value):
+        return {**_SELF, **everything(node, value)}
+    return {}
+
+
+# -- what changed ----------------------------------------------------------------------------------------------
+
+
+class Comparison:
+    """What differs between two values: fields that came, went, and have another value."""
+
+    __slots__ = ("added", "modified", "removed")
+
+    def __init__(self, node: Node | None, old: JSON, new: JSON) -> None:
+        self.added: Fields = {}
+        self.removed: Fields = {}
+        self.modified: Fields = {}
+        _compare(node, old, new, self.added, self.removed, self.modified)
+
+    @property
+    def changed(self) -> Fields:
+        """Fields that came or have another value."""
+        return union(self.added, self.modified)
+
+
+def _compare(node: Node | None, old: JSON, new: JSON, added: Fields, removed: Fields, modified: Fields) -> None:
+    ours, theirs = _parts(node, old), _parts(node, new)
+    for key, (child, value) in theirs.items():
+        if key not in ours:
+            added[key] = _added(child, value)
+            continue
+        before = ours[key][1]
+        if before is value or before == value and type(before) is type(value):
+            continue
+        if _splits(child, before, value):
+            below: tuple[Fields, Fields, Fields] = {}, {}, {}
+            _compare(child, before, value, *below)
+            for found, into in zip(below, (added, removed, modified), strict=True):
+                if found:
+                    into[key] = found
+        else:
+            modified[key] = {}
+    for key, (child, value) in ours.items():
+        if key not in theirs:
+            removed[key] = _added(child, value)
+
+
+def _splits(node: Node | None, old: JSON, new: JSON) -> bool:
+    """Say whether a change is looked for inside: both are granular (or null), and not both empty."""
+    if not (old or new):
+        return False
+    return all(each is None or is_granular(node, each) for each in (old, new)) and (
+        old is None or new is None or type(old) is type(new)
+    )
+
+
+def _parts(node: Node | None, value: JSON) -> dict[str, tuple[Node | None, JSON]]:
+    if type(value) is dict:
+        if node is None:
+            return {f"f:{key}": (None, each) for key, each in value.items()}
+        return {f"f:{key}": (node.child(key), each) for key, each in value.items()}
+    if type(value) is list and node is not None:
+        return {element: (node.items, each) for element, each in _items(node, value)}
+    return {}
+
+
+def has(fields: Mapping[str, JSON], key: str) -> bool:
+    """Say whether an element is a member."""
+    return key in fields and _is_member(fields[key])
+
+
+def below(fields: Mapping[str, JSON], key: str) -> Fields:
+    """Give the set below an element."""
+    return _children(fields[key]) if key in fields else {}

@@ -1,0 +1,214 @@
+"""Managed fields: who wrote which field last, kept in every object's metadata."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from pyctrl import _clock
+
+from ._builtin_type import BuiltinType
+from ._fieldset import Comparison, Fields, difference, everything, ordered, union, without
+from ._schema import JSON
+
+if TYPE_CHECKING:
+    from ._resources import ResourceType
+
+UPDATERS = 10  # kept apart; older ones are put together as "ancient-changes", as kube-apiserver does
+ANCIENT = "ancient-changes"
+_NEVER_OWNED: Fields = {
+    "f:apiVersion": {},
+    "f:kind": {},
+    "f:metadata": {
+        ".": {},
+        **{
+            f"f:{name}": {}
+            for name in (
+                "clusterName",
+                "creationTimestamp",
+                "generation",
+                "managedFields",
+                "name",
+                "namespace",
+                "resourceVersion",
+                "selfLink",
+                "uid",
+            )
+        },
+    },
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Manager:
+    """Who owns fields: a name, how it writes, in which version, through which door."""
+
+    name: str
+    operation: str
+    api_version: str
+    subresource: str
+
+    def is_same(self, other: Manager) -> bool:
+        """Say whether this is the same manager; one that applies stays the same in another version."""
+        if self.operation == "Apply":
+            return replace(self, api_version=other.api_version) == other
+        return self == other
+
+    def __str__(self) -> str:
+        text = f'"{self.name}"'
+        if self.subresource:
+            text += f' with subresource "{self.subresource}"'
+        return f"{text} using {self.api_version}" if self.operation == "Update" else text
+
+
+@dataclass(slots=True, kw_only=True)
+class Entry:
+    """What one manager owns, and since when."""
+
+    manager: Manager
+    fields: Fields
+    time: str | None
+
+
+class Managed:
+    """The entries of one object, while they are changed."""
+
+    def __init__(self, metadata: Mapping[str, JSON]) -> None:
+        self.entries = [_read(each) for each in metadata.get("managedFields") or () if each.get("fieldsV1") is not None]
+
+    def find(self, manager: Manager) -> Entry | None:
+        """Give the entry of a manager."""
+        return next((each for each in self.entries if manager.is_same(each.manager)), None)
+
+    def others(self, manager: Manager) -> list[Entry]:
+        """Give the entries of everybody else."""
+        return [each for each in self.entries if not manager.is_same(each.manager)]
+
+    def put(self, manager: Manager, fields: Fields, time: str | None) -> None:
+        """Replace what a manager owns."""
+        self.entries = [*self.others(manager), Entry(manager=manager, fields=fields, time=time)]
+
+    def take_from_others(self, manager: Manager, fields: Fields, removed: Fields) -> None:
+        """Nobody else owns these fields any more."""
+        for entry in self.others(manager):
+            entry.fields = difference(difference(entry.fields, fields), removed)
+        self.entries = [each for each in self.entries if each.fields or manager.is_same(each.manager)]
+
+    def write(self, metadata: dict[str, JSON]) -> None:
+        """Put the entries into metadata, in kube-apiserver's order."""
+        self._merge_old_updaters()
+        written = [_written(each) for each in sorted(self.entries, key=_order) if each.fields]
+        if written:
+            metadata["managedFields"] = written
+        else:
+            metadata.pop("managedFields", None)
+
+    def _merge_old_updaters(self) -> None:
+        updaters = sorted((each for each in self.entries if each.manager.operation == "Update"), key=_order)
+        for oldest in updaters[: max(0, len(updaters) - UPDATERS)]:
+            bucket = replace(oldest.manager, name=ANCIENT, subresource="")
+            self.entries.remove(oldest)
+            earlier = self.find(bucket)
+            self.put(bucket, union(earlier.fields if earlier else {}, oldest.fields), oldest.time)
+
+
+def _read(entry: Mapping[str, JSON]) -> Entry:
+    manager = Manager(
+        name=entry.get("manager", ""),
+        operation=entry.get("operation", ""),
+        api_version=entry.get("apiVersion", ""),
+        subresource=entry.get("subresource", ""),
+    )
+    return Entry(manager=manager, fields=entry["fieldsV1"], time=entry.get("time"))
+
+
+def _written(entry: Entry) -> dict[str, JSON]:
+    manager = entry.manager
+    written = {
+        "manager": manager.name,
+        "operation": manager.operation,
+        "apiVersion": manager.api_version,
+        "time": entry.time,
+        "fieldsType": "FieldsV1",
+        "fieldsV1": ordered(entry.fields),
+        "subresource": manager.subresource,
+    }
+    return {key: value for key, value in written.items() if value or key == "fieldsV1"}
+
+
+def _order(entry: Entry) -> tuple[str, str, str, str, str]:
+    manager = entry.manager
+    return manager.operation, entry.time or "", manager.name, manager.api_version, manager.subresource
+
+
+def now() -> str:
+    """The time as managed fields have it."""
+    return _clock.now().strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def track(
+    new: dict[str, JSON],
+    old: dict[str, JSON] | None,
+    *,
+    manager: str,
+    operation: str,
+    api_version: str,
+    subresource: str | None,
+    type: ResourceType,
+) -> None:
+    """Note in `new` who changed what from `old`, for every write but an apply.
+
+    Call it when the object is decoded and defaulted, before the server adds its own decisions, which nobody owns.
+    """
+    who = Manager(name=manager, operation=operation, api_version=api_version, subresource=subresource or "")
+    managed = Managed(_believed(new["metadata"], old, is_subresource=bool(subresource)))
+    new["metadata"].pop("managedFields", None)
+    if old is None:
+        added, removed = everything(type.schema, new), {}
+        blank = type.blank()
+        if blank:
+            comparison = Comparison(type.schema, blank, new)
+            added, removed = comparison.changed, comparison.removed
+    else:
+        comparison = Comparison(type.schema, _unmanaged(old), new)
+        added, removed = comparison.changed, comparison.removed
+    reset = reset_fields(type, subresource)
+    added, removed = owned(without(added, reset)), without(removed, reset)
+    if added or removed:
+        managed.take_from_others(who, added, removed)
+        earlier = managed.find(who)
+        fields = union(difference(earlier.fields, removed), added) if earlier else added
+        if fields:
+            managed.put(who, fields, now() if added else earlier.time if earlier else None)
+    managed.write(new["metadata"])
+
+
+def _believed(metadata: Mapping[str, JSON], old: Mapping[str, JSON] | None, *, is_subresource: bool) -> Mapping[str, JSON]:
+    """Whose entries count: those a client sends with the object, or those the live object has."""
+    sent = metadata.get("managedFields")
+    if old is None or (sent and not is_subresource):
+        return {} if sent == [{}] else metadata
+    return old["metadata"]
+
+
+def _unmanaged(obj: Mapping[str, JSON]) -> dict[str, JSON]:
+    metadata = {key: value for key, value in obj["metadata"].items() if key != "managedFields"}
+    return {**obj, "metadata": metadata}
+
+
+def owned(fields: Fields) -> Fields:
+    """Leave out what nobody ever owns: identity, versions, the kind."""
+    return difference(fields, _NEVER_OWNED)
+
+
+def reset_fields(type: ResourceType, subresource: str | None) -> Fields:
+    """Give what a write through this door does not change, so that it is not owned by it either."""
+    if subresource == "status":
+        if not isinstance(type, BuiltinType):
+            return {"f:metadata": {}, "f:spec": {}}
+        kept = {f"f:{name}": {} for name in type.strategy.status_keeps}
+        others = {f"f:{name}": {} for name in type.schema.properties if name not in ("metadata", "status")}
+        return {**others, **({"f:metadata": kept} if kept else {})}
+    return {"f:status": {}} if "status" in type.subresources else {}
+
