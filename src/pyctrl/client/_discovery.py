@@ -94,6 +94,11 @@ class Discovery:
         """Ask the cluster now, or share the refresh that begins next."""
         await self._refresh(lambda: False)
 
+    def learn(self, mapping: ResourceMapping) -> None:
+        """Take a kind as served that one knows from its definition, which saves a refresh."""
+        self._kinds[mapping.gvk] = mapping
+        self._resources[mapping.gvr] = mapping
+
     def forget(self, gvk: GroupVersionKind) -> None:
         """Drop a kind that the server no longer serves, so that the next question asks for it."""
         mapping = self._kinds.pop(gvk, None)

@@ -38,7 +38,7 @@ class GraphSource(Source):
     async def _collectable(self) -> list[ResourceMapping]:
         """Return the resources to follow, each in its preferred version."""
         found: dict[tuple[str, str], ResourceMapping] = {}
-        for mapping in await self._live.discovery.mappings(refresh=True):
+        for mapping in await self._live.discovery.mappings():
             resource = mapping.gvk.group, mapping.plural
             if set(mapping.verbs) >= NEEDED and resource not in IGNORED:
                 found.setdefault(resource, mapping)
@@ -52,8 +52,9 @@ class GraphSource(Source):
                 definition: CustomResourceDefinition = change.decode(CustomResourceDefinition)
                 if isinstance(change, Deleted):
                     await self._forget(definition)
-                elif (gvk := _served(definition)) is not None:
-                    self._follow(tasks, gvk, queue)
+                elif (mapping := _served(definition)) is not None:
+                    self._live.discovery.learn(mapping)
+                    self._follow(tasks, mapping.gvk, queue)
 
     def _follow(self, tasks: asyncio.TaskGroup, gvk: GroupVersionKind, queue: Intake) -> None:
         if not any(known.group_kind == gvk.group_kind for known in self._followed):
@@ -83,9 +84,13 @@ class GraphSource(Source):
                     queue.add(Request("", uid), cause=TriggerCause(f"{gvk.kind} {obj.key}"))
 
 
-def _served(definition: CustomResourceDefinition) -> GroupVersionKind | None:
-    """Return the kind in its first served version, or None while it is not served."""
+def _served(definition: CustomResourceDefinition) -> ResourceMapping | None:
+    """Return where a kind is served, in the first of its versions, or None while it is not."""
     if not any(c.type == "Established" and c.status == "True" for c in definition.status.conditions):
         return None
-    versions = [version.name for version in definition.spec.versions if version.served]
-    return GroupVersionKind(definition.spec.group, versions[0], definition.spec.names.kind) if versions else None
+    spec = definition.spec
+    version = next((version.name for version in spec.versions if version.served), None)
+    if version is None:
+        return None
+    gvk = GroupVersionKind(spec.group, version, spec.names.kind)
+    return ResourceMapping(gvk=gvk, plural=spec.names.plural, namespaced=spec.scope == "Namespaced")
