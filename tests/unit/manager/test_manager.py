@@ -1,0 +1,146 @@
+"""The manager with everything real but the network: cache, controllers and an API server in this process."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+from collections.abc import Sequence
+from datetime import timedelta
+from typing import Any, cast
+
+import pytest
+
+from pyctrl.api import GroupVersionKind, Key, ObjectMeta
+from pyctrl.apiserver import ApiServer
+from pyctrl.client import Client, Config
+from pyctrl.controller import Builder, Reconciler, Request, Result
+from pyctrl.errors import ManagerError, NotSynced
+from pyctrl.kinds.core.v1 import ConfigMap
+from pyctrl.manager import Group, Manager
+from pyctrl.testing import VirtualTimeLoop
+
+
+def now() -> float:
+    return asyncio.get_running_loop().time()
+
+
+def config_map(name: str) -> ConfigMap:
+    return ConfigMap(metadata=ObjectMeta(name=name, namespace="default"))
+
+
+class Copier(Reconciler[ConfigMap]):
+    """Copies each map whose name does not say that it is one."""
+
+    async def reconcile(self, request: Request) -> Result | None:
+        if request.name.endswith("-copy"):
+            return None
+        copy = Key(request.namespace, f"{request.name}-copy")
+        if await self.client.find(ConfigMap, copy) is None:
+            await self.client.create(config_map(copy.name))
+        return None
+
+
+async def names(client: Client) -> Sequence[str]:
+    found = await client.list(ConfigMap, namespace="default")
+    return sorted(m.metadata.name for m in found if m.metadata.name != "kube-root-ca.crt")
+
+
+async def test_a_program_runs_until_a_signal_and_goes_on() -> None:
+    """Start, reconcile what is there and what comes, stop by SIGTERM, and the loop is still ours."""
+    async with Manager(Config.in_process(ApiServer())) as manager:
+        await manager.live_client.create(config_map("early"))
+        Builder(manager).reconciles(ConfigMap).build(Copier())
+
+        async def user() -> None:
+            await manager.elected.wait()
+            assert manager.started.is_set()
+            await manager.live_client.create(config_map("late"))
+            await asyncio.sleep(1)
+            cast(VirtualTimeLoop, asyncio.get_running_loop()).send_signal(signal.SIGTERM)
+
+        async with asyncio.TaskGroup() as group:
+            group.create_task(user())
+            await manager.run()
+        assert await names(manager.live_client) == ["early", "early-copy", "late", "late-copy"]
+
+
+async def test_a_controller_can_be_built_while_the_manager_runs() -> None:
+    """Its informer is added, its first list awaited, and it stops with the others."""
+    async with Manager(Config.in_process(ApiServer())) as manager, asyncio.TaskGroup() as group:
+        group.create_task(manager.run(handle_signals=False))
+        await manager.elected.wait()
+        await manager.client.create(config_map("a"))
+        controller = Builder(manager).reconciles(ConfigMap).build(Copier())
+        await asyncio.sleep(1)
+        assert await names(manager.live_client) == ["a", "a-copy"]
+        assert controller.statistics().reconciles.success >= 2
+        manager.ask_to_stop()
+
+
+async def test_runnables_of_ones_own_find_a_filled_cache() -> None:
+    """What is added to a later group starts when the first lists are complete."""
+    seen: list[bool] = []
+    async with Manager(Config.in_process(ApiServer())) as manager:
+        manager.cache.informer(ConfigMap)
+
+        async def look() -> None:
+            seen.append(await manager.client.find(ConfigMap, Key("default", "none")) is None)
+            manager.ask_to_stop()
+
+        manager.add(look, group=Group.OTHERS)
+        await manager.run(handle_signals=False)
+
+    assert seen == [True]
+
+
+async def test_a_kind_that_nobody_serves_ends_the_manager_with_its_name() -> None:
+    """Not a silent hang: after the time for the first lists, an error that says what is missing."""
+    async with Manager(Config.in_process(ApiServer()), cache_sync_timeout=timedelta(seconds=30)) as manager:
+        Builder(manager).reconciles(GroupVersionKind("example.com", "v1", "Missing")).build(cast(Any, Copier()))
+        with pytest.raises(NotSynced, match=r"example.com/v1, Kind=Missing: .*is its definition installed"):
+            await manager.run(handle_signals=False)
+
+    assert now() == 30
+
+
+async def test_a_given_client_stays_open() -> None:
+    """Who opened it closes it."""
+    async with Client.connect(Config.in_process(ApiServer())) as client:
+        async with Manager(client=client) as manager:
+            assert manager.live_client is client
+        assert await names(client) == []
+
+
+async def test_using_a_manager_that_is_not_connected_says_so() -> None:
+    """The message tells to use `async with`, whatever is tried first."""
+    manager = Manager(Config.in_process(ApiServer()))
+    with pytest.raises(ManagerError, match="async with Manager"):
+        _ = manager.client
+    with pytest.raises(ManagerError, match="async with Manager"):
+        await manager.run()
+    with pytest.raises(ManagerError, match="async with Manager"):
+        Builder(manager).reconciles(ConfigMap).build(Copier())
+
+
+def test_a_manager_needs_to_know_its_cluster() -> None:
+    """Neither a config nor a client, or both, is a mistake told at once."""
+    with pytest.raises(ManagerError, match=r"such as Config.load\(\), or client="):
+        Manager()
+
+
+async def test_two_managers_live_in_one_loop() -> None:
+    """Nothing is global: names, caches and stopping are each manager's own."""
+    server = ApiServer()
+    async with Manager(Config.in_process(server)) as one, Manager(Config.in_process(server)) as two:
+        for manager in (one, two):
+            Builder(manager).reconciles(ConfigMap).build(Copier())
+        async with asyncio.TaskGroup() as group:
+            for manager in (one, two):
+                group.create_task(manager.run(handle_signals=False))
+            await asyncio.sleep(1)
+            one.ask_to_stop()
+            await asyncio.sleep(1)
+            await two.client.create(config_map("a"))
+            await asyncio.sleep(1)
+            assert await names(two.live_client) == ["a", "a-copy"]
+            two.ask_to_stop()
