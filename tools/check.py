@@ -34,8 +34,8 @@ class Check:
 
 
 CHECKS = (
-    Check("format", "is the code formatted?", (str(BIN / "ruff"), "format", "--check", ".")),
-    Check("lint", "is the style kept?", (str(BIN / "ruff"), "check", ".")),
+    Check("format", "is the code formatted?", (str(BIN / "ruff"), "format", "--check", "--output-format=concise", ".")),
+    Check("lint", "is the style kept?", (str(BIN / "ruff"), "check", "--output-format=concise", ".")),
     Check("rooms", "do imports go downward, through the doors?", (str(BIN / "lint-imports"), "--no-logo")),
     Check(
         "generated",
