@@ -67,8 +67,7 @@ class AiohttpTransport:
         timeout = aiohttp.ClientTimeout(total=request.timeout, sock_connect=CONNECT_TIMEOUT, sock_read=idle_timeout)
         mapped = _Mapped(request, self._config)
         with mapped:
-            async with asyncio.timeout(HEAD_TIMEOUT):
-                response = await self._send(self._opened().streams, request, timeout)
+            response = await self._send(self._opened().streams, request, timeout, HEAD_TIMEOUT)
         async with self._reading(response):
             yield _Stream(response, mapped)
 
@@ -100,14 +99,18 @@ class AiohttpTransport:
         return self._sessions
 
     async def _send(
-        self, session: aiohttp.ClientSession, request: HttpRequest, timeout: aiohttp.ClientTimeout
+        self,
+        session: aiohttp.ClientSession,
+        request: HttpRequest,
+        timeout: aiohttp.ClientTimeout,
+        head_timeout: float | None = None,
     ) -> aiohttp.ClientResponse:
         headers = await self._headers_of(request)
-        response = await self._send_once(session, request, headers, timeout)
+        response = await self._send_once(session, request, headers, timeout, head_timeout)
         if response.status == 401 and await self._is_renewed(headers.get("Authorization")):
             response.release()
             headers = await self._headers_of(request)
-            response = await self._send_once(session, request, headers, timeout)
+            response = await self._send_once(session, request, headers, timeout, head_timeout)
         return response
 
     async def _send_once(
@@ -116,18 +119,23 @@ class AiohttpTransport:
         request: HttpRequest,
         headers: CIMultiDict[str],
         timeout: aiohttp.ClientTimeout,
+        head_timeout: float | None,
     ) -> aiohttp.ClientResponse:
-        return await session.request(
-            request.method,
-            self._url(request),
-            headers=headers,
-            data=request.body,
-            timeout=timeout,
-            allow_redirects=False,
-            proxy=self._config.proxy,
-            ssl=await self._context(),  # part of the pool's key: what was connected with another one is not used again
-            server_hostname=self._config.tls.server_name,
-        )
+        context = await self._context()  # may run a plugin, as `_headers_of` may: no timer of the request runs yet
+        async with asyncio.timeout(head_timeout):
+            context = await self._context()
+        async with asyncio.timeout(max(HEAD_TIMEOUT, request.timeout or 0.0)):  # not the login: it may ask a human
+            return await session.request(
+                request.method,
+                self._url(request),
+                headers=headers,
+                data=request.body,
+                timeout=timeout,
+                allow_redirects=False,
+                proxy=self._config.proxy,
+                ssl=context,  # part of the pool's key: what was connected with another one is not used again
+                server_hostname=self._config.tls.server_name,
+            )
 
     async def _context(self) -> ssl.SSLContext | bool:
         if self._contexts is None:

@@ -323,6 +323,41 @@ async def test_redirects_are_not_followed() -> None:
         assert (await transport.request(GET)).status == 302
 
 
+async def test_proxy() -> None:
+    """Requests go to the proxy of the login, with the server's address in them; its password is not shown."""
+    heads: list[str] = []
+
+    async def serve(peer: Peer) -> None:
+        while head := await peer.head():
+            heads.append(head)
+            await peer.send(OK)
+
+    async with SocketServer(serve).running() as proxy:
+        url = proxy.url.replace("http://", "http://user:secret@")
+        transport = AiohttpTransport(Config(server="http://cluster.test:8080", proxy=url))
+        assert (await transport.request(GET)).body == b"ok"
+    with pytest.raises(ConnectionFailed, match="through the proxy 127.0.0.1") as caught:
+        await transport.request(GET)
+    await transport.aclose()
+
+    assert heads[0].startswith("GET http://cluster.test:8080/x HTTP/1.1\r\n")
+    assert "secret" not in str(caught.value)
+
+
+async def test_server_name() -> None:
+    """The name of the login is checked instead of the address, when there is one."""
+    authority = Authority()
+    ca = Pem("ca", data=authority.pem)
+    async with SocketServer(answering(OK), authority.server_context("kubernetes")).running() as server:
+        right = AiohttpTransport(Config(server=server.url, tls=Tls(ca=ca, server_name="kubernetes")))
+        wrong = AiohttpTransport(Config(server=server.url, tls=Tls(ca=ca)))
+        assert (await right.request(GET)).status == 200
+        with pytest.raises(ConnectionFailed, match="not trusted: .*127.0.0.1"):
+            await wrong.request(GET)
+        await right.aclose()
+        await wrong.aclose()
+
+
 async def reset_at_once(peer: Peer) -> None:
     peer.reset()
 
