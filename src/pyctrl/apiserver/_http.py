@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from ._server import ApiServer
 
-CLOSE_SECONDS = 1.0  # for requests that run when serving ends; watches never end by themselves
+CLOSE_SECONDS = 1.0  # for requests that run when serving ends
 
 
 @asynccontextmanager
@@ -39,6 +39,7 @@ async def serve(
         bound = runner.addresses[0]
         yield f"{'https' if tls else 'http'}://{host}:{bound[1]}"
     finally:
+        front.end_streams()
         await runner.cleanup()
 
 
@@ -47,6 +48,12 @@ class _Front:
 
     def __init__(self, server: ApiServer) -> None:
         self._server = server
+        self._streams: set[asyncio.Task[object]] = set()
+
+    def end_streams(self) -> None:
+        """End every watch: it would not end by itself."""
+        for task in self._streams:
+            task.cancel()
 
     @staticmethod
     def request(
@@ -81,12 +88,18 @@ class _Front:
         """Write chunks as they come; a client that has gone ends the watch."""
         response = web.StreamResponse(status=answer.status, headers=list(answer.headers))
         response.enable_chunked_encoding()
-        async with aclosing(body) as chunks:
-            with suppress(ConnectionError):  # the client has gone; nobody is left to tell
-                await response.prepare(request)
-                async for chunk in chunks:
-                    await response.write(chunk)
-                await response.write_eof()
+        task = asyncio.current_task()
+        assert task is not None  # aiohttp runs every handler in one
+        self._streams.add(task)
+        try:
+            async with aclosing(body) as chunks:
+                with suppress(ConnectionError):  # the client has gone; nobody is left to tell
+                    await response.prepare(request)
+                    async for chunk in chunks:
+                        await response.write(chunk)
+                    await response.write_eof()
+        finally:
+            self._streams.discard(task)
         return response
 
 

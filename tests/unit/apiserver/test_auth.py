@@ -1,0 +1,98 @@
+"""Who is asking: static tokens, service accounts, anybody."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from random import Random
+
+import pytest
+
+from pyctrl import _clock
+from pyctrl.apiserver import ApiServer, User, read_token_file
+from tests.unit.apiserver._kit import CONFIGMAPS, Asker
+
+ACCOUNTS = "/api/v1/namespaces/default/serviceaccounts"
+WHOAMI = "/apis/authentication.k8s.io/v1/selfsubjectreviews"
+
+
+@pytest.fixture
+def ask() -> Asker:
+    tokens = {"secret": User(name="jane", uid="1", groups=("team", "system:authenticated"))}
+    return Asker(ApiServer(random=Random(1), tokens=tokens))
+
+
+def bearer(token: str) -> dict[str, str]:
+    return {"Authorization": f"Bearer {token}"}
+
+
+def test_a_known_token_is_its_user(ask: Asker) -> None:
+    """The user of a static token is told by SelfSubjectReview."""
+    code, review = ask("POST", WHOAMI, {}, headers=bearer("secret"))
+    assert code == 201
+    assert review["status"]["userInfo"] == {
+        "username": "jane", "uid": "1", "groups": ["team", "system:authenticated"]
+    }  # fmt: skip
+
+
+def test_an_unknown_token_is_refused(ask: Asker) -> None:
+    """A wrong token is 401, everywhere; no token at all is the anonymous user."""
+    code, status = ask("GET", CONFIGMAPS, headers=bearer("wrong"))
+    assert (code, status["reason"]) == (401, "Unauthorized")
+    _, review = ask("POST", WHOAMI, {})
+    assert review["status"]["userInfo"]["username"] == "system:anonymous"
+
+
+def test_without_tokens_everybody_is_an_administrator() -> None:
+    """A server that was given no tokens asks for none, and takes any."""
+    ask = Asker()
+    for headers in ({}, bearer("anything")):
+        _, review = ask("POST", WHOAMI, {}, headers=headers)
+        assert "system:masters" in review["status"]["userInfo"]["groups"]
+
+
+def test_a_service_account_is_known_by_its_token_while_it_lives(ask: Asker) -> None:
+    """A token that was requested for an account is its user until it expires or the account goes."""
+    ask("POST", ACCOUNTS, {"metadata": {"name": "bot"}})
+    code, made = ask("POST", f"{ACCOUNTS}/bot/token", {"spec": {"expirationSeconds": 600}})
+    headers = bearer(made["status"]["token"])
+    assert code == 201
+    _, review = ask("POST", WHOAMI, {}, headers=headers)
+    assert review["status"]["userInfo"]["username"] == "system:serviceaccount:default:bot"
+    assert "system:serviceaccounts:default" in review["status"]["userInfo"]["groups"]
+    later = _clock.now() + timedelta(seconds=601)
+    with _clock.use(lambda: later):
+        assert ask("GET", CONFIGMAPS, headers=headers)[0] == 401
+    assert ask("GET", CONFIGMAPS, headers=headers)[0] == 200
+    ask("DELETE", f"{ACCOUNTS}/bot")
+    assert ask("GET", CONFIGMAPS, headers=headers)[0] == 401
+
+
+def test_a_token_that_was_tampered_with_is_refused(ask: Asker) -> None:
+    """Changing what a token says breaks its signature."""
+    for name in ("a", "b"):
+        ask("POST", ACCOUNTS, {"metadata": {"name": name}})
+    first, second = (ask("POST", f"{ACCOUNTS}/{name}/token", {})[1]["status"]["token"].split(".") for name in "ab")
+    assert ask("GET", CONFIGMAPS, headers=bearer(".".join(first)))[0] == 200
+    assert ask("GET", CONFIGMAPS, headers=bearer(".".join([first[0], second[1], first[2]])))[0] == 401
+
+
+def test_a_token_lasts_at_least_ten_minutes(ask: Asker) -> None:
+    """A shorter life is refused, as kube-apiserver does."""
+    ask("POST", ACCOUNTS, {"metadata": {"name": "bot"}})
+    assert ask("POST", f"{ACCOUNTS}/bot/token", {"spec": {"expirationSeconds": 1}})[0] == 422
+
+
+def test_a_token_is_reviewed(ask: Asker) -> None:
+    """TokenReview tells whose a token is, or that it is nobody's."""
+    path = "/apis/authentication.k8s.io/v1/tokenreviews"
+    assert ask("POST", path, {"spec": {"token": "secret"}})[1]["status"]["user"]["username"] == "jane"
+    assert ask("POST", path, {"spec": {"token": "none"}})[1]["status"]["error"] == "invalid bearer token"
+
+
+def test_the_token_file_of_kube_apiserver() -> None:
+    """token,user,uid and groups in a quoted column; a line that is too short is told with its content."""
+    tokens = read_token_file(['t1,jane,1,"a,b"', "", "t2,bob,2"])
+    assert tokens["t1"] == User(name="jane", uid="1", groups=("a", "b", "system:authenticated"))
+    assert tokens["t2"].groups == ("system:authenticated",)
+    with pytest.raises(ValueError, match="oops"):
+        read_token_file(["oops,jane"])

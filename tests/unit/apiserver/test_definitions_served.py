@@ -1,0 +1,105 @@
+"""Definitions: served as soon as they are there, gone with their objects, scaled through their own paths."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tests.unit.apiserver._kit import CONFIGMAPS, MERGE, Asker
+
+DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
+THINGS = "/apis/x.io/v1/namespaces/default/things"
+
+
+def definition(*versions: str) -> dict[str, Any]:
+    schema = {
+        "type": "object",
+        "properties": {
+            "spec": {"type": "object", "properties": {"count": {"type": "integer"}, "on": {"type": "boolean"}}},
+            "status": {"type": "object", "x-kubernetes-preserve-unknown-fields": True},
+        },
+    }
+    scale = {
+        "specReplicasPath": ".spec.count",
+        "statusReplicasPath": ".status.count",
+        "labelSelectorPath": ".status.selector",
+    }
+    return {
+        "metadata": {"name": "things.x.io"},
+        "spec": {
+            "group": "x.io",
+            "scope": "Namespaced",
+            "names": {"plural": "things", "kind": "Thing"},
+            "versions": [
+                {
+                    "name": version,
+                    "served": True,
+                    "storage": version == versions[-1],
+                    "schema": {"openAPIV3Schema": schema},
+                    "subresources": {"status": {}, "scale": scale},
+                }
+                for version in versions
+            ],
+        },
+    }
+
+
+def install(ask: Asker, *versions: str) -> None:
+    code, made = ask("POST", DEFINITIONS, definition(*versions or ("v1",)))
+    assert code == 201, made
+
+
+def test_a_definition_is_established_and_served(ask: Asker) -> None:
+    """Right after its create the definition is established, discovered, and takes objects."""
+    assert ask.answer("GET", THINGS).status == 404
+    install(ask)
+    _, found = ask("GET", f"{DEFINITIONS}/things.x.io")
+    assert {each["type"]: each["status"] for each in found["status"]["conditions"]} == {
+        "NamesAccepted": "True",
+        "Established": "True",
+    }
+    assert [each["name"] for each in ask("GET", "/apis/x.io/v1")[1]["resources"]][0] == "things"
+    assert ask("POST", THINGS, {"apiVersion": "x.io/v1", "kind": "Thing", "metadata": {"name": "a"}})[0] == 201
+
+
+def test_versions_share_their_objects(ask: Asker) -> None:
+    """An object that was written in one version is read, listed and watched in the other."""
+    install(ask, "v1", "v2")
+    ask("POST", THINGS, {"apiVersion": "x.io/v1", "kind": "Thing", "metadata": {"name": "a"}, "spec": {"count": 1}})
+    other = THINGS.replace("v1", "v2")
+    assert ask("GET", f"{other}/a")[1]["apiVersion"] == "x.io/v2"
+    assert [item["apiVersion"] for item in ask("GET", other)[1]["items"]] == ["x.io/v2"]
+    assert ask("GET", f"{THINGS}/a")[1]["apiVersion"] == "x.io/v1"
+
+
+def test_a_definition_goes_after_its_objects(ask: Asker) -> None:
+    """Deleting a definition deletes its objects; one with a finalizer holds the definition until it is free."""
+    install(ask)
+    for name, finalizers in (("a", []), ("b", ["x.io/f"])):
+        body = {"apiVersion": "x.io/v1", "kind": "Thing", "metadata": {"name": name, "finalizers": finalizers}}
+        assert ask("POST", THINGS, body)[0] == 201
+    assert "deletionTimestamp" in ask("DELETE", f"{DEFINITIONS}/things.x.io")[1]["metadata"]
+    assert [item["metadata"]["name"] for item in ask("GET", THINGS)[1]["items"]] == ["b"]
+    assert ask("GET", f"{DEFINITIONS}/things.x.io")[0] == 200
+    assert ask("PATCH", f"{THINGS}/b", {"metadata": {"finalizers": None}}, headers=MERGE)[0] == 200
+    assert ask("GET", f"{DEFINITIONS}/things.x.io")[0] == 404
+    assert ask.answer("GET", THINGS).status == 404
+
+
+def test_scale_reads_and_writes_the_paths_of_the_definition(ask: Asker) -> None:
+    """The scale of a custom resource is where its definition says, and writing it is a change of the wish."""
+    install(ask)
+    ask("POST", THINGS, {"apiVersion": "x.io/v1", "kind": "Thing", "metadata": {"name": "a"}, "spec": {"count": 3}})
+    ask("PATCH", f"{THINGS}/a/status", {"status": {"count": 2, "selector": "a=b"}}, headers=MERGE)
+    _, scale = ask("GET", f"{THINGS}/a/scale")
+    assert (scale["spec"], scale["status"]) == ({"replicas": 3}, {"replicas": 2, "selector": "a=b"})
+    code, scaled = ask("PATCH", f"{THINGS}/a/scale", {"spec": {"replicas": 5}}, headers=MERGE)
+    assert (code, scaled["spec"]) == (200, {"replicas": 5})
+    _, thing = ask("GET", f"{THINGS}/a")
+    assert (thing["spec"]["count"], thing["metadata"]["generation"]) == (5, 2)
+    assert ask("PUT", f"{THINGS}/a/scale", {**scale, "spec": {"replicas": 1}})[0] == 409
+
+
+def test_a_built_in_kind_without_the_door_has_no_scale(ask: Asker) -> None:
+    """A ConfigMap has no scale: there is nothing at that path."""
+    ask.make("a")
+    assert ask("GET", f"{CONFIGMAPS}/a/scale")[0] == 404
