@@ -25,7 +25,7 @@ from pyctrl.errors import AlreadyExists, Conflict, Invalid, RequestTimeout, Stre
 
 class WidgetSpec(Model):
     size: int = 1
-    colours: list[str] = []  # noqa: RUF012 - pydantic copies it
+    colours: list[str] = []
 
 
 class Widget(CustomResource[WidgetSpec], group="demo.test", version="v1"):
