@@ -55,7 +55,8 @@ class RunnableGroup:
         self._failed = failed
         self._is_running = False
         self._members: list[Member] = []
-        #: Names of those that had to be cancelled because the grace period was over.
+        #: Names of those that had to be cancelled because the grace period was over. Who is cancelled anyway, and was
+        #: not even told before that, is none of them.
         self.overdue: list[str] = []
 
     def add(self, runnable: RunnableLike) -> None:
@@ -80,21 +81,20 @@ class RunnableGroup:
         if not tasks:
             return
         log.info(_FAREWELLS[self.group])
-        for member in self._members:
-            member.ask_to_stop()
+        asked_too_late = {member.task for member in self._members if not member.ask_to_stop() and deadline.is_over}
         try:
             await deadline.wait(tasks)
         except asyncio.CancelledError:
             deadline.expire()  # whoever waits for us has lost patience, the groups after us need not wait either
             raise
         finally:
-            await self._end(tasks)
+            late = [task for task in tasks if not task.done()]
+            self.overdue = sorted(task.get_name() for task in late if task not in asked_too_late)
+            await self._end(late)
 
-    async def _end(self, tasks: list[asyncio.Task[None]]) -> None:
-        late = [task for task in tasks if not task.done()]
+    async def _end(self, late: list[asyncio.Task[None]]) -> None:
         if not late:
             return
-        self.overdue = sorted(task.get_name() for task in late)
         for task in await end(late, patience=LAST_PATIENCE):
             log.error(
                 "A runnable ignores that it was cancelled and is left behind", extra={"runnable": task.get_name()}

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Mapping
-from contextlib import AsyncExitStack
+from collections.abc import AsyncIterator, Iterable, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import timedelta
 from random import Random
 from types import TracebackType
 from typing import Self
 
+from pyctrl._tasks import unwrapped
 from pyctrl.api import KindLike, Scheme
 from pyctrl.cache import Cache, CachedClient, KindOptions
 from pyctrl.client import Client, Config
@@ -149,6 +150,27 @@ class Manager:
         """
         _ = self.client  # raises when not connected
         await self._lifecycle.run(handle_signals=handle_signals)
+
+    @asynccontextmanager
+    async def running(self) -> AsyncIterator[Self]:
+        """Run beside a block, which begins when the controllers have started; at its end everything stops in order.
+
+            async with Manager(config) as manager:
+                Builder(manager).reconciles(PodSet).build(PodSetReconciler())
+                async with manager.running():
+                    ...
+
+        For tests, demos and programs that do more than reconcile; signals are theirs. A manager that fails ends the
+        block with its error, as soon as it fails. Raises as `run` does.
+        """
+        with unwrapped():
+            async with asyncio.TaskGroup() as group:
+                group.create_task(self.run(handle_signals=False), name="manager")
+                try:
+                    await self.elected.wait()
+                    yield self
+                finally:
+                    self.ask_to_stop()
 
 
 class _CacheLife:

@@ -71,18 +71,18 @@ class Member:
         if isinstance(self._runnable, Preparable):
             await self._runnable.wait_until_ready()
 
-    def ask_to_stop(self) -> None:
-        """Ask it to end: through its own method, or by cancelling it."""
-        if self.task is None or self.task.done():
-            return
-        if not isinstance(self._runnable, Stoppable):
+    def ask_to_stop(self) -> bool:
+        """Ask it to end, and say whether it does so by itself; otherwise it has been cancelled."""
+        if isinstance(self._runnable, Stoppable):
+            try:
+                self._runnable.ask_to_stop()
+            except Exception:
+                log.exception("A runnable failed when asked to stop, cancelling it", extra={"runnable": self.name})
+            else:
+                return True
+        if self.task is not None:
             self.task.cancel()
-            return
-        try:
-            self._runnable.ask_to_stop()
-        except Exception:
-            log.exception("A runnable failed when it was asked to stop, cancelling it", extra={"runnable": self.name})
-            self.task.cancel()
+        return False
 
     def error(self) -> BaseException | None:
         """Return what ended it, if that was an error."""

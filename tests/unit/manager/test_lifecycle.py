@@ -223,6 +223,30 @@ async def test_one_grace_period_is_for_all_groups_together() -> None:
     assert now() == 40
 
 
+async def test_who_comes_after_the_grace_period_and_ends_at_once_is_not_blamed() -> None:
+    """Only those are named that were asked and did not stop, not those that never had a chance to."""
+    lifecycle = make(grace=30)
+    lifecycle.add(Worker("slow", [], work=60), Group.ELECTED)
+    lifecycle.add(Life("cache", []), Group.CACHES)
+    with pytest.raises(GracePeriodExceeded, match=r"0:00:30: elected/slow$"):
+        await run_until(lifecycle, 10)
+
+
+async def test_a_runnable_that_fails_when_asked_is_cancelled(caplog: pytest.LogCaptureFixture) -> None:
+    """Stopping goes on, and the error is logged."""
+
+    class Rude(Life):
+        def ask_to_stop(self) -> None:
+            raise ValueError("no")
+
+    lifecycle, journal = make(), list[str]()
+    lifecycle.add(Rude("rude", journal), Group.OTHERS)
+    await run_until(lifecycle, 10)
+
+    assert journal[-1] == "rude ends"
+    assert "A runnable failed when asked to stop, cancelling it" in caplog.messages
+
+
 async def test_no_grace_cancels_at_once_and_is_no_error() -> None:
     """A grace period of zero is a decision, not a failure."""
     lifecycle, journal = make(grace=0), list[str]()
