@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import pytest
 from sybil import Sybil
+from sybil.integration.pytest import SybilItem
 from sybil.parsers.markdown import PythonCodeBlockParser, SkipParser
 
 pytest_plugins = ["pytester"]
 
-pytest_collect_file = Sybil(
-    parsers=[SkipParser(), PythonCodeBlockParser()],
-    patterns=["README.md", "docs/**/*.md"],
-).pytest()
+pytest_collect_file = Sybil(parsers=[SkipParser(), PythonCodeBlockParser()], patterns=["*.md"]).pytest()
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Put the blocks of a page back in order after tests were shuffled: each goes on where the one before ended."""
+    blocks = [item for item in items if isinstance(item, SybilItem)]
+    blocks.sort(key=lambda block: (block.path, block.example.line))
+    items[:] = [*(item for item in items if not isinstance(item, SybilItem)), *blocks]

@@ -287,3 +287,30 @@ def test_the_architecture_page_shows_the_contract() -> None:
     assert shown is not None
     assert contract is not None
     assert shown[1] == contract[0]
+
+
+def test_every_page_can_be_found() -> None:
+    """docs/index.md links to each page of the documentation."""
+    docs = ROOT / "docs"
+    linked = set(_links(docs / "index.md"))
+    lost = [_name(page) for page in docs.glob("*.md") if page.name != "index.md" and page.resolve() not in linked]
+
+    assert not lost, _listed(lost)
+
+
+def test_links_lead_somewhere() -> None:
+    """Relative links in Markdown files lead to files of the repository."""
+    broken = [
+        f"{_name(page)} -> {target}"
+        for page in _tracked()
+        if page.suffix == ".md"
+        for target in _links(page)
+        if not target.exists()
+    ]
+
+    assert not broken, _listed(broken)
+
+
+def _links(page: Path) -> list[Path]:
+    targets = re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", page.read_text())
+    return [(page.parent / target).resolve() for target in targets if "://" not in target]
