@@ -12,15 +12,16 @@ import argparse
 import asyncio
 import logging
 import sys
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Callable, Iterable
 from contextlib import AsyncExitStack
 from pathlib import Path
 from tempfile import gettempdir
+from typing import TypeVar
 
 import yaml
 
 from pyctrl.api import Key, ObjectMeta
-from pyctrl.client import Client, MergePatch, wait_for, wait_for_list
+from pyctrl.client import Client, Config, MergePatch, wait_for, wait_for_list
 from pyctrl.cluster import Cluster
 from pyctrl.errors import PyctrlError
 from pyctrl.kinds.apiextensions.v1 import CustomResourceDefinition
@@ -29,6 +30,8 @@ from pyctrl.kinds.core.v1 import Pod
 from pyctrl.manager import Manager
 
 from .podset import PodSet, PodSetSpec, add_podset, labels_for
+
+T = TypeVar("T")
 
 KEY = Key("default", "demo")
 DEFINITION = Path(__file__).with_name("config") / "crd.yaml"
@@ -45,16 +48,17 @@ class Stage:
         """Print what is about to be done."""
         print(f"\n{self._paint('1', text)}", flush=True)
 
-    async def step(self, promise: str, happens: Awaitable[str]) -> None:
+    async def step(self, promise: str, happens: Awaitable[T], show: Callable[[T], str] = str) -> T:
         """Wait for a promise, then print it with what came of it."""
         clock = asyncio.get_running_loop().time
         begun = clock()
         try:
-            detail = await happens
+            outcome = await happens
         except TimeoutError as error:
             raise PyctrlError(f"{promise}: {error}") from error
-        mark, note = self._paint("32", "ok"), self._paint("2", detail)
-        print(f"  {mark} {clock() - begun:6.3f} s  {promise:<44} {note}".rstrip(), flush=True)
+        mark, note = self._paint("32", "ok"), self._paint("2", show(outcome))
+        print(f"  {mark} {clock() - begun:6.3f} s  {promise:<40} {note}".rstrip(), flush=True)
+        return outcome
 
     def _paint(self, code: str, text: str) -> str:
         return f"\x1b[{code}m{text}\x1b[0m" if self._is_colourful and text else text
@@ -114,19 +118,26 @@ class Play:
         pods = await wait_for_list(
             self._client, Pod, all_run, namespace=KEY.namespace, labels=labels_for(KEY.name), timeout=PATIENCE
         )
-        return " ".join(pod.metadata.name for pod in pods)
+        return listed(pod.metadata.name for pod in pods)
 
     async def _nodes(self, size: int, *, without: str = "") -> str:
         def fits(podset: PodSet | None) -> bool:
             return podset is not None and len(podset.status.nodes) == size and without not in podset.status.nodes
 
         podset = await wait_for(self._client, PodSet, KEY, fits, timeout=PATIENCE)
-        return " ".join(podset.status.nodes) if podset else ""
+        return listed(podset.status.nodes if podset else ())
 
     async def _nothing(self) -> str:
         for kind in (Deployment, ReplicaSet, Pod):
             await wait_for_list(self._client, kind, lambda left: not left, namespace=KEY.namespace, timeout=PATIENCE)
         return "Deployment, ReplicaSet, pods"
+
+
+def listed(names: Iterable[str]) -> str:
+    """Return the first names, and how many more there are."""
+    every = list(names)
+    rest = f" and {len(every) - 3} more" if len(every) > 3 else ""
+    return ", ".join(every[:3]) + rest
 
 
 async def install(client: Client) -> str:
@@ -147,34 +158,39 @@ async def demo(*, keep: bool, kubeconfig: Path) -> None:
     stage = Stage()
     stage.say("PodSet on the API server inside pyctrl")
     async with AsyncExitStack() as stack:
-        cluster = await stack.enter_async_context(Cluster())
-        config = await stack.enter_async_context(cluster.serve())
-        await stage.step("API server and controllers are ready", _text(config.server))
+        config = await stage.step("API server and controllers are ready", start(stack), lambda served: served.server)
         kubeconfig.write_text(config.to_kubeconfig(context_name="pyctrl-demo"))
         client = await stack.enter_async_context(Client.connect(config))
         await stage.step("the definition is served", install(client))
-        operator = await stack.enter_async_context(asyncio.TaskGroup())
         manager = await stack.enter_async_context(Manager(config))
         add_podset(manager)
-        running = operator.create_task(manager.run(handle_signals=False))
-        await stage.step("the operator runs, its cache is in sync", _started(manager))
+        await stage.step("the operator runs, its cache is in sync", operate(stack, manager))
         print(f"\n  kubectl --kubeconfig {kubeconfig} get podsets,deployments,pods", flush=True)
         await Play(client, stage).run()
         if keep:
-            stage.say("staying up until Ctrl-C; try:")
-            print(f"  kubectl --kubeconfig {kubeconfig} apply -f {DEFINITION.with_name('sample.yaml')}", flush=True)
-            await running
-        manager.ask_to_stop()
+            await stay(stage, kubeconfig)
 
 
-async def _text(text: str) -> str:
-    return text
+async def start(stack: AsyncExitStack) -> Config:
+    """Start the cluster and serve it on a free port of this machine."""
+    cluster = await stack.enter_async_context(Cluster())
+    return await stack.enter_async_context(cluster.serve())
 
 
-async def _started(manager: Manager) -> str:
+async def operate(stack: AsyncExitStack, manager: Manager) -> str:
+    """Run the operator until the stack ends."""
     async with asyncio.timeout(PATIENCE):
-        await manager.elected.wait()
+        await stack.enter_async_context(manager.running())
     return "2 workers"
+
+
+async def stay(stage: Stage, kubeconfig: Path) -> None:
+    """Wait for Ctrl-C."""
+    stage.say("staying up until Ctrl-C; from another terminal, try")
+    print(f"  export KUBECONFIG={kubeconfig}")
+    print(f"  kubectl apply -f {DEFINITION.with_name('sample.yaml')}")
+    print("  kubectl get podsets,pods --watch", flush=True)
+    await asyncio.get_running_loop().create_future()
 
 
 def main() -> int:
@@ -191,6 +207,8 @@ def main() -> int:
     logging.basicConfig(level=logging.WARNING)
     try:
         asyncio.run(demo(keep=args.keep, kubeconfig=args.kubeconfig))
+    except KeyboardInterrupt:
+        return 0
     except PyctrlError as error:
         print(f"\ndemo: {error}", file=sys.stderr)
         return 1

@@ -64,6 +64,7 @@ class PodSetReconciler(Reconciler[PodSet]):
     """Brings Deployment and status to what the PodSet says; runs again whenever one of the three changes."""
 
     async def reconcile(self, request: Request) -> Result | None:
+        """Look at one PodSet and make what differs as it says."""
         podset = await self.client.find(PodSet, request.key)
         if podset is None or is_deleting(podset):
             return None  # gone or going: what it owns is collected by the cluster

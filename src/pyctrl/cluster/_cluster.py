@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import AsyncIterator, Coroutine
+from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from random import Random
 from types import TracebackType
-from typing import Any, Self
+from typing import Self
 
 from pyctrl.api import Key
 from pyctrl.apiserver import ApiServer, serve
@@ -98,23 +97,7 @@ class Cluster:
             add_controllers(manager)
         if self._kubelet:
             add_kubelet(manager)
-        running = asyncio.create_task(manager.run(handle_signals=False), name="pyctrl cluster")
-        stack.push_async_callback(_stop, manager, running)
-        await _first(manager.elected.wait(), running)
+        await stack.enter_async_context(manager.running())
         if self._controllers:
             default = Key("default", "default")
             await wait_for(manager.live_client, ServiceAccount, default, lambda found: found is not None)
-
-
-async def _stop(manager: Manager, running: asyncio.Task[None]) -> None:
-    manager.ask_to_stop()
-    await running
-
-
-async def _first(ready: Coroutine[Any, Any, object], running: asyncio.Task[None]) -> None:
-    """Wait until ready, or raise what ended the run before that."""
-    waiting = asyncio.create_task(ready)
-    await asyncio.wait({waiting, running}, return_when=asyncio.FIRST_COMPLETED)
-    if running.done():
-        waiting.cancel()
-        await running

@@ -51,8 +51,8 @@ def _running(pod: Pod) -> dict[str, Any]:
     """Return the status of a pod whose containers all run and are ready."""
     now = format_time(_clock.now())
     ready = [
-        {"type": type, "status": "True", "lastTransitionTime": now, "lastProbeTime": None}
-        for type in ("PodReadyToStartContainers", "Initialized", "Ready", "ContainersReady", "PodScheduled")
+        {"type": condition, "status": "True", "lastTransitionTime": now, "lastProbeTime": None}
+        for condition in ("PodReadyToStartContainers", "Initialized", "Ready", "ContainersReady", "PodScheduled")
     ]
     containers = [
         {

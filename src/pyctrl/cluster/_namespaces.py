@@ -14,6 +14,11 @@ from pyctrl.kinds.core.v1 import ConfigMap, Namespace, ServiceAccount
 __all__ = ["NamespaceReconciler", "add_namespaces"]
 
 ROOT_CA = "kube-root-ca.crt"
+ROOT_CA_DESCRIPTION = (  # the words of kube-controller-manager, which clients compare
+    "Contains a CA bundle that can be used to verify the kube-apiserver when using internal endpoints such as the "
+    "internal service IP or kubernetes.default.svc. No other usage is guaranteed across distributions of Kubernetes "
+    "clusters."
+)
 FINALIZER = "kubernetes"  # in spec.finalizers of every namespace, taken away through its `finalize` sub-resource
 LOOK_AGAIN = timedelta(seconds=1)  # at what finalizers still hold back; nothing tells of its going
 
@@ -59,11 +64,7 @@ class NamespaceReconciler(Reconciler[Namespace]):
                 metadata=ObjectMeta(
                     name=ROOT_CA,
                     namespace=name,
-                    annotations={
-                        "kubernetes.io/description": "Contains a CA bundle that can be used to verify the kube-apiserver "
-                        "when using internal endpoints such as the internal service IP or kubernetes.default.svc. "
-                        "No other usage is guaranteed across distributions of Kubernetes clusters."
-                    },
+                    annotations={"kubernetes.io/description": ROOT_CA_DESCRIPTION},
                 ),
                 data={"ca.crt": self._root_ca},
             ),

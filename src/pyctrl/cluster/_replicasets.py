@@ -110,9 +110,7 @@ def _is_ready(pod: Pod) -> bool:
 
 
 def _worth(pod: Pod) -> tuple[bool, int, bool, float]:
-    """Sort pods so that the ones to delete come first (kube's ActivePods order): unassigned, not running, not ready,
-    youngest.
-    """
+    """Sort pods to delete first: unassigned, not running, not ready, youngest (upstream's ActivePods order)."""
     phase = {"Pending": 0, "Unknown": 1, "Running": 2}.get(pod.status.phase or "", 0)
     created = pod.metadata.creation_timestamp
     return bool(pod.spec.node_name), phase, _is_ready(pod), -(created.timestamp() if created else 0)
