@@ -11,7 +11,7 @@ from ._finalizers import add_finalizer, has_finalizer, is_deleting, remove_final
 from ._meta import Condition, ListMeta, ObjectMeta, OwnerReference, Status, StatusCause, StatusDetails
 from ._model import Model
 from ._names import GroupKind, GroupVersionKind, GroupVersionResource, Key
-from ._object import CustomResource, KubernetesObject, Metadata, Object, ResourceInfo
+from ._object import CustomResource, KubernetesObject, Metadata, ResourceInfo
 from ._owners import (
     controller_of,
     has_owner_reference,
@@ -25,7 +25,7 @@ from ._patches import json_patch_apply, merge_patch_apply, merge_patch_diff
 from ._quantity import Quantity, QuantityFamily
 from ._scheme import KindLike, Scheme, decode, is_metadata_only, kind_of
 from ._selectors import FieldRequirement, FieldSelector, LabelOperator, LabelRequirement, LabelSelector
-from ._unstructured import Unstructured
+from ._unstructured import Object, Unstructured
 from ._values import Format, Int32, Int64, IntOrString, MicroTime, Time, format_micro_time, format_time
 
 __all__ = [

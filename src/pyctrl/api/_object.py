@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import new_class
-from typing import Any, ClassVar, Generic, Literal, Protocol, Self, cast
+from typing import Any, ClassVar, Generic, Literal, Self, cast
 
 from pydantic import Field
 from pydantic.fields import FieldInfo
@@ -17,37 +17,7 @@ from ._meta import ObjectMeta
 from ._model import Model
 from ._names import GroupVersionKind, Key
 
-__all__ = ["CustomResource", "KubernetesObject", "Metadata", "Object", "ResourceInfo"]
-
-
-class Object(Protocol):
-    """What every object offers, typed or not: `KubernetesObject`, `Metadata` and `Unstructured` are objects."""
-
-    api_version: str
-    kind: str
-
-    @property
-    def gvk(self) -> GroupVersionKind:
-        """The kind, with group and version."""
-        ...
-
-    @property
-    def metadata(self) -> ObjectMeta:
-        """The object's metadata; changes are written."""
-        ...
-
-    @property
-    def key(self) -> Key:
-        """Namespace and name."""
-        ...
-
-    def to_wire(self) -> dict[str, Any]:
-        """Return the object as JSON-ready dicts and lists."""
-        ...
-
-    def to_json(self) -> bytes:
-        """Return the object as JSON bytes."""
-        ...
+__all__ = ["CustomResource", "KubernetesObject", "Metadata", "ResourceInfo"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

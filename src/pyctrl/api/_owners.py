@@ -10,7 +10,7 @@ from pyctrl.errors import AlreadyOwned, CrossNamespaceOwner
 
 from ._meta import OwnerReference
 from ._names import GroupKind, GroupVersionKind
-from ._object import Object
+from ._unstructured import Object
 
 __all__ = [
     "controller_of",

@@ -8,8 +8,8 @@ from typing import TypeAlias
 from pyctrl.errors import BuilderError, NotRegistered
 
 from ._names import GroupVersionKind
-from ._object import KubernetesObject, Metadata, Object
-from ._unstructured import Unstructured
+from ._object import KubernetesObject, Metadata
+from ._unstructured import Object, Unstructured
 
 __all__ = ["KindLike", "Scheme", "decode", "is_metadata_only", "kind_of"]
 
@@ -36,7 +36,7 @@ def is_metadata_only(kind: KindLike) -> bool:
     return isinstance(kind, type) and issubclass(kind, Metadata)
 
 
-def decode(kind: KindLike, data: bytes) -> KubernetesObject | Unstructured:
+def decode(kind: KindLike, data: bytes) -> Object:
     """Decode an object of a kind; an item of a list gets the kind that it lacks.
 
     Raises:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterator, Mapping, MutableMapping
-from typing import Any, Self
+from typing import Any, Self, TypeAlias
 
 import msgspec
 
@@ -12,8 +12,9 @@ from pyctrl.errors import DecodeError
 
 from ._meta import ObjectMeta
 from ._names import GroupVersionKind, Key
+from ._object import KubernetesObject
 
-__all__ = ["Unstructured"]
+__all__ = ["Object", "Unstructured"]
 
 _decode = msgspec.json.Decoder().decode
 _encode = msgspec.json.Encoder().encode
@@ -134,3 +135,7 @@ class Unstructured(MutableMapping[str, Any]):
 
     def __repr__(self) -> str:
         return f"Unstructured({self.to_wire()!r})"
+
+
+#: Any object, typed or not: both have `gvk`, `key`, `metadata`, `to_wire` and `to_json`.
+Object: TypeAlias = KubernetesObject | Unstructured

@@ -30,7 +30,7 @@ from pyctrl.client._options import (
     Propagation,
     VersionMatch,
 )
-from pyctrl.client._patch import AnyObject, JsonPatch, MergeFrom, MergePatch, Patch, StrategicMergePatch, merge_from
+from pyctrl.client._patch import JsonPatch, MergeFrom, MergePatch, Patch, StrategicMergePatch, merge_from
 from pyctrl.client._reader import Reader
 from pyctrl.client._retry import RetryPolicy
 from pyctrl.client._subresources import HasSubResources, StatusResource, SubResource
@@ -56,7 +56,6 @@ __all__ = [
     "AiohttpTransport",
     "Anonymous",
     "Answer",
-    "AnyObject",
     "Application",
     "BasicAuth",
     "BearerToken",

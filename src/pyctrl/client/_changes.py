@@ -7,10 +7,10 @@ from typing import Any, TypeVar, cast
 
 import msgspec
 
-from pyctrl.api import GroupVersionKind, Key, KindLike, KubernetesObject, Metadata, Unstructured, decode
+from pyctrl.api import GroupVersionKind, Key, KindLike, KubernetesObject, Metadata, Object, Unstructured, decode
 from pyctrl.client._calls import Calls, Write
 from pyctrl.client._options import Query
-from pyctrl.client._patch import AnyObject, Patch
+from pyctrl.client._patch import Patch
 
 __all__ = ["answer_like", "as_object", "kind_and_key", "send_apply", "send_patch", "whole"]
 
@@ -19,7 +19,7 @@ O = TypeVar("O", bound=KubernetesObject | Unstructured)  # noqa: E741 - an objec
 APPLY = "application/apply-patch+yaml"  # every JSON document is one
 
 
-def kind_and_key(obj: AnyObject) -> tuple[KindLike, Key]:
+def kind_and_key(obj: Object) -> tuple[KindLike, Key]:
     """Return the kind to decode answers with, and the key.
 
     Raises:
@@ -40,7 +40,7 @@ def answer_like(obj: O, body: bytes) -> O:
     return cast(O, decode(kind_and_key(obj)[0], body))
 
 
-def whole(obj: AnyObject, verb: str) -> bytes:
+def whole(obj: Object, verb: str) -> bytes:
     """Encode an object to be written as a whole. Raises TypeError when only its metadata is here."""
     if isinstance(obj, Metadata):
         raise TypeError(f"cannot {verb} {obj.gvk} {obj.key}: only its metadata is here; patch it instead")
@@ -51,7 +51,7 @@ async def send_patch(
     calls: Calls, target: Any, arguments: tuple[Any, ...], query: Query, *, dry_run: bool, subresource: str = ""
 ) -> tuple[KindLike, bytes]:
     """Send a patch, called as ``(obj, patch)`` or ``(kind, key, patch)``; return the kind and the answer's bytes."""
-    after: AnyObject | None = None
+    after: Object | None = None
     if isinstance(target, (type, GroupVersionKind)):
         kind, (key, patch) = cast(KindLike, target), cast(tuple[Key, Patch], arguments)
     else:
@@ -72,7 +72,7 @@ async def send_patch(
 
 async def send_apply(
     calls: Calls,
-    obj: AnyObject,
+    obj: Object,
     *,
     field_owner: str | None,
     force: bool,
@@ -95,12 +95,12 @@ async def send_apply(
     return await calls.write(kind, write)
 
 
-def as_object(obj: AnyObject | Mapping[str, Any]) -> AnyObject:
+def as_object(obj: Object | Mapping[str, Any]) -> Object:
     """Return an object; a dict becomes Unstructured."""
     return obj if isinstance(obj, (KubernetesObject, Unstructured)) else Unstructured.from_wire(obj)
 
 
-def _applied(obj: AnyObject) -> bytes:
+def _applied(obj: Object) -> bytes:
     """Encode what is applied: without managedFields, which the server refuses, and without what only it sets."""
     document = obj.to_wire()
     metadata = {name: value for name, value in (document.get("metadata") or {}).items() if name != "managedFields"}

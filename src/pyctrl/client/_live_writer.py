@@ -6,7 +6,7 @@ from typing import Any, TypeVar, overload
 
 import msgspec
 
-from pyctrl.api import GroupVersionKind, Key, KindLike, KubernetesObject, Unstructured, decode
+from pyctrl.api import GroupVersionKind, Key, KindLike, KubernetesObject, Object, Unstructured, decode
 from pyctrl.client._calls import Calls, Write
 from pyctrl.client._changes import answer_like, as_object, kind_and_key, send_apply, send_patch, whole
 from pyctrl.client._options import (
@@ -18,7 +18,7 @@ from pyctrl.client._options import (
     delete_options,
     selection,
 )
-from pyctrl.client._patch import AnyObject, Patch
+from pyctrl.client._patch import Patch
 
 __all__ = ["LiveWriter"]
 
@@ -170,7 +170,7 @@ class LiveWriter:
     @overload
     async def delete(
         self,
-        obj: AnyObject,
+        obj: Object,
         /,
         *,
         propagation: Propagation | None = None,

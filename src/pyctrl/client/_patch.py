@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Protocol, TypeAlias
+from typing import Any, Protocol
 
 import msgspec
 
-from pyctrl.api import KubernetesObject, Unstructured, merge_patch_diff
+from pyctrl.api import Object, merge_patch_diff
 
-__all__ = ["AnyObject", "JsonPatch", "MergeFrom", "MergePatch", "Patch", "StrategicMergePatch", "merge_from"]
+__all__ = ["JsonPatch", "MergeFrom", "MergePatch", "Patch", "StrategicMergePatch", "merge_from"]
 
 #: An object, typed or not.
-AnyObject: TypeAlias = KubernetesObject | Unstructured
 
 
 class Patch(Protocol):
@@ -23,7 +22,7 @@ class Patch(Protocol):
         """The media type that says what kind of patch it is."""
         ...
 
-    def body(self, after: AnyObject | None) -> bytes:
+    def body(self, after: Object | None) -> bytes:
         """Return what is sent; ``after`` is the object that `patch` was called with, None when called with a key."""
         ...
 
@@ -36,7 +35,7 @@ class _Document:
     def __init__(self, document: Mapping[str, Any] | Sequence[Mapping[str, Any]]) -> None:
         self._body = msgspec.json.encode(document)
 
-    def body(self, after: AnyObject | None) -> bytes:
+    def body(self, after: Object | None) -> bytes:
         """Return the document; the object does not matter."""
         return self._body
 
@@ -76,7 +75,7 @@ class MergeFrom:
 
     content_type = MergePatch.content_type
 
-    def __init__(self, before: AnyObject, *, optimistic_lock: bool = False) -> None:
+    def __init__(self, before: Object, *, optimistic_lock: bool = False) -> None:
         self._before = msgspec.json.decode(
             before.to_json()
         )  # a snapshot: the object may be changed in place from here on
@@ -84,7 +83,7 @@ class MergeFrom:
         if optimistic_lock and not self._version:
             raise ValueError(f"{before.kind} {before.key} has no resource version to lock on: read it from the server")
 
-    def body(self, after: AnyObject | None) -> bytes:
+    def body(self, after: Object | None) -> bytes:
         """Return the difference to ``after``."""
         if after is None:
             raise TypeError("merge_from() needs the changed object: call patch(obj, merge_from(before))")
@@ -94,7 +93,7 @@ class MergeFrom:
         return msgspec.json.encode(patch)
 
 
-def merge_from(before: AnyObject, *, optimistic_lock: bool = False) -> MergeFrom:
+def merge_from(before: Object, *, optimistic_lock: bool = False) -> MergeFrom:
     """Remember an object, to send later only what was changed since.
 
         patch = merge_from(pod)

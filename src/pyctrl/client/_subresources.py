@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Protocol, TypeVar, overload
 
-from pyctrl.api import GroupVersionKind, Key, KindLike, KubernetesObject, Unstructured, decode
+from pyctrl.api import GroupVersionKind, Key, KindLike, KubernetesObject, Object, Unstructured, decode
 from pyctrl.client._calls import Calls, Write
 from pyctrl.client._changes import answer_like, as_object, kind_and_key, send_apply, send_patch, whole
-from pyctrl.client._patch import AnyObject, Patch
+from pyctrl.client._patch import Patch
 
 __all__ = ["HasSubResources", "StatusResource", "SubResource"]
 
@@ -106,17 +106,17 @@ class SubResource:
 
     @overload
     async def create(
-        self, kind: KindLike, key: Key, body: AnyObject | Mapping[str, Any], *, answer: type[A], dry_run: bool = False
+        self, kind: KindLike, key: Key, body: Object | Mapping[str, Any], *, answer: type[A], dry_run: bool = False
     ) -> A: ...
     @overload
     async def create(
-        self, kind: KindLike, key: Key, body: AnyObject | Mapping[str, Any], *, dry_run: bool = False
+        self, kind: KindLike, key: Key, body: Object | Mapping[str, Any], *, dry_run: bool = False
     ) -> Unstructured: ...
     async def create(
         self,
         kind: KindLike,
         key: Key,
-        body: AnyObject | Mapping[str, Any],
+        body: Object | Mapping[str, Any],
         *,
         answer: type[A] | None = None,
         dry_run: bool = False,
@@ -126,17 +126,17 @@ class SubResource:
 
     @overload
     async def update(
-        self, kind: KindLike, key: Key, body: AnyObject | Mapping[str, Any], *, answer: type[A], dry_run: bool = False
+        self, kind: KindLike, key: Key, body: Object | Mapping[str, Any], *, answer: type[A], dry_run: bool = False
     ) -> A: ...
     @overload
     async def update(
-        self, kind: KindLike, key: Key, body: AnyObject | Mapping[str, Any], *, dry_run: bool = False
+        self, kind: KindLike, key: Key, body: Object | Mapping[str, Any], *, dry_run: bool = False
     ) -> Unstructured: ...
     async def update(
         self,
         kind: KindLike,
         key: Key,
-        body: AnyObject | Mapping[str, Any],
+        body: Object | Mapping[str, Any],
         *,
         answer: type[A] | None = None,
         dry_run: bool = False,
@@ -162,7 +162,7 @@ class SubResource:
         method: str,
         kind: KindLike,
         key: Key,
-        body: AnyObject | Mapping[str, Any],
+        body: Object | Mapping[str, Any],
         answer: type[A] | None,
         dry_run: bool,
     ) -> A | Unstructured:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
+from contextlib import aclosing
 from typing import Any, TypeVar, overload
 
 from pyctrl.api import GroupVersionKind, Key, KindLike, KubernetesObject, Unstructured
@@ -46,7 +47,7 @@ async def wait_for(
     """
     found = await wait_for_list(
         client,
-        kind,  # type: ignore[arg-type]  # one of the overloads, as the caller's
+        kind,
         lambda items: condition(items[0] if items else None),
         namespace=key.namespace or None,
         fields={"metadata.name": key.name},
@@ -121,13 +122,14 @@ class _View:
 
     async def _follow(self, version: str) -> bool:
         watch = self._client.watch(self._kind, resource_version=version, bookmarks=False, **self._selectors)
-        async for event in watch:
-            if event.type == "DELETED":
-                self._objects.pop(event.object.key, None)
-            else:
-                self._objects[event.object.key] = event.object
-            if self._holds():
-                return True
+        async with aclosing(watch):
+            async for event in watch:
+                if event.type == "DELETED":
+                    self._objects.pop(event.object.key, None)
+                else:
+                    self._objects[event.object.key] = event.object
+                if self._holds():
+                    return True
         return False
 
     def _holds(self) -> bool:
