@@ -26,10 +26,10 @@ T = TypeVar("T")
 Ts = TypeVarTuple("Ts")
 
 EPOCH = datetime(2026, 1, 1, tzinfo=UTC)  # where wall time starts, always: a test that prints a time prints it again
-LIMIT = timedelta(
-    days=1
-)  # of virtual time; more than any lease or backoff, and a stray one-second ticker gets there soon
-SPINS = 500_000  # turns of the loop at one instant, some five seconds of work; the longest honest test needs a tenth
+# Of virtual time: more than any lease or backoff, and a stray one-second ticker gets there in a third of a second.
+LIMIT = timedelta(days=1)
+# Turns of the loop at one instant, half a second of them: tests here need up to 200, thousands of objects need more.
+SPINS = 500_000
 
 
 class VirtualTimeError(AssertionError):  # not a PyctrlError: no code under test may handle it

@@ -26,7 +26,7 @@ MISUSES = {
     "leaks_a_task": ("asyncio.create_task(asyncio.sleep(9), name='left')", "tasks left running"),
     "hides_a_failed_task": ("asyncio.create_task(broken()); await asyncio.sleep(0.01)", "exceptions that nobody saw"),
     "hides_a_failed_callback": ("asyncio.get_running_loop().call_soon(lambda: 1 / 0)", "exceptions that nobody saw"),
-    "computes_for_long": ("compute(1.2)", "the loop was blocked: one turn took 1."),
+    "computes_for_long": ("compute(2.2)", "the loop was blocked: one turn took 2."),
     "sleeps": ("time.sleep(0.01)", "Blocking call to time.sleep"),
     "connects": ("with socket.socket() as s: s.connect(('127.0.0.1', 9))", "Blocking call to socket.socket.connect"),
 }
