@@ -57,7 +57,7 @@ def test_a_definition_is_established_and_served(ask: Asker) -> None:
         "NamesAccepted": "True",
         "Established": "True",
     }
-    assert [each["name"] for each in ask("GET", "/apis/x.io/v1")[1]["resources"]][0] == "things"
+    assert "things" in [each["name"] for each in ask("GET", "/apis/x.io/v1")[1]["resources"]]
     assert ask("POST", THINGS, {"apiVersion": "x.io/v1", "kind": "Thing", "metadata": {"name": "a"}})[0] == 201
 
 
