@@ -74,6 +74,8 @@ class Feed:
     def put(self, record: Record) -> None:
         """Take an object from the list, or from an event that it was added or modified."""
         old = self._store.get(record.namespace, record.name)
+        if self._has_passed(record):
+            return
         if old is None:
             record.held = self._current
             self._store.put(record)
@@ -92,6 +94,7 @@ class Feed:
         if old.uid == new.uid:
             self._tell(Updated(old, new))
         else:  # the end of the one and the beginning of the other were missed
+            self._overlay.lost(old)
             self._tell(Deleted(old, was_seen=False))
             self._tell(Created(new))
 
@@ -105,14 +108,15 @@ class Feed:
     def remove(self, record: Record) -> None:
         """Take an event that an object was deleted or no longer matches the selectors, with its last state."""
         old = self._store.get(record.namespace, record.name)
-        if old is None:
+        if old is None or (self._has_passed(record) and record.version < old.version):
             return
-        held_by_others = old.held & self._others
-        if not held_by_others and UNORDERED < record.version < old.version:
-            return  # an event that has come before, of this object or of an earlier one with its name
-        old.held = held_by_others
-        if not held_by_others:
+        old.held &= self._others
+        if not old.held:
             self._remove(old, Deleted(record if old.uid == record.uid else old))
+
+    def _has_passed(self, record: Record) -> bool:
+        """Tell whether this is an event that has come before; a list may tell everything again."""
+        return not self._is_listing and UNORDERED < record.version <= self.progress
 
     def _remove(self, old: Record, change: Deleted) -> None:
         self._store.remove(old)
@@ -125,7 +129,3 @@ class Feed:
             self.progress = version
             if self._overlay:
                 self._overlay.caught_up(self.number, version)
-
-    def holds(self, record: Record) -> bool:
-        """Tell whether a record of the store is held by this feed."""
-        return bool(record.held & ~self._others)

@@ -6,7 +6,6 @@ import heapq
 from collections import OrderedDict
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TypeAlias
 
 from pyctrl.api import Key
 from pyctrl.cache._record import UNORDERED, Record
@@ -18,55 +17,31 @@ LIMIT = 10_000  # entries; only a watch that is down while thousands are written
 
 
 @dataclass(slots=True)
-class _Written:
-    """The object is at least this new."""
-
-    record: Record
-    waiting: int  # the feeds, as bits, that have not come to this version yet
-
-    @property
-    def version(self) -> int:
-        return self.record.version
-
-    def hides(self, stored: Record) -> bool:
-        return True
-
-
-@dataclass(slots=True)
-class _Left:
-    """The write took the object out of the coverage: what the store has of it is older."""
+class _Entry:
+    """What one own write, the newest of its object, says: nothing older than `version` may be shown."""
 
     version: int
-    waiting: int
+    waiting: int  # the feeds, as bits, that have not come to this version and may still bring something older
+    record: Record | None = None  # what was written; None when it was a deletion, is not covered, or was told
+    bringing: int = 0  # the feeds, as bits, any of which will bring the record
+    deleted_uid: str = ""  # the object that is gone, when it was a deletion
 
     def hides(self, stored: Record) -> bool:
-        return stored.version <= self.version
+        return self.record is not None or stored.version < self.version or self._is_end_of(stored)
 
-
-@dataclass(slots=True)
-class _Deleted:
-    """The object with this uid is gone; this version is the last one known of it."""
-
-    uid: str
-    version: int
-    waiting: int
-
-    def hides(self, stored: Record) -> bool:
-        return stored.uid == self.uid or stored.version <= self.version
-
-
-_Entry: TypeAlias = _Written | _Left | _Deleted
+    def _is_end_of(self, stored: Record) -> bool:
+        return bool(self.deleted_uid) and (stored.uid == self.deleted_uid or stored.version == self.version)
 
 
 class Overlay:
     """Own writes over a store: what was written is read at once, what was deleted is gone at once.
 
-    An entry is dropped as soon as the informer has caught up: when the store takes this version of the object or a
-    newer one, when it loses the object, or when every feed that could tell of the write has passed its version. An
-    answer that comes after the informer has seen as much is ignored. A write whose outcome is unknown leaves nothing
-    here. Objects whose versions are no numbers are not kept: nobody could say when to drop them.
+    An entry shows what was written until a feed has told of it, and is dropped when every feed of its namespace has
+    come to its version: until then one that lags behind may still bring what was before. An answer that comes after
+    the informer has seen as much is ignored. A write whose outcome is unknown leaves nothing here. Objects whose
+    versions are no numbers are not kept: nobody could say when to drop them.
 
-    Feeds are numbered by `Feed`; `waiting` sets of them are bits.
+    Feeds are numbered by `Feed`; sets of them are bits.
     """
 
     def __init__(self, store: Store, *, limit: int = LIMIT) -> None:
@@ -84,28 +59,23 @@ class Overlay:
 
     # --- own writes ---
 
-    def wrote(self, record: Record, waiting: int, *, is_covered: bool) -> None:
+    def wrote(self, record: Record, *, waiting: int, bringing: int) -> None:
         """Take the answer of a create, update, patch or apply.
 
         Args:
             record: the object in the answer.
-            waiting: the feeds that will tell of this write and have not come to its version.
-            is_covered: whether any coverage selects the object as it is now.
+            waiting: the feeds of its namespace that have not come to its version.
+            bringing: those of them that will bring the record as it is; none when it is not covered, or was told.
         """
         key = record.key
         stored, entry = self._store.get(key.namespace, key.name), self._entries.get(key)
         if not waiting or record.version == UNORDERED:
             return
-        if stored is not None and stored.version >= record.version:
+        if (stored is not None and stored.version >= record.version) or (entry and entry.version >= record.version):
             return
-        if isinstance(entry, _Deleted) and entry.uid == record.uid:
+        if entry is not None and entry.deleted_uid == record.uid:
             return  # this write was before the deletion, its answer came later
-        if entry is not None and entry.version >= record.version:
-            return
-        if is_covered:
-            self._enter(key, _Written(record, waiting))
-        elif stored is not None or entry is not None:
-            self._enter(key, _Left(record.version, waiting))
+        self._enter(key, _Entry(record.version, waiting, record if bringing else None, bringing))
 
     def deleted(self, key: Key, uid: str, version: int, waiting: int) -> None:
         """Take the answer of a delete after which the object with this uid is gone.
@@ -114,28 +84,26 @@ class Overlay:
             key: which object.
             uid: which of the objects that have had this name.
             version: the last version known of it; see `last_version`.
-            waiting: the feeds that have not come to that version.
+            waiting: the feeds of its namespace that have not come to that version.
         """
         stored, entry = self._store.get(key.namespace, key.name), self._entries.get(key)
         is_stored = stored is not None and stored.uid == uid
         if version == UNORDERED or not (waiting or is_stored):
             return
-        if stored is not None and not is_stored and stored.version > version:
+        if (stored is not None and not is_stored and stored.version > version) or (entry and entry.version > version):
             return  # the name is used again
-        if isinstance(entry, _Written) and entry.record.uid != uid and entry.version > version:
-            return  # so it is here
-        self._enter(key, _Deleted(uid, version, waiting))
+        self._enter(key, _Entry(version, waiting, deleted_uid=uid))
 
     def last_version(self, key: Key, uid: str) -> int:
         """Return the newest version that is known of an object with this uid, `UNORDERED` if none is."""
-        stored, entry = self._store.get(key.namespace, key.name), self._entries.get(key)
-        written = entry.record if isinstance(entry, _Written) else None
-        return max((r.version for r in (stored, written) if r is not None and r.uid == uid), default=UNORDERED)
+        entry = self._entries.get(key)
+        known = (self._store.get(key.namespace, key.name), entry.record if entry else None)
+        return max((r.version for r in known if r is not None and r.uid == uid), default=UNORDERED)
 
     def _enter(self, key: Key, entry: _Entry) -> None:
         self._leave(key)
         self._entries[key] = entry
-        if isinstance(entry, _Written):
+        if entry.record is not None:
             self.written.put(entry.record)
         for feed in _bits(entry.waiting):
             self._wait(feed, entry.version, key)
@@ -152,34 +120,35 @@ class Overlay:
 
     def _leave(self, key: Key) -> None:
         entry = self._entries.pop(key, None)
-        if isinstance(entry, _Written):
+        if entry is not None:
+            self._told(entry)
+
+    def _told(self, entry: _Entry) -> None:
+        """A feed has brought what was written, or something newer: from now on the store shows it."""
+        if entry.record is not None:
             self.written.remove(entry.record)
+            entry.record = None
 
     # --- what the informer sees ---
 
     def saw(self, record: Record) -> None:
-        """Drop what the store's new record makes old. Call after the store has taken it."""
-        key = record.key
-        entry = self._entries.get(key)
-        if entry is None:
-            return
-        is_newer = record.version >= entry.version
-        if is_newer and not (isinstance(entry, _Deleted) and entry.uid == record.uid):
-            self._leave(key)
+        """Take note of the store's new record. Call after the store has taken it."""
+        entry = self._entries.get(record.key)
+        if entry is not None and record.version >= entry.version:
+            self._told(entry)
 
     def lost(self, record: Record) -> None:
-        """Drop what waited for the end of this object. Call after the store has lost it."""
-        key = record.key
-        match self._entries.get(key):
-            case _Deleted(uid=uid) if uid == record.uid:
-                self._leave(key)
-            case _Written(record=written) if written.uid == record.uid and written.version <= record.version:
-                self._leave(key)
-            case _Left(version=version) if version <= record.version:
-                self._leave(key)
+        """Take note that the store has lost an object, with its last state. Call after the store has lost it."""
+        entry = self._entries.get(record.key)
+        if entry is None:
+            return
+        if entry.record is not None and entry.record.uid == record.uid and entry.version < record.version:
+            self._told(entry)
+        if entry.deleted_uid == record.uid and not entry.waiting:
+            self._leave(record.key)
 
     def caught_up(self, feed: int, version: int) -> None:
-        """Drop what waited for this feed to pass a version, and for no other feed."""
+        """Drop what waited for this feed to come to a version."""
         queue = self._queues.get(feed)
         while queue and queue[0][0] <= version:
             waited_for, key = heapq.heappop(queue)
@@ -187,13 +156,15 @@ class Overlay:
             if entry is None or entry.version != waited_for:
                 continue  # left already, or another write has taken its place
             entry.waiting &= ~(1 << feed)
+            if entry.bringing & 1 << feed:
+                self._told(entry)
             if not entry.waiting and not self._awaits_deletion(key, entry):
                 self._leave(key)
 
     def _awaits_deletion(self, key: Key, entry: _Entry) -> bool:
         """The version of a deletion is not in its answer: while the store has the object, the deletion is to come."""
         stored = self._store.get(key.namespace, key.name)
-        return isinstance(entry, _Deleted) and stored is not None and stored.uid == entry.uid
+        return stored is not None and stored.uid == entry.deleted_uid
 
     def clear(self) -> None:
         """Forget everything: the versions of the server have begun anew."""
@@ -206,9 +177,9 @@ class Overlay:
     def find(self, key: Key) -> Record | None:
         """Return the object as this process has left it: as written, or else as the store has it and if it is there."""
         stored, entry = self._store.get(key.namespace, key.name), self._entries.get(key)
-        if isinstance(entry, _Written):
-            return entry.record
-        return None if stored is None or (entry is not None and entry.hides(stored)) else stored
+        if entry is None:
+            return stored
+        return entry.record or (None if stored is None or entry.hides(stored) else stored)
 
     def select(self, namespace: str | None = None, index: tuple[str, str] | None = None) -> Iterable[Record]:
         """Return records as `Store.select` does, own writes in the place of what they have changed."""

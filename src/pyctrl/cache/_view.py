@@ -117,14 +117,19 @@ class View:
         if record.is_gone:  # the write took away the last thing that kept it
             self._delete(record.key, record.uid, record.version)
             return
-        stored = self.store.get(record.namespace, record.name)
+        waiting = self._behind(record.namespace, record.version)
         matching = [feed for feed in self.feeds if feed.coverage.matches(record)]
-        holding = [feed for feed in self.feeds if stored is not None and feed.holds(stored)]
-        waiting = _behind((*matching, *holding), record.version)
-        self.overlay.wrote(record, waiting, is_covered=bool(matching))
+        is_told = any(feed.progress >= record.version for feed in matching)
+        self.overlay.wrote(record, waiting=waiting, bringing=0 if is_told else _bits(matching))
 
     def _delete(self, key: Key, uid: str, version: int) -> None:
-        self.overlay.deleted(key, uid, version, _behind(self.feeds, version))
+        self.overlay.deleted(key, uid, version, self._behind(key.namespace, version))
+
+    def _behind(self, namespace: str, version: int) -> int:
+        """Return, as bits, the feeds of a namespace that have not come to a version."""
+        return _bits(
+            feed for feed in self.feeds if feed.progress < version and feed.coverage.namespace in (None, namespace)
+        )
 
 
 class _Details(msgspec.Struct):
@@ -136,6 +141,5 @@ class _DeleteAnswer(msgspec.Struct):
     details: _Details = msgspec.field(default_factory=_Details)
 
 
-def _behind(feeds: Iterable[Feed], version: int) -> int:
-    """Return, as bits, the feeds that have not come to a version."""
-    return sum(1 << number for number in {feed.number for feed in feeds if feed.progress < version})
+def _bits(feeds: Iterable[Feed]) -> int:
+    return sum(1 << feed.number for feed in feeds)

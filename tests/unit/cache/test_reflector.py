@@ -1,0 +1,297 @@
+"""Lists and watches that go wrong, in virtual time: nothing is lost, nothing doubled, nothing spins."""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import timedelta
+
+import pytest
+
+from pyctrl.cache._reflector import WATCH_SILENCE
+from pyctrl.testing import Answered, AnswerLost, Broken, Ended, Fault, Inserted, Refused, Repeated, Rule, Silent
+from tests.unit.cache._kit import CONFIGMAP, SECOND, Lab, Mirror, lab, until
+
+WATCH = {"watch": "true"}
+STREAM = {"watch": "true", "sendInitialEvents": "true"}
+RESUMED = {"watch": "true", "allowWatchBookmarks": "true"}
+CONFIGMAPS = "*/configmaps"
+
+
+def on_list(fault: Fault, *, times: int | None = 1) -> Rule:
+    """Befalls streamed lists."""
+    return Rule(fault, path=CONFIGMAPS, query=STREAM, times=times)
+
+
+def on_watch(fault: Fault, *, nth: int = 1, times: int | None = 1) -> Rule:
+    """Befalls every watch, streamed lists too."""
+    return Rule(fault, path=CONFIGMAPS, query=WATCH, nth=nth, times=times)
+
+
+NO_STREAMS = on_list(Answered(status=422, reason="Invalid"), times=None)
+
+
+async def _converges(it: Lab, *, within: float = 120.0) -> Mirror:
+    """Change things, and see that cache and subscribers come to know exactly that."""
+    mirror = Mirror()
+    with it.cache.informer(CONFIGMAP).subscribe() as changes:
+        await it.create("new")
+        await it.update("a", changed="yes")
+        await it.direct.delete(CONFIGMAP, it.object("b").key)
+
+        async def is_there() -> bool:
+            return await it.names() == ["a", "new"]
+
+        await it.cache.wait_for_sync(timeout=within * SECOND)
+        await until(is_there, within=within)
+        await asyncio.sleep(0)
+        while len(changes):
+            mirror.take(await anext(changes))
+    assert sorted(name for _, name in mirror.versions) == ["a", "new"]
+    assert (await it.cache.get(CONFIGMAP, it.object("a").key))["data"] == {"changed": "yes"}
+    return mirror
+
+
+async def test_a_list_comes_as_a_stream_and_the_watch_goes_on_from_it() -> None:
+    """One request is enough for the list and everything that follows."""
+    async with lab() as it:
+        await it.cache.wait_for_sync()
+        assert await it.names() == ["a", "b"]
+        await _converges(it)
+        assert len(it.watches) == 1
+        assert it.cache.statistics()[0].relists == 0
+
+
+@pytest.mark.parametrize("status, reason", [(400, "BadRequest"), (422, "Invalid"), (405, "MethodNotAllowed")])
+async def test_a_server_that_cannot_stream_lists_is_asked_for_pages(status: int, reason: str) -> None:
+    """A refusal of the option is not retried: pages follow, then watches from their version."""
+    names = [f"n{number:04}" for number in range(1201)]
+    async with lab([on_list(Answered(status=status, reason=reason), times=None)], before=names) as it:
+        await it.cache.wait_for_sync(timeout=10 * SECOND)
+        assert await it.names() == names
+        lists = [
+            q for r in it.network.requests if r.path == "/api/v1/configmaps" and "watch" not in (q := dict(r.query))
+        ]
+        assert [q["limit"] for q in lists] == ["500", "500", "500"]
+        assert ["continue" in q for q in lists] == [False, True, True]
+
+
+async def test_a_server_that_does_not_know_streamed_lists_is_found_out() -> None:
+    """Initial events without the bookmark that ends them are given ten seconds, then pages are asked for."""
+    async with lab([on_list(Silent(lines=1), times=None)]) as it:
+        await it.cache.wait_for_sync(timeout=20 * SECOND)
+        assert await it.names() == ["a", "b"]
+        await _converges(it)
+
+
+@pytest.mark.parametrize("is_streamed", [True, False])
+@pytest.mark.parametrize("fault", [Refused(), AnswerLost(), Broken(lines=1), Silent(lines=1)])
+async def test_a_list_that_fails_is_tried_again(fault: Fault, is_streamed: bool) -> None:
+    """Reset while connecting, in the head, in the body, or silence: the list begins anew until it is whole."""
+    if is_streamed:
+        rules = [on_list(fault, times=2)]
+    else:
+        rules = [NO_STREAMS, Rule(fault, path=CONFIGMAPS, query={"limit": "500"}, times=2)]
+    async with lab(rules) as it:
+        await it.cache.wait_for_sync(timeout=300 * SECOND)
+        assert await it.names() == ["a", "b"]
+        assert not it.network.unused or is_streamed
+        await _converges(it)
+
+
+@pytest.mark.parametrize(
+    "fault", [Refused(), AnswerLost(), Broken(lines=1), Broken(), Ended(lines=1), Silent(lines=1), Repeated()]
+)
+async def test_a_watch_that_fails_is_resumed_where_it_was(fault: Fault) -> None:
+    """Whatever becomes of the connection, the watch goes on after the last event; there is no new list."""
+    async with lab([on_list(Ended(lines=3)), on_watch(fault, nth=2, times=3)]) as it:
+        await it.cache.wait_for_sync(timeout=30 * SECOND)
+        await _converges(it, within=400)
+        assert it.cache.statistics()[0].relists == 0
+        assert all("resourceVersion" in query for query in it.watches[1:])
+
+
+async def test_a_silent_connection_is_given_up_when_bookmarks_are_overdue() -> None:
+    """A half-open connection costs 90 seconds, not for ever; then the watch is resumed at once."""
+    async with lab([on_list(Silent(lines=3))]) as it:
+        await it.cache.wait_for_sync()
+        await it.create("while-silent")
+        await asyncio.sleep(WATCH_SILENCE - 1)
+        assert await it.names() == ["a", "b"]
+        await asyncio.sleep(3)
+        assert await it.names() == ["a", "b", "while-silent"]
+        assert len(it.watches) == 2
+
+
+@pytest.mark.parametrize(
+    "fault", [Answered.expired(), Inserted.error_event(410, "Expired"), Inserted.error_event(410, "Gone")]
+)
+async def test_a_version_that_is_too_old_makes_a_list_that_tells_only_what_is_different(fault: Fault) -> None:
+    """410 as an answer or as an event: a new list, and subscribers hear of nothing that they knew."""
+    async with lab([on_list(Ended(lines=3)), on_watch(fault, nth=2)]) as it:
+        await it.cache.wait_for_sync()
+        mirror = await _converges(it)
+        assert it.cache.statistics()[0].relists == 1
+        kinds = [type(change).__name__ for change in mirror.changes]
+        assert sorted(kinds) == ["Created", "Created", "Created", "Deleted", "Synced", "Updated"]
+
+
+async def test_expired_versions_without_end_do_not_spin() -> None:
+    """When every watch is answered 410, lists come at the pace of the backoff."""
+    async with lab([NO_STREAMS, Rule(Answered.expired(), path=CONFIGMAPS, query=RESUMED, nth=2, times=None)]) as it:
+        await asyncio.sleep(600)
+        assert len(it.network.requests) < 150
+
+
+async def test_a_list_whose_pages_expire_is_asked_for_as_a_whole() -> None:
+    """A continue token that is too old every time means that the list is too slow for pages."""
+    names = [f"n{number:04}" for number in range(1201)]
+    expired = Rule(Answered.expired(), path=CONFIGMAPS, query={"limit": "500"}, nth=2)
+    async with lab([NO_STREAMS, expired], before=names) as it:
+        await it.cache.wait_for_sync(timeout=20 * SECOND)
+        assert await it.names() == names
+        assert not any("limit" in dict(r.query) for r in it.network.requests[-2:])
+
+
+@pytest.mark.parametrize("is_streamed", [True, False])
+async def test_a_server_that_asks_to_wait_gets_its_time(is_streamed: bool) -> None:
+    """After 429 with Retry-After nothing is asked before that time is over."""
+    busy = Answered.too_many_requests(retry_after=20)
+    rule = on_list(busy) if is_streamed else Rule(busy, path=CONFIGMAPS, query={"limit": "500"})
+    async with lab([rule] if is_streamed else [NO_STREAMS, rule]) as it:
+        await asyncio.sleep(19.5)
+        asked = len([r for r in it.network.requests if r.path.endswith("configmaps")])
+        assert asked == (1 if is_streamed else 2)
+        await it.cache.wait_for_sync(timeout=3 * SECOND)
+
+
+async def test_a_busy_watch_is_resumed_after_the_time_it_asked_for() -> None:
+    """429 on a watch, as answer or as event, is not a reason to list again."""
+    busy = Inserted.error_event(429, "TooManyRequests")
+    async with lab(
+        [on_list(Ended(lines=3)), on_watch(Answered.too_many_requests(retry_after=5), nth=2), on_watch(busy, nth=3)]
+    ) as it:
+        await it.cache.wait_for_sync()
+        await _converges(it)
+        assert it.cache.statistics()[0].relists == 0
+
+
+FORBIDDEN = Answered(
+    status=403,
+    reason="Forbidden",
+    message='configmaps is forbidden: User "system:serviceaccount:ops:me" cannot list resource "configmaps" '
+    'in API group "" at the cluster scope',
+)
+
+
+async def test_a_missing_right_is_loud_and_the_watch_begins_once_it_is_granted(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    """403 is logged with the rule to grant, shown as a problem, tried again at the backoff's pace, and then forgotten."""
+    async with lab([Rule(FORBIDDEN, path=CONFIGMAPS, times=None)]) as it:
+        await asyncio.sleep(300)
+        assert 5 < len(it.network.requests) < 60
+        assert "cannot list resource" in it.cache.problems[CONFIGMAP]
+        assert any(
+            "grant system:serviceaccount:ops:me the verbs list and watch on configmaps" in m for m in caplog.messages
+        )
+        it.network.clear()
+        await it.cache.wait_for_sync(timeout=31 * SECOND)
+        assert it.cache.problems == {}
+        await _converges(it)
+
+
+async def test_a_right_that_is_taken_away_and_given_back_loses_nothing() -> None:
+    """While a watch is forbidden the cache keeps what it has and says why it is old; afterwards it resumes."""
+    async with lab([on_list(Ended(lines=3)), on_watch(FORBIDDEN, nth=2, times=5)]) as it:
+        await it.cache.wait_for_sync()
+        await asyncio.sleep(1)
+        assert it.cache.problems
+        assert await it.names() == ["a", "b"]
+        await _converges(it)
+        assert it.cache.problems == {}
+
+
+async def test_watches_that_end_at_once_again_and_again_make_a_new_list() -> None:
+    """Some servers close a watch from a version that is too old without saying so."""
+    async with lab([on_list(Ended(lines=3)), on_watch(Ended(), nth=2, times=3)]) as it:
+        await it.cache.wait_for_sync()
+        await _converges(it)
+        assert it.cache.statistics()[0].relists == 1
+
+
+async def test_a_server_that_ends_every_watch_at_once_is_not_hammered() -> None:
+    """Instant closes without end: the requests come at the pace of the backoff, and the cache stays fresh by lists."""
+    async with lab([NO_STREAMS, Rule(Ended(), path=CONFIGMAPS, query=RESUMED, nth=2, times=None)]) as it:
+        await it.cache.wait_for_sync(timeout=10 * SECOND)
+        await asyncio.sleep(600)
+        assert len(it.network.requests) < 150
+        await it.create("late")
+        await asyncio.sleep(120)
+        assert await it.names() == ["a", "b", "late"]
+
+
+@pytest.mark.parametrize(
+    "garbage, logged",
+    [
+        (b"this is no event", "this is no event"),
+        (b'{"type":"ADDED","object":{"metadata":{}}}', '{"metadata":{}}'),
+        (b'{"type":"ODD","object":{}}', "'ODD'"),
+    ],
+)
+async def test_a_line_that_is_no_event_is_logged_and_nothing_is_lost(
+    garbage: bytes, logged: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    """The watch begins again after the last good event; the line is in the log."""
+    async with lab([on_list(Inserted(line=garbage, lines=4))]) as it:
+        await it.cache.wait_for_sync()
+        await _converges(it)
+        assert logged in caplog.text
+        assert it.cache.statistics()[0].relists == 0
+
+
+async def test_a_line_that_is_garbage_every_time_makes_a_new_list() -> None:
+    """An event that cannot be read is got over by listing."""
+    async with lab([on_list(Ended(lines=3)), on_watch(Inserted(line=b"garbage"), nth=2, times=3)]) as it:
+        await it.cache.wait_for_sync()
+        await _converges(it)
+        assert it.cache.statistics()[0].relists == 1
+
+
+async def test_credentials_that_expire_under_a_watch_are_tried_again() -> None:
+    """401 keeps the position: what happened meanwhile comes as events."""
+    unauthorized = Answered(status=401, reason="Unauthorized")
+    async with lab([on_list(Ended(lines=3)), on_watch(unauthorized, nth=2, times=2)]) as it:
+        await it.cache.wait_for_sync()
+        await _converges(it)
+        assert it.cache.statistics()[0].relists == 0
+
+
+async def test_waits_grow_and_are_forgotten_after_two_healthy_minutes() -> None:
+    """An outage ends with waits of up to 30 seconds; the next failure begins again below one."""
+    async with lab([on_list(Refused(), times=12)]) as it:
+        await it.cache.wait_for_sync(timeout=timedelta(minutes=10))
+        await asyncio.sleep(130)
+        begun = asyncio.get_running_loop().time()
+        it.network.add(Rule(Refused(), path=CONFIGMAPS))
+        await asyncio.sleep(400)  # the watch ends and the next one is refused
+        assert not it.network.unused
+        assert asyncio.get_running_loop().time() - begun == 400
+        assert it.cache.problems == {}
+
+
+async def test_objects_that_vanish_and_come_back_between_two_lists_are_told_as_what_they_are() -> None:
+    """A name with another uid is not an update: the old object is told as deleted, the new one as created."""
+    async with lab([on_list(Ended(lines=3)), on_watch(Silent(), nth=2)]) as it:
+        await it.cache.wait_for_sync()
+        mirror = Mirror()
+        with it.cache.informer(CONFIGMAP).subscribe() as changes:
+            await it.direct.delete(CONFIGMAP, it.object("a").key)
+            await it.create("a", is_new="yes")
+            await it.direct.delete(CONFIGMAP, it.object("b").key)
+            it.network.add(Rule(Answered.expired(), path=CONFIGMAPS, query=RESUMED))
+            await asyncio.sleep(120)
+            while len(changes):
+                mirror.take(await anext(changes))
+        told = [f"{type(change).__name__} {change.key.name}" for change in mirror.changes if hasattr(change, "key")]
+        assert sorted(told[2:]) == ["Created a", "Deleted a", "Deleted b"]
+        assert await it.names() == ["a"]
