@@ -61,6 +61,13 @@ class BuiltinType:
             self._schema = found if found is not None else Node(open=True)
         return self._schema
 
+    @property
+    def columns(self) -> Sequence[Mapping[str, JSON]]:
+        """The columns of the kind's table."""
+        root = f"/apis/{self.group}/{self.version}" if self.group else f"/api/{self.version}"
+        found: Sequence[Mapping[str, JSON]] = self._components.load("tables").get(f"{root}/{self.plural}", ())
+        return found
+
     def blank(self) -> dict[str, JSON]:
         """What an object of this kind is before anything is set: Go's zero, which a create is compared with."""
         if self._blank is None:

@@ -31,13 +31,13 @@ class Components:
     """Nodes of built-in kinds by component name. `load` gives a document of the OpenAPI v3 form by its name."""
 
     def __init__(self, load: Callable[[str], Mapping[str, JSON]]) -> None:
-        self._load = load
+        self.load = load
         self._nodes: dict[str, Node] = {}
         self._kinds: dict[str, dict[tuple[str, str, str], str]] = {}
 
     def document(self, name: str) -> Mapping[str, JSON]:
         """Give the components of one document, as they are on disk."""
-        schemas: Mapping[str, JSON] = self._load(name)["schemas"]
+        schemas: Mapping[str, JSON] = self.load(name)["schemas"]
         return schemas
 
     def kind(self, document: str, group: str, version: str, kind: str) -> Node | None:
