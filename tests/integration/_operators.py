@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -17,7 +16,7 @@ from pyctrl.errors import AlreadyExists
 from pyctrl.kinds.apiextensions.v1 import CustomResourceDefinition
 from pyctrl.kinds.core.v1 import Node
 from pyctrl.manager import Manager
-from pyctrl.testing import ClusterUnderTest
+from pyctrl.testing import ClusterUnderTest, running
 
 DEFINITION = Path(__file__).parents[2] / "examples" / "podset" / "config" / "crd.yaml"
 
@@ -25,10 +24,8 @@ DEFINITION = Path(__file__).parents[2] / "examples" / "podset" / "config" / "crd
 async def install(client: Client, definition: Path = DEFINITION) -> CustomResourceDefinition:
     """Install a definition, if it is not there, and wait until it is served."""
     wanted = CustomResourceDefinition.from_wire(yaml.safe_load(definition.read_text()))
-    try:
+    with suppress(AlreadyExists):  # another test of this session was here, or the cluster has it
         await client.create(wanted)
-    except AlreadyExists:
-        pass  # another test of this session was here, or the cluster has it
     return await established(client, wanted.metadata.name)
 
 
@@ -43,21 +40,6 @@ async def established(client: Client, name: str) -> CustomResourceDefinition:
     found = await wait_for(client, CustomResourceDefinition, Key("", name), is_established)
     assert found is not None
     return found
-
-
-@asynccontextmanager
-async def running(manager: Manager) -> AsyncIterator[None]:
-    """Run a manager beside the block, and stop it in order at its end."""
-    run = asyncio.create_task(manager.run(handle_signals=False))
-    elected = asyncio.create_task(manager.elected.wait())
-    try:
-        await asyncio.wait({run, elected}, return_when=asyncio.FIRST_COMPLETED)
-        if not run.done():
-            yield
-    finally:
-        elected.cancel()
-        manager.ask_to_stop()
-        await run
 
 
 @asynccontextmanager

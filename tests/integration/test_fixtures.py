@@ -14,7 +14,7 @@ from pyctrl.kinds.apps.v1 import Deployment, DeploymentSpec
 from pyctrl.kinds.core.v1 import ConfigMap, Container, Namespace, Pod, PodSpec, PodTemplateSpec
 from pyctrl.kinds.meta.v1 import LabelSelector
 from pyctrl.manager import Manager
-from pyctrl.testing import ClusterUnderTest, running
+from pyctrl.testing import ClusterUnderTest
 
 pytestmark = pytest.mark.virtual_time  # where the cluster is embedded
 
@@ -77,12 +77,12 @@ class _Greeter(Reconciler[ConfigMap]):
 
 
 async def test_manager_runs_beside_the_test(cluster: ClusterUnderTest, client: Client, namespace: str) -> None:
-    """Inside `running`, controllers work; after it they have stopped."""
+    """Inside `manager.running()`, controllers work; after it they have stopped."""
     key = Key(namespace, "greeted")
 
     async with Manager(cluster.config, namespaces=[namespace]) as manager:
         Builder(manager).reconciles(ConfigMap).build(_Greeter())
-        async with running(manager):
+        async with manager.running():
             await client.create(ConfigMap(metadata=ObjectMeta(name=key.name, namespace=namespace)))
             await wait_for(client, ConfigMap, key, lambda found: found is not None and "greeting" in found.data)
 
@@ -92,7 +92,7 @@ async def test_manager_runs_beside_the_test(cluster: ClusterUnderTest, client: C
 
 
 async def test_manager_that_fails_ends_the_block(cluster: ClusterUnderTest) -> None:
-    """The failure of a runnable comes out of `running`, at once and as it was raised."""
+    """The failure of a runnable comes out of `manager.running()`, at once and as it was raised."""
 
     async def fail() -> None:
         raise RuntimeError("the disk is full")
@@ -100,5 +100,5 @@ async def test_manager_that_fails_ends_the_block(cluster: ClusterUnderTest) -> N
     async with Manager(cluster.config) as manager:
         manager.add(fail)
         with pytest.raises(RuntimeError, match="the disk is full"):
-            async with running(manager):
+            async with manager.running():
                 await asyncio.Event().wait()

@@ -1,0 +1,126 @@
+"""Server-side apply through the client, on whatever cluster the environment names."""
+
+from __future__ import annotations
+
+import pytest
+
+from pyctrl.api import ObjectMeta, Unstructured
+from pyctrl.client import Client, MergePatch, with_field_owner
+from pyctrl.errors import Conflict, Invalid, NotFound
+from pyctrl.kinds.apps.v1 import Deployment
+from pyctrl.kinds.core.v1 import ConfigMap
+
+from ._objects import CONFIG_MAP, config_map, deployment, owners_of
+
+pytestmark = pytest.mark.virtual_time  # where the cluster is embedded
+
+
+async def test_apply_creates_and_changes(client: Client, namespace: str) -> None:
+    """The first apply creates the object, the next ones change it, and one that says the same changes nothing."""
+    made = await client.apply(config_map(namespace, k="1"), field_owner="me")
+    changed = await client.apply(config_map(namespace, k="2"), field_owner="me")
+    same = await client.apply(config_map(namespace, k="2"), field_owner="me")
+
+    assert (made.data, changed.data) == ({"k": "1"}, {"k": "2"})
+    assert made.metadata.uid == changed.metadata.uid
+    assert same.metadata.resource_version == changed.metadata.resource_version
+    assert owners_of(changed) == {("me", "Apply")}
+
+
+async def test_the_three_forms(client: Client, namespace: str) -> None:
+    """A typed object, an untyped one and a dict say the same; each answers in kind."""
+    metadata = {"name": "a", "namespace": namespace}
+
+    typed = await client.apply(config_map(namespace, k="v"))
+    untyped = await client.apply(Unstructured.new(CONFIG_MAP, name="a", namespace=namespace, data={"k": "v"}))
+    from_dict = await client.apply({"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": {"k": "v"}})
+
+    assert isinstance(typed, ConfigMap)
+    assert isinstance(untyped, Unstructured)
+    assert isinstance(from_dict, Unstructured)
+    versions = {obj.metadata.resource_version for obj in (typed, untyped, from_dict)}
+    assert len(versions) == 1
+
+
+async def test_what_is_no_longer_applied_goes(client: Client, namespace: str) -> None:
+    """A field that its only owner leaves out is removed; what others wrote stays."""
+    await client.apply(config_map(namespace, a="1", b="1"), field_owner="me")
+    await client.patch(config_map(namespace), MergePatch({"data": {"c": "1"}}), field_owner="somebody")
+
+    changed = await client.apply(config_map(namespace, a="1"), field_owner="me")
+
+    assert changed.data == {"a": "1", "c": "1"}
+
+
+async def test_a_field_of_somebody_else(client: Client, namespace: str) -> None:
+    """It is a Conflict that names the field and its owner, until it is forced; then it is ours alone."""
+    me, you = with_field_owner(client, "me"), with_field_owner(client, "you")
+    await you.apply(config_map(namespace, k="yours"))
+
+    with pytest.raises(Conflict) as caught:
+        await me.apply(config_map(namespace, k="mine"))
+    (cause,) = caught.value.causes
+    assert (cause.reason, cause.field) == ("FieldManagerConflict", ".data.k")
+    assert '"you"' in cause.message
+    forced = await me.apply(config_map(namespace, k="mine"), force=True)
+    assert forced.data == {"k": "mine"}
+    assert owners_of(forced) == {("me", "Apply")}
+
+
+async def test_a_field_may_have_two_owners(client: Client, namespace: str) -> None:
+    """Who applies the same value shares the field; it goes when the last one gives it up."""
+    for owner in ("me", "you"):
+        await client.apply(config_map(namespace, k="ours"), field_owner=owner)
+
+    shared = await client.apply(config_map(namespace), field_owner="me")
+    gone = await client.apply(config_map(namespace), field_owner="you")
+
+    assert (shared.data, gone.data) == ({"k": "ours"}, {})
+
+
+async def test_what_was_read_is_applied(client: Client, namespace: str) -> None:
+    """An object that came from the server can be applied as it is: its managedFields do not stand in the way."""
+    read = await client.create(config_map(namespace, k="1"))
+    read.data["l"] = "2"
+
+    applied = await client.apply(read, field_owner="me", force=True)
+
+    assert applied.data == {"k": "1", "l": "2"}
+    assert ("me", "Apply") in owners_of(applied)
+
+
+async def test_lists_are_merged_by_their_key(client: Client, namespace: str) -> None:
+    """Two owners have a container each, and neither takes the other's away."""
+    await client.apply(deployment(namespace, 0, containers=("mine",)), field_owner="me")
+    applied = await client.apply(deployment(namespace, 0, containers=("yours",)), field_owner="you")
+    again = await client.apply(deployment(namespace, 0, containers=("mine",)), field_owner="me")
+
+    for found in (applied, again):
+        assert found.spec.template.spec is not None
+        assert {container.name for container in found.spec.template.spec.containers} == {"mine", "yours"}
+
+
+async def test_the_status_is_applied_apart(client: Client, namespace: str) -> None:
+    """Applying the status changes nothing else, and the spec is not the status owner's."""
+    made = await client.create(deployment(namespace, 0))
+    condition = {"type": "Seen", "status": "True", "reason": "Test"}
+    status = {"conditions": [condition]}
+
+    applied = await client.status.apply(
+        Unstructured.new(Deployment.gvk, name="a", namespace=namespace, status=status), field_owner="watcher"
+    )
+
+    assert "Seen" in [found["type"] for found in applied["status"]["conditions"]]
+    assert applied["spec"]["replicas"] == 0
+    assert applied.metadata.generation == made.metadata.generation
+    (entry,) = [entry for entry in applied.metadata.managed_fields if entry["manager"] == "watcher"]
+    assert (entry["subresource"], set(entry["fieldsV1"])) == ("status", {"f:status"})
+    missing = Unstructured.new(Deployment.gvk, name="b", namespace=namespace, status=status)
+    with pytest.raises(NotFound):
+        await client.status.apply(missing, field_owner="watcher")
+
+
+async def test_what_is_wrong_is_refused(client: Client, namespace: str) -> None:
+    """Applying is checked as creating is."""
+    with pytest.raises(Invalid):
+        await client.apply(ConfigMap(metadata=ObjectMeta(name="Not A Name", namespace=namespace)))
