@@ -1,0 +1,117 @@
+"""Deleting through the client, on whatever cluster the environment names; what follows is in test_collecting.py."""
+
+from __future__ import annotations
+
+import pytest
+
+from pyctrl.api import Key, Metadata, ObjectMeta, is_deleting
+from pyctrl.client import Client, MergePatch, Preconditions, wait_for
+from pyctrl.errors import Conflict, Invalid, NotFound
+from pyctrl.kinds.core.v1 import ConfigMap, Pod, Secret
+
+from ._objects import CONFIG_MAP, config_map, pod
+
+pytestmark = pytest.mark.virtual_time  # where the cluster is embedded
+
+FINALIZER = "pyctrl.test/hold"
+
+
+async def test_delete(client: Client, namespace: str) -> None:
+    """An object given as itself, by its kind and key, untyped or by its metadata is gone; a second time is NotFound."""
+    made = [await client.create(config_map(namespace, name)) for name in ("a", "b", "c", "d")]
+
+    await client.delete(made[0])
+    await client.delete(ConfigMap, made[1].key)
+    await client.delete(await client.get(CONFIG_MAP, made[2].key))
+    await client.delete(await client.get(Metadata[ConfigMap], made[3].key))
+
+    for obj in made:
+        assert await client.find(ConfigMap, obj.key) is None
+        with pytest.raises(NotFound):
+            await client.delete(obj)
+
+
+async def test_preconditions(client: Client, namespace: str) -> None:
+    """An object that is another one by now, or has changed, is a Conflict and stays."""
+    made = await client.create(config_map(namespace, k="1"))
+    changed = await client.patch(made, MergePatch({"data": {"k": "2"}}))
+
+    for refused in (
+        Preconditions(uid="00000000-0000-0000-0000-000000000000"),
+        Preconditions(resource_version=made.metadata.resource_version),
+    ):
+        with pytest.raises(Conflict):
+            await client.delete(made, preconditions=refused)
+    assert await client.get(ConfigMap, made.key) == changed
+    exact = Preconditions(uid=made.metadata.uid, resource_version=changed.metadata.resource_version)
+    await client.delete(made, preconditions=exact)
+    assert await client.find(ConfigMap, made.key) is None
+
+
+async def test_finalizers_hold_an_object(client: Client, namespace: str) -> None:
+    """With a finalizer it is only marked; it goes when the last one is taken off, and no new one can be put on."""
+    held = config_map(namespace)
+    held.metadata.finalizers = [FINALIZER]
+    made = await client.create(held)
+
+    await client.delete(made)
+    marked = await client.get(ConfigMap, made.key)
+    await client.delete(made)  # again: still marked, and no error
+
+    assert is_deleting(marked)
+    with pytest.raises(Invalid, match="no new finalizers can be added"):
+        await client.patch(made, MergePatch({"metadata": {"finalizers": [FINALIZER, "pyctrl.test/another"]}}))
+    await client.patch(made, MergePatch({"metadata": {"finalizers": None}}))
+    assert await client.find(ConfigMap, made.key) is None
+
+
+async def test_a_pod_is_given_time(client: Client, namespace: str) -> None:
+    """A pod on a node ends within its grace period; with none it is gone at once."""
+    made = await client.create(pod(namespace))
+
+    await client.delete(made, grace_period_seconds=0)
+
+    await wait_for(client, Pod, made.key, lambda found: found is None)
+
+
+async def test_the_grace_that_was_asked_for(client: Client, namespace: str) -> None:
+    """The grace period of the delete replaces that of the pod, and says when it has to be over."""
+    wanted = pod(namespace)
+    wanted.spec.node_name = "of-nobody"  # no kubelet, pretend or real, ends it
+    wanted.metadata.finalizers = [FINALIZER]  # nor does whoever tidies up after nodes that are gone
+    made = await client.create(wanted)
+
+    await client.delete(made, grace_period_seconds=7)
+
+    marked = await client.get(Pod, made.key)
+    assert is_deleting(marked)
+    assert marked.metadata.deletion_grace_period_seconds == 7
+    await client.patch(Pod, made.key, MergePatch({"metadata": {"finalizers": None}}))
+    await client.delete(made, grace_period_seconds=0)
+    await wait_for(client, Pod, made.key, lambda found: found is None)
+
+
+async def test_delete_all_of(client: Client, namespace: str) -> None:
+    """All that match go, by label, by field, or all of a namespace; those of other namespaces stay."""
+    for name, tier in (("a", "web"), ("b", "web"), ("c", "db"), ("d", "db")):
+        await client.create(Secret(metadata=ObjectMeta(name=name, namespace=namespace, labels={"tier": tier})))
+
+    async def left() -> list[str]:
+        return [obj.metadata.name for obj in await client.list(Secret, namespace=namespace)]
+
+    await client.delete_all_of(Secret, namespace=namespace, labels={"tier": "web"}, dry_run=True)
+    assert await left() == ["a", "b", "c", "d"]
+    await client.delete_all_of(Secret, namespace=namespace, labels={"tier": "web"})
+    assert await left() == ["c", "d"]
+    await client.delete_all_of(Secret, namespace=namespace, fields="metadata.name=c")
+    assert await left() == ["d"]
+    await client.delete_all_of(Secret, namespace=namespace)
+    assert await left() == []
+
+
+async def test_delete_all_of_everything(client: Client) -> None:
+    """A namespaced kind is never deleted in all namespaces at once: it is refused before anything is sent."""
+    with pytest.raises(ValueError, match="say in which namespace"):
+        await client.delete_all_of(Secret)
+    with pytest.raises(ValueError, match="its name is needed"):
+        await client.delete(Secret, Key("default", ""))
