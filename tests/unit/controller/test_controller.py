@@ -125,8 +125,10 @@ async def test_a_source_that_fails_ends_the_controller_with_its_error() -> None:
         async def run(self, queue: Intake) -> None:
             raise ConnectionError("no such host")
 
+    controller = make(nothing, Broken())
     with pytest.raises(ConnectionError, match="no such host"):
-        await make(nothing, Broken()).run()
+        await controller.run()
+    assert controller.queue.is_closed
 
 
 async def test_as_many_requests_as_workers_are_reconciled_at_once() -> None:
@@ -166,6 +168,7 @@ async def test_workers_can_be_added_and_taken_away_while_running() -> None:
         controller.workers = 1
         controller.enqueue(A)
         await asyncio.sleep(11)
+        assert sum(task.get_name().startswith("thing/worker") for task in asyncio.all_tasks()) == 1
 
     assert len(done) == 10
     with pytest.raises(ValueError, match="at least one worker"):

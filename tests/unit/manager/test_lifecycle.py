@@ -307,10 +307,19 @@ async def test_cancelling_stops_in_order() -> None:
     """Cancelling the task that runs it is asking: everything gets its grace period, then the cancellation goes on."""
     lifecycle, journal = make(), list[str]()
     lifecycle.add(Worker("worker", journal, work=10), Group.ELECTED)
+    refused = asyncio.get_running_loop().create_future()
+
+    def add_late() -> None:
+        with pytest.raises(ManagerError):
+            lifecycle.add(Life("late", journal), Group.OTHERS)
+        refused.set_result(None)
+
+    asyncio.get_running_loop().call_at(7, add_late)
     with pytest.raises(TimeoutError):
         async with asyncio.timeout(5):
             await lifecycle.run(handle_signals=False)
 
+    assert refused.done()
     assert journal == ["worker starts", "worker ends"]
     assert now() == 15
 
