@@ -1,5 +1,7 @@
-"""Server-side apply: a manager states the fields it has an opinion on; the server merges, takes away what the manager no
-longer states, and refuses when another manager's fields would change."""
+"""Server-side apply: a manager states the fields it has an opinion on, and owns them.
+
+The server merges, takes away what the manager no longer states, and refuses when another manager's fields would change.
+"""
 
 from __future__ import annotations
 
@@ -79,9 +81,7 @@ def _managed_before(live: Mapping[str, JSON] | None, type: ResourceType) -> Mana
     managed = Managed(live["metadata"])
     if not managed.entries:
         everything = owned(Comparison(type.schema, type.blank(), _unmanaged(live)).changed)
-        manager = Manager(
-            name=BEFORE_FIRST_APPLY, operation="Update", api_version=type.api_version, subresource=""
-        )
+        manager = Manager(name=BEFORE_FIRST_APPLY, operation="Update", api_version=type.api_version, subresource="")
         managed.put(manager, everything, now())
     return managed
 

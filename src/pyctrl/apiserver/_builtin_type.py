@@ -82,7 +82,7 @@ class BuiltinType:
         try:
             read = decode(self.schema, obj, unknown)
         except DecodeFailed as failed:
-            raise answers.bad_request(f'{self._where(obj)}: {failed}') from failed
+            raise answers.bad_request(f"{self._where(obj)}: {failed}") from failed
         report_unknown(self._where(obj), unknown, duplicates, field_validation, warnings)
         obj.clear()
         obj.update(read)

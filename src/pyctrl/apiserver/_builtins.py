@@ -39,6 +39,7 @@ _EVENT_FIELDS = {
 _GENERATION: Final = Strategy(has_generation=True)
 _PLAIN: Final = Strategy()
 
+
 def _strategies(allocator: others.ServiceAllocator) -> dict[tuple[str, str], Strategy]:
     return {
         **_core(allocator),
@@ -167,9 +168,7 @@ def _networking() -> dict[tuple[str, str], Strategy]:
             has_generation=True, defaults=(others.default_network_policy,)
         ),
         ("policy", "PodDisruptionBudget"): _GENERATION,
-        ("discovery.k8s.io", "EndpointSlice"): Strategy(
-            has_generation=True, defaults=(others.default_endpoint_slice,)
-        ),
+        ("discovery.k8s.io", "EndpointSlice"): Strategy(has_generation=True, defaults=(others.default_endpoint_slice,)),
     }
 
 

@@ -127,9 +127,9 @@ def validate_service(new: Object, old: Object | None) -> Iterator[Cause]:
     kinds = ("ClusterIP", "ExternalName", "LoadBalancer", "NodePort")
     if spec["type"] not in kinds:
         yield unsupported("spec.type", spec["type"], kinds)
-    if old is not None and spec["type"] != "ExternalName" and old["spec"].get("clusterIP"):
-        if spec.get("clusterIP") != old["spec"]["clusterIP"]:
-            yield invalid_value("spec.clusterIPs[0]", spec.get("clusterIPs"), "may not change once set")
+    before = old["spec"].get("clusterIP") if old is not None and spec["type"] != "ExternalName" else None
+    if before and spec.get("clusterIP") != before:
+        yield invalid_value("spec.clusterIPs[0]", spec.get("clusterIPs"), "may not change once set")
 
 
 # -- claims and volumes ----------------------------------------------------------------------------------------
@@ -184,14 +184,11 @@ def validate_claim(new: Object, old: Object | None) -> Iterator[Cause]:
     if "storage" not in (spec["resources"].get("requests") or {}):
         yield required("spec.resources[storage]")
     if old is not None:
-        changeable = ("resources", "volumeAttributesClassName", *(() if old["spec"].get("volumeName") else ("volumeName",)))
-        if old["spec"].get("storageClassName") is None:
-            changeable = (*changeable, "storageClassName")
+        unset = (key for key in ("volumeName", "storageClassName") if not old["spec"].get(key))
+        changeable = ("resources", "volumeAttributesClassName", *unset)
         if _without(spec, changeable) != _without(old["spec"], changeable):
-            why = (
-                "spec is immutable after creation except resources.requests and volumeAttributesClassName for bound claims"
-            )
-            yield field_forbidden("spec", why)
+            exceptions = "resources.requests and volumeAttributesClassName for bound claims"
+            yield field_forbidden("spec", f"spec is immutable after creation except {exceptions}")
 
 
 def _without(spec: Mapping[str, JSON], keys: tuple[str, ...]) -> dict[str, JSON]:

@@ -288,7 +288,11 @@ def _environment(variables: JSON, path: str) -> Iterator[Cause]:
         if not variable.get("name"):
             yield required(f"{where}.name")
         elif "=" in variable["name"]:
-            yield invalid_value(f"{where}.name", variable["name"], "a valid environment variable name must consist only of printable ASCII characters other than '='")
+            yield invalid_value(
+                f"{where}.name",
+                variable["name"],
+                "a valid environment variable name must consist only of printable ASCII characters other than '='",
+            )
         if variable.get("value") and variable.get("valueFrom"):
             yield invalid_value(f"{where}.valueFrom", "", "may not be specified when `value` is not empty")
 

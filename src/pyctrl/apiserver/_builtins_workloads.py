@@ -212,7 +212,15 @@ def validate_replica_set(new: Object, old: Object | None) -> Iterator[Cause]:
     yield from _immutable_selector(new, old)
 
 
-_STATEFUL = ("replicas", "ordinals", "template", "updateStrategy", "revisionHistoryLimit", "persistentVolumeClaimRetentionPolicy", "minReadySeconds")
+_STATEFUL = (
+    "replicas",
+    "ordinals",
+    "template",
+    "updateStrategy",
+    "revisionHistoryLimit",
+    "persistentVolumeClaimRetentionPolicy",
+    "minReadySeconds",
+)
 
 
 def validate_stateful_set(new: Object, old: Object | None) -> Iterator[Cause]:
@@ -256,7 +264,11 @@ def _job_spec(spec: Mapping[str, JSON], path: str) -> Iterator[Cause]:
     policy = spec["template"]["spec"].get("restartPolicy")
     if policy not in ("OnFailure", "Never"):
         where = f"{path}.template.spec.restartPolicy"
-        yield Cause("FieldValueRequired", "Required value: valid values: \"OnFailure\", \"Never\"", where) if not policy else unsupported(where, policy, ("OnFailure", "Never"))
+        yield (
+            Cause("FieldValueRequired", 'Required value: valid values: "OnFailure", "Never"', where)
+            if not policy
+            else unsupported(where, policy, ("OnFailure", "Never"))
+        )
 
 
 def validate_cron_job(new: Object, old: Object | None) -> Iterator[Cause]:
@@ -274,5 +286,3 @@ def validate_cron_job(new: Object, old: Object | None) -> Iterator[Cause]:
     if spec.get("concurrencyPolicy") not in ("Allow", "Forbid", "Replace"):
         yield unsupported("spec.concurrencyPolicy", spec.get("concurrencyPolicy"), ("Allow", "Forbid", "Replace"))
     yield from _job_spec(spec["jobTemplate"]["spec"], "spec.jobTemplate.spec")
-
-

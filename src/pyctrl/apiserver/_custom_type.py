@@ -34,7 +34,7 @@ class CustomType:
     """One custom resource in one version. See `ResourceType` for what is promised."""
 
     has_generation = True
-    verbs = VERBS
+    verbs: tuple[str, ...] = VERBS
 
     def __init__(
         self, spec: Mapping[str, JSON], called: Mapping[str, JSON], version: Mapping[str, JSON], components: Components
@@ -54,7 +54,9 @@ class CustomType:
         self.scale: Mapping[str, str] | None = (version.get("subresources") or {}).get("scale")
         self.storage_version: str = next(each["name"] for each in spec["versions"] if each["storage"])
         self.deprecation = _deprecation(version, self.group, self.kind)
-        self._fields = {each["jsonPath"].removeprefix("."): each["jsonPath"] for each in version.get("selectableFields") or ()}
+        self._fields = {
+            each["jsonPath"].removeprefix("."): each["jsonPath"] for each in version.get("selectableFields") or ()
+        }
         self._components = components
         self._schema: Node | None = None
 
@@ -246,7 +248,9 @@ def _embedded(value: Mapping[str, JSON], path: str) -> Iterator[answers.Cause]:
         if not kind:
             yield answers.invalid_value(f"{path}.kind", "", "must not be empty")
         elif why := names.label_1035(kind.lower()):
-            yield answers.invalid_value(f"{path}.kind", kind, "may have mixed case, but should otherwise match: " + ",".join(why))
+            yield answers.invalid_value(
+                f"{path}.kind", kind, "may have mixed case, but should otherwise match: " + ",".join(why)
+            )
     metadata = value.get("metadata") or {}
     if name := metadata.get("name"):
         for why_not in names.subdomain(name):

@@ -258,7 +258,9 @@ def _stored_versions(stored: list[str] | None, versions: list[dict[str, JSON]]) 
     known = {each["name"] for each in versions}
     for index, name in enumerate(stored):
         if name not in known:
-            yield invalid_value(f"{where}[{index}]", name, "missing from spec.versions; v1 must be removed only after migration")
+            yield invalid_value(
+                f"{where}[{index}]", name, "missing from spec.versions; v1 must be removed only after migration"
+            )
     storage = [each["name"] for each in versions if each.get("storage")]
     if storage and storage[-1] not in stored:
         yield invalid_value(where, stored, f"must have the storage version {storage[-1]}")

@@ -169,14 +169,18 @@ def ordered(fields: Fields) -> Fields:
 def fields_of(node: Node | None, value: JSON) -> Fields:
     """Give the fields an apply configuration has an opinion on: its leaves, its list items, its keys of free maps."""
     if type(value) is list:
-        return {
-            element: _joined(True, fields_of(node.items, each) if is_granular(node.items, each) else {})
-            for element, each in _items(node, value)
-        } if node is not None else {}
+        return (
+            {
+                element: _joined(True, fields_of(node.items, each) if is_granular(node.items, each) else {})
+                for element, each in _items(node, value)
+            }
+            if node is not None
+            else {}
+        )
     found: Fields = {}
     for key, each in value.items():
         child = node.child(key) if node is not None else None
-        if not each and type(each) in (dict, list) or not is_granular(child, each):
+        if (not each and type(each) in (dict, list)) or not is_granular(child, each):
             found[field(key)] = {}
         else:
             is_named = node is not None and key in node.properties
@@ -232,7 +236,7 @@ def _compare(node: Node | None, old: JSON, new: JSON, added: Fields, removed: Fi
             added[key] = _added(child, value)
             continue
         before = ours[key][1]
-        if before is value or before == value and type(before) is type(value):
+        if before is value or (before == value and type(before) is type(value)):
             continue
         if _splits(child, before, value):
             below: tuple[Fields, Fields, Fields] = {}, {}, {}

@@ -9,11 +9,11 @@ from collections.abc import Callable
 from datetime import date
 from urllib.parse import urlsplit
 
-_DATE_TIME = re.compile(
-    r"(\d{4}-\d\d-\d\d)[Tt ]([01]\d|2[0-3]):[0-5]\d:([0-5]\d|60)(\.\d+)?([zZ]|[+-]\d\d:?\d\d)"
-)
+_DATE_TIME = re.compile(r"(\d{4}-\d\d-\d\d)[Tt ]([01]\d|2[0-3]):[0-5]\d:([0-5]\d|60)(\.\d+)?([zZ]|[+-]\d\d:?\d\d)")
 _UUID = r"[0-9a-f]{{8}}-?[0-9a-f]{{4}}-?{0}[0-9a-f]{{3}}-?{1}[0-9a-f]{{3}}-?[0-9a-f]{{12}}"
-_DURATION = re.compile(r"[+-]?((\d+\.?\d*|\.\d+)\s*(ns|us|µs|μs|ms|s|m|h|d|w|hours?|minutes?|seconds?|days?|weeks?)\s*)+|0")
+_DURATION = re.compile(
+    r"[+-]?((\d+\.?\d*|\.\d+)\s*(ns|us|µs|μs|ms|s|m|h|d|w|hours?|minutes?|seconds?|days?|weeks?)\s*)+|0"
+)
 
 
 def is_of_format(name: str, text: str) -> bool:
@@ -78,11 +78,15 @@ _FORMATS: dict[str, Callable[[str], bool]] = {
     "bsonobjectid": _matches(r"[0-9a-fA-F]{24}"),
     "uri": _is_uri,
     "email": _matches(r"[^@\s<>]+@[^@\s<>]+"),
-    "hostname": _matches(r"(?=.{1,253}\.?$)([a-zA-Z0-9_]([-a-zA-Z0-9_]{0,61}[a-zA-Z0-9_])?\.)*[a-zA-Z0-9_]([-a-zA-Z0-9_]{0,61}[a-zA-Z0-9_])?\.?"),
+    "hostname": _matches(
+        r"(?=.{1,253}\.?$)([a-zA-Z0-9_]([-a-zA-Z0-9_]{0,61}[a-zA-Z0-9_])?\.)*[a-zA-Z0-9_]([-a-zA-Z0-9_]{0,61}[a-zA-Z0-9_])?\.?"
+    ),
     "ipv4": _parses(_ipv4),
     "ipv6": _parses(_ipv6),
     "cidr": _parses(_cidr),
-    "mac": _matches(r"([0-9A-Fa-f]{2}[:-]){5}[0-9A-Fa-f]{2}|([0-9A-Fa-f]{2}[:-]){7}[0-9A-Fa-f]{2}|([0-9A-Fa-f]{4}\.){2}[0-9A-Fa-f]{4}"),
+    "mac": _matches(
+        r"([0-9A-Fa-f]{2}[:-]){5}[0-9A-Fa-f]{2}|([0-9A-Fa-f]{2}[:-]){7}[0-9A-Fa-f]{2}|([0-9A-Fa-f]{4}\.){2}[0-9A-Fa-f]{4}"
+    ),
     "uuid": _matches(_UUID.format(_ANY_HEX, _ANY_HEX), re.IGNORECASE),
     "uuid3": _matches(_UUID.format("3", _ANY_HEX), re.IGNORECASE),
     "uuid4": _matches(_UUID.format("4", "[89ab]"), re.IGNORECASE),
@@ -95,7 +99,7 @@ _FORMATS: dict[str, Callable[[str], bool]] = {
     "hexcolor": _matches(r"#?([0-9a-fA-F]{3}|[0-9a-fA-F]{6})"),
     "rgbcolor": _matches(r"rgb\(\s*\d{1,3}\s*,\s*\d{1,3}\s*,\s*\d{1,3}\s*\)"),
     "byte": _parses(_base64),
-    "password": lambda text: True,
+    "password": lambda _text: True,
     "date": _is_date,
     "duration": lambda text: _DURATION.fullmatch(text) is not None,
     "datetime": _is_date_time,

@@ -1,14 +1,13 @@
 """What the Go definitions of the built-in kinds say and their OpenAPI document does not.
 
-An optional field of the document is a pointer in Go or a plain value. The zero of a pointer (`replicas: 0`) is kept, the
-zero of a plain value (`paused: false`, `message: ""`) is not written. Times are the other way round: the document calls
-both optional, and a plain one is written as null. `Struct.field`, or `*.field` where every struct agrees.
+An optional field of the document is a pointer in Go or a plain value. The zero of a pointer (`replicas: 0`) is kept,
+the zero of a plain value (`paused: false`, `message: ""`) is not written. Times are the other way round: the document
+calls both optional, and a plain one is written as null. `Struct.field`, or `*.field` where every struct agrees.
 """
 
 from __future__ import annotations
 
-POINTERS = frozenset(
-    """
+_POINTERS = """
     *.optional *.controller *.blockOwnerDeletion *.immutable *.allowPrivilegeEscalation *.privileged
     *.readOnlyRootFilesystem *.runAsNonRoot *.automountServiceAccountToken *.enableServiceLinks *.hostUsers
     *.setHostnameAsFQDN *.shareProcessNamespace *.hostProcess *.allocateLoadBalancerNodePorts *.allowVolumeExpansion
@@ -54,26 +53,25 @@ POINTERS = frozenset(
     JSONSchemaProps.x-kubernetes-map-type JSONSchemaProps.$ref JSONSchemaProps.x-kubernetes-preserve-unknown-fields
     ValidationRule.reason PersistentVolumeClaimSpec.dataSource *.persistentVolumeName *.stopSignal
     Preconditions.uid Preconditions.resourceVersion DeleteOptions.propagationPolicy JobStatus.failedIndexes
-    """.split()
-)
-
-ALWAYS_WRITTEN = frozenset(  # optional in the document, yet written when zero
     """
+POINTERS = frozenset(_POINTERS.split())
+
+# Optional in the document, yet written when zero.
+_ALWAYS_WRITTEN = """
     apps.v1.StatefulSetStatus.availableReplicas autoscaling.v2.HorizontalPodAutoscalerStatus.currentMetrics
     core.v1.Event.reportingComponent core.v1.Event.reportingInstance
     policy.v1.PodDisruptionBudgetStatus.currentHealthy policy.v1.PodDisruptionBudgetStatus.desiredHealthy
     policy.v1.PodDisruptionBudgetStatus.disruptionsAllowed policy.v1.PodDisruptionBudgetStatus.expectedPods
-    """.split()
-)
-
-OPTIONAL_TIMES = frozenset(
     """
+ALWAYS_WRITTEN = frozenset(_ALWAYS_WRITTEN.split())
+
+_OPTIONAL_TIMES = """
     AllocationResult.allocationTimestamp CronJobStatus.lastScheduleTime CronJobStatus.lastSuccessfulTime
     DeviceTaint.timeAdded HorizontalPodAutoscalerStatus.lastScaleTime JobStatus.completionTime JobStatus.startTime
     LeaseSpec.acquireTime LeaseSpec.renewTime ManagedFieldsEntry.time ObjectMeta.creationTimestamp
     ObjectMeta.deletionTimestamp PersistentVolumeStatus.lastPhaseTransitionTime PodStatus.startTime Taint.timeAdded
-    """.split()
-)
+    """
+OPTIONAL_TIMES = frozenset(_OPTIONAL_TIMES.split())
 
 
 def is_pointer(struct: str, field: str) -> bool:

@@ -184,12 +184,15 @@ def track(
     managed.write(new["metadata"])
 
 
-def _believed(metadata: Mapping[str, JSON], old: Mapping[str, JSON] | None, *, is_subresource: bool) -> Mapping[str, JSON]:
+def _believed(
+    metadata: Mapping[str, JSON], old: Mapping[str, JSON] | None, *, is_subresource: bool
+) -> Mapping[str, JSON]:
     """Whose entries count: those a client sends with the object, or those the live object has."""
     sent = metadata.get("managedFields")
     if old is None or (sent and not is_subresource):
         return {} if sent == [{}] else metadata
-    return old["metadata"]
+    live: Mapping[str, JSON] = old["metadata"]
+    return live
 
 
 def _unmanaged(obj: Mapping[str, JSON]) -> dict[str, JSON]:
@@ -207,8 +210,7 @@ def reset_fields(type: ResourceType, subresource: str | None) -> Fields:
     if subresource == "status":
         if not isinstance(type, BuiltinType):
             return {"f:metadata": {}, "f:spec": {}}
-        kept = {f"f:{name}": {} for name in type.strategy.status_keeps}
-        others = {f"f:{name}": {} for name in type.schema.properties if name not in ("metadata", "status")}
+        kept: Fields = {f"f:{name}": {} for name in type.strategy.status_keeps}
+        others: Fields = {f"f:{name}": {} for name in type.schema.properties if name not in ("metadata", "status")}
         return {**others, **({"f:metadata": kept} if kept else {})}
     return {"f:status": {}} if "status" in type.subresources else {}
-

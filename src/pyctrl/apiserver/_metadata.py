@@ -1,4 +1,4 @@
-"""The rules of metadata that hold for every kind: names, labels, annotations, owners, finalizers, and what never changes."""
+"""The rules of metadata that hold for every kind: names, labels, annotations, owners, finalizers, immutable fields."""
 
 from __future__ import annotations
 
@@ -35,9 +35,8 @@ def validate_metadata_update(
 ) -> list[Cause]:
     """Check the metadata of an object that replaces another."""
     causes = [*_deleting(new, old), *_generation(new)]
-    for key in IMMUTABLE:
-        if new.get(key) != old.get(key):
-            causes.append(invalid_value(f"metadata.{key}", new.get(key), "field is immutable"))
+    changed = [key for key in IMMUTABLE if new.get(key) != old.get(key)]
+    causes += [invalid_value(f"metadata.{key}", new.get(key), "field is immutable") for key in changed]
     return [*causes, *_maps_and_lists(new, standard_finalizers=standard_finalizers)]
 
 
@@ -144,8 +143,8 @@ def _deleting(new: Mapping[str, JSON], old: Mapping[str, JSON]) -> Iterator[Caus
         return
     added = sorted(set(new.get("finalizers") or ()) - set(old.get("finalizers") or ()))
     if added:
-        shown = "[" + ", ".join(quoted(each) for each in added) + "]"
-        why = f"no new finalizers can be added if the object is being deleted, found new finalizers []string{{{shown[1:-1]}}}"
+        shown = ", ".join(quoted(each) for each in added)
+        why = f"no new finalizers can be added if the object is being deleted, found new finalizers []string{{{shown}}}"
         yield field_forbidden("metadata.finalizers", why)
 
 
@@ -155,8 +154,8 @@ def finalizer_warnings(new: Mapping[str, JSON], old: Mapping[str, JSON] | None) 
     for finalizer in new.get("finalizers") or ():
         if finalizer not in known and finalizer not in STANDARD_FINALIZERS and not _has_path(finalizer):
             yield (
-                f"metadata.finalizers: {quoted(finalizer)}: prefer a domain-qualified finalizer name including a path (/) "
-                "to avoid accidental conflicts with other finalizer writers"
+                f"metadata.finalizers: {quoted(finalizer)}: prefer a domain-qualified finalizer name including a path "
+                "(/) to avoid accidental conflicts with other finalizer writers"
             )
 
 

@@ -112,9 +112,13 @@ def qualified_name(text: str) -> list[str]:
     prefix, slash, name = text.rpartition("/")
     found: list[str] = []
     if "/" in prefix:
-        return [f"a qualified name {_QUALIFIED} with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')"]
+        return [
+            f"a qualified name {_QUALIFIED} with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')"
+        ]
     if slash:
-        found += ["prefix part must be non-empty"] if not prefix else [f"prefix part {why}" for why in subdomain(prefix)]
+        found += (
+            ["prefix part must be non-empty"] if not prefix else [f"prefix part {why}" for why in subdomain(prefix)]
+        )
     if not name:
         return [*found, "name part must be non-empty", f"name part {_QUALIFIED}"]
     if len(name) > 63:

@@ -1,4 +1,4 @@
-"""The OpenAPI documents: v3, one per group version, and v2 as one; good enough for kubectl to explain and validate by."""
+"""The OpenAPI documents: v3, one per group version, and v2 as one; what kubectl explains and validates by."""
 
 from __future__ import annotations
 

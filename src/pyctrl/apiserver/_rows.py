@@ -144,7 +144,9 @@ def _job(obj: Object) -> Cells:
     spec, status = _spec(obj), _status(obj)
     wanted, done = spec.get("completions"), status.get("succeeded", 0)
     parallel = spec.get("parallelism") or 0
-    completions = f"{done}/{wanted}" if wanted is not None else f"{done}/1 of {parallel}" if parallel > 1 else f"{done}/1"
+    completions = (
+        f"{done}/{wanted}" if wanted is not None else f"{done}/1 of {parallel}" if parallel > 1 else f"{done}/1"
+    )
     duration = between(status.get("startTime"), status.get("completionTime")) if status.get("startTime") else ""
     return {
         "Status": _job_status(obj),
@@ -162,7 +164,13 @@ def _job_status(obj: Object) -> str:
             return shown
     if obj["metadata"].get("deletionTimestamp"):
         return "Terminating"
-    return "FailureTarget" if "FailureTarget" in true else "SuccessCriteriaMet" if "SuccessCriteriaMet" in true else "Running"
+    return (
+        "FailureTarget"
+        if "FailureTarget" in true
+        else "SuccessCriteriaMet"
+        if "SuccessCriteriaMet" in true
+        else "Running"
+    )
 
 
 def _cron_job(obj: Object) -> Cells:
@@ -184,7 +192,9 @@ def _cron_job(obj: Object) -> Cells:
 
 def _service(obj: Object) -> Cells:
     spec, status = _spec(obj), _status(obj)
-    given = [each.get("ip") or each.get("hostname") or "" for each in (status.get("loadBalancer") or {}).get("ingress") or ()]
+    given = [
+        each.get("ip") or each.get("hostname") or "" for each in (status.get("loadBalancer") or {}).get("ingress") or ()
+    ]
     kind = spec.get("type", "")
     external = list(spec.get("externalIPs") or ())
     if kind == "ExternalName":
@@ -351,7 +361,9 @@ def _binding(obj: Object) -> Cells:
     def named(kind: str) -> str:
         return ", ".join(each["name"] for each in subjects if each["kind"] == kind)
 
-    accounts = ", ".join(f"{each.get('namespace', '')}/{each['name']}" for each in subjects if each["kind"] == "ServiceAccount")
+    accounts = ", ".join(
+        f"{each.get('namespace', '')}/{each['name']}" for each in subjects if each["kind"] == "ServiceAccount"
+    )
     return {
         "Role": f"{role.get('kind')}/{role.get('name')}",
         "Users": named("User"),

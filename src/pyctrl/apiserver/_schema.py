@@ -1,7 +1,8 @@
-"""A schema as the server uses it: one `Node` per place, compiled once, walked by validation, pruning, defaulting and patches.
+"""A schema as the server uses it: one `Node` per place, compiled once, walked by validation, pruning and patches.
 
 Definitions bring a structural schema (compiled here); built-in kinds bring the components of the OpenAPI document
-(compiled in `_components`). Both give the same nodes, so that list types, merge keys and field sets are told in one way.
+(compiled in `_components`). Both give the same nodes, so that list types, merge keys and field sets are told in one
+way.
 """
 
 from __future__ import annotations

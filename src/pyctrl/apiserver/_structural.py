@@ -50,7 +50,7 @@ def validate_schema(schema: Schema, path: str) -> list[Cause]:
     structural = sorted(set(_structure(schema, "root", path)), key=lambda cause: f"{cause.field}: {cause.message}")
     if structural:
         return [*causes, *structural]
-    return [*causes, *_defaults(schema, path)] if not causes else causes
+    return causes or list(_defaults(schema, path))
 
 
 def _below(schema: Schema, path: str) -> Iterator[tuple[Schema, str]]:

@@ -39,7 +39,7 @@ def _steps(path: str) -> tuple[_Step, ...]:
     while position < len(text):
         token = _TOKEN.match(text, position)
         if token is None:
-            return (lambda value: (),)
+            return (_nowhere,)
         steps.append(_step(token))
         position = token.end()
     return tuple(steps)
@@ -60,6 +60,10 @@ def _step(token: re.Match[str]) -> _Step:
         part = slice(int(start) if start else None, int(end) if end else None)
         return lambda value: value[part] if isinstance(value, list) else ()
     return _filter(token["left"], token["op"], token["right"])
+
+
+def _nowhere(_value: JSON) -> Iterable[JSON]:
+    return ()
 
 
 def _children(value: JSON) -> Iterable[JSON]:

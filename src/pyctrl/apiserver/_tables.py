@@ -27,8 +27,8 @@ _DESCRIPTIONS = {
     "Age": (
         "CreationTimestamp is a timestamp representing the server time when this object was created. It is not "
         "guaranteed to be set in happens-before order across separate operations. Clients may not set this value. It "
-        "is represented in RFC3339 form and is in UTC.\n\nPopulated by the system. Read-only. Null for lists. More info: "
-        "https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#metadata"
+        "is represented in RFC3339 form and is in UTC.\n\nPopulated by the system. Read-only. Null for lists. "
+        "More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#metadata"
     ),
     "Data": (
         "Data contains the configuration data. Each key must consist of alphanumeric characters, '-', '_' or '.'. "
@@ -53,9 +53,7 @@ def table(
     Args:
         include: What of the object each row carries: `Metadata`, `Object`, or `None`.
     """
-    rows = [
-        {"cells": _cells(resource_type, obj), **_object(obj, version, include)} for obj in objects
-    ]
+    rows = [{"cells": _cells(resource_type, obj), **_object(obj, version, include)} for obj in objects]
     return {
         "kind": "Table",
         "apiVersion": f"meta.k8s.io/{version}",

@@ -1,8 +1,8 @@
 """Reads built-in kinds as kube-apiserver's Go types do: the same errors for wrong types, the same form written back.
 
-A built-in object that goes through Go's types loses unknown fields, nulls and empty optional lists, gets the zeros that
-are always written (`status: {}`), and has its quantities and times in canonical form. `decode` does all of that in place
-of the value and reports what it did not know.
+A built-in object that goes through Go's types loses unknown fields, nulls and empty optional lists, gets the zeros
+that are always written (`status: {}`), and has its quantities and times in canonical form. `decode` does all of that
+and reports what it did not know.
 """
 
 from __future__ import annotations
@@ -145,16 +145,19 @@ def _ranged(node: Node, value: int, path: str, struct: str) -> int:
     bits = 31 if node.go and node.go.name == "int32" else 63
     if -(1 << bits) <= value < 1 << bits:
         return value
-    raise DecodeFailed(f"json: cannot unmarshal number {value} into Go struct field {_place(path, struct)} of type {_name(node)}")
+    raise _unfit(value, path, struct, _name(node), with_number=True)
 
 
 def _mismatch(node: Node, value: JSON, path: str, struct: str) -> DecodeFailed:
+    return _unfit(value, path, struct, _name(node), with_number=node.type == "integer")
+
+
+def _unfit(value: JSON, path: str, struct: str, wanted: str, *, with_number: bool = False) -> DecodeFailed:
     shown = _SHOWN.get(type(value), "null")
-    if isinstance(value, (int, float)) and not isinstance(value, bool) and node.type == "integer":
+    if with_number and shown == "number":
         shown = f"number {value}"
-    if not path:
-        return DecodeFailed(f"json: cannot unmarshal {shown} into Go value of type {_name(node)}")
-    return DecodeFailed(f"json: cannot unmarshal {shown} into Go struct field {_place(path, struct)} of type {_name(node)}")
+    where = f"struct field {_place(path, struct)}" if path else "value"
+    return DecodeFailed(f"json: cannot unmarshal {shown} into Go {where} of type {wanted}")
 
 
 def _place(path: str, struct: str) -> str:
@@ -202,7 +205,9 @@ def _parsed_time(value: JSON, layout: str, *, places: int) -> str:
         raise DecodeFailed(f"json: cannot unmarshal {_SHOWN.get(type(value), 'null')} into Go value of type string")
     found = _TIME.match(value)
     if found is None:
-        raise DecodeFailed(f'parsing time {answers.quoted(value)} as "{layout}": cannot parse {answers.quoted(value)} as "2006"')
+        raise DecodeFailed(
+            f'parsing time {answers.quoted(value)} as "{layout}": cannot parse {answers.quoted(value)} as "2006"'
+        )
     fraction = (found[7] or "")[1:].ljust(places, "0")[:places]
     stem = value[:19].replace("t", "T")
     if found[8] not in "Zz":
@@ -217,7 +222,7 @@ def _bytes(value: JSON, path: str, struct: str) -> str:
         except binascii.Error:
             raise DecodeFailed(f"illegal base64 data at input byte {_bad_byte(value)}") from None
         return value
-    raise DecodeFailed(f"json: cannot unmarshal {_SHOWN.get(type(value), 'null')} into Go struct field {_place(path, struct)} of type []uint8")
+    raise _unfit(value, path, struct, "[]uint8")
 
 
 def _bad_byte(value: str) -> int:

@@ -118,15 +118,19 @@ def _number(node: Node, checks: Checks, value: float, path: str, causes: list[Ca
     if _is_out_of_type(node, value, checks.format):
         causes.append(_out_of_type(path, checks.format))
     if checks.multiple_of and not _is_multiple(value, checks.multiple_of):
-        causes.append(invalid_value(path, value, f"{path} in body should be a multiple of {_plain(checks.multiple_of)}"))
-    if checks.maximum is not None:
-        if value > checks.maximum or (checks.exclusive_maximum and value == checks.maximum):
-            words = "less than" if checks.exclusive_maximum else "less than or equal to"
-            causes.append(invalid_value(path, value, f"{path} in body should be {words} {_plain(checks.maximum)}"))
-    if checks.minimum is not None:
-        if value < checks.minimum or (checks.exclusive_minimum and value == checks.minimum):
-            words = "greater than" if checks.exclusive_minimum else "greater than or equal to"
-            causes.append(invalid_value(path, value, f"{path} in body should be {words} {_plain(checks.minimum)}"))
+        causes.append(
+            invalid_value(path, value, f"{path} in body should be a multiple of {_plain(checks.multiple_of)}")
+        )
+    if checks.maximum is not None and (
+        value > checks.maximum or (checks.exclusive_maximum and value == checks.maximum)
+    ):
+        words = "less than" if checks.exclusive_maximum else "less than or equal to"
+        causes.append(invalid_value(path, value, f"{path} in body should be {words} {_plain(checks.maximum)}"))
+    if checks.minimum is not None and (
+        value < checks.minimum or (checks.exclusive_minimum and value == checks.minimum)
+    ):
+        words = "greater than" if checks.exclusive_minimum else "greater than or equal to"
+        causes.append(invalid_value(path, value, f"{path} in body should be {words} {_plain(checks.minimum)}"))
 
 
 def _is_multiple(value: float, factor: float) -> bool:
@@ -163,25 +167,22 @@ def _array(node: Node, value: list[JSON], path: str, causes: list[Cause]) -> int
 
 
 def _object(node: Node, value: dict[str, JSON], path: str, causes: list[Cause]) -> int:
-    checks, properties, additional, looked = node.checks, node.properties, node.additional, 0
-    if checks is not None and _has_wrong_size(checks, len(value), path, causes):
+    properties, additional, looked = node.properties, node.additional, 0
+    if node.checks is not None and _has_wrong_size(node.checks, len(value), path, causes):
         return looked
     prefix = f"{path}." if path else ""
-    if node.closed:
-        for key in value:
-            if key not in properties:
-                causes.append(invalid_value(path, key, f"{prefix}{key} in body is a forbidden property"))
-    elif additional is not None:
+    if node.closed or additional is not None:
         for key, item in value.items():
             if key not in properties:
-                looked += _validate(additional, item, prefix + key, causes)
+                if additional is not None:
+                    looked += _validate(additional, item, prefix + key, causes)
+                else:
+                    causes.append(invalid_value(path, key, f"{prefix}{key} in body is a forbidden property"))
     if properties:
         for key, item in value.items():
             if (child := properties.get(key)) is not None:
                 looked += _validate(child, item, prefix + key, causes)
-    for key in _required_keys(node):
-        if key not in value:
-            causes.append(required(prefix + key))
+    causes.extend(required(prefix + key) for key in _required_keys(node) if key not in value)
     return looked
 
 
@@ -293,7 +294,11 @@ def _duplicates(node: Node, value: list[JSON], path: str, causes: list[Cause]) -
             key = list_key(item, node.map_keys, node.items)
             if key is None:
                 continue
-            told = {name: each for name, each in zip(sorted(node.map_keys), _in_order(node, key), strict=True) if each is not None}
+            told = {
+                name: each
+                for name, each in zip(sorted(node.map_keys), _in_order(node, key), strict=True)
+                if each is not None
+            }
         text = shown(told)
         if text in seen:
             causes.append(duplicate(f"{path}[{index}]", told))
