@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from random import Random
 from typing import TYPE_CHECKING, Any
 
-from ._answers import Cause, bad_request, forbidden, not_found
+from ._answers import Cause, Refused, bad_request, forbidden, invalid, invalid_value, not_found
+from ._bodies import unrecognized
 from ._forms import is_custom, typed_first
 from ._request import Request
 from ._storage import Collection, Storage, Stored, api_version
@@ -30,14 +31,17 @@ class Backend:
         """Give the collection behind a resource, shared by all its versions."""
         return self.storage.collection(resource.group, resource.plural)
 
+    def find(self, request: Request) -> Stored | None:
+        """Give the object that a request names, None when it is not there."""
+        return self.collection(request.resource).find(request.target.namespace, request.target.name)
+
     def live(self, request: Request) -> Stored:
         """Give the object that a request names.
 
         Raises:
             Refused: 404, it is not there.
         """
-        target = request.target
-        stored = self.collection(request.resource).find(target.namespace, target.name)
+        target, stored = request.target, self.find(request)
         if stored is None:
             raise not_found(target.resource, target.name, target.group)
         return stored
@@ -65,6 +69,18 @@ class Backend:
             raise forbidden(request.target.resource, name, why, request.target.group, [cause])
 
 
+def check_typed(obj: dict[str, Any], resource: ResourceType, body: bytes) -> None:
+    """Refuse the body of a custom resource that leaves out its kind or version; built-in ones may."""
+    if not is_custom(resource):
+        return
+    shown = body.decode("utf-8", "replace")
+    if not obj.get("kind"):
+        raise unrecognized(resource.kind, f"Object 'Kind' is missing in '{shown}'", body)
+    if not obj.get("apiVersion"):
+        where = f'{obj["kind"]} in version "" cannot be handled as a {resource.kind}'
+        raise bad_request(f"{where}: Object 'apiVersion' is missing in '{shown}'")
+
+
 def check_kind(obj: dict[str, Any], resource: ResourceType) -> None:
     """Refuse a body that says to be another kind or version than the URL's; one that says nothing is fine."""
     kind, version = obj.get("kind") or resource.kind, obj.get("apiVersion") or api_version(resource)
@@ -72,7 +88,7 @@ def check_kind(obj: dict[str, Any], resource: ResourceType) -> None:
     if kind == resource.kind and version == expected:
         return
     if is_custom(resource):
-        raise _custom_mismatch(kind, version, resource)
+        raise _custom_mismatch(obj, resource)
     short = str(version).rpartition("/")[2]
     where = f'{kind} in version "{short}" cannot be handled as a {resource.kind}'
     if version != expected:
@@ -82,13 +98,16 @@ def check_kind(obj: dict[str, Any], resource: ResourceType) -> None:
     raise bad_request(f"{where}: {reason}")
 
 
-def _custom_mismatch(kind: object, version: object, resource: ResourceType) -> Exception:
-    wanted, group = f"{api_version(resource)}, Kind={resource.kind}", f"{version}, Kind={kind}"
-    return bad_request(
-        f"the API version in the data ({version}) does not match the expected API version ({api_version(resource)})"
-        if version != api_version(resource)
-        else f"invalid object type: {group}, expected {wanted}"
-    )
+def _custom_mismatch(obj: dict[str, Any], resource: ResourceType) -> Refused:
+    version, expected = obj.get("apiVersion"), api_version(resource)
+    if version != expected:
+        return bad_request(
+            f"the API version in the data ({version}) does not match the expected API version ({expected})"
+        )
+    metadata = obj.get("metadata")
+    name = str(metadata.get("name") or "") if isinstance(metadata, dict) else ""
+    cause = invalid_value("kind", obj["kind"], f"must be {resource.kind}")
+    return invalid(resource.kind, name, [cause], resource.group)
 
 
 def check_place(metadata: dict[str, Any], request: Request) -> None:

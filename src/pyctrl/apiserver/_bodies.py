@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from ._answers import JSON, bad_request, too_large, unsupported_media_type
+from ._answers import JSON, Refused, bad_request, too_large, unsupported_media_type
 from ._forms import YAML
 from ._go_json import syntax_error
 from ._strict import duplicate_fields
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     import yaml
 
 BODY_LIMIT = 3 * 1024 * 1024  # bytes; kube-apiserver's own
+
+EXCERPT = 30  # bytes of a body that a refusal shows
 
 _decode = msgspec.json.Decoder().decode
 
@@ -44,9 +46,8 @@ def decode_object(body: bytes, headers: Mapping[str, str], kind: str) -> dict[st
     else:
         raise unsupported_media_type()
     if not isinstance(decoded, dict):
-        what = _go_kind(decoded)
-        reason = f"json: cannot unmarshal {what} into Go value of type struct {{ APIVersion string; Kind string }}"
-        raise bad_request(_unrecognized(kind, f"couldn't get version/kind; json parse error: {reason}"))
+        reason = f"json: cannot unmarshal {_go_kind(decoded)} into Go value of type {_TYPE_META}"
+        raise _no_version_and_kind(kind, reason, body)
     return decoded
 
 
@@ -54,16 +55,28 @@ def _json_object(body: bytes, kind: str) -> Any:
     try:
         return _decode(body)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        text = body.decode("utf-8", "replace")
         why = syntax_error(body) or "invalid text"
-        excerpt = text if len(text) <= 1024 else f"{text[:1024]} ..."
-        raise bad_request(
-            _unrecognized(kind, f"couldn't get version/kind; json parse error: {why} ({excerpt})")
-        ) from None
+        raise _no_version_and_kind(kind, why, body) from None
 
 
-def _unrecognized(kind: str, why: str) -> str:
-    return f"the object provided is unrecognized (must be of type {kind}): {why}"
+_TYPE_META = r'struct { APIVersion string "json:\"apiVersion,omitempty\""; Kind string "json:\"kind,omitempty\"" }'
+
+
+def _no_version_and_kind(kind: str, why: str, body: bytes) -> Refused:
+    return unrecognized(kind, f"couldn't get version/kind; json parse error: {why}", body)
+
+
+def unrecognized(kind: str, why: str, body: bytes) -> Refused:
+    """Refuse (400) a body in which no object of `kind` can be found; the answer shows how the body begins."""
+    return bad_request(f"the object provided is unrecognized (must be of type {kind}): {why} ({_excerpt(body)})")
+
+
+def _excerpt(body: bytes) -> str:
+    if not body:
+        return "<empty>"
+    start = body[:EXCERPT]
+    shown = start.decode("utf-8", "replace") if body.startswith(b"{") else start.hex()
+    return shown if len(body) <= EXCERPT else f"{shown} ..."
 
 
 def _go_kind(value: object) -> str:
@@ -109,7 +122,7 @@ def decode_yaml(body: bytes, kind: str = "") -> Any:
     except (yaml.YAMLError, RecursionError, ValueError) as error:
         first = str(error).splitlines()[0]
         problem = f"error converting YAML to JSON: yaml: {first}"
-        raise bad_request(_unrecognized(kind, f"couldn't get version/kind; {problem}") if kind else problem) from error
+        raise (unrecognized(kind, problem, body) if kind else bad_request(problem)) from error
 
 
 @cache

@@ -102,7 +102,7 @@ def list_options(query: Query, *, watch: bool) -> ListOptions:
         resource_version=query.get("resourceVersion"),
         match=query.get("resourceVersionMatch"),
         timeout_seconds=_integer(query, "timeoutSeconds"),
-        limit=_integer(query, "limit") or 0,
+        limit=max(_integer(query, "limit") or 0, 0),
         continue_token=query.get("continue"),
         send_initial_events=query.flag("sendInitialEvents"),
     )

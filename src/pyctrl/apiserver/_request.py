@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import unquote
 
@@ -26,6 +27,7 @@ class Target(NamedTuple):
     watch: bool = False  # the old /watch/ prefix, which kube-apiserver still serves
 
 
+@lru_cache(maxsize=4096)
 def parse_target(path: str) -> Target | None:
     """Read the path of a resource; None when it is not the path of one (discovery, health, ...)."""
     segments = path.strip("/").split("/")

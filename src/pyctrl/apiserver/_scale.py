@@ -65,25 +65,9 @@ class Scales:
         new, old = stored.read(resource), stored.read(resource)
         _set(new, _path(resource, "specReplicasPath"), _replicas(scale, stored.name))
         change = Change(new=new, old=old, options=options, duplicates=[])
-        self._writes.update(_of_object(request), stored, change)
+        self._writes.update(request, stored, change)
         written = new if options.dry_run else self._backend.live(request).read(resource)
         return answer_value(scale_of(written, resource), request.form)
-
-
-def _of_object(request: Request) -> Request:
-    """A write of the scale is a write of the object's wish."""
-    return Request(
-        method=request.method,
-        path=request.path,
-        target=request.target._replace(subresource=""),
-        resource=request.resource,
-        query=request.query,
-        headers=request.headers,
-        body=b"",
-        user=request.user,
-        form=request.form,
-        warnings=request.warnings,
-    )
 
 
 def _replicas(scale: dict[str, Any], name: str) -> int:

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from pyctrl.api import FieldSelector, LabelSelector
 from pyctrl.errors import SelectorError
 
-from ._answers import Refused, bad_request
+from . import _names as names
+from ._answers import Refused, bad_request, invalid_value
 from ._forms import is_custom
 from ._options import ListOptions
 from ._request import Request
 from ._watch import Selection
-
-Take = Callable[[], str]
 
 if TYPE_CHECKING:
     from ._resources import ResourceType
@@ -76,77 +74,88 @@ def _unknown_field(name: str, resource: ResourceType, offered: list[str]) -> Ref
 
 _TOKEN = re.compile(r"[ \t\r\n]*(?:(==|!=|[=!(),<>])|([^ \t\r\n=!(),<>]+)|\Z)")
 _OPERATORS = ("=", "==", "!=", "in", "notin", ">", "<")
+_NO_INTEGER = "for 'Gt', 'Lt' operators, the value must be an integer"
 _EXPECTED_OPERATOR = "in, notin, =, ==, !=, gt, lt"
 
 
 def label_selector_problem(text: str) -> str:
-    """Say what apimachinery finds wrong with the form of a label selector; "" when only a key or value is."""
-    tokens = _tokens(text)
-    at = 0
-
-    def take() -> str:
-        nonlocal at
-        token = tokens[min(at, len(tokens) - 1)]
-        at += 1
-        return token
-
-    def peek() -> str:
-        return tokens[min(at, len(tokens) - 1)]
-
+    """Say what apimachinery finds wrong with a label selector; "" when it is fine."""
+    tokens = _Tokens(text)
+    if not tokens.next:
+        return ""
     while True:
-        problem = _requirement_problem(take, peek)
+        problem = _requirement_problem(tokens)
         if problem:
             return f"unable to parse requirement: {problem}"
-        separator = take()
+        separator = tokens.take()
         if not separator:
             return ""
         if separator != ",":
             return f"found '{separator}', expected: ',' or 'end of string'"
-        if not _is_word(peek()) and peek() != "!":
-            return f"found '{peek()}', expected: identifier after ','"
+        if not _is_word(tokens.next) and tokens.next != "!":
+            return f"found '{tokens.next}', expected: identifier after ','"
 
 
-def _tokens(text: str) -> list[str]:
-    return [match[1] or match[2] or "" for match in _TOKEN.finditer(text)]
+class _Tokens:
+    def __init__(self, text: str) -> None:
+        self._all = [match[1] or match[2] or "" for match in _TOKEN.finditer(text)]
+
+    @property
+    def next(self) -> str:
+        """The token that is taken next; "" is the end."""
+        return self._all[0]
+
+    def take(self) -> str:
+        return self._all.pop(0) if len(self._all) > 1 else self._all[0]
 
 
 def _is_word(token: str) -> bool:
     return bool(token) and token[0] not in "=!(),<>"
 
 
-def _requirement_problem(take: Take, peek: Take) -> str:
-    negated = peek() == "!"
+def _requirement_problem(tokens: _Tokens) -> str:
+    negated = tokens.next == "!"
     if negated:
-        take()
-    key = take()
+        tokens.take()
+    key = tokens.take()
     if not _is_word(key):
-        return (
-            f"found '{key}', expected: identifier"
-            if negated
-            else f"found '{key}', expected: !, identifier, or 'end of string'"
-        )
-    if negated or peek() in ("", ","):
-        return ""
-    operator = take()
+        expected = "identifier" if negated else "!, identifier, or 'end of string'"
+        return f"found '{key}', expected: {expected}"
+    if negated or tokens.next in ("", ","):
+        return _content_problem(key, "", [])
+    operator = tokens.take()
     if operator not in _OPERATORS:
         return f"found '{operator}', expected: {_EXPECTED_OPERATOR}"
     if operator in ("in", "notin"):
-        return _set_problem(take, peek)
-    if peek() in ("", ","):
-        return ""
-    value = take()
-    return "" if _is_word(value) else f"found '{value}', expected: identifier"
+        values: list[str] = []
+        return _set_problem(tokens, values) or _content_problem(key, operator, values)
+    value = "" if tokens.next in ("", ",") else tokens.take()
+    if value and not _is_word(value):
+        return f"found '{value}', expected: identifier"
+    return _content_problem(key, operator, [value])
 
 
-def _set_problem(take: Take, peek: Take) -> str:
-    opening = take()
+def _set_problem(tokens: _Tokens, values: list[str]) -> str:
+    opening = tokens.take()
     if opening != "(":
         return f"found '{opening}' expected: '('"
-    if not (_is_word(peek()) or peek() == ","):
-        return f"found '{peek()}', expected: ',', ')' or identifier" if peek() != ")" else ""
-    while True:
-        token = take()
-        if token == ")":
-            return ""
-        if not (_is_word(token) or token == ","):
+    if not (_is_word(tokens.next) or tokens.next in (",", ")")):
+        return f"found '{tokens.next}', expected: ',', ')' or identifier"
+    while (token := tokens.take()) != ")":
+        if _is_word(token):
+            values.append(token)
+        elif token != ",":
             return f"found '{token}', expected: ',' or ')'"
+    return ""
+
+
+def _content_problem(key: str, operator: str, values: list[str]) -> str:
+    """Say what is wrong with a key or a value, as the field errors that they are in apimachinery."""
+    causes = [invalid_value("key", key, why) for why in names.qualified_name(key)]
+    if operator in (">", "<"):
+        wrong = [each for each in values if not each.removeprefix("-").isdecimal()]
+        causes += [invalid_value("values[0]", each, _NO_INTEGER) for each in wrong]
+    for index, value in enumerate(values):
+        causes += [invalid_value(f"values[{index}][{key}]", value, why) for why in names.label_value(value)]
+    told = list(dict.fromkeys(f"{cause.field}: {cause.message}" for cause in causes))
+    return f"[{', '.join(told)}]" if len(told) > 1 else "".join(told)

@@ -26,6 +26,7 @@ from ._backend import (
     check_kind,
     check_namespace_matches,
     check_place,
+    check_typed,
     metadata_of,
 )
 from ._bodies import decode_object, duplicates_in, media_type
@@ -68,6 +69,7 @@ class Writes:
         options = write_options(request.query, "CreateOptions")
         obj = decode_object(request.body, request.headers, request.resource.kind)
         duplicates = duplicates_in(request.body, obj)
+        check_typed(obj, request.resource, request.body)
         check_kind(obj, request.resource)
         check_namespace_matches(metadata_of(obj, request.resource), request)
         return self.create_object(request, obj, options, duplicates=duplicates)
@@ -123,14 +125,15 @@ class Writes:
         options = write_options(request.query, "UpdateOptions")
         obj = decode_object(request.body, request.headers, request.resource.kind)
         duplicates = duplicates_in(request.body, obj)
+        check_typed(obj, request.resource, request.body)
         check_kind(obj, request.resource)
         metadata = metadata_of(obj, request.resource)
         check_place(metadata, request)
+        if request.target.resource in _MADE_BY_PUT and self._backend.find(request) is None:
+            metadata.pop("resourceVersion", None)
+            return self.create_object(request, obj, options, duplicates=duplicates)
         stored = self._backend.live(request)
         self._check_uid(request, metadata, stored)
-        if not metadata.get("resourceVersion") and not self._may_overwrite(request):
-            cause = invalid_value("metadata.resourceVersion", 0, "must be specified for an update")
-            raise invalid(request.target.resource, stored.name, [cause], request.target.group)
         change = Change(new=obj, old=stored.read(request.resource), options=options, duplicates=duplicates)
         return self.update(request, stored, change)
 
@@ -142,11 +145,6 @@ class Writes:
                 f"AdditionalErrorMsg: Precondition failed: UID in precondition: {uid}, UID in object meta: {stored.uid}"
             )
             raise conflict(request.target.resource, stored.name, request.target.group, why)
-
-    @staticmethod
-    def _may_overwrite(request: Request) -> bool:
-        """Whether a replacement may leave out the version it replaces."""
-        return not is_custom(request.resource) and request.target.resource not in _VERSIONED
 
     # -- patch -------------------------------------------------------------------------------------------------
 
@@ -174,7 +172,7 @@ class Writes:
             raise bad_request("metadata.managedFields must be nil")
         metadata.setdefault("name", target.name)
         check_place(metadata, request)
-        stored = self._backend.collection(resource).find(target.namespace, target.name)
+        stored = self._backend.find(request)
         live = stored.read(resource) if stored else None
         if stored is None and target.subresource:
             raise not_found(target.resource, target.name, target.group)
@@ -198,9 +196,7 @@ class Writes:
     def update(self, request: Request, stored: Stored, change: Change) -> Answer:
         """Check a new state against the live one and store it."""
         resource, new, old = request.resource, change.new, change.old
-        version = new["metadata"].get("resourceVersion")
-        if version and version != str(stored.version):
-            raise conflict(request.target.resource, stored.name, request.target.group)
+        self._check_version(request, new["metadata"].get("resourceVersion"), stored)
         new["metadata"]["resourceVersion"] = str(stored.version)
         keep_life(new["metadata"], old["metadata"])
         if (resource.group, resource.plural) == ("", "namespaces"):
@@ -214,6 +210,17 @@ class Writes:
             duplicates=change.duplicates,
         )
         return self.commit(request, stored, change)
+
+    @staticmethod
+    def _check_version(request: Request, version: object, stored: Stored) -> None:
+        """Refuse a write for another version; most built-in kinds may be overwritten without naming one."""
+        target = request.target
+        if version:
+            if version != str(stored.version):
+                raise conflict(target.resource, stored.name, target.group)
+        elif is_custom(request.resource) or target.resource in _VERSIONED:
+            cause = invalid_value("metadata.resourceVersion", 0, "must be specified for an update")
+            raise invalid(target.resource, stored.name, [cause], target.group)
 
     def commit(self, request: Request, stored: Stored, change: Change) -> Answer:
         """Store a new state that was checked, unless nothing changed; an object whose last finalizer went is gone."""
@@ -246,6 +253,22 @@ class Writes:
 
 # Built-in kinds that, like custom ones, are replaced only by who says which version they replace.
 _VERSIONED = frozenset({"customresourcedefinitions", "leases", "apiservices", "certificatesigningrequests"})
+
+# Built-in kinds that a replacement of nothing creates.
+_MADE_BY_PUT = frozenset(
+    (
+        "clusterrolebindings",
+        "clusterroles",
+        "endpoints",
+        "events",
+        "leases",
+        "limitranges",
+        "podtemplates",
+        "rolebindings",
+        "roles",
+        "services",
+    )
+)
 
 
 def _same_but_managers(new: dict[str, Any], old: dict[str, Any]) -> bool:

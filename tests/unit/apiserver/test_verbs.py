@@ -71,6 +71,31 @@ def test_a_patch_may_carry_the_version_it_is_for(ask: Asker) -> None:
     assert ask("PATCH", f"{CONFIGMAPS}/a", patch, headers=MERGE)[0] == 409
 
 
+LEASES = "/apis/coordination.k8s.io/v1/namespaces/default/leases"
+
+
+def test_a_replacement_may_create_a_lease(ask: Asker) -> None:
+    """Some kinds are made by the PUT of what is not there, others are not found."""
+    assert ask("PUT", f"{LEASES}/a", {"metadata": {"name": "a"}, "spec": {"holderIdentity": "x"}})[0] == 201
+    assert ask("PUT", f"{CONFIGMAPS}/a", {"metadata": {"name": "a"}})[0] == 404
+
+
+def test_some_kinds_are_only_replaced_by_who_names_a_version(ask: Asker) -> None:
+    """A lease is never taken by accident: a replacement that does not say which version it replaces is refused."""
+    made = ask("PUT", f"{LEASES}/a", {"metadata": {"name": "a"}, "spec": {"holderIdentity": "x"}})[1]
+    code, status = ask("PUT", f"{LEASES}/a", {"metadata": {"name": "a"}, "spec": {"holderIdentity": "y"}})
+    assert (code, status["details"]["causes"][0]["field"]) == (422, "metadata.resourceVersion")
+    made["spec"]["holderIdentity"] = "y"
+    assert ask("PUT", f"{LEASES}/a", made)[0] == 200
+
+
+def test_a_refusal_shows_how_the_body_begins(ask: Asker) -> None:
+    """A body that is no object is refused with its first bytes, hexadecimal when it does not look like JSON."""
+    assert ask("POST", CONFIGMAPS, b"")[1]["message"].endswith("unexpected end of JSON input (<empty>)")
+    assert ask("POST", CONFIGMAPS, b"[1]")[1]["message"].endswith("(5b315d)")
+    assert ask("POST", CONFIGMAPS, b"{" + b"x" * 40)[1]["message"].endswith("({" + "x" * 29 + " ...)")
+
+
 def test_a_dry_run_changes_nothing(ask: Asker) -> None:
     """dryRun=All answers what would be, and nothing is."""
     before = ask.server.storage.version
