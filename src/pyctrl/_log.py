@@ -15,9 +15,8 @@ import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
+from datetime import UTC, datetime
 from typing import TextIO
-
-from pyctrl._clock import now
 
 __all__ = ["ConsoleFormatter", "LogContextFilter", "configure_logging", "current_log_context", "log_context"]
 
@@ -61,7 +60,7 @@ class ConsoleFormatter(logging.Formatter):
 
     def format(self, record: logging.LogRecord) -> str:
         """Return the line, and the traceback below it if there is one."""
-        time = now().strftime("%H:%M:%S.%f")[:-3]  # not the record's own: in virtual time that would be another clock
+        time = datetime.fromtimestamp(record.created, UTC).strftime("%H:%M:%S.%f")[:-3]
         fields = " ".join(f"{self._paint(key, DIM)}={_text(value)}" for key, value in _fields(record).items())
         level = self._paint(f"{record.levelname:<7}", _COLOURS.get(record.levelno, ""))
         logger = self._paint(record.name, DIM)

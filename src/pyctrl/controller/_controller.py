@@ -58,7 +58,7 @@ class Controller:
         self.name = name
         self.kind = kind
         self.reconciler = reconciler
-        self.queue = Queue(name, limiter=options.limiter or ExponentialBackoff(random=random))
+        self.queue: Queue = Queue(name, limiter=options.limiter or ExponentialBackoff(random=random))
         self.sources: Sequence[Source] = tuple(sources)
         self._options = options
         self._attempts = Attempts(name, kind, reconciler, timeout=options.reconcile_timeout, random=random)

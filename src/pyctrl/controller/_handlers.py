@@ -53,9 +53,9 @@ class OwnerHandler:
     """The handler that `for_owner` makes."""
 
     def __init__(self, owner: KindLike, *, every: bool = False, namespaced: bool | None = None) -> None:
-        self.owner = kind_of(owner)
+        self.owner: GroupVersionKind = kind_of(owner)
         #: None while it is not known: a `KindSource` asks the cluster before its first change.
-        self.namespaced = namespaced if namespaced is not None else _scope(owner)
+        self.namespaced: bool | None = namespaced if namespaced is not None else _scope(owner)
         self._every = every
 
     def __call__(self, observed: Observed) -> list[Request]:

@@ -30,11 +30,11 @@ class Observed(Generic[T_co]):
     ) -> None:
         self._kind = kind
         #: What was there; None when the object is new.
-        self.before = before
+        self.before: Record | None = before
         #: What is there now; None when the object is gone.
-        self.after = after
+        self.after: Record | None = after
         #: Whether it is news only to us: the object was there when the cache began to watch.
-        self.is_initial = is_initial
+        self.is_initial: bool = is_initial
         self._old: object = None
         self._new: object = None
 

@@ -99,11 +99,11 @@ def _name(function: object) -> str:
 
 
 #: The spec has changed (the API server counts that in metadata.generation); not labels, annotations or status.
-generation_changed = _differs("generation_changed", lambda state: state.generation)
-labels_changed = _differs("labels_changed", lambda state: state.labels)
-annotations_changed = _differs("annotations_changed", lambda state: state.annotations)
+generation_changed: Predicate = _differs("generation_changed", lambda state: state.generation)
+labels_changed: Predicate = _differs("labels_changed", lambda state: state.labels)
+annotations_changed: Predicate = _differs("annotations_changed", lambda state: state.annotations)
 #: Anything has changed: leaves out resyncs.
-resource_version_changed = Predicate(lambda observed: not observed.is_resync, "resource_version_changed")
-on_create = Predicate(lambda observed: observed.change == "created", "on_create")
-on_update = Predicate(lambda observed: observed.change == "updated", "on_update")
-on_delete = Predicate(lambda observed: observed.change == "deleted", "on_delete")
+resource_version_changed: Predicate = Predicate(lambda observed: not observed.is_resync, "resource_version_changed")
+on_create: Predicate = Predicate(lambda observed: observed.change == "created", "on_create")
+on_update: Predicate = Predicate(lambda observed: observed.change == "updated", "on_update")
+on_delete: Predicate = Predicate(lambda observed: observed.change == "deleted", "on_delete")

@@ -34,7 +34,7 @@ class Source(ABC):
 
     def __init__(self) -> None:
         #: Set when what is there already has been delivered.
-        self.synced = asyncio.Event()
+        self.synced: asyncio.Event = asyncio.Event()
 
     @abstractmethod
     async def run(self, queue: Intake) -> None:

@@ -35,9 +35,9 @@ class Lifecycle:
         self._deadline: Deadline | None = None
         self._failure: BaseException | None = None
         #: Set when every group that needs no leader has started: this replica serves, and its caches are filled.
-        self.started = asyncio.Event()
+        self.started: asyncio.Event = asyncio.Event()
         #: Set when this replica leads (or nothing elects) and its reconcilers have been started.
-        self.elected = asyncio.Event()
+        self.elected: asyncio.Event = asyncio.Event()
 
     def add(self, runnable: RunnableLike, group: Group) -> None:
         """Take a runnable in.

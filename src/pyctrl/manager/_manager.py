@@ -68,8 +68,8 @@ class Manager:
         if (config is None) == (client is None):
             raise ManagerError("a Manager needs either a config, such as Config.load(), or client=..., and not both")
         self.config = config
-        self.scheme = scheme or Scheme()
-        self.random = random or Random()
+        self.scheme: Scheme = scheme or Scheme()
+        self.random: Random = random or Random()
         #: Names of controllers in this manager; the builder sees to it that they differ.
         self.controller_names: set[str] = set()
         self._given_client = client
