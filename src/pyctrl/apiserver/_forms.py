@@ -58,7 +58,7 @@ def accepted_form(accept: str) -> Form:
         found = _MEDIA.get(media)
         if found is None:
             continue
-        options = dict(part.partition("=")[::2] for part in parameters)
+        options = {name: value for name, _, value in (part.partition("=") for part in parameters)}
         wanted = options.get("as", "")
         if not wanted:
             return Form(found)
