@@ -12,7 +12,7 @@ from typing import Self
 
 from pyctrl._tasks import unwrapped
 from pyctrl.api import KindLike, Scheme
-from pyctrl.cache import Cache, CachedClient, KindOptions
+from pyctrl.cache import Cache, CachedClient, KindOptions, Outside
 from pyctrl.client import Client, Config
 from pyctrl.errors import ManagerError
 from pyctrl.manager._groups import Group
@@ -45,6 +45,7 @@ class Manager:
         client: Client | None = None,
         namespaces: Iterable[str] | None = None,
         kinds: Mapping[KindLike, KindOptions] | None = None,
+        outside: Outside = Outside.RAISE,
         scheme: Scheme | None = None,
         grace_period: timedelta | None = timedelta(seconds=30),
         cache_sync_timeout: timedelta = timedelta(minutes=2),
@@ -57,6 +58,7 @@ class Manager:
             client: a client that is open already, instead of ``config``; its owner closes it.
             namespaces: cache these only; all by default.
             kinds: what the cache keeps of single kinds.
+            outside: what becomes of reads that the cache cannot answer: an error, or a request.
             scheme: classes for kinds, for reads that name a kind by its group, version and kind.
             grace_period: what stopping may take; None waits for as long as it takes.
             cache_sync_timeout: what the first lists may take before `run` fails with the last error seen.
@@ -75,6 +77,7 @@ class Manager:
         self._given_client = client
         self._namespaces = namespaces
         self._kinds = dict(kinds or {})
+        self._outside = outside
         self._cache_sync_timeout = cache_sync_timeout
         self._lifecycle = Lifecycle(grace_period=grace_period)
         self._exit = AsyncExitStack()
@@ -85,7 +88,7 @@ class Manager:
         if live is None and self.config is not None:
             live = await self._exit.enter_async_context(Client.connect(self.config))
         assert live is not None  # __init__ saw to it that there is one
-        cache = Cache(live, options=self._kinds, namespaces=self._namespaces, random=self.random)
+        cache = Cache(live, options=self._kinds, namespaces=self._namespaces, outside=self._outside, random=self.random)
         self._client = CachedClient(cache, live)
         self.add(_CacheLife(cache, self._cache_sync_timeout), group=Group.CACHES)
         return self

@@ -12,9 +12,10 @@ import pytest
 
 from pyctrl.api import GroupVersionKind, Key, ObjectMeta
 from pyctrl.apiserver import ApiServer
+from pyctrl.cache import KindOptions, Outside, Selector
 from pyctrl.client import Client, Config
 from pyctrl.controller import Builder, Reconciler, Request, Result
-from pyctrl.errors import ManagerError, NotSynced
+from pyctrl.errors import ManagerError, NotCovered, NotSynced
 from pyctrl.kinds.core.v1 import ConfigMap
 from pyctrl.manager import Group, Manager
 from pyctrl.testing import VirtualTimeLoop
@@ -101,6 +102,27 @@ async def test_a_kind_that_nobody_serves_ends_the_manager_with_its_name() -> Non
             await manager.run(handle_signals=False)
 
     assert now() == 30
+
+
+async def test_what_the_cache_watches_is_decided_in_one_place() -> None:
+    """Namespaces, kinds and reads outside of them are options of the manager."""
+    options = KindOptions(selectors=[Selector(labels="app=web")])
+    config = Config.in_process(ApiServer())
+    async with Manager(config, namespaces=["default"], kinds={ConfigMap: options}) as manager:
+        manager.cache.informer(ConfigMap)
+
+        async def look() -> None:
+            await manager.client.create(config_map("a"))
+            with pytest.raises(NotCovered, match="app=web"):
+                await manager.client.list(ConfigMap, namespace="default")
+            with pytest.raises(NotCovered, match="default"):
+                await manager.client.list(ConfigMap, labels="app=web")
+            manager.ask_to_stop()
+
+        manager.add(look)
+        await manager.run(handle_signals=False)
+    async with Manager(config, outside=Outside.LIVE) as manager:
+        assert "a" in await names(manager.client)
 
 
 async def test_a_given_client_stays_open() -> None:
