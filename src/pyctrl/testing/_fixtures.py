@@ -91,7 +91,7 @@ async def namespace(cluster: ClusterUnderTest, client: Client) -> AsyncIterator[
 @pytest_asyncio.fixture
 async def running_pods(cluster: ClusterUnderTest) -> AsyncIterator[None]:
     """Make pods run: on a cluster without nodes, such as a bare control plane, a pretend kubelet plays their part."""
-    from pyctrl.testing._running import stand_ins
+    from pyctrl.testing._stand_ins import stand_ins
 
     async with stand_ins(cluster):
         yield
