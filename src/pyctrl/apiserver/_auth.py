@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from ._answers import unauthorized
 from ._tokens import TokenSigner
 
+ADMINISTRATORS = "system:masters"
 AUTHENTICATED = "system:authenticated"
 ANONYMOUS_GROUP = "system:unauthenticated"
 
@@ -23,7 +24,7 @@ class User:
 
 
 ANONYMOUS = User(name="system:anonymous", groups=(ANONYMOUS_GROUP,))
-ADMIN = User(name="kubernetes-admin", groups=("system:masters", AUTHENTICATED))
+ADMIN = User(name="kubernetes-admin", groups=(ADMINISTRATORS, AUTHENTICATED))
 
 
 class Authenticator:

@@ -79,7 +79,7 @@ class _Front:
             return too_large(BODY_LIMIT).answer()
         url = request.rel_url
         return await self._server.handle(
-            request.method, url.raw_path, list(url.query.items()), dict(request.headers), body
+            request.method, url.raw_path, list(url.query.items()), request.headers, body
         )
 
     async def _stream(

@@ -28,6 +28,7 @@ from ._bootstrap import default_objects
 from ._documents import NO_PAGE, Documents
 from ._establishing import Establishing
 from ._forms import accepted_form, is_custom
+from ._impersonation import GROUP, impersonated
 from ._request import Query, Request, Target, parse_target
 from ._resources import Registry, ResourceType
 from ._reviews import Reviews
@@ -42,6 +43,8 @@ from ._verbs_write import Writes
 log = logging.getLogger("pyctrl.apiserver")
 
 VERSION_WAIT_SECONDS = 3.0  # kube-apiserver's patience for a version in the future
+
+VERSION_DIGITS = 20  # of the largest 64-bit number
 
 Handler = Callable[[Request], Answer]
 
@@ -93,8 +96,8 @@ class ApiServer:
     ) -> Answer:
         """Answer one request. Never raises for what a client sent; a watch's answer streams until it is closed."""
         for name, value in query:
-            if name == "resourceVersion" and value.isdecimal() and int(value) > self.storage.version:
-                await self.storage.reaches(int(value), seconds=VERSION_WAIT_SECONDS)
+            if name == "resourceVersion" and (version := _number(value)) > self.storage.version:
+                await self.storage.reaches(version, seconds=VERSION_WAIT_SECONDS)
         return self.answer_now(method, path, query, headers, body)
 
     def answer_now(
@@ -119,7 +122,7 @@ class ApiServer:
     def _answer(
         self, method: str, path: str, query: Query, headers: Mapping[str, str], body: bytes, warnings: list[str]
     ) -> Answer:
-        user = self._authenticator.user(headers)
+        user = impersonated(self._authenticator.user(headers), headers)
         target = parse_target(path)
         if target is None:
             return self._documents.answer(method, path, headers.get("accept", ""))
@@ -215,13 +218,25 @@ class ApiServer:
 
     def _check_version(self, request: Request) -> None:
         """Refuse a version that the storage has not reached; `handle` has waited for it already."""
-        version = request.query.get("resourceVersion")
-        if version.isdecimal() and int(version) > self.storage.version:
-            raise version_too_large(int(version), self.storage.version)
+        version = _number(request.query.get("resourceVersion"))
+        if version > self.storage.version:
+            raise version_too_large(version, self.storage.version)
+
+
+def _number(version: str) -> int:
+    """Read a version; 0 when it is none, which is told where it is used."""
+    return int(version) if version.isascii() and version.isdecimal() and len(version) < VERSION_DIGITS else 0
 
 
 def _lowered(headers: Mapping[str, str] | None) -> dict[str, str]:
-    return {name.lower(): value for name, value in (headers or {}).items()}
+    """Return headers by their names in lower case; of a repeated one the first, as in Go, but every group."""
+    if headers is None:
+        return {}
+    lowered = {name.lower(): headers[name] for name in headers}
+    every: Callable[[str], list[str]] | None = getattr(headers, "get_all", None) or getattr(headers, "getall", None)
+    if GROUP in lowered and every is not None:  # a mapping that knows of repeated headers
+        lowered[GROUP] = "\n".join(every(GROUP))
+    return lowered
 
 
 def _with_warnings(answer: Answer, warnings: list[str]) -> Answer:

@@ -30,6 +30,7 @@ EventType = Literal["ADDED", "MODIFIED", "DELETED"]
 _encode = msgspec.json.encode
 _decode = msgspec.json.decode
 _version_of = attrgetter("version")
+_key_of = attrgetter("key")
 
 
 class Compacted(Exception):
@@ -187,6 +188,7 @@ class Collection:
         self._events: list[Event] = []
         self._first = 0  # the position of self._events[0]
         self._compacted = 0  # every version up to this one is forgotten
+        self._past: tuple[int, list[Stored]] | None = None  # the last older state that was listed: pages come in rows
         self._waiters: set[asyncio.Future[bool]] = set()
         self._listeners: list[Callable[[Event], None]] = []
 
@@ -201,8 +203,10 @@ class Collection:
 
     def current(self, namespace: str) -> list[Stored]:
         """Give all objects of a namespace (or of all, with ""), sorted by key."""
-        objects = self._objects
-        return [objects[key] for key in self._in_namespace(self._keys, namespace)]
+        keys, objects = self._keys, self._objects
+        if namespace:
+            keys = keys[bisect_left(keys, f"{namespace}/") : bisect_left(keys, f"{namespace}{_AFTER_SLASH}")]
+        return [objects[key] for key in keys]
 
     def at(self, version: int, namespace: str) -> list[Stored]:
         """Give the objects as they were at `version`.
@@ -213,19 +217,19 @@ class Collection:
         start = self.position_after(version) - self._first
         if start == len(self._events):
             return self.current(namespace)
+        if self._past is None or self._past[0] != version:
+            self._past = version, self._rewound(start)
+        return _of_namespace(self._past[1], namespace)
+
+    def _rewound(self, start: int) -> list[Stored]:
+        """Take back the events from `start` on."""
         then: dict[str, Stored] = dict(self._objects)
         for event in reversed(self._events[start:]):
             if event.previous is not None:
                 then[event.previous.key] = event.previous
             elif event.current is not None:
                 del then[event.current.key]
-        return [then[key] for key in self._in_namespace(sorted(then), namespace)]
-
-    @staticmethod
-    def _in_namespace(keys: list[str], namespace: str) -> list[str]:
-        if not namespace:
-            return keys
-        return keys[bisect_left(keys, f"{namespace}/") : bisect_left(keys, f"{namespace}0")]  # "0" follows "/"
+        return [then[key] for key in sorted(then)]
 
     # -- writing -----------------------------------------------------------------------------------------------
 
@@ -265,6 +269,7 @@ class Collection:
         if count:
             self._compacted = max(self._compacted, self._events[count - 1].version)
             del self._events[:count]
+            self._past = None
             self._first += count
 
     # -- history -----------------------------------------------------------------------------------------------
@@ -314,6 +319,16 @@ class Collection:
     def listen(self, listener: Callable[[Event], None]) -> None:
         """Call `listener` in the transaction of every event, for what must never lag behind the storage."""
         self._listeners.append(listener)
+
+
+_AFTER_SLASH = "0"  # the character after "/": what sorts after every key of a namespace
+
+
+def _of_namespace(objects: list[Stored], namespace: str) -> list[Stored]:
+    if not namespace:
+        return objects
+    first = bisect_left(objects, f"{namespace}/", key=_key_of)
+    return objects[first : bisect_left(objects, f"{namespace}{_AFTER_SLASH}", key=_key_of)]
 
 
 def _expire(waiter: asyncio.Future[bool]) -> None:

@@ -90,6 +90,13 @@ async def test_a_version_in_the_future_is_waited_for(ask: Asker) -> None:
     assert answer.status == 504
 
 
+@pytest.mark.parametrize(("version", "code"), [("x", 400), ("-1", 400), ("9" * 30, 400), ("9" * 5000, 400), ("²", 400)])
+async def test_a_version_that_is_no_number_is_refused(ask: Asker, version: str, code: int) -> None:
+    """Text, negative and absurdly large versions are a client's mistake, never the server's."""
+    answer = await ask.server.handle("GET", CONFIGMAPS, [("resourceVersion", version)], {}, b"")
+    assert answer.status == code
+
+
 def test_built_in_items_do_not_repeat_their_kind(ask: Asker) -> None:
     """Items of a built-in list have no kind and apiVersion of their own; a single object has."""
     ask.make("a")
