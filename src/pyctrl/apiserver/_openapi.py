@@ -7,14 +7,12 @@ from collections.abc import Iterator, Mapping
 from ._builtin_type import BuiltinType
 from ._custom_type import CustomType
 from ._discovery import VERSION
+from ._openapi_paths import META, SCHEMAS, component_name, path_as_v2, paths_of
 from ._resources import Registry
 from ._schema import JSON
 
 _INFO = {"title": "Kubernetes", "version": VERSION["gitVersion"]}
-_META = "io.k8s.apimachinery.pkg.apis.meta.v1."
-_ACTIONS = (("get", "list"), ("post", "post"))
-_ITEM_ACTIONS = (("get", "get"), ("put", "put"), ("patch", "patch"), ("delete", "delete"))
-_V3, _V2 = "#/components/schemas/", "#/definitions/"
+_V2 = "#/definitions/"
 
 
 def openapi_answer(registry: Registry, path: str) -> dict[str, JSON] | None:
@@ -45,33 +43,9 @@ def _document(registry: Registry, group: str, version: str) -> dict[str, JSON] |
     return {
         "openapi": "3.0.0",
         "info": _INFO,
-        "paths": dict(_paths(types)),
+        "paths": dict(paths_of(types, registry.components)),
         "components": {"schemas": _schemas(registry, types)},
     }
-
-
-def _paths(types: list[BuiltinType | CustomType]) -> Iterator[tuple[str, JSON]]:
-    for each in types:
-        root = f"/apis/{each.group}/{each.version}" if each.group else f"/api/{each.version}"
-        place = f"{root}/namespaces/{{namespace}}/{each.plural}" if each.namespaced else f"{root}/{each.plural}"
-        if each.namespaced and "list" in each.verbs:
-            yield f"{root}/{each.plural}", dict(_operations(each, (("get", "list"),)))
-        yield place, dict(_operations(each, _ACTIONS))
-        yield f"{place}/{{name}}", dict(_operations(each, _ITEM_ACTIONS))
-
-
-def _operations(each: BuiltinType | CustomType, actions: tuple[tuple[str, str], ...]) -> Iterator[tuple[str, JSON]]:
-    kind = {"group": each.group, "version": each.version, "kind": each.kind}
-    for method, action in actions:
-        yield (
-            method,
-            {
-                "x-kubernetes-action": action,
-                "x-kubernetes-group-version-kind": kind,
-                "responses": {"200": {"description": "OK"}},
-                "operationId": f"{action}{each.group.replace('.', '')}{each.version}{each.kind}{len(actions)}",
-            },
-        )
 
 
 def _schemas(registry: Registry, types: list[BuiltinType | CustomType]) -> dict[str, JSON]:
@@ -87,25 +61,20 @@ def _schemas(registry: Registry, types: list[BuiltinType | CustomType]) -> dict[
 
 def _metadata_schemas(registry: Registry) -> Iterator[tuple[str, JSON]]:
     for name, component in registry.components.document("core_v1").items():
-        if name.startswith(_META):
+        if name.startswith(META):
             yield name, component
 
 
-def component_name(each: CustomType) -> str:
-    """Name the component of a custom kind as kube-apiserver does: the group backwards, the version, the kind."""
-    return ".".join((*reversed(each.group.split(".")), each.version, each.kind))
-
-
 def _custom_schemas(each: CustomType) -> Iterator[tuple[str, JSON]]:
-    name = component_name(each)
+    name = component_name(each.group, each.version, each.kind)
     kind = {"group": each.group, "version": each.version, "kind": each.kind}
     schema = dict((each.described.get("schema") or {}).get("openAPIV3Schema") or {"type": "object"})
     typed = {"apiVersion": {"type": "string"}, "kind": {"type": "string"}}
-    metadata = {"allOf": [{"$ref": f"{_V3}{_META}ObjectMeta"}]}
+    metadata = {"allOf": [{"$ref": f"{SCHEMAS}{META}ObjectMeta"}]}
     schema["properties"] = {**typed, **(schema.get("properties") or {}), "metadata": metadata}
     yield name, {**schema, "x-kubernetes-group-version-kind": [kind]}
-    items = {"type": "array", "items": {"allOf": [{"$ref": _V3 + name}]}}
-    list_metadata = {"allOf": [{"$ref": f"{_V3}{_META}ListMeta"}]}
+    items = {"type": "array", "items": {"allOf": [{"$ref": SCHEMAS + name}]}}
+    list_metadata = {"allOf": [{"$ref": f"{SCHEMAS}{META}ListMeta"}]}
     yield (
         f"{name}List",
         {
@@ -125,7 +94,7 @@ def _everything(registry: Registry) -> dict[str, JSON]:
     return {
         "swagger": "2.0",
         "info": _INFO,
-        "paths": dict(_paths(types)),
+        "paths": {path: _as_v2(path_as_v2(item)) for path, item in paths_of(types, registry.components)},
         "definitions": {name: _as_v2(each) for name, each in _schemas(registry, types).items()},
     }
 
@@ -138,6 +107,6 @@ def _as_v2(schema: JSON) -> JSON:
         return schema
     reference = schema.get("$ref") or next((each["$ref"] for each in schema.get("allOf") or () if "$ref" in each), None)
     if isinstance(reference, str):
-        return {"$ref": reference.replace(_V3, _V2)}
+        return {"$ref": reference.replace(SCHEMAS, _V2)}
     dropped = ("oneOf", "anyOf", "allOf", "not", "nullable", "default")
     return {key: _as_v2(value) for key, value in schema.items() if key not in dropped}
