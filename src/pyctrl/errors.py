@@ -1,7 +1,7 @@
 """Every exception of pyctrl, in one tree.
 
     PyctrlError
-    ├── ApiError                      the API server answered with a failure; ``may_retry`` says whether asking again can help
+    ├── ApiError                      a failure answered by the server; ``may_retry`` says if trying again can help
     │   ├── BadRequest                400
     │   ├── Unauthorized              401
     │   ├── Forbidden                 403, with verb, resource and scope parsed
@@ -44,7 +44,8 @@
     ├── ControllerError
     │   ├── InvalidResult             a reconciler returned something that is not a Result
     │   ├── DuplicateName             two controllers of one manager have the same name
-    │   └── BuilderError              a controller is wired in a way that cannot work
+    │   ├── BuilderError              a controller is wired in a way that cannot work
+    │   └── QueueClosed               a queue that has been closed gives out nothing more
     └── ManagerError
         └── GracePeriodExceeded       something did not stop in the time it was given
 
@@ -96,6 +97,7 @@ __all__ = [
     "PatchError",
     "PyctrlError",
     "QuantityError",
+    "QueueClosed",
     "RequestEntityTooLarge",
     "RequestTimeout",
     "SelectorError",
@@ -386,7 +388,11 @@ class StreamBroken(TransportError):
 
 
 class ConfigError(PyctrlError):
-    """Raised when a login cannot be used as it is written. Names the file and the entry. Not retryable."""
+    """Raised when a login cannot be used as it is written. Names the file and the entry.
+
+    Not retryable while a `Config` is made. From a request it may also mean that a plugin or an identity provider is
+    down for now, and a later try can help.
+    """
 
 
 class NoConfiguration(ConfigError):
@@ -526,6 +532,10 @@ class DuplicateName(ControllerError):
 
 class BuilderError(ControllerError):
     """Raised by `build` when a controller is wired in a way that cannot work."""
+
+
+class QueueClosed(ControllerError):
+    """Raised to those who wait for a request when the queue has been closed."""
 
 
 class ManagerError(PyctrlError):

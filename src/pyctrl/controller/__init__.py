@@ -38,7 +38,7 @@ from pyctrl.controller._predicates import (
     resource_version_changed,
     where,
 )
-from pyctrl.controller._queue import Intake, Queue, QueueClosed, QueueStatistics
+from pyctrl.controller._queue import Intake, Queue, QueueStatistics
 from pyctrl.controller._reconciler import Reconciler, Request, Result
 from pyctrl.controller._sources import ChannelSource, Source, TickSource
 from pyctrl.controller._turn import Turn
@@ -61,7 +61,6 @@ __all__ = [
     "OmittedCauses",
     "Predicate",
     "Queue",
-    "QueueClosed",
     "QueueStatistics",
     "RateLimiter",
     "ReconcileStatistics",

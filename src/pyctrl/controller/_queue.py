@@ -18,13 +18,9 @@ from pyctrl.controller._limiter import ExponentialBackoff, RateLimiter
 from pyctrl.controller._line import Line
 from pyctrl.controller._reconciler import Request
 from pyctrl.controller._turn import Failed, GivenUp, Succeeded, Turn
-from pyctrl.errors import ControllerError
+from pyctrl.errors import QueueClosed
 
-__all__ = ["Intake", "Queue", "QueueClosed", "QueueStatistics"]
-
-
-class QueueClosed(ControllerError):
-    """Raised by `Queue.take` when the queue is closed and nothing more will be handed out."""
+__all__ = ["Intake", "Queue", "QueueStatistics"]
 
 
 class Intake(Protocol):

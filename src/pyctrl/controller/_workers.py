@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable
 
-from pyctrl.controller._queue import Queue, QueueClosed
+from pyctrl.controller._queue import Queue
 from pyctrl.controller._turn import Turn
+from pyctrl.errors import QueueClosed
 
 __all__ = ["Workers"]
 

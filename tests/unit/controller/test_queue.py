@@ -9,8 +9,9 @@ import pytest
 
 from pyctrl.controller._causes import RetryCause, TimerCause, TriggerCause
 from pyctrl.controller._limiter import ExponentialBackoff
-from pyctrl.controller._queue import Queue, QueueClosed
+from pyctrl.controller._queue import Queue
 from pyctrl.controller._reconciler import Request
+from pyctrl.errors import QueueClosed
 
 A, B, C = (Request("default", name) for name in "abc")
 
