@@ -21,6 +21,7 @@ from pyctrl.client._tls import ClientCertificate, Pem, Tls
 from pyctrl.errors import ConfigError
 
 if TYPE_CHECKING:
+    from pyctrl.client._kubernetes_asyncio import LoadedConfiguration
     from pyctrl.client._transport import Application
 
 __all__ = ["Config", "server_address"]
@@ -196,6 +197,49 @@ class Config:
             source="an API server in this process",
             application=application,
         )
+
+    @classmethod
+    def from_kubernetes_asyncio(cls, configuration: LoadedConfiguration, *, namespace: str = "default") -> Config:
+        """Take a ``kubernetes_asyncio.client.Configuration`` that a loader of that library, or the program, has filled.
+
+        Its ``refresh_api_key_hook``, plain or async, is called for each request, never twice at the same time, and
+        once more after a 401. Address, authority and proxy are read now; token and client certificate each time.
+        They mean what they mean there: ``verify_ssl=False`` wins over an authority, and from Python 3.13 on
+        certificates are checked strictly unless ``disable_strict_ssl_verification`` is set.
+
+        Args:
+            configuration: the one that was passed to the loader as ``client_configuration``.
+            namespace: of the login; a Configuration has none, so the loaders lose that of the context.
+
+        Raises:
+            ConfigError: it is not loaded, or has something that cannot be done.
+        """
+        from pyctrl.client import _kubernetes_asyncio
+
+        return _kubernetes_asyncio.from_configuration(configuration, namespace)
+
+    @classmethod
+    async def load_with_kubernetes_asyncio(
+        cls,
+        *,
+        kubeconfig: str | os.PathLike[str] | Sequence[str | os.PathLike[str]] | None = None,
+        context: str | None = None,
+        service_account: str | os.PathLike[str] | None = None,
+    ) -> Config:
+        """Find a login as `load` does, and let kubernetes_asyncio's loaders make it, as for its gcp provider.
+
+        pyctrl finds the files, the context with its namespace, and whom to act as. The library fetches tokens and
+        certificates, which are renewed shortly before they expire and after a 401, never twice at the same time, with
+        the time limits of plugins. No kubeconfig is ever rewritten. Certificates and keys in a kubeconfig lie in
+        temporary files until the process ends: that is how the library takes them.
+
+        Raises:
+            NoConfiguration: no source is there; ``attempts`` lists each one and why it was not taken.
+            ConfigError: a source is there and cannot be used, or kubernetes_asyncio is not installed.
+        """
+        from pyctrl.client import _kubernetes_asyncio
+
+        return await _kubernetes_asyncio.load(kubeconfig, context, service_account)
 
     def to_kubeconfig(self, *, context_name: str = "pyctrl") -> str:
         """Return this login as a kubeconfig that stands alone: certificates are in it, and so are tokens and keys.

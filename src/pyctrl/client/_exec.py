@@ -26,7 +26,15 @@ from pyctrl.client._single_flight import SingleFlight
 from pyctrl.client._tls import ClientCertificate, Pem
 from pyctrl.errors import ConfigError
 
-__all__ = ["ExecCredentials", "ExecPlugin", "InteractiveMode", "resolved_command"]
+__all__ = [
+    "PERSON_SECONDS",
+    "RUN_SECONDS",
+    "ExecCredentials",
+    "ExecPlugin",
+    "InteractiveMode",
+    "renewal_time",
+    "resolved_command",
+]
 
 log = logging.getLogger("pyctrl.client")
 
@@ -134,11 +142,13 @@ class ExecCredentials:
     async def _issue(self) -> None:
         status = _status_of(self._plugin, await _run(self._plugin))
         expires_at = _expiry(self._plugin, status)
-        self._issued = _Issued(_token(self._plugin, status), _certificate(self._plugin, status), _renewal(expires_at))
+        token, certificate = _token(self._plugin, status), _certificate(self._plugin, status)
+        self._issued = _Issued(token, certificate, renewal_time(expires_at))
         self._expires_at = expires_at
 
 
-def _renewal(expires_at: datetime | None) -> datetime | None:
+def renewal_time(expires_at: datetime | None) -> datetime | None:
+    """Return when to ask a plugin again for what expires then; None for never."""
     if expires_at is None:
         return None
     early = expires_at - RENEW_BEFORE

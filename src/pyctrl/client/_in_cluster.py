@@ -16,7 +16,7 @@ from pyctrl.client._proxy import proxy_from_environment
 from pyctrl.client._tls import Pem, Tls
 from pyctrl.errors import ConfigError
 
-__all__ = ["SERVICE_ACCOUNT", "in_cluster"]
+__all__ = ["SERVICE_ACCOUNT", "in_cluster", "namespace_of"]
 
 log = logging.getLogger("pyctrl.client")
 
@@ -30,7 +30,7 @@ def in_cluster(service_account: str | os.PathLike[str] | None = None) -> Config:
     token = directory / "token"
     return Config(
         server=server,
-        namespace=_namespace(directory),
+        namespace=namespace_of(directory),
         tls=Tls(ca=_authority(directory / "ca.crt")),
         credentials=TokenFile(token, token=read_token(token, "the service account's token")),
         proxy=proxy_from_environment(server),
@@ -56,7 +56,8 @@ def _authority(path: Path) -> Pem | None:
     return pem
 
 
-def _namespace(directory: Path) -> str:
+def namespace_of(directory: Path) -> str:
+    """Return the namespace of this pod."""
     named = os.environ.get("POD_NAMESPACE")  # by the downward API; client-go asks it first, too
     if named:
         return named

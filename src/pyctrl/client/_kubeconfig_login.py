@@ -15,7 +15,7 @@ from pyctrl.client._oidc import OidcCredentials, OidcProvider
 from pyctrl.client._proxy import checked_proxy, proxy_from_environment
 from pyctrl.client._tls import ClientCertificate, Tls
 
-__all__ = ["log_in"]
+__all__ = ["impersonation", "log_in"]
 
 # A cluster's extension of this name is handed to exec plugins that ask for it.
 _PLUGIN_SETTINGS = "client.authentication.k8s.io/exec"
@@ -39,7 +39,7 @@ def log_in(kubeconfig: Kubeconfig, context_name: str | None, *, server: str = ""
         namespace=context.text("namespace") or "default",
         tls=tls,
         credentials=credentials,
-        impersonate=_impersonation(user),
+        impersonate=impersonation(user),
         proxy=_proxy(cluster, address),
         source=f"{kubeconfig.origin}, context {context.name!r}",
     )
@@ -77,7 +77,8 @@ def _proxy(cluster: Entry, address: str) -> str | None:
     return checked_proxy(named, f"proxy-url of {cluster}") if named else proxy_from_environment(address)
 
 
-def _impersonation(user: Entry) -> Impersonation | None:
+def impersonation(user: Entry) -> Impersonation | None:
+    """Return whom the user acts as, None for himself."""
     name, uid, groups = user.text("as"), user.text("as-uid"), user.texts("as-groups")
     extra = user.part("as-user-extra")
     if not (name or uid or groups or extra.fields):

@@ -6,6 +6,7 @@ import logging
 import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import TypeVar
 
 from pyctrl.client._config import Config, server_address
 from pyctrl.client._in_cluster import in_cluster
@@ -14,7 +15,18 @@ from pyctrl.client._kubeconfig_login import log_in
 from pyctrl.client._proxy import proxy_from_environment
 from pyctrl.errors import ConfigError, NoConfiguration
 
-__all__ = ["from_flags", "from_kubeconfig", "from_kubeconfig_text", "load"]
+__all__ = [
+    "NotThereError",
+    "Paths",
+    "first",
+    "from_flags",
+    "from_kubeconfig",
+    "from_kubeconfig_text",
+    "kubeconfig_of",
+    "load",
+    "named_kubeconfig",
+    "users_kubeconfig",
+]
 
 log = logging.getLogger("pyctrl.client")
 
@@ -22,12 +34,14 @@ Paths = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
 
 _HOME = "~/.kube/config"
 
+T = TypeVar("T")
+
 
 def load(kubeconfig: Paths | None, context: str | None, service_account: str | os.PathLike[str] | None) -> Config:
     """Find a login; see `Config.load`, which is the contract."""
     if kubeconfig is not None:
         return from_kubeconfig(kubeconfig, context)
-    config = _first(
+    config = first(
         ("KUBECONFIG", lambda: _from_environment(context)),
         ("in-cluster", lambda: _from_pod(context, service_account)),
         (_HOME, lambda: _from_home(context)),
@@ -38,8 +52,7 @@ def load(kubeconfig: Paths | None, context: str | None, service_account: str | o
 
 def from_kubeconfig(paths: Paths, context: str | None) -> Config:
     """Take a context of one kubeconfig, or of several merged."""
-    files = [paths] if isinstance(paths, (str, os.PathLike)) else list(paths)
-    return log_in(Kubeconfig.read(files), context)
+    return log_in(kubeconfig_of(paths), context)
 
 
 def from_kubeconfig_text(text: str, context: str | None) -> Config:
@@ -65,43 +78,59 @@ def from_flags(
         attempt = ("in-cluster", str(error))
         log.warning("the in-cluster login failed: falling back to the default kubeconfigs", extra={"error": str(error)})
     sources = (("KUBECONFIG", lambda: _from_environment(None)), (_HOME, lambda: _from_home(None)))
-    return _first(*sources, tried=[attempt])
+    return first(*sources, tried=[attempt])
 
 
-class _NotThereError(Exception):
+class NotThereError(Exception):
     """A source that does not apply: the next one is tried."""
 
 
-def _first(*sources: tuple[str, Callable[[], Config]], tried: Sequence[tuple[str, str]] = ()) -> Config:
+def first(*sources: tuple[str, Callable[[], T]], tried: Sequence[tuple[str, str]] = ()) -> T:
+    """Return what the first source that is there gives. Raises NoConfiguration if none is."""
     attempts = list(tried)
     for name, source in sources:
         try:
             return source()
-        except (_NotThereError, MissingKubeconfig) as error:
+        except (NotThereError, MissingKubeconfig) as error:
             attempts.append((name, str(error)))
     raise NoConfiguration(attempts)
 
 
 def _from_environment(context: str | None) -> Config:
-    files = _named_files()
-    if not files:
-        raise _NotThereError("not set")
-    return from_kubeconfig(files, context)
+    return log_in(named_kubeconfig(), context)
 
 
 def _from_pod(context: str | None, service_account: str | os.PathLike[str] | None) -> Config:
     if context is not None:
-        raise _NotThereError(f"not tried, because context {context!r} was asked for")
+        raise NotThereError(f"not tried, because context {context!r} was asked for")
     try:
         return in_cluster(service_account)
     except ConfigError as error:  # outside of pods, and in those without a mounted token, the next source is meant
-        raise _NotThereError(str(error)) from error
+        raise NotThereError(str(error)) from error
 
 
 def _from_home(context: str | None) -> Config:
+    return log_in(users_kubeconfig(), context)
+
+
+def kubeconfig_of(paths: Paths) -> Kubeconfig:
+    """Read one kubeconfig, or several merged."""
+    return Kubeconfig.read([paths] if isinstance(paths, (str, os.PathLike)) else list(paths))
+
+
+def named_kubeconfig() -> Kubeconfig:
+    """Read what KUBECONFIG names."""
+    files = _named_files()
+    if not files:
+        raise NotThereError("not set")
+    return Kubeconfig.read(files)
+
+
+def users_kubeconfig() -> Kubeconfig:
+    """Read the kubeconfig in the home directory, unless KUBECONFIG names others."""
     if _named_files():
-        raise _NotThereError("not tried, because KUBECONFIG is set and means another cluster")
-    return from_kubeconfig(Path.home() / ".kube" / "config", context)
+        raise NotThereError("not tried, because KUBECONFIG is set and means another cluster")
+    return Kubeconfig.read([Path.home() / ".kube" / "config"])
 
 
 def _named_files() -> list[str]:

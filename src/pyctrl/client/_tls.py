@@ -210,7 +210,7 @@ class TlsContexts:
 
     async def _check(self, certificate: ClientCertificate | None) -> None:
         self._checked_at, self._certificate = asyncio.get_running_loop().time(), certificate
-        version = (self._tls.version(), certificate)
+        version = (self._tls.version(), certificate and certificate.version())
         if self._context is not None and version == self._built_from:
             return
         try:
