@@ -78,9 +78,7 @@ class _Front:
         if body is None:
             return too_large(BODY_LIMIT).answer()
         url = request.rel_url
-        return await self._server.handle(
-            request.method, url.raw_path, list(url.query.items()), request.headers, body
-        )
+        return await self._server.handle(request.method, url.raw_path, list(url.query.items()), request.headers, body)
 
     async def _stream(
         self, request: web.BaseRequest, answer: Answer, body: AsyncGenerator[bytes, None]

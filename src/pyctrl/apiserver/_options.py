@@ -14,6 +14,7 @@ from ._answers import (
     invalid_options,
     invalid_value,
     required,
+    too_long,
     unclassified,
     unsupported,
 )
@@ -50,14 +51,11 @@ def write_options(query: Query, kind: str, *, is_apply: bool = False) -> WriteOp
         if not is_apply and force is not None:
             causes.append(field_forbidden("force", "may not be specified for non-apply patch"))
     if len(manager) > MANAGER_LIMIT:
-        causes.append(
-            Cause("FieldValueTooLong", f"Too long: may not be more than {MANAGER_LIMIT} bytes", "fieldManager")
-        )
+        causes.append(too_long("fieldManager", MANAGER_LIMIT))
     causes += _dry_run_causes(query.every("dryRun"))
     validation = query.get("fieldValidation")
     if validation not in FIELD_VALIDATION:
-        allowed = ("", "Ignore", "Strict", "Warn")
-        causes.append(unsupported("fieldValidation", validation, allowed))
+        causes.append(unsupported("fieldValidation", validation, FIELD_VALIDATION))
     if causes:
         raise invalid_options(kind, causes)
     return WriteOptions(dry_run=bool(query.every("dryRun")), field_validation=validation or "Warn", force=bool(force))

@@ -11,8 +11,7 @@ from ._bodies import decode_object
 from ._forms import answer_value, typed_first
 from ._identity import timestamp
 from ._request import Request, Target
-
-AUDIENCE = "https://kubernetes.default.svc"
+from ._tokens import ISSUER
 
 _AUTHENTICATION, _AUTHORIZATION = "authentication.k8s.io", "authorization.k8s.io"
 _ACCESS = ("selfsubjectaccessreviews", "subjectaccessreviews", "localsubjectaccessreviews")
@@ -59,7 +58,7 @@ class Reviews:
         user = self._authenticator.find(token)
         if user is None:
             return {"user": {}, "error": "invalid bearer token"}
-        return {"authenticated": True, "user": user_info(user), "audiences": [AUDIENCE]}
+        return {"authenticated": True, "user": user_info(user), "audiences": [ISSUER]}
 
 
 def user_info(user: User) -> dict[str, Any]:

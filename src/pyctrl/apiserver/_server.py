@@ -162,7 +162,7 @@ class ApiServer:
     # -- which verb --------------------------------------------------------------------------------------------
 
     def _routes(self) -> dict[tuple[str, str], tuple[str, Handler]]:
-        """Verbs by method and shape of the URL, with the verb that the kind must have for it."""
+        """Handlers by method and shape of the URL, with the verb that the kind must have; sub-resources need none."""
         return {
             ("POST", "collection"): ("create", self._writes.create),
             ("GET", "collection"): ("list", self._list_or_watch),
@@ -171,16 +171,16 @@ class ApiServer:
             ("PUT", "object"): ("update", self._writes.replace),
             ("PATCH", "object"): ("patch", self._writes.patch),
             ("DELETE", "object"): ("delete", self._deletes.delete),
-            ("GET", "status"): ("get", self._reads.get),
-            ("PUT", "status"): ("get", self._writes.replace),
-            ("PATCH", "status"): ("get", self._writes.patch),
-            ("GET", "scale"): ("get", self._scales.get),
-            ("PUT", "scale"): ("get", self._scales.replace),
-            ("PATCH", "scale"): ("get", self._scales.patch),
-            ("PUT", "finalize"): ("get", self._subresources.finalize),
-            ("POST", "binding"): ("get", self._subresources.bind),
-            ("POST", "eviction"): ("get", self._subresources.evict),
-            ("POST", "token"): ("get", self._subresources.token),
+            ("GET", "status"): ("", self._reads.get),
+            ("PUT", "status"): ("", self._writes.replace),
+            ("PATCH", "status"): ("", self._writes.patch),
+            ("GET", "scale"): ("", self._scales.get),
+            ("PUT", "scale"): ("", self._scales.replace),
+            ("PATCH", "scale"): ("", self._scales.patch),
+            ("PUT", "finalize"): ("", self._subresources.finalize),
+            ("POST", "binding"): ("", self._subresources.bind),
+            ("POST", "eviction"): ("", self._subresources.evict),
+            ("POST", "token"): ("", self._subresources.token),
         }
 
     def _handler(self, request: Request) -> Handler:
@@ -191,7 +191,7 @@ class ApiServer:
             raise self._no_subresource(request)
         shape = target.subresource or ("object" if target.name else "collection")
         verb, handler = self._verbs.get((request.method, shape), ("", None))
-        if handler is None or verb not in resource.verbs:
+        if handler is None or (verb and verb not in resource.verbs):
             raise method_not_allowed()
         if target.name and resource.namespaced and not target.namespace:
             raise method_not_allowed()
