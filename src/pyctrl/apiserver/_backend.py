@@ -15,7 +15,6 @@ from ._storage import Collection, Storage, Stored, api_version
 if TYPE_CHECKING:
     from ._resources import Registry, ResourceType
 
-IMMORTAL_NAMESPACES = frozenset({"default", "kube-system", "kube-public"})
 _SCHEME = "k8s.io/kubernetes/pkg/api/legacyscheme/scheme.go:30"  # as kube-apiserver's errors name it
 
 

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 from pyctrl._clock import now
 
 from ._answers import Refused, conflict, forbidden
-from ._backend import IMMORTAL_NAMESPACES
 from ._definitions import begin_deletion as begin_definition_deletion
 from ._identity import timestamp
 from ._options import DeleteOptions
@@ -21,12 +20,13 @@ from ._storage import Stored
 if TYPE_CHECKING:
     from ._resources import ResourceType
 
+IMMORTAL_NAMESPACES = frozenset({"default", "kube-system", "kube-public"})
 ORPHAN = "orphan"
 FOREGROUND = "foregroundDeletion"
 POD_GRACE_SECONDS = 30  # spec.terminationGracePeriodSeconds of a pod that does not say
 
-# Kinds whose deletion is answered with the object itself, not with a Status (ReturnDeletedObject in kube-apiserver).
-RETURNED = frozenset(
+# Kinds of the core group with ReturnDeletedObject in kube-apiserver.
+_RETURNED = frozenset(
     (
         "persistentvolumeclaims",
         "persistentvolumes",
@@ -72,7 +72,7 @@ def _precondition_failed(resource: ResourceType, name: str, why: str) -> Refused
 
 def check_immortal(resource: ResourceType, name: str) -> None:
     """Refuse (403) to delete the namespaces that a cluster cannot be without."""
-    if (resource.group, resource.plural) == ("", "namespaces") and name in IMMORTAL_NAMESPACES:
+    if is_namespace(resource) and name in IMMORTAL_NAMESPACES:
         raise forbidden("namespaces", name, "this namespace may not be deleted")
 
 
@@ -121,7 +121,7 @@ def _begin_namespace(namespace: dict[str, Any]) -> Fate:
     """A namespace goes when its content is gone, which its controller says by emptying spec.finalizers."""
     metadata = namespace["metadata"]
     if "deletionTimestamp" in metadata:
-        return Fate.GONE if is_finished(namespace, "namespaces") else Fate.UNCHANGED
+        return Fate.UNCHANGED if _holds_content(namespace) or metadata.get("finalizers") else Fate.GONE
     _mark(metadata, None)
     namespace.setdefault("status", {})["phase"] = "Terminating"
     return Fate.MARKED
@@ -163,11 +163,25 @@ def _pod_grace(pod: dict[str, Any], options: DeleteOptions) -> int:
     return 1 if asked < 0 else int(asked)  # a negative period is the shortest
 
 
-def is_finished(obj: dict[str, Any], plural: str) -> bool:
+def is_finished(obj: dict[str, Any], resource: ResourceType) -> bool:
     """Whether an object that is being deleted has nothing left that holds it."""
     metadata = obj["metadata"]
     if "deletionTimestamp" not in metadata or metadata.get("finalizers"):
         return False
-    if plural == "namespaces":
-        return not (obj.get("spec") or {}).get("finalizers")
+    if is_namespace(resource):
+        return not _holds_content(obj)
     return not metadata.get("deletionGracePeriodSeconds")
+
+
+def is_namespace(resource: ResourceType) -> bool:
+    """Whether objects of this resource are namespaces."""
+    return (resource.group, resource.plural) == ("", "namespaces")
+
+
+def _holds_content(namespace: dict[str, Any]) -> bool:
+    return bool((namespace.get("spec") or {}).get("finalizers"))
+
+
+def is_returned(resource: ResourceType) -> bool:
+    """Whether a delete that is done at once is answered with the object itself, not with a Status."""
+    return not resource.group and resource.plural in _RETURNED

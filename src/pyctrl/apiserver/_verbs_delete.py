@@ -7,7 +7,7 @@ from typing import Any
 from ._answers import Answer, bad_request, method_not_allowed, success
 from ._backend import Backend
 from ._bodies import decode_object
-from ._deletion import RETURNED, Fate, begin_deletion, check_immortal, check_preconditions
+from ._deletion import Fate, begin_deletion, check_immortal, check_preconditions, is_returned
 from ._forms import answer_object, answer_value, typed_first
 from ._options import DeleteOptions, delete_options, list_options
 from ._request import Request
@@ -33,7 +33,7 @@ class Deletes:
         check_preconditions(stored, request.resource, options)
         obj, fate = self._delete_one(stored, request, options)
         held = fate in (Fate.MARKED, Fate.UNCHANGED)
-        if held or request.resource.plural in RETURNED:
+        if held or is_returned(request.resource):
             if held and not options.dry_run:
                 return answer_object(self._backend.live(request), request.resource, request.form, _held_code(options))
             return answer_value(typed_first(obj, request.resource), request.form)

@@ -30,7 +30,7 @@ from ._backend import (
     metadata_of,
 )
 from ._bodies import decode_object, duplicates_in, media_type
-from ._deletion import is_finished
+from ._deletion import is_finished, is_namespace
 from ._forms import answer_object, answer_value, is_custom, typed_first
 from ._identity import begin_life, generated_name, keep_life
 from ._managed_fields import track
@@ -129,7 +129,7 @@ class Writes:
         check_kind(obj, request.resource)
         metadata = metadata_of(obj, request.resource)
         check_place(metadata, request)
-        if request.target.resource in _MADE_BY_PUT and self._backend.find(request) is None:
+        if _is_made_by_put(request) and self._backend.find(request) is None:
             metadata.pop("resourceVersion", None)
             return self.create_object(request, obj, options, duplicates=duplicates)
         stored = self._backend.live(request)
@@ -199,7 +199,7 @@ class Writes:
         self._check_version(request, new["metadata"].get("resourceVersion"), stored)
         new["metadata"]["resourceVersion"] = str(stored.version)
         keep_life(new["metadata"], old["metadata"])
-        if (resource.group, resource.plural) == ("", "namespaces"):
+        if is_namespace(resource):
             new["spec"] = old.get("spec") or {}  # its finalizers have a door of their own, and there is nothing else
         resource.prepare_update(
             new,
@@ -225,7 +225,7 @@ class Writes:
     def commit(self, request: Request, stored: Stored, change: Change) -> Answer:
         """Store a new state that was checked, unless nothing changed; an object whose last finalizer went is gone."""
         resource, new, old = request.resource, change.new, change.old
-        if is_finished(new, resource.plural):
+        if is_finished(new, resource):
             if not change.options.dry_run:
                 self._backend.collection(resource).remove(stored)
             return answer_value(typed_first(new, resource), request.form)
@@ -269,6 +269,11 @@ _MADE_BY_PUT = frozenset(
         "services",
     )
 )
+
+
+def _is_made_by_put(request: Request) -> bool:
+    target = request.target
+    return target.resource in _MADE_BY_PUT and not target.subresource and not is_custom(request.resource)
 
 
 def _same_but_managers(new: dict[str, Any], old: dict[str, Any]) -> bool:

@@ -1,0 +1,72 @@
+"""The forms of an answer: tables for people, metadata for who needs no more, refusals of what is not there."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from pyctrl.apiserver._forms import Form, Shape, accepted_form
+from tests.unit.apiserver._kit import CONFIGMAPS, Asker
+
+TABLE = "application/json;as=Table;v=v1;g=meta.k8s.io,application/json"
+METADATA = "application/json;as=PartialObjectMetadata{};g=meta.k8s.io;v=v1"
+
+
+@pytest.mark.parametrize(
+    ("accept", "form"),
+    [
+        ("", Form()),
+        ("*/*", Form()),
+        ("application/vnd.kubernetes.protobuf,application/json", Form()),
+        ("application/yaml", Form("application/yaml")),
+        (TABLE, Form(shape=Shape.TABLE)),
+        ("application/json;as=Table;v=v1beta1;g=meta.k8s.io", Form(shape=Shape.TABLE, version="v1beta1")),
+        ("application/json;as=Nonsense;v=v1;g=meta.k8s.io, application/json", Form()),
+        ("application/json;stream=watch", Form()),
+    ],
+)
+def test_the_first_form_that_the_server_has_is_taken(accept: str, form: Form) -> None:
+    """Accept is read from the left; what the server does not have is passed over."""
+    assert accepted_form(accept) == form
+
+
+def test_a_form_the_server_has_not_is_refused(ask: Asker) -> None:
+    """When nothing in Accept can be given, the answer is 406."""
+    assert ask("GET", CONFIGMAPS, headers={"Accept": "text/html"})[0] == 406
+
+
+def test_lists_and_objects_as_tables(ask: Asker) -> None:
+    """What kubectl prints: columns, and a row for every object with its metadata."""
+    ask.make("a", data={"k": "v"})
+    for path in (CONFIGMAPS, f"{CONFIGMAPS}/a"):
+        _, table = ask("GET", path, headers={"Accept": TABLE})
+        assert (table["kind"], [column["name"] for column in table["columnDefinitions"]][:2]) == (
+            "Table",
+            ["Name", "Data"],
+        )
+        assert [row["cells"][:2] for row in table["rows"]] == [["a", 1]]
+
+
+async def test_a_watch_as_table_describes_its_columns_once(ask: Asker) -> None:
+    """Every event is a table of one row; only the first tells the columns."""
+    answer = await ask.server.handle("GET", CONFIGMAPS, [("watch", "1")], {"Accept": TABLE}, b"")
+    assert not isinstance(answer.body, bytes)
+    described = []
+    for name in "ab":
+        ask.make(name)
+        event = json.loads(await anext(answer.body))
+        assert event["object"]["rows"][0]["cells"][0] == name
+        described.append(event["object"]["columnDefinitions"] is not None)
+    await answer.body.aclose()
+    assert described == [True, False]
+
+
+def test_metadata_of_objects_and_lists(ask: Asker) -> None:
+    """PartialObjectMetadata has the metadata of any kind and nothing else."""
+    made = ask.make("a", data={"k": "v"})
+    _, one = ask("GET", f"{CONFIGMAPS}/a", headers={"Accept": METADATA.format("")})
+    wanted = {"kind": "PartialObjectMetadata", "apiVersion": "meta.k8s.io/v1", "metadata": made["metadata"]}
+    assert one == wanted
+    _, many = ask("GET", CONFIGMAPS, headers={"Accept": METADATA.format("List")})
+    assert (many["kind"], many["items"]) == ("PartialObjectMetadataList", [wanted])
