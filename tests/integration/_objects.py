@@ -25,9 +25,7 @@ def pod(namespace: str, name: str = "a") -> Pod:
     )
 
 
-def deployment(
-    namespace: str, replicas: int, *, name: str = "a", containers: Sequence[str] = ("c",)
-) -> Deployment:
+def deployment(namespace: str, replicas: int, *, name: str = "a", containers: Sequence[str] = ("c",)) -> Deployment:
     """Make a Deployment."""
     labels = {"app": "a"}
     template = PodTemplateSpec(

@@ -104,7 +104,10 @@ async def test_objects_enter_and_leave_a_label_selector(client: Client, namespac
 
     watch = client.watch(Secret, namespace=namespace, resource_version=version, labels="tier=web")
     async with aclosing(watch) as events:
-        assert [type for type, _ in await take(events, 5)] == ["ADDED", "MODIFIED", "DELETED", "ADDED", "DELETED"]
+        seen = await take(events, 5)
+
+    assert [name for _, name in seen] == ["a"] * 5
+    assert [what for what, _ in seen] == ["ADDED", "MODIFIED", "DELETED", "ADDED", "DELETED"]
 
 
 async def test_one_object_by_its_name(client: Client, namespace: str) -> None:
@@ -161,7 +164,7 @@ async def test_the_server_ends_a_watch(client: Client, namespace: str) -> None:
     async with asyncio.timeout(PATIENCE):
         seen = [event.type async for event in client.watch(Secret, namespace=namespace, timeout_seconds=1)]
 
-    assert [type for type in seen if type != "BOOKMARK"] == ["ADDED"]
+    assert [what for what in seen if what != "BOOKMARK"] == ["ADDED"]
 
 
 async def test_a_kind_that_is_not_served(client: Client) -> None:

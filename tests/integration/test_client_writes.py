@@ -72,7 +72,7 @@ async def test_create_what_is_there(client: Client, namespace: str) -> None:
 async def test_create_what_is_wrong(client: Client, namespace: str) -> None:
     """An object that breaks the rules of its kind is Invalid, with each field and why."""
     wrong = deployment(namespace, 1, name="Not A Name")
-    wrong.spec.template.metadata.labels = {"app": "another"}  # type: ignore[union-attr]
+    wrong.spec.template.metadata.labels = {"app": "another"}
 
     with pytest.raises(Invalid) as caught:
         await client.create(wrong)
@@ -132,7 +132,7 @@ async def test_update_that_is_refused(client: Client, namespace: str) -> None:
     made = await client.create(deployment(namespace, 0))
     made.metadata.resource_version = ""  # its controller may have written to it already
     made.spec.selector.match_labels = {"app": "another"}
-    made.spec.template.metadata.labels = {"app": "another"}  # type: ignore[union-attr]
+    made.spec.template.metadata.labels = {"app": "another"}
     with pytest.raises(Invalid, match="field is immutable") as caught:
         await client.update(made)
     assert [cause.field for cause in caught.value.causes] == ["spec.selector"]
@@ -186,7 +186,7 @@ async def test_strategic_merge_patch(client: Client, namespace: str) -> None:
         made, StrategicMergePatch({"spec": {"template": {"spec": {"containers": containers}}}})
     )
 
-    found = {container.name: container.image for container in changed.spec.template.spec.containers}  # type: ignore[union-attr]
+    found = {container.name: container.image for container in changed.spec.template.spec.containers}
     assert found == {"a": "busybox:2", "c": "x"}
 
 

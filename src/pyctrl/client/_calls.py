@@ -20,6 +20,7 @@ from pyctrl.errors import NotFound, UnknownKind
 __all__ = ["Calls", "Write", "declared_mapping"]
 
 JSON = "application/json"
+NO_SUCH_PATH = "the server could not find the requested resource"  # of a group that is served; others have no Status
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -145,11 +146,11 @@ class Calls:
 
     @asynccontextmanager
     async def _served(self, mapping: ResourceMapping, subresource: str = "") -> AsyncIterator[None]:
-        """Tell "no such path" from "no such object": the server has a reason only for the second."""
+        """Tell "no such path" from "no such object": only the second has a reason, and says what was not found."""
         try:
             yield
         except NotFound as error:
-            if error.reason:
+            if error.reason and (error.details or error.message != NO_SUCH_PATH):
                 raise
             if subresource:
                 raise UnknownKind(f"{mapping.gvk}, sub-resource {subresource}") from error

@@ -144,6 +144,16 @@ async def test_kind_not_installed(client: Client, server) -> None:
         await client.find(Widget, KEY)
 
 
+async def test_kind_that_a_served_group_has_not(client: Client, server) -> None:
+    """A server that knows the group answers with a Status that names nothing: the kind is missing, not the object."""
+    server.refuse(404, "NotFound", "the server could not find the requested resource")
+    server.reply(empty_discovery())
+    server.reply(empty_discovery())
+
+    with pytest.raises(UnknownKind, match="definition installed"):
+        await client.find(Widget, KEY)
+
+
 async def test_other_refusals_are_not_hidden(client: Client, server) -> None:
     """find returns None for what is missing only: a missing right is an error."""
     server.refuse(403, "Forbidden")
