@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Sequence
+from typing import Protocol
 
 from pyctrl.cache._changes import Change, Created, Deleted, Updated
 from pyctrl.cache._coverage import Coverage
@@ -10,7 +11,15 @@ from pyctrl.cache._overlay import Overlay
 from pyctrl.cache._record import UNORDERED, Record
 from pyctrl.cache._store import Store
 
-__all__ = ["Feed"]
+__all__ = ["Feed", "Listener"]
+
+
+class Listener(Protocol):
+    """Is told of changes, in their order. Must return at once and not raise."""
+
+    def push(self, change: Change) -> None:
+        """Take a change."""
+        ...
 
 
 class Feed:
@@ -24,11 +33,11 @@ class Feed:
 
     Args:
         number: which feed of its kind, counted from 0.
-        tell: is called with each change, after the store has made it.
+        listeners: are told of each change, after the store has made it. The list may change.
     """
 
     def __init__(
-        self, number: int, coverage: Coverage, store: Store, overlay: Overlay, tell: Callable[[Change], None]
+        self, number: int, coverage: Coverage, store: Store, overlay: Overlay, listeners: Sequence[Listener]
     ) -> None:
         self.number = number
         self.coverage = coverage
@@ -36,7 +45,8 @@ class Feed:
         self.progress = UNORDERED
         #: Whether the first list is complete.
         self.is_synced = False
-        self._store, self._overlay, self._tell = store, overlay, tell
+        self._store, self._overlay, self._listeners = store, overlay, listeners
+        self._overlaid = overlay.entries
         self._current, self._former = 1 << 2 * number, 2 << 2 * number
         self._others = ~(self._current | self._former)
         self._is_listing = False
@@ -73,30 +83,36 @@ class Feed:
 
     def put(self, record: Record) -> None:
         """Take an object from the list, or from an event that it was added or modified."""
+        if not self._is_listing and UNORDERED < record.version <= self.progress:
+            return  # it has come before
         old = self._store.get(record.namespace, record.name)
-        if self._has_passed(record):
-            return
         if old is None:
             record.held = self._current
             self._store.put(record)
-            self._tell(Created(record, not self.is_synced))
+            if self._listeners:
+                self._tell(Created(record, not self.is_synced))
         elif self._is_news(old, record):
             self._replace(old, record)
         else:
             old.held = old.held & self._others | self._current
             return
-        if self._overlay:
+        if self._overlaid:
             self._overlay.saw(record)
 
     def _replace(self, old: Record, new: Record) -> None:
         new.held = old.held & self._others | self._current
         self._store.put(new)
         if old.uid == new.uid:
-            self._tell(Updated(old, new))
+            if self._listeners:
+                self._tell(Updated(old, new))
         else:  # the end of the one and the beginning of the other were missed
             self._overlay.lost(old)
             self._tell(Deleted(old, was_seen=False))
             self._tell(Created(new))
+
+    def _tell(self, change: Change) -> None:
+        for listener in self._listeners:
+            listener.push(change)
 
     def _is_news(self, old: Record, new: Record) -> bool:
         if UNORDERED in (old.version, new.version):
@@ -108,15 +124,11 @@ class Feed:
     def remove(self, record: Record) -> None:
         """Take an event that an object was deleted or no longer matches the selectors, with its last state."""
         old = self._store.get(record.namespace, record.name)
-        if old is None or (self._has_passed(record) and record.version < old.version):
-            return
+        if old is None or UNORDERED < record.version <= min(self.progress, old.version - 1):
+            return  # it is gone, or the event has come before and the name is in use again
         old.held &= self._others
         if not old.held:
             self._remove(old, Deleted(record if old.uid == record.uid else old))
-
-    def _has_passed(self, record: Record) -> bool:
-        """Tell whether this is an event that has come before; a list may tell everything again."""
-        return not self._is_listing and UNORDERED < record.version <= self.progress
 
     def _remove(self, old: Record, change: Deleted) -> None:
         self._store.remove(old)
@@ -127,5 +139,5 @@ class Feed:
         """Note that everything up to a version has come: an event's, or a bookmark's."""
         if version > self.progress:
             self.progress = version
-            if self._overlay:
+            if self._overlaid:
                 self._overlay.caught_up(self.number, version)

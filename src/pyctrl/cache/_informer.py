@@ -89,7 +89,7 @@ class Informer:
         mapping = await self._locate()
         self.view.is_namespaced = mapping.namespaced
         for coverage in self._options.coverages(self._namespaces, is_namespaced=mapping.namespaced):
-            intake = Intake(self.view.add_feed(coverage, self._subscribers.tell), self._reader)
+            intake = Intake(self.view.add_feed(coverage, self._subscribers.subscriptions), self._reader)
             target = self._target(mapping, coverage)
             self._reflectors.append(
                 Reflector(self._client.transport, target, intake, random=self._random, on_news=self._notice)

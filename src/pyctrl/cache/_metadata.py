@@ -3,7 +3,7 @@
 Kubernetes writes metadata before spec, so the metadata can be decoded from an object's beginning, closed with the
 braces that are open where it was cut. A quote within a JSON string is escaped, so `,"spec":` is always a key; if it is
 a key of something else than the object itself, then the braces do not match, decoding fails and the next cut is tried.
-Measured with pods of 3.8 KB: 0.8 µs this way, 2.0 µs from the whole object.
+Measured with pods of 4 KB: 0.6 µs for the identity, 1.1 µs for all metadata, 2.1 µs when the whole object is scanned.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import msgspec
 
 from pyctrl.errors import DecodeError
 
-__all__ = ["Details", "Identity", "MetadataReader", "ObjectWith", "Owner", "read_details"]
+__all__ = ["Details", "Identity", "IdentityReader", "MetadataReader", "ObjectWith", "Owner", "read_details"]
 
 WINDOW = 16 * 1024  # bytes in which a cut is looked for; metadata that goes on for longer is read with the object
 
@@ -27,7 +27,6 @@ class Identity(msgspec.Struct, gc=False, rename="camel"):
     namespace: str | None = None
     uid: str | None = None
     resource_version: str = ""
-    generation: int | None = None
 
 
 class Owner(msgspec.Struct, gc=False, rename="camel", omit_defaults=True):
@@ -46,6 +45,7 @@ class Details(msgspec.Struct, gc=False, rename="camel"):
 
     name: str = ""
     resource_version: str = ""
+    generation: int | None = None
     labels: dict[str, str] | None = None
     annotations: dict[str, str] | None = None
     finalizers: tuple[str, ...] | None = None
@@ -102,6 +102,31 @@ class MetadataReader(Generic[M]):
         if not (found.name and found.resource_version):
             raise DecodeError(f"expected an object with name and resourceVersion, got {data[:200]!r}")
         return found
+
+
+class IdentityReader:
+    """Decodes the identity of one object after another.
+
+    In the order of kube-apiserver's own kinds all of it stands before creationTimestamp, in the first 250 bytes. Other
+    orders, that of custom resources above all, are noticed at the first object: something is missing.
+    """
+
+    def __init__(self) -> None:
+        self._decode: Callable[[bytes], ObjectWith[Identity]] = msgspec.json.Decoder(ObjectWith[Identity]).decode
+        self._otherwise = MetadataReader(ObjectWith[Identity])
+        self._is_first = True
+
+    def __call__(self, data: bytes) -> Identity:
+        """Decode the identity of one object. Raises DecodeError."""
+        if self._is_first:
+            try:
+                found = self._decode(data[: data.find(b',"creationTimestamp":', 0, 1024)] + b"}}").metadata
+                if found.name and found.namespace and found.uid and found.resource_version:
+                    return found
+            except msgspec.DecodeError:
+                pass
+            self._is_first = False
+        return self._otherwise(data)
 
 
 def _before_managed_fields(data: bytes) -> bytes:

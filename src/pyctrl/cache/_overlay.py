@@ -47,7 +47,8 @@ class Overlay:
     def __init__(self, store: Store, *, limit: int = LIMIT) -> None:
         self._store = store
         self._limit = limit
-        self._entries: OrderedDict[Key, _Entry] = OrderedDict()
+        #: By object; for others to see whether there is anything.
+        self.entries: OrderedDict[Key, _Entry] = OrderedDict()
         self._queues: dict[int, list[tuple[int, Key]]] = {}  # by feed: versions it must pass, as heaps
         #: The records of objects that were written, with the same indexes as the store.
         self.written = Store()
@@ -55,7 +56,7 @@ class Overlay:
         self.overflowed = 0
 
     def __len__(self) -> int:
-        return len(self._entries)
+        return len(self.entries)
 
     # --- own writes ---
 
@@ -68,7 +69,7 @@ class Overlay:
             bringing: those of them that will bring the record as it is; none when it is not covered, or was told.
         """
         key = record.key
-        stored, entry = self._store.get(key.namespace, key.name), self._entries.get(key)
+        stored, entry = self._store.get(key.namespace, key.name), self.entries.get(key)
         if not waiting or record.version == UNORDERED:
             return
         if (stored is not None and stored.version >= record.version) or (entry and entry.version >= record.version):
@@ -86,7 +87,7 @@ class Overlay:
             version: the last version known of it; see `last_version`.
             waiting: the feeds of its namespace that have not come to that version.
         """
-        stored, entry = self._store.get(key.namespace, key.name), self._entries.get(key)
+        stored, entry = self._store.get(key.namespace, key.name), self.entries.get(key)
         is_stored = stored is not None and stored.uid == uid
         if version == UNORDERED or not (waiting or is_stored):
             return
@@ -96,30 +97,30 @@ class Overlay:
 
     def last_version(self, key: Key, uid: str) -> int:
         """Return the newest version that is known of an object with this uid, `UNORDERED` if none is."""
-        entry = self._entries.get(key)
+        entry = self.entries.get(key)
         known = (self._store.get(key.namespace, key.name), entry.record if entry else None)
         return max((r.version for r in known if r is not None and r.uid == uid), default=UNORDERED)
 
     def _enter(self, key: Key, entry: _Entry) -> None:
         self._leave(key)
-        self._entries[key] = entry
+        self.entries[key] = entry
         if entry.record is not None:
             self.written.put(entry.record)
         for feed in _bits(entry.waiting):
             self._wait(feed, entry.version, key)
-        if len(self._entries) > self._limit:
-            self._leave(next(iter(self._entries)))
+        if len(self.entries) > self._limit:
+            self._leave(next(iter(self.entries)))
             self.overflowed += 1
 
     def _wait(self, feed: int, version: int, key: Key) -> None:
         queue = self._queues.setdefault(feed, [])
         heapq.heappush(queue, (version, key))
         if len(queue) > 2 * self._limit:  # while a watch is down, the same objects may be written again and again
-            queue[:] = [(v, k) for v, k in queue if (entry := self._entries.get(k)) and entry.version == v]
+            queue[:] = [(v, k) for v, k in queue if (entry := self.entries.get(k)) and entry.version == v]
             heapq.heapify(queue)
 
     def _leave(self, key: Key) -> None:
-        entry = self._entries.pop(key, None)
+        entry = self.entries.pop(key, None)
         if entry is not None:
             self._told(entry)
 
@@ -133,13 +134,13 @@ class Overlay:
 
     def saw(self, record: Record) -> None:
         """Take note of the store's new record. Call after the store has taken it."""
-        entry = self._entries.get(record.key)
+        entry = self.entries.get(record.key)
         if entry is not None and record.version >= entry.version:
             self._told(entry)
 
     def lost(self, record: Record) -> None:
         """Take note that the store has lost an object, with its last state. Call after the store has lost it."""
-        entry = self._entries.get(record.key)
+        entry = self.entries.get(record.key)
         if entry is None:
             return
         if entry.record is not None and entry.record.uid == record.uid and entry.version < record.version:
@@ -152,7 +153,7 @@ class Overlay:
         queue = self._queues.get(feed)
         while queue and queue[0][0] <= version:
             waited_for, key = heapq.heappop(queue)
-            entry = self._entries.get(key)
+            entry = self.entries.get(key)
             if entry is None or entry.version != waited_for:
                 continue  # left already, or another write has taken its place
             entry.waiting &= ~(1 << feed)
@@ -168,7 +169,7 @@ class Overlay:
 
     def clear(self) -> None:
         """Forget everything: the versions of the server have begun anew."""
-        for key in list(self._entries):
+        for key in list(self.entries):
             self._leave(key)
         self._queues.clear()
 
@@ -176,7 +177,7 @@ class Overlay:
 
     def find(self, key: Key) -> Record | None:
         """Return the object as this process has left it: as written, or else as the store has it and if it is there."""
-        stored, entry = self._store.get(key.namespace, key.name), self._entries.get(key)
+        stored, entry = self._store.get(key.namespace, key.name), self.entries.get(key)
         if entry is None:
             return stored
         return entry.record or (None if stored is None or entry.hides(stored) else stored)
@@ -184,9 +185,9 @@ class Overlay:
     def select(self, namespace: str | None = None, index: tuple[str, str] | None = None) -> Iterable[Record]:
         """Return records as `Store.select` does, own writes in the place of what they have changed."""
         stored = self._store.select(namespace, index)
-        if not self._entries:
+        if not self.entries:
             return stored
-        entries = self._entries
+        entries = self.entries
         visible = [r for r in stored if (entry := entries.get(r.key)) is None or not entry.hides(r)]
         return [*visible, *self.written.select(namespace, index)]
 

@@ -8,7 +8,7 @@ from typing import Any, TypeVar, overload
 import msgspec
 
 from pyctrl.api import GroupVersionKind, Key, KindLike, KubernetesObject, OwnerReference, Unstructured, decode
-from pyctrl.cache._metadata import Identity, MetadataReader, ObjectWith, read_details
+from pyctrl.cache._metadata import IdentityReader, read_details
 from pyctrl.cache._shaping import Shape
 
 __all__ = ["UNORDERED", "Record", "RecordReader", "version_number"]
@@ -31,7 +31,6 @@ class Record(msgspec.Struct, gc=False, eq=False):  # gc=False: it refers to atom
     uid: str
     #: The resource version as a number; those of one resource can be compared (KEP-5504). 0 when it is no number.
     version: int
-    generation: int
     #: Which coverages hold the object, and from which of their lists; the business of `Store`.
     held: int = 0
 
@@ -39,6 +38,11 @@ class Record(msgspec.Struct, gc=False, eq=False):  # gc=False: it refers to atom
     def key(self) -> Key:
         """Namespace and name."""
         return Key(self.namespace, self.name)
+
+    @property
+    def generation(self) -> int:
+        """How often what is wanted has changed; 0 for kinds that do not count it."""
+        return read_details(self.data).generation or 0
 
     @property
     def labels(self) -> Mapping[str, str]:
@@ -110,7 +114,7 @@ class RecordReader:
 
     def __init__(self, shape: Shape | None = None) -> None:
         self._shape = shape
-        self._identity = MetadataReader(ObjectWith[Identity])
+        self._identity = IdentityReader()
         self._namespaces: dict[str, str] = {}
 
     def __call__(self, data: bytes) -> Record:
@@ -121,13 +125,16 @@ class RecordReader:
         """
         found = self._identity(data)
         namespace = found.namespace or ""
+        try:
+            version = int(found.resource_version)
+        except ValueError:
+            version = UNORDERED
         return Record(
             data if self._shape is None else self._shape(data),
             found.name,
             self._namespaces.setdefault(namespace, namespace),  # one string for all objects of a namespace
             found.uid or "",
-            version_number(found.resource_version),
-            found.generation or 0,
+            version,
         )
 
 

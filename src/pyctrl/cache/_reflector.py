@@ -205,6 +205,8 @@ class Reflector:
         facts = {**self._target.log_fields, "error": str(error), "remedy": remedy.value}
         if not isinstance(error, PyctrlError):
             log.error("a defect in a transform, an index or pyctrl itself", extra=facts, exc_info=error)
+        elif remedy is Remedy.PAGES:
+            log.info("the server does not stream lists of %s, asking for pages", self._target.path, extra=facts)
         elif is_loud(error):
             log.warning("%s cannot be read: %s%s", self._target.path, error, advice(error), extra=facts)
         else:

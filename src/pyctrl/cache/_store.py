@@ -35,9 +35,7 @@ class Store:
             names = self._namespaces[record.namespace] = {}
         old = names.get(record.name)
         names[record.name] = record
-        self.size += len(record.data)
-        if old is not None:
-            self.size -= len(old.data)
+        self.size += len(record.data) - (0 if old is None else len(old.data))
         if self._indexes:
             for index in self._indexes.values():
                 index.put(record)

@@ -60,7 +60,8 @@ class Subscribers:
 
     def __init__(self, replay: Callable[[], Iterable[Record]]) -> None:
         self._replay = replay
-        self._subscriptions: list[Subscription] = []
+        #: Those who are told; the list that feeds look at.
+        self.subscriptions: list[Subscription] = []
         self._is_synced = False
 
     def enter(self, subscription: Subscription) -> None:
@@ -70,18 +71,14 @@ class Subscribers:
             subscription.push(Created(record, initial=True))
         if self._is_synced:
             subscription.push(Synced())
-        self._subscriptions.append(subscription)
+        self.subscriptions.append(subscription)
 
     def leave(self, subscription: Subscription) -> None:
         """Tell a subscription no longer."""
-        self._subscriptions.remove(subscription)
-
-    def tell(self, change: Change) -> None:
-        """Tell everybody of a change that the store has made."""
-        for subscription in self._subscriptions:
-            subscription.push(change)
+        self.subscriptions.remove(subscription)
 
     def tell_synced(self) -> None:
         """Tell everybody, also those who come later, that the first list is complete."""
         self._is_synced = True
-        self.tell(Synced())
+        for subscription in self.subscriptions:
+            subscription.push(Synced())

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 
 import msgspec
 
 from pyctrl.api import GroupVersionKind, Key
-from pyctrl.cache._changes import Change
 from pyctrl.cache._coverage import Coverage, Query, covers_list, covers_object
-from pyctrl.cache._feed import Feed
+from pyctrl.cache._feed import Feed, Listener
 from pyctrl.cache._index import IndexFunction
 from pyctrl.cache._overlay import Overlay
 from pyctrl.cache._record import Record, RecordReader
@@ -37,9 +36,9 @@ class View:
         #: Whether the kind has namespaces; a key's is ignored when it has none, so that a request fits both scopes.
         self.is_namespaced = True
 
-    def add_feed(self, coverage: Coverage, tell: Callable[[Change], None]) -> Feed:
+    def add_feed(self, coverage: Coverage, listeners: Sequence[Listener]) -> Feed:
         """Add a coverage; what its feed brings becomes visible here."""
-        feed = Feed(len(self.feeds), coverage, self.store, self.overlay, tell)
+        feed = Feed(len(self.feeds), coverage, self.store, self.overlay, listeners)
         self.feeds.append(feed)
         return feed
 

@@ -50,7 +50,7 @@ class Mirror:
     versions: dict[tuple[str, str], int] = field(default_factory=dict)
     changes: list[Change] = field(default_factory=list)
 
-    def take(self, change: Change) -> None:
+    def push(self, change: Change) -> None:
         self.changes.append(change)
         match change:
             case Created(new=new):

@@ -45,7 +45,7 @@ async def _converges(it: Lab, *, within: float = 120.0) -> Mirror:
         await until(is_there, within=within)
         await asyncio.sleep(0)
         while len(changes):
-            mirror.take(await anext(changes))
+            mirror.push(await anext(changes))
     assert sorted(name for _, name in mirror.versions) == ["a", "new"]
     assert (await it.cache.get(CONFIGMAP, it.object("a").key))["data"] == {"changed": "yes"}
     return mirror
@@ -291,7 +291,7 @@ async def test_objects_that_vanish_and_come_back_between_two_lists_are_told_as_w
             it.network.add(Rule(Answered.expired(), path=CONFIGMAPS, query=RESUMED))
             await asyncio.sleep(120)
             while len(changes):
-                mirror.take(await anext(changes))
+                mirror.push(await anext(changes))
         told = [f"{type(change).__name__} {change.key.name}" for change in mirror.changes if hasattr(change, "key")]
         assert sorted(told[2:]) == ["Created a", "Deleted a", "Deleted b"]
         assert await it.names() == ["a"]

@@ -75,7 +75,7 @@ class CacheMachine(RuleBasedStateMachine):
         self.read = RecordReader()
         self.view = View(CONFIGMAP, self.read)
         for coverage in self.coverages:
-            self.view.add_feed(coverage, self.mirror.take)
+            self.view.add_feed(coverage, [self.mirror])
         self.view.add_index("label", lambda r: [r.labels["l"]])
         self.positions = [-1] * len(self.coverages)  # -1: never listed
         self.late: list[Happened] = []  # answers that are on their way

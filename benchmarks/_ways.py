@@ -1,0 +1,204 @@
+"""The ways of getting 50,000 objects from a server into memory, each to be run in a process of its own."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import json
+import resource
+import sys
+from collections.abc import Awaitable, Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+
+@dataclass
+class Meter:
+    """Measures CPU time and memory of this process from `begin` on."""
+
+    laps: dict[str, float] = field(default_factory=dict)
+    _cpu: float = 0.0
+    _base: int = 0
+
+    def begin(self) -> None:
+        """Begin: everything is imported, nothing is read."""
+        gc.collect()
+        self._base = _resident()
+        self._cpu = _cpu_seconds()
+
+    def lap(self, name: str) -> None:
+        """Note the CPU seconds, user and system, since the last lap."""
+        now = _cpu_seconds()
+        self.laps[name], self._cpu = now - self._cpu, now
+
+    def result(self) -> dict[str, float]:
+        """Return the laps, and the peak of resident memory over the base in bytes."""
+        return {**self.laps, "peak": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * _MAXRSS_UNIT - self._base}
+
+
+_MAXRSS_UNIT = 1 if sys.platform == "darwin" else 1024
+
+
+def _cpu_seconds() -> float:
+    usage = resource.getrusage(resource.RUSAGE_SELF)
+    return usage.ru_utime + usage.ru_stime
+
+
+def _resident() -> int:
+    import psutil  # of the group "bench"; here: the server of the benchmark does without
+
+    return int(psutil.Process().memory_info().rss)
+
+
+@dataclass(frozen=True)
+class Job:
+    """What a way is told: where the server is, and what it has."""
+
+    server: str
+    objects: int
+    end: int
+
+
+class Page(msgspec.Struct):
+    """A page, scanned."""
+
+    items: list[msgspec.Raw]
+
+
+class Event(msgspec.Struct):
+    """A line of a watch, scanned."""
+
+    type: str
+    object: msgspec.Raw
+
+
+def _requests(job: Job) -> Iterator[str]:
+    for start in range(0, job.objects, 500):
+        more = f"&continue={start}" if start else ""
+        yield f"{job.server}/pages/api/v1/pods?limit=500{more}"
+
+
+async def floor_pages(job: Job, meter: Meter) -> None:
+    """Read every page from the socket and scan it once; keep nothing."""
+    import aiohttp
+
+    scan = msgspec.json.Decoder(Page).decode
+    async with aiohttp.ClientSession(trust_env=False) as session:
+        meter.begin()
+        count = 0
+        for url in _requests(job):
+            async with session.get(url) as response:
+                count += len(scan(await response.read()).items)
+        meter.lap("sync")
+    assert count == job.objects
+
+
+async def floor_stream(job: Job, meter: Meter) -> None:
+    """Read the streamed list from the socket and scan it once; keep nothing."""
+    import aiohttp
+
+    scan = msgspec.json.Decoder(Event).decode_lines
+    async with aiohttp.ClientSession(trust_env=False) as session:
+        meter.begin()
+        count, rest = 0, b""
+        url = f"{job.server}/stream/api/v1/pods?watch=true&sendInitialEvents=true"
+        async with session.get(url) as response:
+            async for chunk in response.content.iter_any():
+                lines, end, rest = (rest + chunk).rpartition(b"\n")
+                count += len(scan(lines)) if end else 0
+        meter.lap("sync")
+    assert count == job.objects + 1  # with the bookmark
+
+
+async def _cache(job: Job, meter: Meter, way: str) -> None:
+    from pyctrl.api import GroupVersionKind
+    from pyctrl.cache import Cache
+    from pyctrl.client import Client, Config
+
+    pod = GroupVersionKind("", "v1", "Pod")
+    async with Client.connect(Config.from_flags(master=f"{job.server}/{way}", kubeconfig=None)) as client:
+        await client.discovery.mapping(pod)
+        cache = Cache(client)
+        informer = cache.informer(pod)
+        meter.begin()
+        task = asyncio.create_task(cache.run())
+        await informer.wait_for_sync()
+        meter.lap("sync")
+        assert informer.statistics().objects == job.objects
+        await informer.wait_for_version(str(job.end))
+        meter.lap("events")
+        assert informer.statistics().relists == 0
+        task.cancel()
+        await asyncio.wait([task])
+
+
+async def cache_pages(job: Job, meter: Meter) -> None:
+    """Let pyctrl's cache list in pages, then change every object."""
+    await _cache(job, meter, "pages")
+
+
+async def cache_stream(job: Job, meter: Meter) -> None:
+    """Let pyctrl's cache stream the list, then change every object."""
+    await _cache(job, meter, "stream")
+
+
+async def dictionaries(job: Job, meter: Meter) -> None:
+    """Decode every page with json.loads and keep the objects by namespace and name."""
+    import aiohttp
+
+    async with aiohttp.ClientSession(trust_env=False) as session:
+        meter.begin()
+        kept: dict[tuple[str, str], Any] = {}
+        for url in _requests(job):
+            async with session.get(url) as response:
+                page = json.loads(await response.read())
+            for item in page["items"]:
+                kept[item["metadata"]["namespace"], item["metadata"]["name"]] = item
+        meter.lap("sync")
+    assert len(kept) == job.objects
+
+
+async def typed_models(job: Job, meter: Meter) -> None:
+    """Let kubernetes_asyncio list in pages and keep its models by namespace and name."""
+    from kubernetes_asyncio import client
+
+    configuration = client.Configuration(host=f"{job.server}/pages")
+    async with client.ApiClient(configuration) as api:
+        core = client.CoreV1Api(api)
+        meter.begin()
+        kept: dict[tuple[str, str], Any] = {}
+        more: str | None = None
+        while more != "":
+            page = await core.list_pod_for_all_namespaces(limit=500, **({"_continue": more} if more else {}))
+            for item in page.items:
+                kept[item.metadata.namespace, item.metadata.name] = item
+            more = page.metadata._continue or ""
+        meter.lap("sync")
+    assert len(kept) == job.objects
+
+
+WAYS: dict[str, Callable[[Job, Meter], Awaitable[None]]] = {
+    "floor-pages": floor_pages,
+    "floor-stream": floor_stream,
+    "cache-pages": cache_pages,
+    "cache-stream": cache_stream,
+    "dictionaries": dictionaries,
+    "typed-models": typed_models,
+}
+
+
+def main() -> None:
+    """Run one way, told as JSON in the only argument, and print what was measured as JSON."""
+    told = json.loads(sys.argv[1])
+    way = WAYS[told.pop("way")]
+    meter = Meter()
+    asyncio.run(way(Job(**told), meter))
+    print(json.dumps(meter.result()))
+
+
+if __name__ == "__main__":
+    sys.path.insert(0, str(Path(__file__).parent))
+    main()
