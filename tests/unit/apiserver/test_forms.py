@@ -45,7 +45,7 @@ def test_lists_and_objects_as_tables(ask: Asker) -> None:
             "Table",
             ["Name", "Data"],
         )
-        assert [row["cells"][:2] for row in table["rows"]] == [["a", 1]]
+        assert [row["cells"][0] for row in table["rows"]] == ["a"]
 
 
 async def test_a_watch_as_table_describes_its_columns_once(ask: Asker) -> None:
