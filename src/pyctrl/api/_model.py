@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import copy
 import re
 from collections.abc import Iterable, Mapping
+from datetime import datetime
 from functools import cache
 from typing import Any, ClassVar, ForwardRef, Self, TypeVar, get_args
 
@@ -75,7 +77,39 @@ class Model(BaseModel):
 
     def deep_copy(self) -> Self:
         """Return an independent copy: changing one never changes the other."""
-        return self.model_copy(deep=True)
+        return _copy_model(self)
+
+    def __deepcopy__(self, memo: dict[int, Any] | None = None) -> Self:
+        """Copy as `deep_copy` does: faster than pydantic, which has to expect cycles."""
+        return _copy_model(self)
+
+
+# --- copying ----------------------------------------------------------------------------------------------------------
+
+_ATOMS = frozenset((str, int, float, bool, type(None), datetime))
+
+
+def _copy(value: Any) -> Any:
+    """Copy a tree of models, lists and dicts; what else there may be is asked to copy itself."""
+    kind = type(value)
+    if kind in _ATOMS:
+        return value
+    if kind is dict:
+        return {key: _copy(item) for key, item in value.items()}
+    if kind is list:
+        return [_copy(item) for item in value]
+    return _copy_model(value) if isinstance(value, Model) else copy.deepcopy(value)
+
+
+def _copy_model(model: M) -> M:
+    new = object.__new__(type(model))
+    fields = {name: value if type(value) in _ATOMS else _copy(value) for name, value in model.__dict__.items()}
+    extra, private = model.__pydantic_extra__, model.__pydantic_private__
+    object.__setattr__(new, "__dict__", fields)
+    object.__setattr__(new, "__pydantic_fields_set__", set(model.__pydantic_fields_set__))
+    object.__setattr__(new, "__pydantic_extra__", _copy(extra))
+    object.__setattr__(new, "__pydantic_private__", copy.deepcopy(private) if private else None)
+    return new
 
 
 # --- reading: null where something is expected ----------------------------------------------------------------------
@@ -112,10 +146,10 @@ def _without_nulls(document: Mapping[str, Any], error: ValidationError) -> Any:
     errors = error.errors(include_url=False, include_context=False)
     if any(e["input"] is not None for e in errors):
         raise error
-    copy = msgspec.json.decode(msgspec.json.encode(document))
+    emptied = msgspec.json.decode(msgspec.json.encode(document))
     for e in errors:
-        *path, last = _real_path(copy, e["loc"])
-        parent = copy
+        *path, last = _real_path(emptied, e["loc"])
+        parent = emptied
         for part in path:
             parent = parent[part]
         if e["type"] == "list_type":
@@ -126,7 +160,7 @@ def _without_nulls(document: Mapping[str, Any], error: ValidationError) -> Any:
             parent.pop(last, None)  # the field's default, or a clear "missing"
         else:
             raise error
-    return copy
+    return emptied
 
 
 def _real_path(document: Any, loc: tuple[int | str, ...]) -> list[Any]:
