@@ -10,7 +10,7 @@ from ._builtins_strategy import Strategy
 from ._components import Components
 from ._metadata import validate_metadata, validate_metadata_update
 from ._schema import JSON, Node
-from ._status import bump_generation, carry_system_fields, keep_metadata, same_content
+from ._status import OnDecoded, bump_generation, carry_system_fields, keep_metadata, nothing, same_content
 from ._strict import report_unknown
 from ._typed import DecodeFailed, decode, empty
 
@@ -65,8 +65,7 @@ class BuiltinType:
     def columns(self) -> Sequence[Mapping[str, JSON]]:
         """The columns of the kind's table."""
         root = f"/apis/{self.group}/{self.version}" if self.group else f"/api/{self.version}"
-        found: Sequence[Mapping[str, JSON]] = self._components.load("tables").get(f"{root}/{self.plural}", ())
-        return found
+        return self._components.columns(f"{root}/{self.plural}")
 
     def blank(self) -> dict[str, JSON]:
         """What an object of this kind is before anything is set: Go's zero, which a create is compared with."""
@@ -92,7 +91,13 @@ class BuiltinType:
         return f'{self.kind} in version "{self.version}" cannot be handled as a {self.kind}'
 
     def prepare_create(
-        self, obj: dict[str, JSON], *, field_validation: str, warnings: list[str], duplicates: Sequence[str] = ()
+        self,
+        obj: dict[str, JSON],
+        *,
+        field_validation: str,
+        warnings: list[str],
+        duplicates: Sequence[str] = (),
+        on_decoded: OnDecoded = nothing,
     ) -> None:
         """Decode, default, strip what only the server writes, and check."""
         self.decode(obj, field_validation=field_validation, warnings=warnings, duplicates=duplicates)
@@ -101,6 +106,7 @@ class BuiltinType:
         for key in ("deletionTimestamp", "deletionGracePeriodSeconds", "selfLink", "generation"):
             metadata.pop(key, None)
         strategy.default(obj)
+        on_decoded(obj)
         if self.has_generation:
             metadata["generation"] = 1
         if "status" in self.subresources and not strategy.keeps_status_on_create:
@@ -126,12 +132,14 @@ class BuiltinType:
         field_validation: str,
         warnings: list[str],
         duplicates: Sequence[str] = (),
+        on_decoded: OnDecoded = nothing,
     ) -> None:
         """Decode and default, keep what this door may not change, count the generation, and check."""
         self.decode(new, field_validation=field_validation, warnings=warnings, duplicates=duplicates)
         strategy = self.strategy
         carry_system_fields(new["metadata"], old["metadata"])
         strategy.default(new)
+        on_decoded(new)
         if subresource == "status":
             self._keep_all_but_status(new, old)
         elif "status" in self.subresources and "status" in old:

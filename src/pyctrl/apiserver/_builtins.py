@@ -43,13 +43,13 @@ _PLAIN: Final = Strategy()
 def _strategies(allocator: others.ServiceAllocator) -> dict[tuple[str, str], Strategy]:
     return {
         **_core(allocator),
+        **_volumes(),
         **_apps(),
         **_batch(),
         **_rbac(),
         **_networking(),
         **_extensions(),
         ("autoscaling", "HorizontalPodAutoscaler"): Strategy(defaults=(others.default_autoscaler,)),
-        ("storage.k8s.io", "StorageClass"): Strategy(defaults=(others.default_storage_class,)),
         ("scheduling.k8s.io", "PriorityClass"): Strategy(
             has_generation=True, defaults=(others.default_priority_class,)
         ),
@@ -90,15 +90,21 @@ def _core(allocator: others.ServiceAllocator) -> dict[tuple[str, str], Strategy]
         ),
         ("", "Endpoints"): Strategy(defaults=(others.default_endpoints,)),
         ("", "Event"): Strategy(fields=_EVENT_FIELDS),
-        ("", "PersistentVolumeClaim"): Strategy(
-            defaults=(others.default_claim,), completes=(others.complete_claim,), validates=(others.validate_claim,)
-        ),
-        ("", "PersistentVolume"): Strategy(defaults=(others.default_volume,), completes=(others.complete_volume,)),
         ("", "ReplicationController"): Strategy(
             has_generation=True,
             fields=_same("status.replicas"),
             defaults=(workloads.default_replication_controller,),
         ),
+    }
+
+
+def _volumes() -> dict[tuple[str, str], Strategy]:
+    return {
+        ("", "PersistentVolumeClaim"): Strategy(
+            defaults=(others.default_claim,), completes=(others.complete_claim,), validates=(others.validate_claim,)
+        ),
+        ("", "PersistentVolume"): Strategy(defaults=(others.default_volume,), completes=(others.complete_volume,)),
+        ("storage.k8s.io", "StorageClass"): Strategy(defaults=(others.default_storage_class,)),
     }
 
 

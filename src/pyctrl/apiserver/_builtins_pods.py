@@ -138,7 +138,9 @@ def complete_pod(new: Object, old: Object | None) -> None:
     if old is None:
         new["status"] = {"phase": "Pending", "qosClass": quality_of_service(spec)}
         fill(spec, priority=0, preemptionPolicy="PreemptLowerPriority")
-        _tolerate(spec)
+    else:
+        fill(spec, **{key: old["spec"][key] for key in ("priority", "preemptionPolicy") if key in old["spec"]})
+    _tolerate(spec)
     status = new["status"]
     if status.get("podIP") and status["podIP"] not in [each.get("ip") for each in status.get("podIPs") or ()][:1]:
         status["podIPs"] = [{"ip": status["podIP"]}]
@@ -187,6 +189,8 @@ _PROTOCOLS = ("SCTP", "TCP", "UDP")
 def validate_pod(new: Object, old: Object | None) -> Iterator[Cause]:
     """Check a pod; of an existing one only a few fields of the spec may change."""
     yield from validate_pod_spec(new["spec"], "spec")
+    if old is not None:
+        yield from _lost_tolerations(new["spec"], old["spec"])
     if old is not None and _frozen(new["spec"]) != _frozen(old["spec"]):
         why = (
             "pod updates may not change fields other than `spec.containers[*].image`,`spec.initContainers[*].image`,"
@@ -194,6 +198,18 @@ def validate_pod(new: Object, old: Object | None) -> Iterator[Cause]:
             "`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)"
         )
         yield field_forbidden("spec", why)
+
+
+def _lost_tolerations(new: Mapping[str, JSON], old: Mapping[str, JSON]) -> Iterator[Cause]:
+    """Tolerations may be added; an existing one may only change its seconds."""
+
+    def identity(toleration: Mapping[str, JSON]) -> dict[str, JSON]:
+        return {key: value for key, value in toleration.items() if key != "tolerationSeconds"}
+
+    kept = [identity(each) for each in new.get("tolerations") or ()]
+    if any(identity(each) not in kept for each in old.get("tolerations") or ()):
+        why = "existing toleration can not be modified except its tolerationSeconds"
+        yield field_forbidden("spec.tolerations", why)
 
 
 def _frozen(spec: Mapping[str, JSON]) -> JSON:

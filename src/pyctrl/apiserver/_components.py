@@ -6,7 +6,7 @@ so a group costs only the kinds that are touched.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from ._go_types import is_always_written, is_optional_time, is_pointer
@@ -31,14 +31,25 @@ class Components:
     """Nodes of built-in kinds by component name. `load` gives a document of the OpenAPI v3 form by its name."""
 
     def __init__(self, load: Callable[[str], Mapping[str, JSON]]) -> None:
-        self.load = load
+        self._load = load
+        self._documents: dict[str, Mapping[str, JSON]] = {}
         self._nodes: dict[str, Node] = {}
         self._kinds: dict[str, dict[tuple[str, str, str], str]] = {}
 
     def document(self, name: str) -> Mapping[str, JSON]:
         """Give the components of one document, as they are on disk."""
-        schemas: Mapping[str, JSON] = self.load(name)["schemas"]
+        schemas: Mapping[str, JSON] = self._document(name)["schemas"]
         return schemas
+
+    def columns(self, path: str) -> Sequence[Mapping[str, JSON]]:
+        """Give the columns of the table that the resource at a path answers with."""
+        found: Sequence[Mapping[str, JSON]] = self._document("tables").get(path, ())
+        return found
+
+    def _document(self, name: str) -> Mapping[str, JSON]:
+        if name not in self._documents:
+            self._documents[name] = self._load(name)
+        return self._documents[name]
 
     def kind(self, document: str, group: str, version: str, kind: str) -> Node | None:
         """Give the node of a kind that a document describes."""

@@ -358,15 +358,12 @@ def _clash(definition: Mapping[str, JSON], registry: Registry) -> tuple[str, str
     resources = {name for each in others for name in (each.plural, each.singular, *each.short_names)}
     kinds = {name for each in others for name in (each.kind, each.list_kind)}
     called = spec["names"]
-    for key, taken, reason in (
-        ("plural", resources, "PluralConflict"),
-        ("singular", resources, "SingularConflict"),
-        ("kind", kinds, "KindConflict"),
-        ("listKind", kinds, "ListKindConflict"),
-    ):
-        if called.get(key) in taken:
-            return reason, f"{shown(called[key])} is already in use"
-    for name in called.get("shortNames") or ():
-        if name in resources:
-            return "ShortNamesConflict", f"{shown(name)} is already in use"
-    return None
+    reasons = [
+        ("PluralConflict", called.get("plural"), resources),
+        ("SingularConflict", called.get("singular"), resources),
+        *(("ShortNamesConflict", name, resources) for name in called.get("shortNames") or ()),
+        ("KindConflict", called.get("kind"), kinds),
+        ("ListKindConflict", called.get("listKind"), kinds),
+    ]
+    clashes = [(reason, f"{shown(name)} is already in use") for reason, name, taken in reasons if name in taken]
+    return clashes[-1] if clashes else None  # kube-apiserver, too, reports the last of them

@@ -52,13 +52,14 @@ _POINTERS = """
     PodDNSConfigOption.value Validation.reason NetworkPolicyPort.protocol JSONSchemaProps.x-kubernetes-list-type
     JSONSchemaProps.x-kubernetes-map-type JSONSchemaProps.$ref JSONSchemaProps.x-kubernetes-preserve-unknown-fields
     ValidationRule.reason PersistentVolumeClaimSpec.dataSource *.persistentVolumeName *.stopSignal
-    Preconditions.uid Preconditions.resourceVersion DeleteOptions.propagationPolicy JobStatus.failedIndexes
     """
 POINTERS = frozenset(_POINTERS.split())
 
 # Optional in the document, yet written when zero.
 _ALWAYS_WRITTEN = """
     apps.v1.StatefulSetStatus.availableReplicas autoscaling.v2.HorizontalPodAutoscalerStatus.currentMetrics
+    apiextensions.v1.CustomResourceDefinitionStatus.conditions
+    apiextensions.v1.CustomResourceDefinitionStatus.storedVersions
     core.v1.Event.reportingComponent core.v1.Event.reportingInstance
     policy.v1.PodDisruptionBudgetStatus.currentHealthy policy.v1.PodDisruptionBudgetStatus.desiredHealthy
     policy.v1.PodDisruptionBudgetStatus.disruptionsAllowed policy.v1.PodDisruptionBudgetStatus.expectedPods

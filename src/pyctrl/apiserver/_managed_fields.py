@@ -38,6 +38,7 @@ _NEVER_OWNED: Fields = {
         },
     },
 }
+_NO_METADATA = frozenset(_NEVER_OWNED["f:metadata"])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -164,17 +165,7 @@ def track(
     who = Manager(name=manager, operation=operation, api_version=api_version, subresource=subresource or "")
     managed = Managed(_believed(new["metadata"], old, is_subresource=bool(subresource)))
     new["metadata"].pop("managedFields", None)
-    if old is None:
-        added, removed = everything(type.schema, new), {}
-        blank = type.blank()
-        if blank:
-            comparison = Comparison(type.schema, blank, new)
-            added, removed = comparison.changed, comparison.removed
-    else:
-        comparison = Comparison(type.schema, _unmanaged(old), new)
-        added, removed = comparison.changed, comparison.removed
-    reset = reset_fields(type, subresource)
-    added, removed = owned(without(added, reset)), without(removed, reset)
+    added, removed = _difference(new, old, type, subresource)
     if added or removed:
         managed.take_from_others(who, added, removed)
         earlier = managed.find(who)
@@ -182,6 +173,22 @@ def track(
         if fields:
             managed.put(who, fields, now() if added else earlier.time if earlier else None)
     managed.write(new["metadata"])
+
+
+def _difference(
+    new: Mapping[str, JSON], old: Mapping[str, JSON] | None, type: ResourceType, subresource: str | None
+) -> tuple[Fields, Fields]:
+    """Give the fields that came or changed, and those that went, as far as this door may change and own them."""
+    reset = reset_fields(type, subresource)
+    if old is None and not type.blank():
+        metadata = {key: value for key, value in new["metadata"].items() if f"f:{key}" not in _NO_METADATA}
+        wish = {key: value for key, value in new.items() if key not in ("apiVersion", "kind", "metadata")}
+        added = everything(type.schema, wish)
+        if metadata:
+            added["f:metadata"] = everything(type.schema.properties["metadata"], metadata)
+        return without(added, reset), {}
+    comparison = Comparison(type.schema, type.blank() if old is None else _unmanaged(old), new)
+    return owned(without(comparison.changed, reset)), without(comparison.removed, reset)
 
 
 def _believed(

@@ -11,6 +11,7 @@ from ._builtins import Strategies
 from ._components import Components
 from ._custom_type import CustomType, types_of
 from ._schema import JSON, Node
+from ._status import OnDecoded, nothing
 
 DEFINITIONS = ("apiextensions.k8s.io", "v1", "customresourcedefinitions")
 
@@ -19,7 +20,9 @@ class ResourceType(Protocol):
     """One resource in one version: what it is called and how its objects are brought into form.
 
     `prepare_*` change the object in place and raise `Refused` when it is not acceptable. They expect system metadata
-    (name, namespace, uid, creationTimestamp) to be set by the caller before a create.
+    (name, namespace, uid, creationTimestamp) to be set by the caller before a create. `on_decoded` is called with the
+    object when it is decoded and defaulted, before the server's own decisions: managed fields and admission belong
+    there.
     """
 
     group: str
@@ -42,7 +45,13 @@ class ResourceType(Protocol):
     @property
     def schema(self) -> Node: ...
     def prepare_create(
-        self, obj: dict[str, JSON], *, field_validation: str, warnings: list[str], duplicates: Sequence[str] = ()
+        self,
+        obj: dict[str, JSON],
+        *,
+        field_validation: str,
+        warnings: list[str],
+        duplicates: Sequence[str] = (),
+        on_decoded: OnDecoded = nothing,
     ) -> None: ...
     def prepare_update(
         self,
@@ -53,6 +62,7 @@ class ResourceType(Protocol):
         field_validation: str,
         warnings: list[str],
         duplicates: Sequence[str] = (),
+        on_decoded: OnDecoded = nothing,
     ) -> None: ...
     def decode(
         self, obj: dict[str, JSON], *, field_validation: str, warnings: list[str], duplicates: Sequence[str] = ()

@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import TypeAlias
 
 from ._schema import JSON
+
+OnDecoded: TypeAlias = Callable[[dict[str, JSON]], None]
+
+
+def nothing(_obj: dict[str, JSON]) -> None:
+    """Do nothing when an object is decoded."""
+
 
 _NOT_CONTENT = frozenset({"metadata", "status", "apiVersion", "kind"})
 STATUS_RESETS = ("labels", "annotations", "finalizers", "ownerReferences", "generation", "selfLink")

@@ -1,0 +1,90 @@
+"""Definitions and objects that the tests of the schema side share."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+from pyctrl.apiserver import Registry
+from pyctrl.apiserver._answers import Refused
+
+GROUP = "test.example.com"
+
+
+def definition(
+    schema: dict[str, Any], *, plural: str = "things", kind: str = "Thing", **version: Any
+) -> dict[str, Any]:
+    """Give a definition of one version with a schema."""
+    first = {"name": "v1", "served": True, "storage": True, "schema": {"openAPIV3Schema": schema}, **version}
+    return {
+        "apiVersion": "apiextensions.k8s.io/v1",
+        "kind": "CustomResourceDefinition",
+        "metadata": {"name": f"{plural}.{GROUP}", "uid": "u"},
+        "spec": {
+            "group": GROUP,
+            "scope": "Namespaced",
+            "names": {"plural": plural, "kind": kind},
+            "versions": [first],
+        },
+    }
+
+
+def spec_schema(properties: dict[str, Any], **more: Any) -> dict[str, Any]:
+    """Give a schema of an object whose spec has these properties."""
+    return {"type": "object", "properties": {"spec": {"type": "object", "properties": properties, **more}}}
+
+
+def create(
+    registry: Registry, obj: dict[str, Any], *, field_validation: str = "Warn"
+) -> tuple[dict[str, Any], list[str]]:
+    """Bring an object into the form in which it is created; gives it and the warnings."""
+    group, _, version = obj["apiVersion"].rpartition("/")
+    found = registry.by_kind(group, version, obj["kind"])
+    assert found is not None
+    created = copy.deepcopy(obj)
+    created["metadata"].setdefault("uid", "uid-of-it")
+    if found.namespaced:
+        created["metadata"].setdefault("namespace", "default")
+    warnings: list[str] = []
+    found.prepare_create(created, field_validation=field_validation, warnings=warnings)
+    return created, warnings
+
+
+def update(
+    registry: Registry, new: dict[str, Any], old: dict[str, Any], *, subresource: str | None = None
+) -> dict[str, Any]:
+    """Bring a replacement into the form in which it is stored."""
+    group, _, version = new["apiVersion"].rpartition("/")
+    found = registry.by_kind(group, version, new["kind"])
+    assert found is not None
+    changed = copy.deepcopy(new)
+    found.prepare_update(changed, old, subresource=subresource, field_validation="Warn", warnings=[])
+    return changed
+
+
+def install(registry: Registry, schema: dict[str, Any], **version: Any) -> None:
+    """Define the kind Thing."""
+    created, _ = create(registry, definition(schema, **version))
+    registry.install(created)
+
+
+def thing(spec: Any = None, **more: Any) -> dict[str, Any]:
+    """Give a Thing."""
+    obj: dict[str, Any] = {"apiVersion": f"{GROUP}/v1", "kind": "Thing", "metadata": {"name": "a"}, **more}
+    return obj if spec is None else {**obj, "spec": spec}
+
+
+def deployment(**spec: Any) -> dict[str, Any]:
+    """Give a Deployment that is as short as it may be."""
+    template = {"metadata": {"labels": {"app": "d"}}, "spec": {"containers": [{"name": "c", "image": "busybox"}]}}
+    return {
+        "apiVersion": "apps/v1",
+        "kind": "Deployment",
+        "metadata": {"name": "d"},
+        "spec": {"selector": {"matchLabels": {"app": "d"}}, "template": template, **spec},
+    }
+
+
+def complaints(refused: Refused) -> list[str]:
+    """Give what a refusal complains about: `field: message`."""
+    return [f"{cause['field']}: {cause['message']}" for cause in refused.status["details"]["causes"]]

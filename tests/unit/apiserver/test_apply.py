@@ -1,0 +1,180 @@
+"""Server-side apply: ownership, conflicts, removal, lists."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+import pytest
+
+from pyctrl.apiserver import Registry
+from pyctrl.apiserver._answers import Refused
+from pyctrl.apiserver._apply import apply_patch
+from pyctrl.apiserver._managed_fields import track
+from tests.unit.apiserver._objects import GROUP, deployment, install, spec_schema
+
+SCHEMA = spec_schema(
+    {
+        "byName": {
+            "type": "array",
+            "x-kubernetes-list-type": "map",
+            "x-kubernetes-list-map-keys": ["name"],
+            "items": {
+                "type": "object",
+                "required": ["name"],
+                "properties": {"name": {"type": "string"}, "v": {"type": "integer"}, "w": {"type": "integer"}},
+            },
+        },
+        "set": {"type": "array", "x-kubernetes-list-type": "set", "items": {"type": "string"}},
+        "atomic": {"type": "array", "items": {"type": "string"}},
+        "map": {"type": "object", "additionalProperties": {"type": "string"}},
+    }
+)
+
+
+class Applier:
+    """One object that managers apply to."""
+
+    def __init__(self) -> None:
+        registry = Registry()
+        install(registry, SCHEMA, subresources={"status": {}})
+        found = registry.find(GROUP, "v1", "things")
+        assert found is not None
+        self.type = found
+        self.live: dict[str, Any] | None = None
+
+    def __call__(self, manager: str, spec: dict[str, Any], *, force: bool = False, **more: Any) -> dict[str, Any]:
+        """Apply, and give the spec that came of it."""
+        patch = {"apiVersion": f"{GROUP}/v1", "kind": "Thing", "metadata": {"name": "o"}, "spec": spec}
+        self.live = apply_patch(self.live, patch, type=self.type, field_manager=manager, force=force, **more)
+        found: dict[str, Any] = self.live.get("spec") or {}  # nothing is left: decoding drops the null
+        return found
+
+    def update(self, manager: str, spec: dict[str, Any]) -> None:
+        """Replace the spec, not by apply."""
+        assert self.live is not None
+        new = {**copy.deepcopy(self.live), "spec": spec}
+        track(new, self.live, manager=manager, operation="Update", api_version="v", subresource="", type=self.type)
+        self.live = new
+
+    @property
+    def owners(self) -> dict[str, Any]:
+        """Who owns what of the spec."""
+        assert self.live is not None
+        entries = self.live["metadata"].get("managedFields", [])
+        return {entry["manager"]: entry["fieldsV1"].get("f:spec") for entry in entries}
+
+
+@pytest.fixture
+def apply() -> Applier:
+    """An object that is not there yet."""
+    return Applier()
+
+
+def test_applying_creates_and_owns(apply: Applier) -> None:
+    """The first apply makes the object; the manager owns exactly what it stated."""
+    assert apply("one", {"map": {"k": "1"}}) == {"map": {"k": "1"}}
+    assert apply.owners == {"one": {"f:map": {"f:k": {}}}}
+
+
+def test_what_is_no_longer_stated_goes(apply: Applier) -> None:
+    """A field that a manager stated and states no longer is removed, when nobody else owns it."""
+    apply("one", {"map": {"k": "1", "l": "1"}})
+    apply("two", {"map": {"l": "1"}})
+    assert apply("one", {}) == {"map": {"l": "1"}}
+    assert apply("two", {}) == {}
+
+
+def test_another_managers_field_is_a_conflict(apply: Applier) -> None:
+    """Changing what another manager stated is refused with each field and its owner; agreeing is not."""
+    apply("one", {"map": {"k": "1"}, "atomic": ["x"]})
+    assert apply("two", {"map": {"k": "1"}}) == {"map": {"k": "1"}, "atomic": ["x"]}
+    with pytest.raises(Refused) as refused:
+        apply("three", {"map": {"k": "2"}, "atomic": ["y"]})
+    assert refused.value.code == 409
+    causes = refused.value.status["details"]["causes"]
+    assert [(cause["field"], cause["message"]) for cause in causes] == [
+        (".spec.atomic", 'conflict with "one"'),
+        (".spec.map.k", 'conflict with "one"'),
+        (".spec.map.k", 'conflict with "two"'),
+    ]
+    assert str(refused.value).startswith('Apply failed with 3 conflicts: conflicts with "one":\n- .spec.atomic')
+
+
+def test_force_takes_the_field(apply: Applier) -> None:
+    """With force the field changes hands."""
+    apply("one", {"map": {"k": "1", "l": "1"}})
+    assert apply("two", {"map": {"k": "2"}}, force=True)["map"] == {"k": "2", "l": "1"}
+    assert apply.owners == {"one": {"f:map": {"f:l": {}}}, "two": {"f:map": {"f:k": {}}}}
+
+
+def test_an_updater_owns_what_it_changed(apply: Applier) -> None:
+    """An update takes the fields it changes from who applied them; applying them again is a conflict with it."""
+    apply("one", {"map": {"k": "1"}})
+    apply.update("hand", {"map": {"k": "2"}})
+    with pytest.raises(Refused) as refused:
+        apply("one", {"map": {"k": "1"}})
+    assert str(refused.value) == 'Apply failed with 1 conflict: conflict with "hand" using v: .spec.map.k'
+
+
+def test_keyed_lists_and_sets_are_shared_item_by_item(apply: Applier) -> None:
+    """Two managers share a list: each owns its items and fields, and takes away only its own."""
+    apply("one", {"byName": [{"name": "a", "v": 1}, {"name": "b", "v": 1}], "set": ["x", "y"]})
+    merged = apply("two", {"byName": [{"name": "b", "w": 2}, {"name": "c", "v": 3}], "set": ["y", "z"]})
+    assert merged["byName"] == [{"name": "a", "v": 1}, {"name": "b", "v": 1, "w": 2}, {"name": "c", "v": 3}]
+    assert merged["set"] == ["x", "y", "z"]
+    rest = apply("one", {"byName": [{"name": "b", "v": 1}], "set": ["x"]})
+    assert rest["byName"] == [{"name": "b", "v": 1, "w": 2}, {"name": "c", "v": 3}]
+    assert rest["set"] == ["x", "y", "z"]
+
+
+def test_applying_the_same_again_changes_nothing(apply: Applier) -> None:
+    """An apply that changes nothing leaves the object as it is, its managed fields' times included."""
+    apply("one", {"map": {"k": "1"}})
+    before = copy.deepcopy(apply.live)
+    apply("one", {"map": {"k": "1"}})
+    assert apply.live == before
+
+
+def test_each_door_owns_its_part() -> None:
+    """An apply of status through the main door owns nothing of it; through the status door it owns that only."""
+    found = Registry().find("apps", "v1", "deployments")
+    assert found is not None
+    patch = {**deployment(), "status": {"replicas": 1}}
+    made = apply_patch(None, patch, type=found, field_manager="one", force=False)
+    assert made["metadata"]["managedFields"][0]["fieldsV1"].keys() == {"f:spec"}
+    again = apply_patch(made, patch, type=found, field_manager="two", force=False, subresource="status")
+    mine = next(entry for entry in again["metadata"]["managedFields"] if entry["manager"] == "two")
+    assert (mine["subresource"], mine["fieldsV1"]) == ("status", {"f:status": {"f:replicas": {}}})
+
+
+def test_an_object_from_before_is_not_taken_over_silently(apply: Applier) -> None:
+    """Fields of an object that was never tracked belong to `before-first-apply`: changing them is a conflict."""
+    apply.live = {"apiVersion": f"{GROUP}/v1", "kind": "Thing", "metadata": {"name": "o"}, "spec": {"map": {"k": "1"}}}
+    with pytest.raises(Refused, match="before-first-apply"):
+        apply("one", {"map": {"k": "2"}})
+
+
+def test_a_field_the_schema_does_not_have_is_refused(apply: Applier) -> None:
+    """Applying a field that is not declared is refused with its path."""
+    with pytest.raises(Refused, match=r"\.spec\.nope: field not declared in schema"):
+        apply("one", {"nope": 1})
+
+
+def test_a_list_item_without_its_key_is_refused(apply: Applier) -> None:
+    """An item of a keyed list that does not say which item it is cannot be applied."""
+    with pytest.raises(Refused, match="omits key field"):
+        apply("one", {"byName": [{"v": 1}]})
+
+
+def test_built_in_lists_use_the_schemas_keys_and_their_defaults() -> None:
+    """A container port without a protocol is the TCP one, as in the real server."""
+    found = Registry().find("apps", "v1", "deployments")
+    assert found is not None
+    patch = deployment()
+    patch["spec"]["template"]["spec"]["containers"][0]["ports"] = [{"containerPort": 80}]
+    made = apply_patch(None, patch, type=found, field_manager="one", force=False)
+    fields = made["metadata"]["managedFields"][0]["fieldsV1"]["f:spec"]["f:template"]["f:spec"]["f:containers"]
+    assert fields['k:{"name":"c"}']["f:ports"] == {
+        'k:{"containerPort":80,"protocol":"TCP"}': {".": {}, "f:containerPort": {}}
+    }

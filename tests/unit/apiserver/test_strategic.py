@@ -1,0 +1,100 @@
+"""Strategic merge patches on built-in kinds."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from pyctrl.apiserver import Registry
+from pyctrl.apiserver._answers import Refused
+from pyctrl.apiserver._schema import Node
+from pyctrl.apiserver._strategic import strategic_merge
+
+LIVE: dict[str, Any] = {
+    "metadata": {"name": "p", "finalizers": ["a.io/x"]},
+    "spec": {
+        "containers": [
+            {"name": "a", "image": "1", "env": [{"name": "X", "value": "1"}], "args": ["x"]},
+            {"name": "b", "image": "2"},
+        ]
+    },
+}
+
+
+@pytest.fixture(scope="module")
+def schema() -> Node:
+    """What the schema knows of pods."""
+    found = Registry().find("", "v1", "pods")
+    assert found is not None
+    return found.schema
+
+
+def _containers(schema: Node, *containers: dict[str, Any]) -> list[dict[str, Any]]:
+    merged = strategic_merge(LIVE, {"spec": {"containers": list(containers)}}, schema)
+    found: list[dict[str, Any]] = merged["spec"]["containers"]
+    return found
+
+
+def test_list_items_merge_by_the_key_of_the_schema(schema: Node) -> None:
+    """A container of the same name is merged field by field, its env by name with new ones first, others stay."""
+    merged = _containers(schema, {"name": "a", "image": "9", "env": [{"name": "Z", "value": "3"}]})
+    assert [each["name"] for each in merged] == ["a", "b"]
+    assert merged[0]["image"] == "9"
+    assert [each["name"] for each in merged[0]["env"]] == ["Z", "X"]
+
+
+def test_plain_lists_are_replaced(schema: Node) -> None:
+    """A list without a merge strategy is taken from the patch whole."""
+    assert _containers(schema, {"name": "a", "args": ["y"]})[0]["args"] == ["y"]
+
+
+def test_lists_of_values_that_merge_keep_each_once(schema: Node) -> None:
+    """Finalizers of the patch are added to the live ones."""
+    merged = strategic_merge(LIVE, {"metadata": {"finalizers": ["a.io/x", "a.io/y"]}}, schema)
+    assert merged["metadata"]["finalizers"] == ["a.io/x", "a.io/y"]
+    directive = {"metadata": {"$deleteFromPrimitiveList/finalizers": ["a.io/x"]}}
+    assert strategic_merge(LIVE, directive, schema)["metadata"]["finalizers"] == []
+
+
+def test_directives_delete_and_replace(schema: Node) -> None:
+    """`$patch: delete` takes an item away, `$patch: replace` in a list or map lets only the patch stand."""
+    assert [each["name"] for each in _containers(schema, {"name": "b", "$patch": "delete"})] == ["a"]
+    assert _containers(schema, {"$patch": "replace"}, {"name": "c"}) == [{"name": "c"}]
+    merged = strategic_merge(LIVE, {"metadata": {"$patch": "replace", "name": "p"}}, schema)
+    assert merged["metadata"] == {"name": "p"}
+
+
+def test_null_removes_a_field(schema: Node) -> None:
+    """As in a merge patch, a null takes the field away."""
+    assert "finalizers" not in strategic_merge(LIVE, {"metadata": {"finalizers": None}}, schema)["metadata"]
+
+
+def test_retain_keys_drops_the_others() -> None:
+    """A change of a union's type names the keys that stay; the settings of the old type go."""
+    found = Registry().find("apps", "v1", "deployments")
+    assert found is not None
+    live = {"spec": {"strategy": {"type": "RollingUpdate", "rollingUpdate": {"maxSurge": 1}}}}
+    patch = {"spec": {"strategy": {"$retainKeys": ["type"], "type": "Recreate"}}}
+    assert strategic_merge(live, patch, found.schema)["spec"]["strategy"] == {"type": "Recreate"}
+
+
+def test_set_element_order_decides_the_order(schema: Node) -> None:
+    """The client's order of items is kept, whatever order the server had."""
+    patch = {"$setElementOrder/containers": [{"name": "b"}, {"name": "a"}]}
+    merged = strategic_merge(LIVE, {"spec": patch}, schema)
+    assert [each["name"] for each in merged["spec"]["containers"]] == ["b", "a"]
+
+
+def test_neither_argument_is_changed(schema: Node) -> None:
+    """The live object and the patch are as they were."""
+    before = repr(LIVE)
+    _containers(schema, {"name": "a", "image": "9"})
+    assert repr(LIVE) == before
+
+
+def test_an_unknown_directive_is_refused(schema: Node) -> None:
+    """A directive that is none is a bad request, not a field."""
+    with pytest.raises(Refused) as refused:
+        strategic_merge(LIVE, {"spec": {"$patch": "remove"}}, schema)
+    assert refused.value.code == 400
