@@ -80,10 +80,11 @@ class Answers:
         random = Random(1)
         self.end = FIRST_VERSION + 2 * objects
         pods = [pod(n, size, FIRST_VERSION + n, random) for n in range(objects)]
+        version = b'"resourceVersion":"%d"'
         changed = [
-            data.replace(b'"resourceVersion":"%d"' % (FIRST_VERSION + n), b'"resourceVersion":"%d"' % (FIRST_VERSION + objects + n))
+            data.replace(version % (FIRST_VERSION + n), version % (FIRST_VERSION + objects + n))
             for n, data in enumerate(pods)
-        ]  # fmt: skip
+        ]
         self.object_bytes = sum(map(len, pods))
         self.pages = [self._page(pods, start) for start in range(0, objects, PAGE)]
         listed = self._bookmark(FIRST_VERSION + objects - 1, b',"annotations":{"k8s.io/initial-events-end":"true"}')
