@@ -44,7 +44,8 @@ def load(name: str) -> dict[str, Any]:
     """Read a document afresh, to keep and to change.
 
     A group version has `path` (`apis/apps/v1`) and `schemas` (by definition name). `discovery` has the aggregated
-    discovery of `/api` and `/apis`, `tables` the columns of each resource by the path of its list.
+    discovery of `/api` and `/apis`, `tables` the columns of each resource by the path of its list,
+    `protobuf` the messages of the built-in kinds (written by `tools/protobuf`).
     """
     document: dict[str, Any] = msgspec.json.decode(files(__name__).joinpath(f"{name}.json").read_bytes())
     return document

@@ -1,4 +1,4 @@
-"""Request bodies: JSON and YAML become dictionaries, and what cannot be read is refused in kube-apiserver's words."""
+"""Request bodies: JSON, YAML and protobuf become dictionaries, and what cannot be read is refused in kube-apiserver's words."""
 
 from __future__ import annotations
 
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     import yaml
 
 BODY_LIMIT = 3 * 1024 * 1024  # bytes; kube-apiserver's own
+
+PROTOBUF = "application/vnd.kubernetes.protobuf"
 
 EXCERPT = 30  # bytes of a body that a refusal shows
 
@@ -43,6 +45,10 @@ def decode_object(body: bytes, headers: Mapping[str, str], kind: str) -> dict[st
         decoded = _json_object(body, kind)
     elif media in (YAML, "application/x-yaml"):
         decoded = decode_yaml(body, kind)
+    elif media == PROTOBUF:
+        from ._protobuf import decode_protobuf  # here: the common server is never sent any
+
+        decoded = decode_protobuf(body, kind, unrecognized)
     else:
         raise unsupported_media_type()
     if not isinstance(decoded, dict):
