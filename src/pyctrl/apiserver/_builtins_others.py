@@ -13,6 +13,7 @@ from ._builtins_strategy import Object, fill
 from ._schema import JSON
 
 _RBAC = "rbac.authorization.k8s.io"
+_ROLE_REFERENCE = (("APIGroup", "apiGroup"), ("Kind", "kind"), ("Name", "name"))  # as Go's internal type prints it
 _DATA_LIMIT = 1024 * 1024  # bytes of a ConfigMap's or Secret's values together
 
 
@@ -264,7 +265,8 @@ def validate_binding(new: Object, old: Object | None) -> Iterator[Cause]:
         elif subject["kind"] == "ServiceAccount" and not subject.get("namespace"):
             yield required(f"{path}.namespace")
     if old is not None and reference != old["roleRef"]:
-        yield invalid_value("roleRef", reference, "cannot change roleRef")
+        internal = {go: reference.get(key, "") for go, key in _ROLE_REFERENCE}
+        yield invalid_value("roleRef", internal, "cannot change roleRef")
 
 
 def validate_role(new: Object, old: Object | None) -> Iterator[Cause]:

@@ -136,12 +136,12 @@ def complete_pod(new: Object, old: Object | None) -> None:
     """Give a new pod its phase, its quality of service, its priority and its tolerations; keep addresses in step."""
     spec = new["spec"]
     if old is None:
-        new["status"] = {"phase": "Pending", "qosClass": quality_of_service(spec)}
         fill(spec, priority=0, preemptionPolicy="PreemptLowerPriority")
     else:
         fill(spec, **{key: old["spec"][key] for key in ("priority", "preemptionPolicy") if key in old["spec"]})
     _tolerate(spec)
-    status = new["status"]
+    status: Object = new["status"] if old is not None else {"phase": "Pending", "qosClass": quality_of_service(spec)}
+    new["status"] = status
     if status.get("podIP") and status["podIP"] not in [each.get("ip") for each in status.get("podIPs") or ()][:1]:
         status["podIPs"] = [{"ip": status["podIP"]}]
     if status.get("podIPs") and not status.get("podIP"):

@@ -55,7 +55,7 @@ def is_aggregated(accept: str) -> bool:
     """Say whether the client's first choice is the aggregated form that this server has."""
     for clause in accept.replace(" ", "").split(","):
         _, *parameters = clause.split(";")
-        options = dict(part.partition("=")[::2] for part in parameters)
+        options = {name: value for name, _, value in (part.partition("=") for part in parameters)}
         if options.get("as") == "APIGroupDiscoveryList":
             if options.get("v") == "v2":
                 return True

@@ -68,11 +68,11 @@ def _metadata_schemas(registry: Registry) -> Iterator[tuple[str, JSON]]:
 def _custom_schemas(each: CustomType) -> Iterator[tuple[str, JSON]]:
     name = component_name(each.group, each.version, each.kind)
     kind = {"group": each.group, "version": each.version, "kind": each.kind}
-    schema = dict((each.described.get("schema") or {}).get("openAPIV3Schema") or {"type": "object"})
+    declared: Mapping[str, JSON] = (each.described.get("schema") or {}).get("openAPIV3Schema") or {"type": "object"}
     typed = {"apiVersion": {"type": "string"}, "kind": {"type": "string"}}
     metadata = {"allOf": [{"$ref": f"{SCHEMAS}{META}ObjectMeta"}]}
-    schema["properties"] = {**typed, **(schema.get("properties") or {}), "metadata": metadata}
-    yield name, {**schema, "x-kubernetes-group-version-kind": [kind]}
+    properties = {**typed, **(declared.get("properties") or {}), "metadata": metadata}
+    yield name, {**declared, "properties": properties, "x-kubernetes-group-version-kind": [kind]}
     items = {"type": "array", "items": {"allOf": [{"$ref": SCHEMAS + name}]}}
     list_metadata = {"allOf": [{"$ref": f"{SCHEMAS}{META}ListMeta"}]}
     yield (

@@ -297,7 +297,7 @@ def _event(obj: Object) -> Cells:
         "Reason": obj.get("reason", ""),
         "Object": f"{involved.get('kind', '').lower()}/{involved.get('name', '')}",
         "Subobject": involved.get("fieldPath", ""),
-        "Source": ", ".join(each for each in (component, source.get("host")) if each),
+        "Source": ", ".join(str(each) for each in (component, source.get("host")) if each),
         "Message": str(obj.get("message") or obj.get("note") or "").strip(),
         "First Seen": age(first),
         "Count": str(obj.get("count") or obj.get("deprecatedCount") or 1),
@@ -320,7 +320,7 @@ def _claim(obj: Object) -> Cells:
 
 
 def _modes(modes: JSON) -> str:
-    return ",".join(_MODES.get(each, each) for each in modes or ())
+    return ",".join(_MODES.get(str(each), str(each)) for each in modes or ())
 
 
 def _volume(obj: Object) -> Cells:
