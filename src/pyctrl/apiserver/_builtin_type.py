@@ -8,6 +8,7 @@ from typing import Any, TypeAlias
 from . import _answers as answers
 from ._builtins_strategy import Strategy
 from ._components import Components
+from ._conversions import convert
 from ._metadata import validate_metadata, validate_metadata_update
 from ._schema import JSON, Node
 from ._status import OnDecoded, bump_generation, carry_system_fields, keep_metadata, nothing, same_content
@@ -39,6 +40,7 @@ class BuiltinType:
         self.subresources = frozenset(each["subresource"] for each in described.get("subresources", ()))
         self.strategy = strategy
         self.has_generation = self.strategy.has_generation
+        self.storage_group = "" if group == "events.k8s.io" else group  # where objects of this kind are kept
         self.storage_version = self.strategy.storage_version or version
         self.document = f"{group or 'core'}_{version}"
         self._components = components
@@ -160,15 +162,18 @@ class BuiltinType:
 
     def _refuse(self, obj: Mapping[str, JSON], causes: list[answers.Cause]) -> None:
         if causes:
-            raise answers.invalid(self.kind, obj["metadata"].get("name", ""), causes, group=self.group)
+            raise answers.invalid(self.kind, obj["metadata"].get("name", ""), causes, group=self.storage_group)
 
     def selectable_fields(self, obj: Mapping[str, JSON]) -> Mapping[str, str]:
         """The values field selectors may ask for; the keys are the fields this kind supports."""
         return self.strategy.selectable_fields(obj, namespaced=self.namespaced)
 
     def on_read(self, obj: dict[str, JSON]) -> dict[str, JSON]:
-        """Stored objects are served as they are: defaulting happened when they were written."""
-        return obj
+        """Serve a stored object in this version; defaulting happened when it was written."""
+        if obj.get("apiVersion") == self.api_version:
+            return obj
+        read: dict[str, JSON] = decode(self.schema, convert(obj, self.api_version), [])
+        return read
 
     def is_same(self, new: Mapping[str, JSON], old: Mapping[str, JSON]) -> bool:
         """Say whether a write would change nothing, managed fields' times aside."""

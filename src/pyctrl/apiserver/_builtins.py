@@ -8,6 +8,7 @@ from . import _builtins_others as others
 from . import _builtins_pods as pods
 from . import _builtins_workloads as workloads
 from . import _names as names
+from ._builtins_events import validate_event
 from ._builtins_strategy import Strategy
 from ._definitions import complete_definition, default_definition, validate_definition
 from ._status import STATUS_RESETS
@@ -35,6 +36,11 @@ _EVENT_FIELDS = {
     "source": "source.component",
     "type": "type",
 }
+_NEW_EVENT_FIELDS = {
+    label: path.replace("involvedObject", "regarding").replace("source.", "deprecatedSource.")
+    for label, path in _EVENT_FIELDS.items()
+}
+_NEW_EVENT_FIELDS["reportingComponent"] = "reportingController"
 
 _GENERATION: Final = Strategy(has_generation=True)
 _PLAIN: Final = Strategy()
@@ -89,7 +95,8 @@ def _core(allocator: others.ServiceAllocator) -> dict[tuple[str, str], Strategy]
             validates=(others.validate_service,),
         ),
         ("", "Endpoints"): Strategy(defaults=(others.default_endpoints,)),
-        ("", "Event"): Strategy(fields=_EVENT_FIELDS),
+        ("", "Event"): Strategy(fields=_EVENT_FIELDS, validates=(validate_event,)),
+        ("events.k8s.io", "Event"): Strategy(fields=_NEW_EVENT_FIELDS, validates=(validate_event,)),
         ("", "ReplicationController"): Strategy(
             has_generation=True,
             fields=_same("status.replicas"),

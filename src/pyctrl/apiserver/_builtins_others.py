@@ -299,9 +299,11 @@ def default_network_policy(obj: Object) -> None:
 
 
 def default_autoscaler(obj: Object) -> None:
-    """At least one replica, at 80 % of the requested CPU."""
+    """At least one replica, and in v2 at 80 % of the requested CPU."""
     spec = obj["spec"]
     fill(spec, minReplicas=1)
+    if obj["apiVersion"] == "autoscaling/v1":
+        return
     target = {"type": "Utilization", "averageUtilization": 80}
     fill(spec, metrics=[{"type": "Resource", "resource": {"name": "cpu", "target": target}}])
 

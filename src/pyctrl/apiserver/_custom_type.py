@@ -41,6 +41,7 @@ class CustomType:
     ) -> None:
         self.spec = spec
         self.group: str = spec["group"]
+        self.storage_group = self.group
         self.version: str = version["name"]
         self.kind: str = called["kind"]
         self.plural: str = called["plural"]

@@ -37,6 +37,7 @@ class ResourceType(Protocol):
     verbs: tuple[str, ...]
     subresources: frozenset[str]
     has_generation: bool
+    storage_group: str  # the group objects are stored under: events of events.k8s.io are those of the core group
     storage_version: str  # the version objects are stored in; the same for all versions of one resource
     deprecation: str  # the warning a request to this version gets, or ""
 
