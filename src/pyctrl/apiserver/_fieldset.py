@@ -158,11 +158,6 @@ def _printed(key: str) -> str:
     return f"[={text}]" if kind == "v" else f"[{text}]"
 
 
-def ordered(fields: Fields) -> Fields:
-    """Give the set with its elements in order, as it is written."""
-    return {key: ordered(fields[key]) for key in sorted(fields)}
-
-
 # -- what a value has ------------------------------------------------------------------------------------------
 
 

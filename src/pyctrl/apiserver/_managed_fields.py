@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from pyctrl import _clock
 
 from ._builtin_type import BuiltinType
-from ._fieldset import Comparison, Fields, difference, everything, ordered, union, without
+from ._fieldset import Comparison, Fields, difference, everything, union, without
 from ._schema import JSON
 
 if TYPE_CHECKING:
@@ -132,7 +132,7 @@ def _written(entry: Entry) -> dict[str, JSON]:
         "apiVersion": manager.api_version,
         "time": entry.time,
         "fieldsType": "FieldsV1",
-        "fieldsV1": ordered(entry.fields),
+        "fieldsV1": entry.fields,
         "subresource": manager.subresource,
     }
     return {key: value for key, value in written.items() if value or key == "fieldsV1"}
@@ -145,7 +145,7 @@ def _order(entry: Entry) -> tuple[str, str, str, str, str]:
 
 def now() -> str:
     """The time as managed fields have it."""
-    return _clock.now().strftime("%Y-%m-%dT%H:%M:%SZ")
+    return f"{_clock.now().isoformat(timespec='seconds')[:19]}Z"
 
 
 def track(
@@ -163,6 +163,11 @@ def track(
     Call it when the object is decoded and defaulted, before the server adds its own decisions, which nobody owns.
     """
     who = Manager(name=manager, operation=operation, api_version=api_version, subresource=subresource or "")
+    if old is None and "managedFields" not in new["metadata"]:
+        added, _ = _difference(new, None, type, subresource)
+        if added:
+            new["metadata"]["managedFields"] = [_written(Entry(manager=who, fields=added, time=now()))]
+        return
     managed = Managed(_believed(new["metadata"], old, is_subresource=bool(subresource)))
     new["metadata"].pop("managedFields", None)
     added, removed = _difference(new, old, type, subresource)

@@ -83,6 +83,7 @@ class Node:
     has_defaults: bool = False  # a default here or below
     rules: bool = False  # CEL rules here or below
     embeds: bool = False  # an embedded object here or below
+    keyed: bool = False  # a list that is a set or a map by keys, here or below
 
     def child(self, key: str) -> Node | None:
         """Give the node of a key of an object: its property, or what additional properties look like."""
@@ -129,6 +130,7 @@ def compile_structural(schema: Mapping[str, JSON]) -> Node:
     )
     below = [each for each in (*node.properties.values(), node.additional, node.items) if each]
     node.has_defaults = node.default is not NO_DEFAULT or any(each.has_defaults for each in below)
+    node.keyed = node.list_type != "atomic" or any(each.keyed for each in below)
     node.embeds = node.embedded or any(each.embeds for each in below)
     node.rules = bool(schema.get("x-kubernetes-validations")) or any(each.rules for each in below)
     return node

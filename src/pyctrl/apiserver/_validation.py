@@ -269,7 +269,8 @@ def _all_of(schemas: tuple[Node, ...], value: JSON, path: str, causes: list[Caus
 def validate_list_types(node: Node, value: JSON, path: str = "") -> list[Cause]:
     """Find items that a set or a map by keys has twice."""
     causes: list[Cause] = []
-    _list_types(node, value, path, causes)
+    if node.keyed:
+        _list_types(node, value, path, causes)
     return causes
 
 
