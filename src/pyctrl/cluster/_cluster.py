@@ -15,6 +15,7 @@ from pyctrl.kinds.core.v1 import ServiceAccount
 from pyctrl.manager import Manager
 
 from ._deployments import add_deployments
+from ._furniture import NO_TLS
 from ._garbage import add_garbage_collector
 from ._kubelet import add_kubelet
 from ._namespaces import add_namespaces
@@ -23,7 +24,7 @@ from ._replicasets import add_replicasets
 __all__ = ["Cluster", "add_controllers"]
 
 
-def add_controllers(manager: Manager, *, root_ca: str = "") -> None:
+def add_controllers(manager: Manager, *, root_ca: str = NO_TLS) -> None:
     """Add what kube-controller-manager does to a manager: namespaces, garbage, ReplicaSets, Deployments."""
     add_namespaces(manager, root_ca=root_ca)
     add_garbage_collector(manager)
@@ -92,7 +93,8 @@ class Cluster:
 
     async def _start(self, stack: AsyncExitStack) -> None:
         """Run the controllers, and wait until the default namespace is furnished as a real cluster's is."""
-        manager = await stack.enter_async_context(Manager(self.config, random=self.random))
+        client = await stack.enter_async_context(Client.connect(self.config, field_owner="kube-controller-manager"))
+        manager = await stack.enter_async_context(Manager(client=client, random=self.random))
         if self._controllers:
             add_controllers(manager)
         if self._kubelet:

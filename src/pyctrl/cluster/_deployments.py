@@ -39,16 +39,31 @@ class DeploymentReconciler(Reconciler[Deployment]):
         deployment = await self.client.find(Deployment, request.key)
         if deployment is None or is_deleting(deployment):
             return None
-        sets = await self._sets(deployment)
-        rollout = _rollout_of(deployment, sets)
+        if await self._note_pause(deployment):
+            return None  # its own change brings it here again, with the condition that the rest builds on
+        rollout = _rollout_of(deployment, await self._sets(deployment))
         if rollout.new is None and not deployment.spec.paused:
             rollout.new = await self._create(rollout)
-        if rollout.new is not None:
-            await self._number(rollout)
         await self._scale(rollout)
+        if rollout.new is not None:
+            await self._number(rollout, rollout.new)
         await self._forget_history(rollout)
         await self._report(rollout)
         return None
+
+    async def _note_pause(self, deployment: Deployment) -> bool:
+        """Say in the conditions that the rollout has been paused or goes on; tells whether that was news."""
+        progressing = next((c for c in deployment.status.conditions if c.type == "Progressing"), None)
+        is_noted = progressing is not None and progressing.reason == "DeploymentPaused"
+        if bool(deployment.spec.paused) == is_noted:
+            return False
+        before = deployment.deep_copy()
+        if deployment.spec.paused:
+            _set(deployment.status, "Progressing", "Unknown", "DeploymentPaused", "Deployment is paused")
+        else:
+            _set(deployment.status, "Progressing", "Unknown", "DeploymentResumed", "Deployment is resumed")
+        await self.client.status.patch(deployment, merge_from(before))
+        return True
 
     async def _sets(self, deployment: Deployment) -> list[ReplicaSet]:
         found = await self.client.list(ReplicaSet, index=("owner", deployment.metadata.uid))
@@ -68,21 +83,21 @@ class DeploymentReconciler(Reconciler[Deployment]):
             await self.client.status.patch(deployment, MergePatch({"status": {"collisionCount": collisions + 1}}))
             return None
 
-    async def _number(self, rollout: Rollout) -> None:
-        """Give the present set the highest revision, and the Deployment the same."""
-        assert rollout.new is not None
-        highest = max((_revision(s) for s in rollout.old), default=0)
-        wanted = str(max(highest + 1, _revision(rollout.new)))
-        await self._annotate(rollout.new, {REVISION: wanted})
-        await self._annotate(rollout.deployment, {REVISION: wanted})
+    async def _number(self, rollout: Rollout, new: ReplicaSet) -> None:
+        """Give the present set the highest revision, and the Deployment the same.
 
-    async def _annotate(self, obj: ReplicaSet | Deployment, annotations: dict[str, str]) -> None:
-        if any(obj.metadata.annotations.get(k) != v for k, v in annotations.items()):
-            await self.client.patch(obj, MergePatch({"metadata": {"annotations": annotations}}))
+        The Deployment's goes through its status, as upstream's does: there an annotation is no new generation.
+        """
+        highest = max((_revision(s) for s in rollout.old), default=0)
+        wanted = str(max(highest + 1, _revision(new)))
+        patch = MergePatch({"metadata": {"annotations": {REVISION: wanted}}})
+        if new.metadata.annotations.get(REVISION) != wanted:
+            await self.client.patch(new, patch)
+        if rollout.deployment.metadata.annotations.get(REVISION) != wanted:
+            await self.client.status.patch(rollout.deployment, patch)
+            rollout.deployment.metadata.annotations[REVISION] = wanted
 
     async def _scale(self, rollout: Rollout) -> None:
-        if rollout.deployment.spec.paused:
-            return
         sizes = rollout.step()
         for replica_set in (*rollout.old, *([rollout.new] if rollout.new else [])):
             size = sizes.get(replica_set.metadata.name)
@@ -179,7 +194,7 @@ def _set_conditions(status: DeploymentStatus, rollout: Rollout, available: int) 
         _set(
             status, "Available", "False", "MinimumReplicasUnavailable", "Deployment does not have minimum availability."
         )
-    if rollout.new is None:
+    if rollout.new is None or rollout.deployment.spec.paused:
         return
     name = rollout.new.metadata.name
     done = (status.updated_replicas or 0) == (

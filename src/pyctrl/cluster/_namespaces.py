@@ -5,21 +5,19 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import Any
 
-from pyctrl.api import Metadata, ObjectMeta, is_deleting
+from pyctrl import _clock
+from pyctrl.api import Metadata, is_deleting
 from pyctrl.client import ResourceMapping
 from pyctrl.controller import Builder, Controller, Host, Reconciler, Request, Result, mapped
 from pyctrl.errors import AlreadyExists, Conflict, Forbidden, MethodNotAllowed, NotFound
 from pyctrl.kinds.core.v1 import ConfigMap, Namespace, ServiceAccount
 
+from ._furniture import FURNITURE, furniture
+
 __all__ = ["NamespaceReconciler", "add_namespaces"]
 
-ROOT_CA = "kube-root-ca.crt"
-ROOT_CA_DESCRIPTION = (  # the words of kube-controller-manager, which clients compare
-    "Contains a CA bundle that can be used to verify the kube-apiserver when using internal endpoints such as the "
-    "internal service IP or kubernetes.default.svc. No other usage is guaranteed across distributions of Kubernetes "
-    "clusters."
-)
 FINALIZER = "kubernetes"  # in spec.finalizers of every namespace, taken away through its `finalize` sub-resource
+RESPITE = timedelta(seconds=5)  # namespaceDeletionGracePeriod of kube-controller-manager: writes under way may end
 LOOK_AGAIN = timedelta(seconds=1)  # at what finalizers still hold back; nothing tells of its going
 
 
@@ -36,7 +34,13 @@ def add_namespaces(host: Host, *, root_ca: str) -> Controller:
 
 
 def _namespace_of_default(obj: ServiceAccount | ConfigMap) -> list[Request]:
-    return [Request("", obj.metadata.namespace)] if obj.metadata.name in ("default", ROOT_CA) else []
+    return [Request("", obj.metadata.namespace)] if obj.metadata.name in FURNITURE else []
+
+
+def _too_early(namespace: Namespace) -> timedelta:
+    """Return how long to leave a deleted namespace alone."""
+    deleted = namespace.metadata.deletion_timestamp
+    return timedelta(0) if deleted is None else deleted + RESPITE - _clock.now()
 
 
 class NamespaceReconciler(Reconciler[Namespace]):
@@ -52,24 +56,16 @@ class NamespaceReconciler(Reconciler[Namespace]):
         if not is_deleting(namespace):
             await self._furnish(namespace.metadata.name)
             return None
+        early = _too_early(namespace)
+        if early > timedelta(0):
+            return Result(requeue_after=early)
         if await self._empty(namespace.metadata.name):
             await self._finalize(namespace)
             return None
         return Result(requeue_after=LOOK_AGAIN)
 
     async def _furnish(self, name: str) -> None:
-        wanted = (
-            ServiceAccount(metadata=ObjectMeta(name="default", namespace=name)),
-            ConfigMap(
-                metadata=ObjectMeta(
-                    name=ROOT_CA,
-                    namespace=name,
-                    annotations={"kubernetes.io/description": ROOT_CA_DESCRIPTION},
-                ),
-                data={"ca.crt": self._root_ca},
-            ),
-        )
-        for obj in wanted:
+        for obj in furniture(name, root_ca=self._root_ca):
             if await self.client.find(type(obj), obj.key) is None:
                 try:
                     await self.client.create(obj)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pyctrl.api import LabelSelector, ObjectMeta, controller_of, is_controlled_by, is_deleting, set_controller_reference
 from pyctrl.client import Preconditions, merge_from
 from pyctrl.controller import Builder, Controller, Host, Reconciler, Request, Result
-from pyctrl.errors import Conflict, NotFound
+from pyctrl.errors import Conflict, Forbidden, NotFound
 from pyctrl.kinds.apps.v1 import ReplicaSet
 from pyctrl.kinds.core.v1 import Pod
 
@@ -62,7 +62,12 @@ class ReplicaSetReconciler(Reconciler[ReplicaSet]):
     async def _scale(self, replica_set: ReplicaSet, living: Sequence[Pod]) -> None:
         missing = desired_of(replica_set) - len(living)
         for _ in range(min(missing, BURST)):
-            await self.client.create(_pod_for(replica_set))
+            try:
+                await self.client.create(_pod_for(replica_set))
+            except Forbidden as error:
+                if any(cause.reason == "NamespaceTerminating" for cause in error.causes):
+                    return  # the set itself is about to go
+                raise
         if missing < 0:
             for pod in sorted(living, key=_worth)[: min(-missing, BURST)]:
                 await self._delete(pod)

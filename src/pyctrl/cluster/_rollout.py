@@ -108,6 +108,8 @@ class Rollout:
 
     def step(self) -> dict[str, int]:
         """Return the sizes that shall change now; empty when there is nothing to do but wait."""
+        if self.deployment.spec.paused:
+            return self._resize_the_one()
         if self.new is None:
             return self.sizes
         old = [s for s in self.old if desired_of(s) > 0]
@@ -118,6 +120,14 @@ class Rollout:
         if self.is_rolling and old:
             self._grow(self.new)
             self._shrink(self.new, old)
+        return self.sizes
+
+    def _resize_the_one(self) -> dict[str, int]:
+        """A paused rollout does not move pods from one set to another, but the Deployment can still be scaled."""
+        every = [*self.old, *([self.new] if self.new else [])]
+        active = [s for s in every if desired_of(s) > 0] or every[-1:]
+        if len(active) == 1:
+            self._resize(active[0], self.replicas)
         return self.sizes
 
     def _resize(self, replica_set: ReplicaSet, size: int) -> None:

@@ -67,6 +67,14 @@ def test_scaling_without_a_rollout_resizes_the_one_set() -> None:
     assert Rollout(deployment(0), replica_set("new", 3), []).step() == {"new": 0}
 
 
+def test_a_paused_deployment_can_be_scaled_but_moves_no_pods() -> None:
+    """Paused, the one set follows the size; with two sets half way, nothing moves."""
+    paused = deployment(5)
+    paused.spec.paused = True
+    assert Rollout(paused, None, [replica_set("old", 3)]).step() == {"old": 5}
+    assert Rollout(paused, replica_set("new", 1), [replica_set("old", 3)]).step() == {}
+
+
 def test_recreate_waits_for_the_old_to_be_gone() -> None:
     """No new pod before the last old one has gone."""
     gone, going = replica_set("old", 0), replica_set("old", 0)
