@@ -1,0 +1,101 @@
+"""The PodSet operator as a process of its own, against whatever cluster the environment names."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import sys
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager, suppress
+from pathlib import Path
+
+from pyctrl.apiserver import ApiServer, serve
+from pyctrl.client import Config
+from pyctrl.testing import ClusterUnderTest
+
+REPOSITORY = Path(__file__).parents[2]
+PATIENCE = 20.0  # seconds until a process says what is expected of it; importing takes it about one
+
+
+@asynccontextmanager
+async def kubeconfig_for(cluster: ClusterUnderTest, directory: Path) -> AsyncIterator[Path]:
+    """Write a kubeconfig for the cluster under test; the embedded one is served over HTTP inside the block."""
+    path = directory / "kubeconfig"
+    if not isinstance(cluster.config.application, ApiServer):
+        path.write_text(cluster.config.to_kubeconfig())
+        yield path
+        return
+    async with serve(cluster.config.application, "127.0.0.1", 0) as url:
+        path.write_text(Config.from_token(url, "admin").to_kubeconfig())
+        yield path
+
+
+class Operator:
+    """A running ``python -m examples.podset``, and what it has logged so far."""
+
+    def __init__(self, process: asyncio.subprocess.Process) -> None:
+        self._process = process
+        self._news = asyncio.Event()
+        self.log: list[str] = []
+
+    async def listen(self) -> None:
+        """Take its log in, until it ends."""
+        assert self._process.stderr is not None
+        async for line in self._process.stderr:
+            self.log.append(line.decode().rstrip())
+            self._news.set()
+        self._news.set()
+
+    async def says(self, what: Callable[[str], bool] | str) -> str:
+        """Wait for a line of the log; gives it."""
+        matches = what if callable(what) else lambda line: what in line
+        try:
+            async with asyncio.timeout(PATIENCE):
+                while True:
+                    if found := next(filter(matches, self.log), None):
+                        return found
+                    self._news.clear()
+                    await self._news.wait()
+        except TimeoutError:
+            raise AssertionError("the operator did not say it:\n" + "\n".join(self.log[-40:])) from None
+
+    async def has_reconciled(self, namespace: str, *names: str) -> None:
+        """Wait until it has gone through these objects at least once."""
+        for name in names:
+            words = ("Reconcile successful", f"namespace={namespace}", f"name={name} ")
+            await self.says(lambda line, words=words: all(word in f"{line} " for word in words))  # type: ignore[misc]
+
+    async def end(self, number: signal.Signals) -> int:
+        """Send it a signal and wait for its end; gives the exit code."""
+        self._process.send_signal(number)
+        return await self.exit_code()
+
+    async def exit_code(self) -> int:
+        """Wait for its end."""
+        async with asyncio.timeout(PATIENCE):
+            return await self._process.wait()
+
+    @property
+    def is_running(self) -> bool:
+        """Whether it has not ended."""
+        return self._process.returncode is None
+
+
+@asynccontextmanager
+async def podset_process(kubeconfig: Path) -> AsyncIterator[Operator]:
+    """Run the operator until the block ends, at the latest."""
+    process = await asyncio.create_subprocess_exec(
+        sys.executable,
+        *("-m", "examples.podset", "--verbose", "--kubeconfig", kubeconfig),
+        cwd=REPOSITORY,
+        stderr=asyncio.subprocess.PIPE,
+    )
+    operator = Operator(process)
+    async with asyncio.TaskGroup() as group:
+        group.create_task(operator.listen())
+        try:
+            yield operator
+        finally:
+            with suppress(ProcessLookupError):
+                process.kill()
+            await process.wait()

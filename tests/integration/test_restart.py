@@ -1,0 +1,160 @@
+"""One operator process after another: nothing is written twice, nothing is missed."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+from pathlib import Path
+
+import pytest
+
+from examples.podset.podset import PodSet, labels_for
+from pyctrl.api import Key
+from pyctrl.client import Client, MergePatch, wait_for, wait_for_list
+from pyctrl.kinds.apps.v1 import Deployment
+from pyctrl.kinds.core.v1 import Pod
+from pyctrl.testing import ClusterUnderTest
+
+from ._operators import has_nodes, install, podset
+from ._processes import kubeconfig_for, podset_process
+
+pytestmark = [
+    pytest.mark.slow("starts processes, which import for a second each"),
+    pytest.mark.timeout(120),  # a real garbage collector learns of a new kind within half a minute
+]
+
+COLLECTION = 90.0  # seconds; see above
+
+
+async def states(client: Client, namespace: str, name: str) -> list[object]:
+    """Return all that an operator writes of a PodSet, as it is now."""
+    key = Key(namespace, name)
+    return [await client.get(PodSet, key), await client.get(Deployment, key)]
+
+
+async def settled(client: Client, namespace: str, name: str, size: int) -> None:
+    """Wait until everybody has done what there is to do for a PodSet, the Deployment's controller included."""
+    await has_nodes(client, Key(namespace, name), size)
+    await wait_for_list(
+        client,
+        Pod,
+        lambda pods: len(pods) == size and all(pod.status.phase == "Running" for pod in pods),
+        namespace=namespace,
+        labels=labels_for(name),
+    )
+    await wait_for(
+        client,
+        Deployment,
+        Key(namespace, name),
+        lambda found: (
+            found is not None
+            and (found.status.available_replicas or 0) == size
+            and found.status.observed_generation == found.metadata.generation
+            and any(c.type == "Progressing" and c.reason == "NewReplicaSetAvailable" for c in found.status.conditions)
+        ),
+    )
+
+
+async def test_killed_and_started_again(
+    cluster: ClusterUnderTest, client: Client, namespace: str, running_pods: None, tmp_path: Path
+) -> None:
+    """The second process does what was asked for while there was none, once, and touches nothing that was right."""
+    await install(client)
+    async with kubeconfig_for(cluster, tmp_path) as kubeconfig:
+        async with podset_process(kubeconfig) as first:
+            for name, size in (("steady", 2), ("resized", 1), ("removed", 1), ("robbed", 2)):
+                await client.create(podset(namespace, size, name))
+                await settled(client, namespace, name, size)
+            assert await first.end(signal.SIGKILL) == -signal.SIGKILL
+        steady = await states(client, namespace, "steady")
+        resized, robbed = [await client.get(Deployment, Key(namespace, name)) for name in ("resized", "robbed")]
+
+        await client.patch(PodSet, Key(namespace, "resized"), MergePatch({"spec": {"size": 3}}))
+        await client.delete(PodSet, Key(namespace, "removed"))
+        lost = (await client.get(PodSet, Key(namespace, "robbed"))).status.nodes[0]
+        await client.delete(Pod, Key(namespace, lost))
+        await client.create(podset(namespace, 1, "new"))
+
+        async with podset_process(kubeconfig) as second:
+            await second.has_reconciled(namespace, "steady", "resized", "robbed", "new")
+            await settled(client, namespace, "resized", 3)
+            await settled(client, namespace, "new", 1)
+            assert lost not in await has_nodes(client, Key(namespace, "robbed"), 2, without=lost)
+            await wait_for(
+                client, Deployment, Key(namespace, "removed"), lambda found: found is None, timeout=COLLECTION
+            )
+            assert await second.end(signal.SIGTERM) == 0
+
+    assert await states(client, namespace, "steady") == steady
+    now = await client.get(Deployment, Key(namespace, "resized"))
+    assert (now.metadata.uid, now.metadata.generation) == (resized.metadata.uid, resized.metadata.generation + 1)
+    now = await client.get(Deployment, Key(namespace, "robbed"))
+    assert (now.metadata.uid, now.metadata.generation) == (robbed.metadata.uid, robbed.metadata.generation)
+    assert (await client.get(Deployment, Key(namespace, "new"))).metadata.generation == 1
+    assert await client.find(Deployment, Key(namespace, "removed")) is None
+
+
+async def test_killed_in_the_middle(
+    cluster: ClusterUnderTest, client: Client, namespace: str, running_pods: None, tmp_path: Path
+) -> None:
+    """Whatever a process had begun when it was killed the next one finishes, and nothing is begun again."""
+    await install(client)
+    names = [f"p{n}" for n in range(12)]
+    async with kubeconfig_for(cluster, tmp_path) as kubeconfig:
+        async with podset_process(kubeconfig) as first:
+            await first.says("Starting workers")
+            for name in names:
+                await client.create(podset(namespace, 1, name))
+            some = await wait_for_list(client, Deployment, lambda found: len(found) >= 3, namespace=namespace)
+            await first.end(signal.SIGKILL)
+        made = {obj.key: obj.metadata.uid for obj in some}
+        async with podset_process(kubeconfig) as second:
+            for name in names:
+                await settled(client, namespace, name, 1)
+            assert await second.end(signal.SIGTERM) == 0
+
+    found = {obj.key: obj for obj in await client.list(Deployment, namespace=namespace)}
+    assert {key.name for key in found} == set(names)
+    assert {key: found[key].metadata.uid for key in made} == made
+    assert {obj.metadata.generation for obj in found.values()} == {1}
+
+
+async def test_started_again_without_anything_to_do(
+    cluster: ClusterUnderTest, client: Client, namespace: str, running_pods: None, tmp_path: Path
+) -> None:
+    """A process that finds everything as it should be writes nothing; and one after it goes on as the first did."""
+    await install(client)
+    async with kubeconfig_for(cluster, tmp_path) as kubeconfig:
+        async with podset_process(kubeconfig) as first:
+            await client.create(podset(namespace, 2))
+            await settled(client, namespace, "web", 2)
+            assert await first.end(signal.SIGTERM) == 0
+        before = await states(client, namespace, "web")
+        async with podset_process(kubeconfig) as second:
+            await second.has_reconciled(namespace, "web")
+            assert await second.end(signal.SIGTERM) == 0
+        assert await states(client, namespace, "web") == before
+
+        async with podset_process(kubeconfig) as third:
+            key = Key(namespace, "web")
+            for size in (4, 0, 1):
+                await client.patch(PodSet, key, MergePatch({"spec": {"size": size}}))
+                await settled(client, namespace, "web", size)
+            await client.delete(PodSet, key)
+            await wait_for(client, Deployment, key, lambda found: found is None, timeout=COLLECTION)
+            assert await third.end(signal.SIGTERM) == 0
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+async def test_signals_end_it_in_order(
+    cluster: ClusterUnderTest, client: Client, tmp_path: Path, number: signal.Signals
+) -> None:
+    """Asked to stop, it stops at once, with exit code 0 and without a traceback."""
+    await install(client)
+    async with kubeconfig_for(cluster, tmp_path) as kubeconfig, podset_process(kubeconfig) as operator:
+        await operator.says("Starting workers")
+        begun = asyncio.get_running_loop().time()
+        assert await operator.end(number) == 0
+        assert asyncio.get_running_loop().time() - begun < 5
+
+    assert not [line for line in operator.log if "Traceback" in line or " ERROR " in line]
