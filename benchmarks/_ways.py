@@ -14,7 +14,6 @@ from typing import Any
 
 import msgspec
 
-
 READS = 2_000  # for one measurement of a read
 
 

@@ -124,7 +124,7 @@ def table(results: Results, object_bytes: int, objects: int) -> str:
             f"| {WAYS[way]:40} | {cpu:13.1f} | {events:>16} | {peak / 1e6:17.0f} | {peak / object_bytes:16.2f} |"
         )
     reads = {n: s for result in results.values() for n, s in result.items() if n.startswith("read-")}
-    lines += [f"\n{name}: {seconds * 1e6:.1f} µs" for name, seconds in reads.items()]
+    lines += ["", *(f"{name}: {seconds * 1e6:.1f} µs" for name, seconds in reads.items())]
     return "\n".join(lines)
 
 

@@ -61,7 +61,7 @@ async def test_a_list_comes_as_a_stream_and_the_watch_goes_on_from_it() -> None:
         assert it.cache.statistics()[0].relists == 0
 
 
-@pytest.mark.parametrize("status, reason", [(400, "BadRequest"), (422, "Invalid"), (405, "MethodNotAllowed")])
+@pytest.mark.parametrize(("status", "reason"), [(400, "BadRequest"), (422, "Invalid"), (405, "MethodNotAllowed")])
 async def test_a_server_that_cannot_stream_lists_is_asked_for_pages(status: int, reason: str) -> None:
     """A refusal of the option is not retried: pages follow, then watches from their version."""
     names = [f"n{number:04}" for number in range(1201)]
@@ -186,7 +186,7 @@ FORBIDDEN = Answered(
 async def test_a_missing_right_is_loud_and_the_watch_begins_once_it_is_granted(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    """403 is logged with the rule to grant, shown as a problem, tried again at the backoff's pace, and then forgotten."""
+    """403 is logged with the rule to grant, shown as a problem, and tried again at the backoff's pace."""
     async with lab([Rule(FORBIDDEN, path=CONFIGMAPS, times=None)]) as it:
         await asyncio.sleep(300)
         assert 5 < len(it.network.requests) < 60
@@ -231,7 +231,7 @@ async def test_a_server_that_ends_every_watch_at_once_is_not_hammered() -> None:
 
 
 @pytest.mark.parametrize(
-    "garbage, logged",
+    ("garbage", "logged"),
     [
         (b"this is no event", "this is no event"),
         (b'{"type":"ADDED","object":{"metadata":{}}}', '{"metadata":{}}'),
