@@ -64,9 +64,15 @@ class ObjectWith(msgspec.Struct, Generic[M], gc=False):
 
 
 class MetadataReader(Generic[M]):
-    """Decodes the metadata of one object after another, trying first the cut that fitted the object before."""
+    """Decodes the metadata of one object after another, trying first the cut that fitted the object before.
 
-    def __init__(self, wrapped: type[ObjectWith[M]]) -> None:
+    Args:
+        wrapped: what to decode.
+        is_strict: refuse objects without name or version. A transform may have taken them away.
+    """
+
+    def __init__(self, wrapped: type[ObjectWith[M]], *, is_strict: bool = True) -> None:
+        self._is_strict = is_strict
         self._decode: Callable[[bytes], ObjectWith[M]] = msgspec.json.Decoder(wrapped).decode
         self._first, self._second = _before_managed_fields, _before_spec
 
@@ -99,7 +105,7 @@ class MetadataReader(Generic[M]):
             found = self._decode(data).metadata
         except msgspec.DecodeError as error:
             raise DecodeError(f"expected a Kubernetes object, got {data[:200]!r}: {error}") from error
-        if not (found.name and found.resource_version):
+        if self._is_strict and not (found.name and found.resource_version):
             raise DecodeError(f"expected an object with name and resourceVersion, got {data[:200]!r}")
         return found
 
@@ -143,4 +149,4 @@ def _before_spec(data: bytes) -> bytes:
 
 
 #: Reads labels and the like; shared by all kinds.
-read_details = MetadataReader(ObjectWith[Details])
+read_details = MetadataReader(ObjectWith[Details], is_strict=False)

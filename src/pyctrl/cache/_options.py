@@ -36,7 +36,7 @@ class KindOptions:
         namespaces: only objects in these; None is what the cache is set to. Of no effect on cluster-scoped kinds.
         selectors: only objects that match at least one of these; none is no restriction.
         transform: changes each object before it is kept, so that what nobody reads takes no memory. Name, namespace,
-            uid, version and generation stay known whatever it does.
+            uid and version stay known whatever it does; leave in what indexes, predicates and selectors look at.
         strip_managed_fields: keep objects without ``metadata.managedFields``, often a third of their size.
         outside: what becomes of reads of what is not watched; None is what the cache is set to.
     """

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
 from typing import Any, TypeAlias
 
@@ -13,6 +14,8 @@ __all__ = ["Shape", "Transform", "shape", "strip_managed_fields"]
 Transform: TypeAlias = Callable[[dict[str, Any]], dict[str, Any]]
 #: The same on bytes.
 Shape: TypeAlias = Callable[[bytes], bytes]
+
+log = logging.getLogger("pyctrl.cache")
 
 _split = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
 _encode = msgspec.json.Encoder().encode
@@ -35,6 +38,11 @@ def shape(transform: Transform | None, strip: bool) -> Shape | None:
         return strip_managed_fields if strip else None
 
     def transformed(data: bytes) -> bytes:
-        return _encode(transform(msgspec.json.decode(strip_managed_fields(data) if strip else data)))
+        data = strip_managed_fields(data) if strip else data
+        try:
+            return _encode(transform(msgspec.json.decode(data)))
+        except Exception:
+            log.exception("a transform failed; the object is kept as it came", extra={"data": data[:200]})
+            return data
 
     return transformed
