@@ -1,4 +1,4 @@
-"""Request bodies: JSON, YAML and protobuf become dictionaries, and what cannot be read is refused in kube-apiserver's words."""
+"""Request bodies: JSON, YAML and protobuf become dictionaries; the others are refused in kube-apiserver's words."""
 
 from __future__ import annotations
 
