@@ -39,12 +39,12 @@ def template(image: str = "busybox") -> PodTemplateSpec:
     return PodTemplateSpec(metadata=ObjectMeta(labels={"app": "web"}), spec=spec)
 
 
-def deployment(replicas: int, **spec: int) -> Deployment:
+def deployment(replicas: int, *, history: int | None = None) -> Deployment:
     """Make a Deployment."""
     selector = LabelSelector(match_labels={"app": "web"})
     return Deployment(
         metadata=ObjectMeta(name=WEB.name, namespace=WEB.namespace, annotations={"note": "n"}),
-        spec=DeploymentSpec(replicas=replicas, selector=selector, template=template(), **spec),
+        spec=DeploymentSpec(replicas=replicas, selector=selector, template=template(), revision_history_limit=history),
     )
 
 
@@ -140,7 +140,7 @@ async def test_another_image_rolls_out(client: Client) -> None:
 
 async def test_history_is_limited(client: Client) -> None:
     """Old ReplicaSets beyond revisionHistoryLimit are deleted."""
-    await client.create(deployment(1, revision_history_limit=1))
+    await client.create(deployment(1, history=1))
     for image in ("busybox", "b", "c", "d"):
         await client.patch(Deployment, WEB, MergePatch({"spec": {"template": template(image).to_wire()}}))
         await rolled_out(client, image, 1)
