@@ -29,8 +29,10 @@ async def run(config: Config) -> None:
 def main() -> int:
     """Read the command line and run; a failure is one sentence and exit code 1."""
     parser = argparse.ArgumentParser(prog="python -m examples.podset", description="Run the PodSet operator.")
-    parser.add_argument("--kubeconfig", help="kubeconfig file; default: KUBECONFIG, in-cluster, ~/.kube/config")
-    parser.add_argument("--context", help="context of the kubeconfig; default: its current one")
+    parser.add_argument(
+        "--kubeconfig", metavar="FILE", help="kubeconfig file; default: KUBECONFIG, in-cluster, ~/.kube/config"
+    )
+    parser.add_argument("--context", metavar="NAME", help="context of the kubeconfig; default: its current one")
     parser.add_argument("-v", "--verbose", action="store_true", help="log each reconcile")
     args = parser.parse_args()
     configure_logging(logging.DEBUG if args.verbose else logging.INFO)

@@ -3,7 +3,7 @@
 Starts a cluster in this process, installs the definition, runs the operator over HTTP as anybody would, and plays
 through the life of one PodSet. Every step waits for what it promises and says how long that took; one that does not
 happen ends the demo with exit code 1. Nothing outside of the process is touched but a kubeconfig file, with which
-kubectl can look on.
+kubectl can look on; it goes when the demo ends.
 """
 
 from __future__ import annotations
@@ -11,11 +11,13 @@ from __future__ import annotations
 import argparse
 import asyncio
 import logging
+import os
+import signal
 import sys
 from collections.abc import Awaitable, Callable, Iterable
 from contextlib import AsyncExitStack
 from pathlib import Path
-from tempfile import gettempdir
+from tempfile import TemporaryDirectory
 from typing import TypeVar
 
 import yaml
@@ -42,7 +44,7 @@ class Stage:
     """Prints what happens and how long each step took."""
 
     def __init__(self) -> None:
-        self._is_colourful = sys.stdout.isatty()
+        self._is_colourful = sys.stdout.isatty() and not os.environ.get("NO_COLOR")
 
     def say(self, text: str) -> None:
         """Print what is about to be done."""
@@ -57,7 +59,7 @@ class Stage:
         except TimeoutError as error:
             raise PyctrlError(f"{promise}: {error}") from error
         mark, note = self._paint("32", "ok"), self._paint("2", show(outcome))
-        print(f"  {mark} {clock() - begun:6.3f} s  {promise:<40} {note}".rstrip(), flush=True)
+        print(f"  {mark} {clock() - begun:6.3f} s  {promise:<30} {note}".rstrip(), flush=True)
         return outcome
 
     def _paint(self, code: str, text: str) -> str:
@@ -134,10 +136,10 @@ class Play:
 
 
 def listed(names: Iterable[str]) -> str:
-    """Return the first names, and how many more there are."""
+    """Return the first name, and how many more there are: so much fits into 80 columns."""
     every = list(names)
-    rest = f" and {len(every) - 3} more" if len(every) > 3 else ""
-    return ", ".join(every[:3]) + rest
+    more = f" and {len(every) - 1} more" if len(every) > 1 else ""
+    return "".join(every[:1]) + more
 
 
 async def install(client: Client) -> str:
@@ -153,22 +155,26 @@ async def install(client: Client) -> str:
     return name
 
 
-async def demo(*, keep: bool, kubeconfig: Path) -> None:
+async def demo(*, keep: bool, kubeconfig: Path | None) -> None:
     """Start everything, play, and stay up when asked to."""
     stage = Stage()
     stage.say("PodSet on the API server inside pyctrl")
     async with AsyncExitStack() as stack:
-        config = await stage.step("API server and controllers are ready", start(stack), lambda served: served.server)
+        config = await stage.step("a cluster is ready", start(stack), lambda served: served.server)
+        if kubeconfig is None:
+            kubeconfig = Path(stack.enter_context(TemporaryDirectory(prefix="pyctrl-demo-"))) / "kubeconfig"
         kubeconfig.write_text(config.to_kubeconfig(context_name="pyctrl-demo"))
         client = await stack.enter_async_context(Client.connect(config))
         await stage.step("the definition is served", install(client))
         manager = await stack.enter_async_context(Manager(config))
         add_podset(manager)
-        await stage.step("the operator runs, its cache is in sync", operate(stack, manager))
-        print(f"\n  kubectl --kubeconfig {kubeconfig} get podsets,deployments,pods", flush=True)
+        await stage.step("the operator runs", operate(stack, manager))
+        print(f"\n  export KUBECONFIG={kubeconfig}  # for kubectl", flush=True)
         await Play(client, stage).run()
         if keep:
             await stay(stage, kubeconfig)
+        else:
+            print("\n  KEEP=1 (without make: --keep) stays up afterwards, for kubectl", flush=True)
 
 
 async def start(stack: AsyncExitStack) -> Config:
@@ -181,16 +187,19 @@ async def operate(stack: AsyncExitStack, manager: Manager) -> str:
     """Run the operator until the stack ends."""
     async with asyncio.timeout(PATIENCE):
         await stack.enter_async_context(manager.running())
-    return "2 workers"
+    return "2 workers, caches in sync"
 
 
 async def stay(stage: Stage, kubeconfig: Path) -> None:
-    """Wait for Ctrl-C."""
+    """Wait for Ctrl-C, which from here on is the way to end and no interruption."""
+    interrupted = asyncio.Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        asyncio.get_running_loop().add_signal_handler(number, interrupted.set)
     stage.say("staying up until Ctrl-C; from another terminal, try")
     print(f"  export KUBECONFIG={kubeconfig}")
     print(f"  kubectl apply -f {DEFINITION.with_name('sample.yaml')}")
     print("  kubectl get podsets,pods --watch", flush=True)
-    await asyncio.get_running_loop().create_future()
+    await interrupted.wait()
 
 
 def main() -> int:
@@ -199,17 +208,19 @@ def main() -> int:
     parser.add_argument("--keep", action="store_true", help="stay up afterwards, for kubectl, until Ctrl-C")
     parser.add_argument(
         "--kubeconfig",
+        metavar="FILE",
         type=Path,
-        default=Path(gettempdir()) / "pyctrl-demo.kubeconfig",
-        help="where to write the kubeconfig; default: %(default)s",
+        help="where to write the kubeconfig; default: a new file, removed at the end",
     )
     args = parser.parse_args()
     logging.basicConfig(level=logging.WARNING)
     try:
         asyncio.run(demo(keep=args.keep, kubeconfig=args.kubeconfig))
     except KeyboardInterrupt:
-        return 0
-    except PyctrlError as error:
+        return 130  # as the shell has it; promises were left open
+    except BrokenPipeError:
+        return 1  # whoever read, head or less, has seen enough
+    except (PyctrlError, OSError) as error:
         print(f"\ndemo: {error}", file=sys.stderr)
         return 1
     return 0
