@@ -1,86 +1,13 @@
-"""A scripted API server: it answers what the test put in line, and remembers what it was asked."""
+"""Fixtures of the client's tests: a scripted server, and a client of it."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from random import Random
-from typing import Any
 
 import pytest
 
-from pyctrl.client import Client, Headers, InProcessTransport
-
-
-@dataclass
-class Reply:
-    """An answer in line."""
-
-    status: int = 200
-    headers: Sequence[tuple[str, str]] = ()
-    body: bytes | AsyncIterator[bytes] = b"{}"
-
-
-@dataclass
-class Asked:
-    """A request that came."""
-
-    method: str
-    path: str
-    query: dict[str, str]
-    headers: Headers
-    body: bytes
-
-    @property
-    def json(self) -> Any:
-        """The decoded body."""
-        return json.loads(self.body)
-
-
-Handler = Callable[[Asked], Awaitable[Reply]]
-
-
-@dataclass
-class FakeServer:
-    """Answers what is in line, one answer a request; or whatever ``handler`` does when it is set."""
-
-    asked: list[Asked] = field(default_factory=list)
-    line: list[Reply | Exception] = field(default_factory=list)
-    handler: Handler | None = None
-
-    def reply(
-        self,
-        document: Mapping[str, Any] | bytes | AsyncIterator[bytes] = b"{}",
-        *,
-        status: int = 200,
-        headers: Sequence[tuple[str, str]] = (),
-    ) -> None:
-        """Put an answer in line."""
-        body = json.dumps(document).encode() if isinstance(document, Mapping) else document
-        self.line.append(Reply(status, headers, body))
-
-    def refuse(self, code: int, reason: str, message: str = "refused", **headers: str) -> None:
-        """Put a Status in line."""
-        document = {"kind": "Status", "apiVersion": "v1", "code": code, "reason": reason, "message": message}
-        self.reply(document, status=code, headers=[(k.replace("_", "-"), v) for k, v in headers.items()])
-
-    def not_served(self) -> None:
-        """Put kube-apiserver's answer for an unknown path in line."""
-        self.reply(b"404 page not found\n", status=404, headers=[("Content-Type", "text/plain")])
-
-    async def handle(
-        self, method: str, path: str, query: Sequence[tuple[str, str]], headers: Mapping[str, str], body: bytes
-    ) -> Reply:
-        """Answer one request."""
-        assert isinstance(headers, Headers)
-        self.asked.append(Asked(method, path, dict(query), headers, body))
-        if self.handler is not None:
-            return await self.handler(self.asked[-1])
-        answer = self.line.pop(0)
-        if isinstance(answer, Exception):
-            raise answer
-        return answer
+from pyctrl.client import Client, InProcessTransport
+from tests.unit.client._fake_server import FakeServer
 
 
 @pytest.fixture

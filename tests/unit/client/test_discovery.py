@@ -10,6 +10,7 @@ import pytest
 from pyctrl.api import GroupVersionKind, Unstructured
 from pyctrl.client import Client
 from pyctrl.errors import ConnectionFailed, ServiceUnavailable, StreamBroken, UnknownKind
+from tests.unit.client._fake_server import FakeServer
 
 WIDGET = GroupVersionKind("demo.test", "v1", "Widget")
 POD = GroupVersionKind("", "v1", "Pod")
@@ -35,7 +36,7 @@ def aggregated(group: str, *resources: dict[str, Any], freshness: str = "Current
 EMPTY = {"kind": "APIGroupDiscoveryList", "items": []}
 
 
-async def test_aggregated(client: Client, server) -> None:
+async def test_aggregated(client: Client, server: FakeServer) -> None:
     """Two requests tell everything: plural, scope, verbs, short names and sub-resources of every kind."""
     server.reply(aggregated("", resource("pods", "Pod"), resource("nodes", "Node", "Cluster")))
     server.reply(aggregated("demo.test", resource("widgets", "Widget")))
@@ -53,7 +54,7 @@ async def test_aggregated(client: Client, server) -> None:
     assert len(await client.discovery.mappings()) == 3
 
 
-async def test_legacy(client: Client, server) -> None:
+async def test_legacy(client: Client, server: FakeServer) -> None:
     """A server that knows only the old documents is asked group version by group version."""
     server.reply({"kind": "APIVersions", "versions": ["v1"]})
     server.reply(
@@ -70,7 +71,7 @@ async def test_legacy(client: Client, server) -> None:
     assert [a.path for a in server.asked] == ["/api", "/apis", "/api/v1", "/apis/demo.test/v1"]
 
 
-async def test_legacy_group_that_is_down(client: Client, server) -> None:
+async def test_legacy_group_that_is_down(client: Client, server: FakeServer) -> None:
     """One group that does not answer takes none of the others with it, and is named when its kind is asked for."""
     server.reply({"kind": "APIVersions", "versions": ["v1"]})
     server.reply({"kind": "APIGroupList", "groups": [{"versions": [{"groupVersion": "demo.test/v1"}]}]})
@@ -85,7 +86,7 @@ async def test_legacy_group_that_is_down(client: Client, server) -> None:
         await client.discovery.mapping(WIDGET)
 
 
-async def test_stale_group_keeps_what_was_known(client: Client, server) -> None:
+async def test_stale_group_keeps_what_was_known(client: Client, server: FakeServer) -> None:
     """A group whose server goes away keeps the resources that were known of it."""
     server.reply(EMPTY)
     server.reply(aggregated("demo.test", resource("widgets", "Widget")))
@@ -98,7 +99,7 @@ async def test_stale_group_keeps_what_was_known(client: Client, server) -> None:
     assert (await client.discovery.mapping(WIDGET)).plural == "widgets"
 
 
-async def test_unknown_then_installed(client: Client, server) -> None:
+async def test_unknown_then_installed(client: Client, server: FakeServer) -> None:
     """A kind that is installed after it was found unknown is found by the next question, a second later at most."""
     for _ in range(3):
         server.reply(EMPTY)
@@ -113,7 +114,7 @@ async def test_unknown_then_installed(client: Client, server) -> None:
     assert loop.time() - started == 1
 
 
-async def test_single_flight(client: Client, server) -> None:
+async def test_single_flight(client: Client, server: FakeServer) -> None:
     """A hundred tasks that ask for unknown kinds at once share one refresh."""
     server.reply(EMPTY)
     server.reply(aggregated("demo.test", resource("widgets", "Widget")))
@@ -124,7 +125,7 @@ async def test_single_flight(client: Client, server) -> None:
     assert len(server.asked) == 2
 
 
-async def test_many_askers_for_nothing(client: Client, server) -> None:
+async def test_many_askers_for_nothing(client: Client, server: FakeServer) -> None:
     """However many ask for kinds that do not exist, the server is asked once a second."""
     for _ in range(200):
         server.reply(EMPTY)
@@ -145,7 +146,7 @@ async def test_many_askers_for_nothing(client: Client, server) -> None:
     assert refreshes <= 6
 
 
-async def test_a_failed_refresh_is_everybodys(client: Client, server) -> None:
+async def test_a_failed_refresh_is_everybodys(client: Client, server: FakeServer) -> None:
     """A refresh that fails is the answer of all who waited for it; the next question asks again.
 
     The first asker's refresh had begun before the others asked, so they share a second one.
@@ -162,7 +163,7 @@ async def test_a_failed_refresh_is_everybodys(client: Client, server) -> None:
     assert (await client.discovery.mapping(WIDGET)).plural == "widgets"
 
 
-async def test_cancelling_one_asker(client: Client, server) -> None:
+async def test_cancelling_one_asker(client: Client, server: FakeServer) -> None:
     """When the task that does the refresh is cancelled, the next in line does it."""
     blocked = asyncio.Event()
 
@@ -185,7 +186,7 @@ async def test_cancelling_one_asker(client: Client, server) -> None:
         await first
 
 
-async def test_removed_definition(client: Client, server) -> None:
+async def test_removed_definition(client: Client, server: FakeServer) -> None:
     """A kind whose definition was removed is UnknownKind, and is asked for again when it comes back."""
     obj = {"apiVersion": "demo.test/v1", "kind": "Widget", "metadata": {"name": "a", "namespace": "d"}}
     server.reply(EMPTY)
@@ -202,7 +203,7 @@ async def test_removed_definition(client: Client, server) -> None:
     assert server.asked[-1].path == "/apis/demo.test/v1/namespaces/d/things/a"
 
 
-async def test_nearby(client: Client, server) -> None:
+async def test_nearby(client: Client, server: FakeServer) -> None:
     """The error names the same kind elsewhere before other kinds of the group."""
     server.reply(aggregated("", resource("gadgets", "Gadget")))
     server.reply(aggregated("demo.test", resource("gizmos", "Gizmo")))
@@ -211,7 +212,7 @@ async def test_nearby(client: Client, server) -> None:
         await client.discovery.mapping(GroupVersionKind("demo.test", "v1", "Gadget"))
 
 
-async def test_no_cluster(client: Client, server) -> None:
+async def test_no_cluster(client: Client, server: FakeServer) -> None:
     """A cluster that cannot be asked is that error, not an unknown kind."""
     server.line += [KeyError("x")] * 9
 

@@ -9,6 +9,7 @@ import pytest
 from pyctrl.api import CustomResource, Key, Model
 from pyctrl.client import Client, InProcessTransport, ServerWarning
 from pyctrl.errors import ApiError, InternalError, ServiceUnavailable
+from tests.unit.client._fake_server import FakeServer
 
 
 class Widget(CustomResource[Model], group="demo.test", version="v1"):
@@ -19,7 +20,7 @@ KEY = Key("default", "a")
 WIDGET = {"apiVersion": "demo.test/v1", "kind": "Widget", "metadata": {"name": "a", "namespace": "default"}}
 
 
-async def test_warnings_reach_the_handler(server) -> None:
+async def test_warnings_reach_the_handler(server: FakeServer) -> None:
     """Each warning of an answer reaches the handler, with its escapes undone and the request that it is about."""
     seen: list[ServerWarning] = []
     client = Client(InProcessTransport(server), on_warning=seen.append)
@@ -32,7 +33,7 @@ async def test_warnings_reach_the_handler(server) -> None:
     assert seen[0].request == "GET /apis/demo.test/v1/namespaces/default/widgets/a"
 
 
-async def test_warnings_are_logged(client: Client, server, caplog: pytest.LogCaptureFixture) -> None:
+async def test_warnings_are_logged(client: Client, server: FakeServer, caplog: pytest.LogCaptureFixture) -> None:
     """Without a handler a warning is logged, also when the request is refused."""
     server.reply({}, status=500, headers=[("Warning", '299 - "deprecated"')])
 
@@ -42,7 +43,7 @@ async def test_warnings_are_logged(client: Client, server, caplog: pytest.LogCap
     assert caplog.messages == ["the API server warns: deprecated"]
 
 
-async def test_status(client: Client, server) -> None:
+async def test_status(client: Client, server: FakeServer) -> None:
     """An error has the server's sentence, its code and what was asked."""
     server.refuse(500, "InternalError", "etcd is on fire", Retry_After="120")
 
@@ -63,7 +64,9 @@ async def test_status(client: Client, server) -> None:
         (b"\xff\xfe" * 1000, "application/octet-stream", "the server answered 503: \ufffd"),
     ],
 )
-async def test_bodies_that_are_no_status(client: Client, server, body: bytes, content_type: str, shown: str) -> None:
+async def test_bodies_that_are_no_status(
+    client: Client, server: FakeServer, body: bytes, content_type: str, shown: str
+) -> None:
     """What a proxy answers becomes an error of the code's class, with a short readable part of its body."""
     server.reply(body, status=503, headers=[("Content-Type", content_type)])
 
@@ -74,7 +77,7 @@ async def test_bodies_that_are_no_status(client: Client, server, body: bytes, co
     assert len(caught.value.message) < 400
 
 
-async def test_redirects_are_failures(client: Client, server) -> None:
+async def test_redirects_are_failures(client: Client, server: FakeServer) -> None:
     """A redirect is not followed: an API server sends none, and a login page is not an object."""
     server.reply(b"", status=302, headers=[("Location", "https://login.example")])
 

@@ -10,6 +10,7 @@ import pytest
 
 from pyctrl.client import BearerToken, Headers, HttpRequest, Impersonation, InProcessTransport
 from pyctrl.errors import ConnectionFailed, RequestTimeout, StreamBroken
+from tests.unit.client._fake_server import FakeServer
 
 GET = HttpRequest(method="GET", path="/x")
 WATCH = HttpRequest(method="GET", path="/x", timeout=None)
@@ -19,7 +20,7 @@ async def forever() -> Any:
     await asyncio.Event().wait()
 
 
-async def test_chunks_flow_as_they_come(server) -> None:
+async def test_chunks_flow_as_they_come(server: FakeServer) -> None:
     """Chunks of a streamed answer reach the reader while the application is still producing."""
     produced: list[int] = []
 
@@ -37,7 +38,7 @@ async def test_chunks_flow_as_they_come(server) -> None:
     assert seen == [(b"0", 1), (b"1", 2), (b"2", 3)]
 
 
-async def test_whole_answers_and_streams_mix(server) -> None:
+async def test_whole_answers_and_streams_mix(server: FakeServer) -> None:
     """A streamed answer can be asked for whole, and a whole one read as a stream."""
 
     async def body() -> AsyncIterator[bytes]:
@@ -54,7 +55,7 @@ async def test_whole_answers_and_streams_mix(server) -> None:
         assert [chunk async for chunk in stream.chunks()] == [b"whole"]
 
 
-async def test_cancelling_a_reader_closes_the_answer(server) -> None:
+async def test_cancelling_a_reader_closes_the_answer(server: FakeServer) -> None:
     """When the reading task is cancelled, the application's iterator is closed before the task ends."""
     closed = asyncio.Event()
 
@@ -80,7 +81,7 @@ async def test_cancelling_a_reader_closes_the_answer(server) -> None:
     assert closed.is_set()
 
 
-async def test_cancelling_a_request_cancels_its_handler(server) -> None:
+async def test_cancelling_a_request_cancels_its_handler(server: FakeServer) -> None:
     """When the asking task is cancelled, the handler is cancelled with it."""
     cancelled = []
 
@@ -100,7 +101,7 @@ async def test_cancelling_a_request_cancels_its_handler(server) -> None:
     assert cancelled == [True]
 
 
-async def test_timeout(server) -> None:
+async def test_timeout(server: FakeServer) -> None:
     """An answer that does not come in time is RequestTimeout, at exactly that time."""
 
     async def handler(_: object) -> Any:
@@ -115,7 +116,7 @@ async def test_timeout(server) -> None:
     assert loop.time() - started == 7
 
 
-async def test_head_timeout(server) -> None:
+async def test_head_timeout(server: FakeServer) -> None:
     """A stream whose head does not come within 30 seconds is given up, though it has no timeout of its own."""
 
     async def handler(_: object) -> Any:
@@ -127,7 +128,7 @@ async def test_head_timeout(server) -> None:
             pass
 
 
-async def test_idle_timeout(server) -> None:
+async def test_idle_timeout(server: FakeServer) -> None:
     """Silence breaks a stream; chunks that keep coming do not, however long it takes altogether."""
 
     async def body() -> AsyncIterator[bytes]:
@@ -149,7 +150,7 @@ async def test_idle_timeout(server) -> None:
     assert (seen, loop.time() - started) == (5, 55)
 
 
-async def test_a_handler_that_raises(server) -> None:
+async def test_a_handler_that_raises(server: FakeServer) -> None:
     """A handler's exception is a broken connection whose cause is the exception."""
     server.line.append(KeyError("bug"))
 
@@ -158,7 +159,7 @@ async def test_a_handler_that_raises(server) -> None:
     assert isinstance(caught.value.__cause__, KeyError)
 
 
-async def test_a_body_that_raises(server) -> None:
+async def test_a_body_that_raises(server: FakeServer) -> None:
     """An exception in the middle of a body is a broken stream after what came before it."""
 
     async def body() -> AsyncIterator[bytes]:
@@ -174,7 +175,7 @@ async def test_a_body_that_raises(server) -> None:
     assert seen == [b"x"]
 
 
-async def test_a_timeout_of_the_application_is_its_own(server) -> None:
+async def test_a_timeout_of_the_application_is_its_own(server: FakeServer) -> None:
     """A TimeoutError inside of the application is not taken for a slow answer."""
     server.line.append(TimeoutError("inner"))
 
@@ -182,7 +183,7 @@ async def test_a_timeout_of_the_application_is_its_own(server) -> None:
         await InProcessTransport(server).request(GET)
 
 
-async def test_other_tasks_run_meanwhile(server) -> None:
+async def test_other_tasks_run_meanwhile(server: FakeServer) -> None:
     """Every request lets other tasks run, so that a loop of requests starves nobody."""
     ran = asyncio.Event()
     asyncio.get_running_loop().call_soon(ran.set)
@@ -193,7 +194,7 @@ async def test_other_tasks_run_meanwhile(server) -> None:
     assert ran.is_set()
 
 
-async def test_who_asks(server) -> None:
+async def test_who_asks(server: FakeServer) -> None:
     """Credentials and impersonation go with each request; a request that impersonates leaves nothing of the default."""
     transport = InProcessTransport(
         server, credentials=BearerToken("t"), impersonate=Impersonation(user="a", groups=("g", "h"))
@@ -210,7 +211,7 @@ async def test_who_asks(server) -> None:
     assert server.asked[1].headers.get_all("Impersonate-Group") == []
 
 
-async def test_closed(server) -> None:
+async def test_closed(server: FakeServer) -> None:
     """A closed transport refuses to ask."""
     transport = InProcessTransport(server)
     await transport.aclose()

@@ -11,6 +11,7 @@ import pytest
 from pyctrl.api import CustomResource, GroupVersionKind, Key, Metadata, Model, Unstructured
 from pyctrl.client import Client, in_namespace
 from pyctrl.errors import DecodeError, Expired, Forbidden, NotFound, SelectorError, UnknownKind
+from tests.unit.client._fake_server import FakeServer
 
 
 class WidgetSpec(Model):
@@ -59,7 +60,7 @@ def empty_discovery() -> dict[str, object]:
     return {"kind": "APIGroupDiscoveryList", "items": []}
 
 
-async def test_get_typed(client: Client, server) -> None:
+async def test_get_typed(client: Client, server: FakeServer) -> None:
     """A class gives an object of that class, asked where the class says it is served, without discovery."""
     server.reply(widget(size=3))
 
@@ -70,7 +71,7 @@ async def test_get_typed(client: Client, server) -> None:
     assert [(a.method, a.path) for a in server.asked] == [("GET", "/apis/demo.test/v1/namespaces/default/widgets/a")]
 
 
-async def test_get_untyped(client: Client, server) -> None:
+async def test_get_untyped(client: Client, server: FakeServer) -> None:
     """A GroupVersionKind gives Unstructured, found by discovery once and then remembered."""
     server.reply(empty_discovery())
     server.reply(discovery())
@@ -86,7 +87,7 @@ async def test_get_untyped(client: Client, server) -> None:
     assert [a.path for a in server.asked][2:] == ["/apis/demo.test/v1/namespaces/default/widgets/a"] * 2
 
 
-async def test_get_metadata(client: Client, server) -> None:
+async def test_get_metadata(client: Client, server: FakeServer) -> None:
     """Metadata[...] asks the server for nothing but the metadata."""
     server.reply(
         {
@@ -103,7 +104,7 @@ async def test_get_metadata(client: Client, server) -> None:
     assert server.asked[0].headers["accept"].startswith("application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1")
 
 
-async def test_get_cluster_scoped(client: Client, server) -> None:
+async def test_get_cluster_scoped(client: Client, server: FakeServer) -> None:
     """The namespace of a key does not matter for a cluster-scoped kind."""
     server.reply({"apiVersion": "demo.test/v1", "kind": "Zone", "metadata": {"name": "z"}})
 
@@ -124,7 +125,7 @@ async def test_names_cannot_leave_their_place(client: Client) -> None:
         await client.get(Widget, Key("default", "a/status"))
 
 
-async def test_missing(client: Client, server) -> None:
+async def test_missing(client: Client, server: FakeServer) -> None:
     """get raises NotFound where find returns None."""
     server.refuse(404, "NotFound", 'widgets.demo.test "a" not found')
     server.refuse(404, "NotFound")
@@ -134,7 +135,7 @@ async def test_missing(client: Client, server) -> None:
     assert await client.find(Widget, KEY) is None
 
 
-async def test_kind_not_installed(client: Client, server) -> None:
+async def test_kind_not_installed(client: Client, server: FakeServer) -> None:
     """A kind whose definition is not installed is UnknownKind, also for find, and the error says what is near."""
     server.not_served()
     server.reply(empty_discovery())
@@ -144,7 +145,7 @@ async def test_kind_not_installed(client: Client, server) -> None:
         await client.find(Widget, KEY)
 
 
-async def test_kind_that_a_served_group_has_not(client: Client, server) -> None:
+async def test_kind_that_a_served_group_has_not(client: Client, server: FakeServer) -> None:
     """A server that knows the group answers with a Status that names nothing: the kind is missing, not the object."""
     server.refuse(404, "NotFound", "the server could not find the requested resource")
     server.reply(empty_discovery())
@@ -154,7 +155,7 @@ async def test_kind_that_a_served_group_has_not(client: Client, server) -> None:
         await client.find(Widget, KEY)
 
 
-async def test_other_refusals_are_not_hidden(client: Client, server) -> None:
+async def test_other_refusals_are_not_hidden(client: Client, server: FakeServer) -> None:
     """find returns None for what is missing only: a missing right is an error."""
     server.refuse(403, "Forbidden")
 
@@ -162,7 +163,7 @@ async def test_other_refusals_are_not_hidden(client: Client, server) -> None:
         await client.find(Widget, KEY)
 
 
-async def test_list_options(client: Client, server) -> None:
+async def test_list_options(client: Client, server: FakeServer) -> None:
     """Selectors, limit, token and version are sent as the server wants them, in any form they can be given."""
     server.reply({"metadata": {"resourceVersion": "7"}, "items": []})
 
@@ -188,7 +189,7 @@ async def test_list_options(client: Client, server) -> None:
     }
 
 
-async def test_list_answer(client: Client, server) -> None:
+async def test_list_answer(client: Client, server: FakeServer) -> None:
     """A list is a sequence with its version and token; items without a kind get theirs, null items are none."""
     item = widget()
     del item["kind"], item["apiVersion"]
@@ -209,7 +210,7 @@ async def test_bad_selector(client: Client) -> None:
         await client.list(Widget, labels="a in (")
 
 
-async def test_pages(client: Client, server) -> None:
+async def test_pages(client: Client, server: FakeServer) -> None:
     """pages follows the tokens to the end; each gives the objects of all pages one by one."""
     for _ in range(2):
         server.reply({"metadata": {"continue": "2"}, "items": [widget("a"), widget("b")]})
@@ -223,7 +224,7 @@ async def test_pages(client: Client, server) -> None:
     assert [a.query.get("continue") for a in server.asked] == [None, "2", None, "2"]
 
 
-async def test_expired_token(client: Client, server) -> None:
+async def test_expired_token(client: Client, server: FakeServer) -> None:
     """A token that is too old surfaces as Expired in the middle of the pages."""
     server.reply({"metadata": {"continue": "2"}, "items": [widget()]})
     server.refuse(410, "Expired")
@@ -237,7 +238,7 @@ async def lines(*chunks: bytes) -> AsyncIterator[bytes]:
         yield chunk
 
 
-async def test_watch(client: Client, server) -> None:
+async def test_watch(client: Client, server: FakeServer) -> None:
     """Events come as they are split out of the chunks, typed, and a bookmark has its version."""
     added = json.dumps({"type": "ADDED", "object": widget(size=2)}).encode()
     mark = {"kind": "Widget", "apiVersion": "demo.test/v1", "metadata": {"resourceVersion": "9"}}
@@ -256,7 +257,7 @@ async def test_watch(client: Client, server) -> None:
     }
 
 
-async def test_watch_of_a_streamed_list(client: Client, server) -> None:
+async def test_watch_of_a_streamed_list(client: Client, server: FakeServer) -> None:
     """A streamed list is asked for with the match that the server insists on, and its end can be told."""
     mark = {"metadata": {"resourceVersion": "9", "annotations": {"k8s.io/initial-events-end": "true"}}}
     server.reply(lines(json.dumps({"type": "BOOKMARK", "object": mark}).encode()))
@@ -268,7 +269,7 @@ async def test_watch_of_a_streamed_list(client: Client, server) -> None:
     assert server.asked[0].query["resourceVersionMatch"] == "NotOlderThan"
 
 
-async def test_watch_error_event(client: Client, server) -> None:
+async def test_watch_error_event(client: Client, server: FakeServer) -> None:
     """An ERROR event is raised as the error that it is."""
     status = {"kind": "Status", "code": 410, "reason": "Expired", "message": "too old resource version"}
     server.reply(lines(json.dumps({"type": "ERROR", "object": status}).encode() + b"\n"))
@@ -280,7 +281,7 @@ async def test_watch_error_event(client: Client, server) -> None:
 @pytest.mark.parametrize(
     "line", [b"garbage", b"[]", b'{"type": "NEWS", "object": {}}', b'{"type": "ERROR", "object": 1}']
 )
-async def test_watch_garbage(client: Client, server, line: bytes) -> None:
+async def test_watch_garbage(client: Client, server: FakeServer, line: bytes) -> None:
     """A line that is no event is a clear error, not a silent end."""
     server.reply(lines(line + b"\n"))
 
@@ -288,7 +289,7 @@ async def test_watch_garbage(client: Client, server, line: bytes) -> None:
         _ = [e async for e in client.watch(Widget)]
 
 
-async def test_leaving_a_watch_closes_it(client: Client, server) -> None:
+async def test_leaving_a_watch_closes_it(client: Client, server: FakeServer) -> None:
     """Leaving the loop inside aclosing ends the server's side before the next line runs."""
     closed = []
 
@@ -307,7 +308,7 @@ async def test_leaving_a_watch_closes_it(client: Client, server) -> None:
     assert closed == [True]
 
 
-async def test_in_namespace(client: Client, server) -> None:
+async def test_in_namespace(client: Client, server: FakeServer) -> None:
     """A client for one namespace fills it in, leaves cluster-scoped kinds alone, and refuses other namespaces."""
     server.reply({"items": []})
     server.reply({"items": []})

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from pyctrl.api import CustomResource, GroupVersionKind, Key, Metadata, Model, Unstructured
+from pyctrl.api import CustomResource, GroupVersionKind, Key, Metadata, Model, ObjectMeta, Unstructured
 from pyctrl.client import (
     Client,
     JsonPatch,
@@ -21,6 +21,7 @@ from pyctrl.client import (
     with_field_owner,
 )
 from pyctrl.errors import AlreadyExists, Conflict, Invalid, RequestTimeout, StreamBroken, UnknownKind
+from tests.unit.client._fake_server import FakeServer
 
 
 class WidgetSpec(Model):
@@ -63,10 +64,10 @@ class Recorder:
         self.told.append(("after", gvk.kind, str(key), verb, body, type(error).__name__ if error else None))
 
 
-async def test_create(client: Client, server) -> None:
+async def test_create(client: Client, server: FakeServer) -> None:
     """create posts the whole object with its owner and returns the server's, leaving the argument alone."""
     server.reply(wire(size=2), status=201)
-    new = Widget(metadata={"name": "a", "namespace": "default"}, spec=WidgetSpec(size=2))
+    new = Widget(metadata=ObjectMeta(name="a", namespace="default"), spec=WidgetSpec(size=2))
 
     made = await client.create(new, field_validation="Strict")
 
@@ -78,7 +79,7 @@ async def test_create(client: Client, server) -> None:
     assert asked.json["spec"] == {"size": 2}
 
 
-async def test_create_untyped(client: Client, server) -> None:
+async def test_create_untyped(client: Client, server: FakeServer) -> None:
     """An Unstructured is written like a typed object, and is answered with one."""
     version = {
         "version": "v1",
@@ -96,7 +97,7 @@ async def test_create_untyped(client: Client, server) -> None:
     assert made["spec"] == {"size": 2}
 
 
-async def test_update(client: Client, server) -> None:
+async def test_update(client: Client, server: FakeServer) -> None:
     """update puts the whole object to its name."""
     server.reply(wire(size=3))
 
@@ -126,7 +127,7 @@ async def test_a_class_is_no_object(client: Client) -> None:
         (JsonPatch([{"op": "remove", "path": "/a"}]), "application/json-patch+json", [{"op": "remove", "path": "/a"}]),
     ],
 )
-async def test_patches(client: Client, server, patch: Any, content_type: str, body: Any) -> None:
+async def test_patches(client: Client, server: FakeServer, patch: Any, content_type: str, body: Any) -> None:
     """Each kind of patch goes out under its media type, for an object or for a kind and a key."""
     server.reply(wire(size=2))
     server.reply(wire(size=2))
@@ -141,7 +142,7 @@ async def test_patches(client: Client, server, patch: Any, content_type: str, bo
         assert asked.json == body
 
 
-async def test_merge_from(client: Client, server) -> None:
+async def test_merge_from(client: Client, server: FakeServer) -> None:
     """merge_from remembers the object as it was, so that it can be changed in place; only the change is sent."""
     server.reply(wire())
     obj = widget(size=1, colours=["red"])
@@ -154,7 +155,7 @@ async def test_merge_from(client: Client, server) -> None:
     assert server.asked[0].json == {"spec": {"size": 2, "colours": ["red", "blue"]}}
 
 
-async def test_merge_from_with_lock(client: Client, server) -> None:
+async def test_merge_from_with_lock(client: Client, server: FakeServer) -> None:
     """With a lock the patch names the version that was read, and without a version there is nothing to lock on."""
     server.refuse(409, "Conflict")
     obj = widget()
@@ -166,7 +167,7 @@ async def test_merge_from_with_lock(client: Client, server) -> None:
 
     assert server.asked[0].json == {"spec": {"size": 2}, "metadata": {"resourceVersion": "5"}}
     with pytest.raises(ValueError, match="no resource version"):
-        merge_from(Widget(), optimistic_lock=True)
+        merge_from(Widget(spec=WidgetSpec()), optimistic_lock=True)
 
 
 async def test_merge_from_needs_the_object(client: Client) -> None:
@@ -175,7 +176,7 @@ async def test_merge_from_needs_the_object(client: Client) -> None:
         await client.patch(Widget, KEY, merge_from(widget()))
 
 
-async def test_apply(client: Client, server) -> None:
+async def test_apply(client: Client, server: FakeServer) -> None:
     """apply sends the object without managedFields, under the owner's name, and creates or changes it."""
     server.reply(wire(size=2))
     obj = widget(size=2)
@@ -198,7 +199,7 @@ async def test_apply_a_dict_without_a_kind(client: Client) -> None:
         await client.apply({"metadata": {"name": "a"}})
 
 
-async def test_delete(client: Client, server) -> None:
+async def test_delete(client: Client, server: FakeServer) -> None:
     """delete takes an object or a kind and a key, and sends what was said about how."""
     server.reply({"kind": "Status", "status": "Success"})
     server.reply(wire())
@@ -223,7 +224,7 @@ async def test_delete(client: Client, server) -> None:
     }
 
 
-async def test_delete_all_of(client: Client, server) -> None:
+async def test_delete_all_of(client: Client, server: FakeServer) -> None:
     """delete_all_of deletes what matches in one namespace, and refuses to guess the namespace."""
     server.reply({"kind": "WidgetList", "items": []})
 
@@ -241,7 +242,7 @@ async def test_a_name_is_needed(client: Client) -> None:
         await client.delete(Widget, Key("default", ""))
 
 
-async def test_dry_run(client: Client, server) -> None:
+async def test_dry_run(client: Client, server: FakeServer) -> None:
     """A dry-run client asks for a dry run of every write, and no observer hears of one."""
     recorder = Recorder()
     client.observe_writes(recorder)
@@ -260,7 +261,7 @@ async def test_dry_run(client: Client, server) -> None:
     assert recorder.told == []
 
 
-async def test_field_owner(client: Client, server) -> None:
+async def test_field_owner(client: Client, server: FakeServer) -> None:
     """A client's owner is used unless a request names its own."""
     owned = with_field_owner(client, "mine")
     server.reply(wire())
@@ -272,7 +273,7 @@ async def test_field_owner(client: Client, server) -> None:
     assert [a.query["fieldManager"] for a in server.asked] == ["mine", "yours"]
 
 
-async def test_impersonate(client: Client, server) -> None:
+async def test_impersonate(client: Client, server: FakeServer) -> None:
     """Each group is a header of its own, and the client it was derived from stays who it was."""
     server.reply(wire())
     server.reply(wire())
@@ -285,7 +286,7 @@ async def test_impersonate(client: Client, server) -> None:
     assert "Impersonate-User" not in server.asked[1].headers
 
 
-async def test_wrappers_add_up(client: Client, server) -> None:
+async def test_wrappers_add_up(client: Client, server: FakeServer) -> None:
     """Clients derived from derived clients keep what was decided before."""
     server.reply(wire())
 
@@ -294,7 +295,7 @@ async def test_wrappers_add_up(client: Client, server) -> None:
     assert server.asked[0].query == {"dryRun": "All", "fieldManager": "me"}
 
 
-async def test_refusals(client: Client, server) -> None:
+async def test_refusals(client: Client, server: FakeServer) -> None:
     """A refusal is the class of its reason, and an invalid object says which field."""
     server.refuse(409, "AlreadyExists")
     status = {"causes": [{"reason": "FieldValueInvalid", "message": "too big", "field": "spec.size"}]}
@@ -307,7 +308,7 @@ async def test_refusals(client: Client, server) -> None:
     assert caught.value.causes[0].field == "spec.size"
 
 
-async def test_write_to_a_kind_that_is_not_installed(client: Client, server) -> None:
+async def test_write_to_a_kind_that_is_not_installed(client: Client, server: FakeServer) -> None:
     """Writing an object whose definition is not installed is UnknownKind."""
     server.not_served()
     server.reply({"kind": "APIGroupDiscoveryList"})
@@ -317,7 +318,7 @@ async def test_write_to_a_kind_that_is_not_installed(client: Client, server) -> 
         await client.create(widget())
 
 
-async def test_observers(client: Client, server) -> None:
+async def test_observers(client: Client, server: FakeServer) -> None:
     """An observer hears before and after each write, with the answer's bytes and the name the server gave."""
     recorder = Recorder()
     stop = client.observe_writes(recorder)
@@ -326,7 +327,7 @@ async def test_observers(client: Client, server) -> None:
     server.refuse(409, "Conflict")
     server.reply(wire())
 
-    await in_namespace(client, "default").create(Widget(metadata={"generateName": "gen-"}, spec=WidgetSpec()))
+    await in_namespace(client, "default").create(Widget(metadata=ObjectMeta(generate_name="gen-"), spec=WidgetSpec()))
     await client.delete(Widget, KEY)
     with pytest.raises(Conflict):
         await client.update(widget())
@@ -343,7 +344,7 @@ async def test_observers(client: Client, server) -> None:
     assert len(recorder.told) == 6
 
 
-async def test_observers_hear_of_unknown_outcomes(client: Client, server) -> None:
+async def test_observers_hear_of_unknown_outcomes(client: Client, server: FakeServer) -> None:
     """When no answer comes the observer is told so: the object may have changed."""
     recorder = Recorder()
     client.observe_writes(recorder)
@@ -355,7 +356,7 @@ async def test_observers_hear_of_unknown_outcomes(client: Client, server) -> Non
     assert recorder.told[1][4:] == (None, "StreamBroken")
 
 
-async def test_writes_time_out(client: Client, server) -> None:
+async def test_writes_time_out(client: Client, server: FakeServer) -> None:
     """A server that never answers a write is given up on."""
 
     async def silent(_: object) -> Any:

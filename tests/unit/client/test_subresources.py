@@ -10,6 +10,7 @@ import pytest
 from pyctrl.api import CustomResource, Key, Model
 from pyctrl.client import Client, MergePatch, bind, create_token, evict, get_scale, merge_from, set_scale
 from pyctrl.errors import TooManyRequests, UnknownKind
+from tests.unit.client._fake_server import FakeServer
 
 
 class WidgetStatus(Model):
@@ -36,7 +37,7 @@ def wire(ready: int = 0) -> dict[str, Any]:
     return {"apiVersion": "demo.test/v1", "kind": "Widget", "metadata": metadata, "status": {"ready": ready}}
 
 
-async def test_status(client: Client, server) -> None:
+async def test_status(client: Client, server: FakeServer) -> None:
     """The status is written at its own path and answered with the whole object, typed."""
     obj = Widget.from_wire(wire())
     patch = merge_from(obj)
@@ -59,7 +60,7 @@ async def test_status(client: Client, server) -> None:
     assert server.asked[3].headers["content-type"] == "application/apply-patch+yaml"
 
 
-async def test_status_answers_reach_observers(client: Client, server) -> None:
+async def test_status_answers_reach_observers(client: Client, server: FakeServer) -> None:
     """A status write answers with the object, so observers get it; a scale write does not, so they get none."""
     bodies: list[bytes | None] = []
 
@@ -80,7 +81,7 @@ async def test_status_answers_reach_observers(client: Client, server) -> None:
     assert bodies[1] is None
 
 
-async def test_scale(client: Client, server) -> None:
+async def test_scale(client: Client, server: FakeServer) -> None:
     """The scale of any kind is read and set without touching the rest of the object."""
     server.reply(SCALE)
     server.reply(SCALE)
@@ -93,7 +94,7 @@ async def test_scale(client: Client, server) -> None:
     assert server.asked[1].json == {"spec": {"replicas": 5}}
 
 
-async def test_eviction(client: Client, server) -> None:
+async def test_eviction(client: Client, server: FakeServer) -> None:
     """An eviction that a budget forbids is TooManyRequests at once, so that the caller decides when to try again."""
     server.reply({"kind": "Status", "status": "Success"}, status=201)
     server.refuse(429, "TooManyRequests", "Cannot evict pod as it would violate the pod's disruption budget.")
@@ -107,7 +108,7 @@ async def test_eviction(client: Client, server) -> None:
     assert server.asked[0].json["deleteOptions"]["gracePeriodSeconds"] == 5
 
 
-async def test_binding(client: Client, server) -> None:
+async def test_binding(client: Client, server: FakeServer) -> None:
     """A binding names the node."""
     server.reply({"kind": "Status", "status": "Success"}, status=201)
 
@@ -117,7 +118,7 @@ async def test_binding(client: Client, server) -> None:
     assert server.asked[0].json["target"] == {"apiVersion": "v1", "kind": "Node", "name": "node-1"}
 
 
-async def test_token(client: Client, server) -> None:
+async def test_token(client: Client, server: FakeServer) -> None:
     """A token comes with its end, and does not show in logs."""
     status = {"token": "secret", "expirationTimestamp": "2030-01-02T03:04:05Z"}
     server.reply({"kind": "TokenRequest", "apiVersion": "authentication.k8s.io/v1", "status": status}, status=201)
@@ -131,7 +132,7 @@ async def test_token(client: Client, server) -> None:
     assert server.asked[0].json["spec"] == {"audiences": ["x"], "expirationSeconds": 600}
 
 
-async def test_any_other(client: Client, server) -> None:
+async def test_any_other(client: Client, server: FakeServer) -> None:
     """Any sub-resource can be read and replaced by name; with a class the answer is typed."""
     server.reply(wire())
     server.reply(wire(1))
@@ -144,7 +145,7 @@ async def test_any_other(client: Client, server) -> None:
     assert [(a.method, a.path) for a in server.asked] == [("GET", f"{PATH}/approval"), ("PUT", f"{PATH}/approval")]
 
 
-async def test_subresource_that_is_not_served(client: Client, server) -> None:
+async def test_subresource_that_is_not_served(client: Client, server: FakeServer) -> None:
     """A sub-resource that the kind does not have is named in the error."""
     server.not_served()
 

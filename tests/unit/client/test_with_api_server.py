@@ -149,7 +149,7 @@ async def test_strategic_patch(live: Client) -> None:
     )
 
     assert changed.spec is not None
-    assert [c.image for c in changed.spec.template.spec.containers] == ["busybox:2"]  # type: ignore[union-attr]
+    assert [c.image for c in changed.spec.template.spec.containers] == ["busybox:2"]
 
 
 async def test_apply(live: Client) -> None:
@@ -257,7 +257,7 @@ async def test_scale(live: Client) -> None:
     after = await set_scale(live, Deployment, KEY, 5)
 
     assert (before.replicas, after.replicas, str(before.selector)) == (3, 5, "app=a")
-    assert (await live.get(Deployment, KEY)).spec.replicas == 5  # type: ignore[union-attr]
+    assert (await live.get(Deployment, KEY)).spec.replicas == 5
 
 
 async def test_pod_actions(live: Client) -> None:
@@ -268,7 +268,7 @@ async def test_pod_actions(live: Client) -> None:
     await bind(live, KEY, "node-1")
     with pytest.raises(Conflict):
         await bind(live, KEY, "node-2")
-    assert (await live.get(Pod, KEY)).spec.node_name == "node-1"  # type: ignore[union-attr]
+    assert (await live.get(Pod, KEY)).spec.node_name == "node-1"
     await evict(live, KEY, grace_period_seconds=0)
     assert await live.find(Pod, KEY) is None
 
