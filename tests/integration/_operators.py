@@ -58,12 +58,12 @@ def podset(namespace: str, size: int, name: str = "web") -> PodSet:
     return PodSet(metadata=ObjectMeta(name=name, namespace=namespace), spec=PodSetSpec(size=size))
 
 
-async def has_nodes(client: Client, key: Key, size: int, *, without: str = "") -> list[str]:
+async def has_nodes(client: Client, key: Key, size: int, *, without: str = "", timeout: float = 30.0) -> list[str]:
     """Wait until the status names so many pods; returns them."""
 
     def fits(found: PodSet | None) -> bool:
         return found is not None and len(found.status.nodes) == size and without not in found.status.nodes
 
-    found = await wait_for(client, PodSet, key, fits)
+    found = await wait_for(client, PodSet, key, fits, timeout=timeout)
     assert found is not None
     return found.status.nodes

@@ -14,11 +14,10 @@ from pyctrl.cache._backoff import Backoff
 from pyctrl.cache._coverage import Coverage, Query
 from pyctrl.cache._intake import Intake
 from pyctrl.cache._options import KindOptions
-from pyctrl.cache._record import Record, RecordReader, version_number
+from pyctrl.cache._record import Record, version_number
 from pyctrl.cache._reflector import Reflector, Target
 from pyctrl.cache._shaping import shape
 from pyctrl.cache._subscribers import Subscribers, Subscription
-from pyctrl.cache._trouble import is_loud
 from pyctrl.cache._view import View
 from pyctrl.client import Client, Headers, ResourceMapping, path_for
 from pyctrl.errors import NotSynced
@@ -74,8 +73,7 @@ class Informer:
     ) -> None:
         self.gvk = gvk
         self._client, self._options, self._namespaces, self._random = client, options, namespaces, random
-        self._reader = RecordReader(shape(options.transform, options.strip_managed_fields))
-        self.view = View(gvk, self._reader)
+        self.view = View(gvk, shape(options.transform, options.strip_managed_fields))
         self._subscribers = Subscribers(lambda: self.view.store)
         self._reflectors: list[Reflector] = []
         self._synced = asyncio.Event()
@@ -89,7 +87,7 @@ class Informer:
         mapping = await self._locate()
         self.view.is_namespaced = mapping.namespaced
         for coverage in self._options.coverages(self._namespaces, is_namespaced=mapping.namespaced):
-            intake = Intake(self.view.add_feed(coverage, self._subscribers.subscriptions), self._reader)
+            intake = Intake(self.view.add_feed(coverage, self._subscribers.subscriptions), self.view.reader)
             target = self._target(mapping, coverage)
             self._reflectors.append(
                 Reflector(self._client.transport, target, intake, random=self._random, on_news=self._notice)
@@ -106,8 +104,8 @@ class Informer:
                 mapping = await self._client.discovery.mapping(self.gvk)
             except Exception as error:  # noqa: BLE001 - the kind may be served later
                 self._discovery_error = error
-                report = log.warning if is_loud(error) else log.info
-                report("%s cannot be watched: %s", self.gvk, error, extra={"kind": self.gvk.kind})
+                # loud whatever it is: nothing has been seen of this kind, so that nobody knows that it can work
+                log.warning("%s cannot be watched: %s", self.gvk, error, extra={"kind": self.gvk.kind})
                 await asyncio.sleep(backoff.next(asyncio.get_running_loop().time()))
             else:
                 self._discovery_error = None
@@ -255,4 +253,4 @@ class Informer:
         """Why it is not synced or up to date, in words."""
         if self.error is not None:
             return str(self.error)
-        return "the list is on its way" if self._reflectors else "it does not run yet"
+        return "the list is on its way" if self._reflectors else "where it is served is not known yet"

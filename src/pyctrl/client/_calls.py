@@ -8,14 +8,14 @@ from dataclasses import dataclass
 
 import msgspec
 
-from pyctrl.api import GroupVersionKind, Key, KindLike, Metadata, is_metadata_only
+from pyctrl.api import GroupVersionKind, Key, KindLike, Metadata, is_metadata_only, kind_of
 from pyctrl.client._discovery import Discovery
 from pyctrl.client._exchange import Exchange
 from pyctrl.client._mapping import ResourceMapping, path_for
 from pyctrl.client._observers import WriteObservers, WriteVerb
 from pyctrl.client._options import ClientOptions, Query
 from pyctrl.client._transport import REQUEST_TIMEOUT, Headers, HttpRequest, HttpStream
-from pyctrl.errors import NotFound, UnknownKind
+from pyctrl.errors import NotFound, NotRegistered, UnknownKind
 
 __all__ = ["Calls", "Write", "declared_mapping"]
 
@@ -182,9 +182,16 @@ def _read_answer(write: Write, gvk: GroupVersionKind, body: bytes) -> tuple[str,
 
 
 def declared_mapping(kind: KindLike) -> ResourceMapping | None:
-    """Return where a class says that it is served; None for what has no class, or only a view of its metadata."""
+    """Return where a class says that it is served; None for what has no class, or only a view of its metadata.
+
+    Raises:
+        NotRegistered: it is no kind: a class without group and version, an object, a string.
+    """
     if isinstance(kind, GroupVersionKind):
         return None
+    if not isinstance(kind, type):
+        raise NotRegistered(repr(kind))
+    kind_of(kind)
     if issubclass(kind, Metadata) and "resource" not in vars(kind):
         return None
     resource = kind.resource

@@ -1,0 +1,281 @@
+"""Mistakes that users make: each is one clear error that says what to do."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import signal
+import sys
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pyctrl.api import GroupVersionKind, Key, KubernetesObject, ObjectMeta, Scheme
+from pyctrl.cache import KindOptions, Selector
+from pyctrl.client import Client, Config, MergePatch, wait_for
+from pyctrl.cluster import Cluster
+from pyctrl.controller import Builder, Reconciler, Request, Result, labels_match
+from pyctrl.errors import (
+    BuilderError,
+    ConnectionFailed,
+    DuplicateName,
+    NotRegistered,
+    NotSynced,
+    PyctrlError,
+    SelectorError,
+    UnknownKind,
+)
+from pyctrl.kinds.core.v1 import ConfigMap, Pod
+from pyctrl.manager import Manager
+from pyctrl.testing import ClusterUnderTest, running
+
+from ._objects import config_map
+from ._operators import has_nodes, install, podset
+from ._processes import REPOSITORY, podset_process
+
+NOWHERE = [
+    pytest.param("http://127.0.0.1:1", "127.0.0.1:1: Connection refused", id="refused"),
+    pytest.param("https://no-such-host.invalid:6443", "no-such-host.invalid:6443", id="host"),
+]
+
+
+class Nothing(Reconciler[Any]):
+    """Does nothing."""
+
+    async def reconcile(self, request: Request) -> Result | None:
+        return None
+
+
+# --- a Reconciler that returns nonsense -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("nonsense", [42, True, "done", timedelta(seconds=1), {"requeue_after": 1}, Result], ids=repr)
+@pytest.mark.virtual_time
+async def test_a_reconciler_that_returns_nonsense(
+    cluster: ClusterUnderTest, client: Client, namespace: str, caplog: pytest.LogCaptureFixture, nonsense: object
+) -> None:
+    """It is an error that shows what came and what was expected, once; everything else goes on."""
+
+    class Nonsense(Reconciler[ConfigMap]):
+        async def reconcile(self, request: Request) -> Result | None:
+            if request.name == "good":
+                await client.patch(ConfigMap, request.key, MergePatch({"data": {"done": "yes"}}))
+                return None
+            return nonsense if request.name == "bad" else None  # type: ignore[return-value]
+
+    async with Manager(cluster.config, namespaces=[namespace]) as manager:
+        controller = Builder(manager).reconciles(ConfigMap).build(Nonsense())
+        async with running(manager):
+            await client.create(config_map(namespace, "bad"))
+            good = await client.create(config_map(namespace, "good"))
+            await wait_for(client, ConfigMap, good.key, lambda found: found is not None and "done" in found.data)
+
+    (error,) = [record for record in caplog.records if record.levelno >= logging.ERROR]
+    assert error.exc_info is not None
+    assert str(error.exc_info[1]) == (
+        f"the reconciler of controller 'configmap' returned {nonsense!r}; "
+        "return None when done, or Result(requeue_after=timedelta(...)) to run again"
+    )
+    assert controller.statistics().reconciles.terminal_error == 1
+
+
+@pytest.mark.virtual_time
+async def test_a_reconciler_that_is_not_async(
+    cluster: ClusterUnderTest, client: Client, namespace: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A method without `async` says so."""
+    was_called = asyncio.Event()
+
+    class Forgotten(Reconciler[ConfigMap]):
+        def reconcile(self, request: Request) -> None:  # type: ignore[override]
+            was_called.set()
+
+    async with Manager(cluster.config, namespaces=[namespace]) as manager:
+        Builder(manager).reconciles(ConfigMap).build(Forgotten())
+        async with running(manager):
+            await client.create(config_map(namespace))
+            await was_called.wait()
+
+    errors = {str(record.exc_info[1]) for record in caplog.records if record.exc_info}
+    assert len(errors) == 1
+    assert "returned None without being `async def`" in errors.pop()
+
+
+# --- a kind that is not registered ----------------------------------------------------------------------------------
+
+
+@pytest.mark.virtual_time
+async def test_a_kind_that_is_not_registered(cluster: ClusterUnderTest, client: Client) -> None:
+    """A class that names no kind, a string, a kind that a scheme lacks: the error says what would be one."""
+
+    class Plain(KubernetesObject):
+        """A class that says neither group nor version."""
+
+    with pytest.raises(NotRegistered, match=r"v1, Kind=Pod is not registered; add its class to the Scheme"):
+        Scheme().require(GroupVersionKind("", "v1", "Pod"))
+    no_kinds: list[Any] = [Plain, "Pod", Pod(metadata=ObjectMeta(name="a"))]
+    for kind in no_kinds:
+        with pytest.raises(NotRegistered, match="use its GroupVersionKind to get it untyped"):
+            await client.get(kind, Key("default", "a"))
+    async with Manager(cluster.config) as manager:
+        for kind in no_kinds[:2]:
+            with pytest.raises(BuilderError, match=r"reconciles\(\) takes a kind: a class with group= and version="):
+                Builder(manager).reconciles(kind)
+
+
+@pytest.mark.virtual_time
+async def test_a_controller_that_cannot_work(cluster: ClusterUnderTest) -> None:
+    """What is missing or doubled is said when the controller is built, before anything runs."""
+    async with Manager(cluster.config) as manager:
+        with pytest.raises(BuilderError, match="an instance of a Reconciler"):
+            Builder(manager).reconciles(Pod).build(Nothing)  # type: ignore[arg-type]
+        with pytest.raises(BuilderError, match="watches nothing"):
+            Builder(manager).options(name="idle").build(Nothing())
+        with pytest.raises(BuilderError, match="at least one worker"):
+            Builder(manager).reconciles(Pod).options(workers=0)
+        Builder(manager).reconciles(Pod).build(Nothing())
+        with pytest.raises(DuplicateName, match=r"'pod' exists already.*options\(name=...\)"):
+            Builder(manager).reconciles(Pod).build(Nothing())
+
+
+# --- a selector that does not parse ---------------------------------------------------------------------------------
+
+
+@pytest.mark.virtual_time
+async def test_a_selector_that_does_not_parse(cluster: ClusterUnderTest, client: Client, namespace: str) -> None:
+    """Wherever it is given it is a SelectorError that shows it, at once and not as an empty list."""
+    wrong = "tier in web"
+    with pytest.raises(SelectorError, match=wrong):
+        await client.list(ConfigMap, labels=wrong)
+    with pytest.raises(SelectorError, match=wrong):
+        await anext(client.watch(ConfigMap, labels=wrong))
+    with pytest.raises(SelectorError, match=wrong):
+        await client.delete_all_of(ConfigMap, namespace=namespace, labels=wrong)
+    with pytest.raises(SelectorError, match=wrong):
+        labels_match(wrong)
+    async with Manager(cluster.config, namespaces=[namespace]) as manager:
+        Builder(manager).reconciles(ConfigMap).build(Nothing())
+        async with running(manager):
+            with pytest.raises(SelectorError, match=wrong):
+                await manager.client.list(ConfigMap, namespace=namespace, labels=wrong)
+
+
+@pytest.mark.virtual_time
+async def test_an_option_with_a_selector_that_does_not_parse(cluster: ClusterUnderTest) -> None:
+    """A manager whose cache is told to select by nonsense does not start."""
+    options = KindOptions(selectors=[Selector(labels="tier in web")])
+    with pytest.raises(SelectorError, match="tier in web"):
+        async with Manager(cluster.config, kinds={ConfigMap: options}) as manager:
+            Builder(manager).reconciles(ConfigMap).build(Nothing())
+            async with asyncio.timeout(10):
+                await manager.run(handle_signals=False)
+
+
+# --- a cluster that is not there ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("server", "told"), NOWHERE)
+@pytest.mark.slow("a client tries a connection four times")
+async def test_a_client_of_a_cluster_that_is_not_there(server: str, told: str) -> None:
+    """It is ConnectionFailed, which names the address and asks whether it is right."""
+    async with Client.connect(Config(server=server)) as client:
+        with pytest.raises(ConnectionFailed, match=f"{told}.*is the cluster running"):
+            await client.get(Pod, Key("default", "a"))
+
+
+@pytest.mark.parametrize(("server", "told"), NOWHERE)
+@pytest.mark.slow("it is given time to try more than once")
+async def test_a_manager_of_a_cluster_that_is_not_there(
+    server: str, told: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    """It says so loudly while it tries, and ends with the same sentence when its patience does."""
+    limit = timedelta(seconds=2)
+    async with Manager(Config(server=server), cache_sync_timeout=limit) as manager:
+        Builder(manager).reconciles(Pod).build(Nothing())
+        with pytest.raises(PyctrlError, match=told) as caught:
+            await manager.run(handle_signals=False)
+
+    assert isinstance(caught.value, NotSynced)
+    loud = [record.getMessage() for record in caplog.records if record.levelno >= logging.WARNING]
+    assert any(told in text for text in loud), caplog.text
+
+
+# --- a definition that is not installed -----------------------------------------------------------------------------
+
+
+@pytest.mark.virtual_time
+async def test_a_definition_that_is_not_installed(client: Client) -> None:
+    """A kind that the cluster does not serve asks whether its definition is installed; it is not "not found"."""
+    kind = GroupVersionKind("nobody.pyctrl.test", "v1", "Ghost")
+    with pytest.raises(UnknownKind, match="Kind=Ghost; is its definition installed"):
+        await client.find(kind, Key("default", "a"))
+
+
+@pytest.mark.slow("starts a process, whose cache waits before it tries again")
+@pytest.mark.timeout(90)
+async def test_an_operator_without_its_definition(tmp_path: Path) -> None:
+    """It says what is missing, without a traceback, and works as soon as the definition is installed."""
+    kubeconfig = tmp_path / "kubeconfig"
+    # a cluster of its own: on one that others use, the definition may not be taken away
+    async with Cluster() as cluster, cluster.serve() as config, cluster.client() as client:
+        kubeconfig.write_text(config.to_kubeconfig())
+        async with podset_process(kubeconfig) as operator:
+            line = await operator.says("WARNING")
+            assert "does not serve apps.jicki.cn/v1alpha1, Kind=PodSet; is its definition installed?" in line
+            await install(client)
+            made = await client.create(podset("default", 1))
+            await has_nodes(client, made.key, 1, timeout=60)
+            assert await operator.end(signal.SIGTERM) == 0
+        assert not [line for line in operator.log if "Traceback" in line or " ERROR " in line]
+
+
+# --- the command line -----------------------------------------------------------------------------------------------
+
+
+async def operate(*arguments: str | Path) -> tuple[int | None, str]:
+    """Run the operator until it ends; gives its exit code and what it has said."""
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-m", "examples.podset", *arguments), cwd=REPOSITORY, stderr=asyncio.subprocess.PIPE
+    )
+    _, said = await process.communicate()
+    return process.returncode, said.decode()
+
+
+KUBECONFIG = """
+apiVersion: v1
+kind: Config
+clusters: [{name: c, cluster: {server: "http://127.0.0.1:1"}}]
+users: [{name: u, user: {token: t}}]
+contexts: [{name: x, context: {cluster: c, user: u}}]
+current-context: x
+"""
+
+
+@pytest.mark.parametrize(
+    ("content", "arguments", "told"),
+    [
+        pytest.param(None, (), "no such file", id="missing"),
+        pytest.param("clusters: [", (), "is not YAML", id="broken"),
+        pytest.param("[]", (), "kubeconfig", id="another document"),
+        pytest.param(KUBECONFIG, ("--context", "y"), "'y'", id="context"),
+        pytest.param(KUBECONFIG.replace("user: u}", "user: v}"), (), "'v'", id="user"),
+    ],
+)
+@pytest.mark.slow("starts a process, which imports for a second")
+async def test_a_kubeconfig_that_cannot_be_used(
+    tmp_path: Path, content: str | None, arguments: tuple[str, ...], told: str
+) -> None:
+    """The operator ends at once with exit code 1 and one sentence that names the file."""
+    kubeconfig = tmp_path / "kubeconfig"
+    if content is not None:
+        kubeconfig.write_text(content)
+
+    code, said = await operate("--kubeconfig", kubeconfig, *arguments)
+
+    assert code == 1
+    assert said.startswith("podset: ")
+    assert len(said.splitlines()) == 1, said
+    assert told in said
+    assert str(kubeconfig) in said
