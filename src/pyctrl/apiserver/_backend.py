@@ -28,7 +28,7 @@ class Backend:
 
     def collection(self, resource: ResourceType) -> Collection:
         """Give the collection behind a resource, shared by all its versions."""
-        return self.storage.collection(resource.group, resource.plural)
+        return self.storage.collection(resource.storage_group, resource.plural)
 
     def find(self, request: Request) -> Stored | None:
         """Give the object that a request names, None when it is not there."""

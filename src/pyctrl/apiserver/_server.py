@@ -16,6 +16,7 @@ import msgspec
 from ._answers import (
     Answer,
     Refused,
+    bad_request,
     internal,
     method_not_allowed,
     no_such_resource,
@@ -114,6 +115,8 @@ class ApiServer:
             answer = self._answer(method, path, Query(query), _lowered(headers), body, warnings)
         except Refused as refusal:
             answer = refusal.answer()
+        except RecursionError:
+            answer = bad_request("the object is nested too deeply").answer()
         except Exception as error:
             log.exception("request failed", extra={"method": method, "path": path})
             answer = internal(f"{type(error).__name__}: {error}").answer()

@@ -37,7 +37,7 @@ from ._managed_fields import track
 from ._options import WriteOptions, write_options
 from ._patch import APPLY, check_patch_type, decode_apply, patched
 from ._request import Request
-from ._status import same_content
+from ._status import nothing, same_content
 from ._storage import Stored, api_version
 
 GENERATE_ATTEMPTS = 8  # kube-apiserver's own
@@ -91,10 +91,12 @@ class Writes:
         self._name(request, metadata)
         begin_life(metadata, self._backend.random)
         resource.prepare_create(
-            obj, field_validation=options.field_validation, warnings=request.warnings, duplicates=duplicates
+            obj,
+            field_validation=options.field_validation,
+            warnings=request.warnings,
+            duplicates=duplicates,
+            on_decoded=nothing if applied else lambda decoded: self._track(request, decoded, None),
         )
-        if not applied:
-            self._track(request, obj, None)
         self._check_free(request, obj["metadata"])
         if options.dry_run:
             return answer_value(typed_first(obj, resource), request.form, 201)

@@ -218,3 +218,17 @@ def test_status_has_its_own_door(ask: Asker) -> None:
     wish = {"spec": {"unschedulable": None}, "status": {"phase": "Running"}}
     _, changed = ask("PATCH", f"{nodes}/n/status", wish, headers=MERGE)
     assert (changed["spec"].get("unschedulable"), changed["status"].get("phase")) == (True, "Running")
+
+
+@pytest.mark.parametrize("content_type", ["application/merge-patch+json", "application/json"])
+def test_what_is_nested_too_deeply_is_refused(content_type: str) -> None:
+    """A body of a thousand levels is the client's mistake, not the server's."""
+    server = ApiServer()
+    depth = 3000
+    body = b'{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"deep"},"x":' + b"[" * depth + b"]" * depth + b"}"
+    method, path = ("PATCH", "/deep") if "patch" in content_type else ("POST", "")
+    root = "/api/v1/namespaces/default/configmaps"
+    if method == "PATCH":
+        server.answer_now("POST", root, body=b'{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"deep"}}')
+    answer = server.answer_now(method, root + path, headers={"content-type": content_type}, body=body)
+    assert answer.status == 400
