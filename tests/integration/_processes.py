@@ -95,6 +95,9 @@ async def podset_process(kubeconfig: Path) -> AsyncIterator[Operator]:
         group.create_task(operator.listen())
         try:
             yield operator
+        except Exception as error:
+            error.add_note("the operator said:\n  " + "\n  ".join(operator.log[-40:]))
+            raise
         finally:
             with suppress(ProcessLookupError):
                 process.kill()
