@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Sequence
 from contextlib import aclosing
-from contextlib import aclosing
 from typing import Any, TypeVar, overload
 
 from pyctrl.api import GroupVersionKind, Key, KindLike, KubernetesObject, Unstructured
