@@ -133,6 +133,7 @@ class Reads:
             form=request.form,
             initial=initial,
             initial_end=bool(streaming_list and options.bookmarks),
+            version=self._backend.storage.version,
             start=start,
             after=0 if begins_with_state else version,
             bookmarks=options.bookmarks,

@@ -74,6 +74,7 @@ class WatchPlan:
     form: Form
     initial: Sequence[Stored]  # sent first, as ADDED
     initial_end: bool  # then a bookmark says that they were all
+    version: int  # of what is sent first; by the time a slow reader takes it, the storage may be further on
     start: int | Compacted  # the position in the history to go on from
     after: int  # and events up to this version are not shown, even if they come later
     bookmarks: bool
@@ -99,6 +100,7 @@ class Watch:
             yield chunk
         position = plan.start
         deadlines = _Deadlines(plan.seconds, plan.bookmarks)
+        is_bookmark_due = False
         while True:
             try:
                 events = self._collection.events_from(position)
@@ -109,18 +111,21 @@ class Watch:
                 position += len(events)
                 for chunk in self._chunks(events):
                     yield chunk
+            elif is_bookmark_due:
+                is_bookmark_due = False
+                deadlines.bookmarked()
+                yield self._bookmark(self._storage.version)
             elif not await self._collection.changes_before(deadlines.next()):
                 if deadlines.is_over():
                     return
-                deadlines.bookmarked()
-                yield self._bookmark()
+                is_bookmark_due = True  # unless there are events: they may have come in the same turn of the loop
 
     def _initial(self) -> Iterable[bytes]:
         for first in range(0, len(self._plan.initial), BATCH):
             batch = self._plan.initial[first : first + BATCH]
             yield b"".join([self._encode("ADDED", stored) for stored in batch])
         if self._plan.initial_end:
-            yield self._bookmark({"k8s.io/initial-events-end": "true"})
+            yield self._bookmark(self._plan.version, {"k8s.io/initial-events-end": "true"})
 
     def _chunks(self, events: list[Event]) -> Iterable[bytes]:
         for first in range(0, len(events), BATCH):
@@ -150,9 +155,9 @@ class Watch:
             return self._rows.line(type_, stored)
         return encode_line(type_, shaped(stored, self._plan.resource, self._plan.form.shape))
 
-    def _bookmark(self, annotations: dict[str, str] | None = None) -> bytes:
-        """Say how far the client has seen: everything up to the present version."""
-        metadata: dict[str, Any] = {"resourceVersion": str(self._storage.version)}
+    def _bookmark(self, version: int, annotations: dict[str, str] | None = None) -> bytes:
+        """Say how far the client has seen: everything up to this version."""
+        metadata: dict[str, Any] = {"resourceVersion": str(version)}
         if annotations:
             metadata["annotations"] = annotations
         if self._rows is not None:

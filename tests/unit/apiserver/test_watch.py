@@ -133,6 +133,29 @@ async def test_a_streaming_list_says_where_it_ends(ask: Asker) -> None:
     assert end["object"]["metadata"]["annotations"] == {"k8s.io/initial-events-end": "true"}
 
 
+async def test_what_happens_during_a_streaming_list_comes_after_its_version(ask: Asker) -> None:
+    """The bookmark that ends a list tells the version of the list, however much has happened before it is read."""
+    ask.make("a")
+    query = {"sendInitialEvents": "true", "resourceVersionMatch": "NotOlderThan", "allowWatchBookmarks": "true"}
+    async with ask.watching(**query) as watching:
+        assert await watching.take(1) == [("ADDED", "a")]
+        ask.make("b")
+        end, after = await watching.next(), await watching.next()
+    assert end is not None
+    assert after is not None
+    assert int(end["object"]["metadata"]["resourceVersion"]) < int(after["object"]["metadata"]["resourceVersion"])
+
+
+async def test_a_bookmark_never_overtakes_an_event(ask: Asker) -> None:
+    """What happens in the very moment in which a bookmark is due comes first: who resumes there has seen it."""
+    async with ask.watching(allowWatchBookmarks="true") as watching:
+        waiting = asyncio.ensure_future(watching.next())
+        asyncio.get_running_loop().call_later(60, lambda: asyncio.get_running_loop().call_soon(ask.make, "late"))
+        await asyncio.sleep(60)
+        first, second = await waiting, await watching.next()
+    assert [event["type"] for event in (first, second) if event is not None] == ["ADDED", "BOOKMARK"]
+
+
 async def test_a_watch_from_a_compacted_version_answers_410(ask: Asker) -> None:
     """The stream opens and its one event is an ERROR with the Status of 410, as clients expect it."""
     old = ask.make("a")["metadata"]["resourceVersion"]
