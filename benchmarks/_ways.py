@@ -112,6 +112,21 @@ async def floor_pages(job: Job, meter: Meter) -> None:
     assert count == job.objects
 
 
+async def floor_keep(job: Job, meter: Meter) -> None:
+    """Read every page, scan it once, and keep a copy of each object's bytes: what any cache of bytes must do."""
+    import aiohttp
+
+    scan = msgspec.json.Decoder(Page).decode
+    async with aiohttp.ClientSession(trust_env=False) as session:
+        meter.begin()
+        kept: list[bytes] = []
+        for url in _requests(job):
+            async with session.get(url) as response:
+                kept.extend([bytes(item) for item in scan(await response.read()).items])
+        meter.lap("sync")
+    assert len(kept) == job.objects
+
+
 async def floor_stream(job: Job, meter: Meter) -> None:
     """Read the streamed list from the socket and scan it once; keep nothing."""
     import aiohttp
@@ -235,6 +250,7 @@ async def reads(job: Job, meter: Meter) -> None:
 WAYS: dict[str, Callable[[Job, Meter], Awaitable[None]]] = {
     "floor-pages": floor_pages,
     "floor-stream": floor_stream,
+    "floor-keep": floor_keep,
     "cache-pages": cache_pages,
     "cache-stream": cache_stream,
     "dictionaries": dictionaries,

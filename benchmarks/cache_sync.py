@@ -22,6 +22,7 @@ HERE = Path(__file__).parent
 WAYS = {
     "floor-pages": "floor: read pages, one scan",
     "floor-stream": "floor: read a streamed list, one scan",
+    "floor-keep": "read pages, one scan, keep the bytes",
     "cache-pages": "pyctrl cache, list pages",
     "cache-stream": "pyctrl cache, streamed list",
     "dictionaries": "dictionaries by json.loads",

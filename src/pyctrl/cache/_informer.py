@@ -14,7 +14,7 @@ from pyctrl.cache._backoff import Backoff
 from pyctrl.cache._coverage import Coverage, Query
 from pyctrl.cache._intake import Intake
 from pyctrl.cache._options import KindOptions
-from pyctrl.cache._record import Record, version_number
+from pyctrl.cache._record import Record, RecordReader, version_number
 from pyctrl.cache._reflector import Reflector, Target
 from pyctrl.cache._shaping import shape
 from pyctrl.cache._subscribers import Subscribers, Subscription
@@ -73,7 +73,8 @@ class Informer:
     ) -> None:
         self.gvk = gvk
         self._client, self._options, self._namespaces, self._random = client, options, namespaces, random
-        self.view = View(gvk, shape(options.transform, options.strip_managed_fields))
+        self._reader = RecordReader(shape(options.transform, options.strip_managed_fields))
+        self.view = View(gvk, self._reader)
         self._subscribers = Subscribers(lambda: self.view.store)
         self._reflectors: list[Reflector] = []
         self._synced = asyncio.Event()
@@ -87,7 +88,7 @@ class Informer:
         mapping = await self._locate()
         self.view.is_namespaced = mapping.namespaced
         for coverage in self._options.coverages(self._namespaces, is_namespaced=mapping.namespaced):
-            intake = Intake(self.view.add_feed(coverage, self._subscribers.subscriptions), self.view.reader)
+            intake = Intake(self.view.add_feed(coverage, self._subscribers.subscriptions), self._reader)
             target = self._target(mapping, coverage)
             self._reflectors.append(
                 Reflector(self._client.transport, target, intake, random=self._random, on_news=self._notice)

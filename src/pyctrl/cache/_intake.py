@@ -60,20 +60,21 @@ class Intake:
 
     def _take_events(self, events: Iterable[Event]) -> None:
         last: Record | None = None
+        read, put = self._reader, self._feed.put
         try:
             for event in events:
-                match event.type:
-                    case "ADDED" | "MODIFIED":
-                        record = self._reader(bytes(event.object))
-                        self._feed.put(record)
-                        last = record
-                    case "DELETED":
-                        record = self._reader(bytes(event.object))
-                        self._feed.remove(record)
-                        last = record
-                    case _:
-                        self._take_notice(event)
-                        last = None
+                kind = event.type
+                if kind == "ADDED" or kind == "MODIFIED":
+                    record = read(bytes(event.object))
+                    put(record)
+                    last = record
+                elif kind == "DELETED":
+                    record = read(bytes(event.object))
+                    self._feed.remove(record)
+                    last = record
+                else:
+                    self._take_notice(event)
+                    last = None
         finally:
             if last is not None:
                 self._advance(last)

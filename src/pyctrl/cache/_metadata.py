@@ -17,6 +17,7 @@ from pyctrl.errors import DecodeError
 
 __all__ = ["Details", "Identity", "IdentityReader", "MetadataReader", "ObjectWith", "Owner", "read_details"]
 
+HEAD = 512  # bytes in which the identity stands, in the order of kube-apiserver
 WINDOW = 16 * 1024  # bytes in which a cut is looked for; metadata that goes on for longer is read with the object
 
 
@@ -125,8 +126,9 @@ class IdentityReader:
     def __call__(self, data: bytes) -> Identity:
         """Decode the identity of one object. Raises DecodeError."""
         if self._is_first:
+            head = data[:HEAD]
             try:
-                found = self._decode(data[: data.find(b',"creationTimestamp":', 0, 1024)] + b"}}").metadata
+                found = self._decode(head[: head.find(b',"creationTimestamp":')] + b"}}").metadata
                 if found.name and found.namespace and found.uid and found.resource_version:
                     return found
             except msgspec.DecodeError:

@@ -125,7 +125,7 @@ class RecordReader:
         """
         found = self._identity(data)
         namespace = found.namespace or ""
-        try:
+        try:  # not version_number(): this is done for every object
             version = int(found.resource_version)
         except ValueError:
             version = UNORDERED
