@@ -13,34 +13,8 @@ from tests.conformance._recording import JSON, Case, fill, holds
 TOKENS = {"admin": "admin-token", "plain": "plain-token"}
 POLL_SECONDS = 0.05
 
-# What a cluster's controllers put into every namespace; here the replay does, because no controllers run.
-_CERTIFICATE = {
-    "kubernetes.io/description": (
-        "Contains a CA bundle that can be used to verify the kube-apiserver when using internal endpoints such as "
-        "the internal service IP or kubernetes.default.svc. No other usage is guaranteed across distributions of "
-        "Kubernetes clusters."
-    )
-}
-FURNITURE = (
-    ("serviceaccounts", {"metadata": {"name": "default"}}),
-    (
-        "configmaps",
-        {
-            "metadata": {
-                "name": "openshift-service-ca.crt",
-                "annotations": {"service.beta.openshift.io/inject-cabundle": "true"},
-            },
-            "data": {"service-ca.crt": ""},
-        },
-    ),
-    (
-        "configmaps",
-        {
-            "metadata": {"name": "kube-root-ca.crt", "annotations": _CERTIFICATE},
-            "data": {"ca.crt": "-----BEGIN CERTIFICATE-----\n"},
-        },
-    ),
-)
+#: What a cluster's controllers put into every namespace; each case begins when they are there.
+FURNITURE = ("configmaps/kube-root-ca.crt", "serviceaccounts/default")
 
 
 class Replay:
@@ -54,16 +28,16 @@ class Replay:
         self._answers: dict[str, JSON] = {}
 
     async def run(self) -> None:
-        """Make the namespace and run all steps."""
-        await self._make("/api/v1/namespaces", {"metadata": {"name": self._case.namespace}})
-        for resource, body in FURNITURE:
-            await self._make(f"/api/v1/namespaces/{self._case.namespace}/{resource}", body)
+        """Make the namespace, wait until it is furnished, and run all steps."""
+        body = {"metadata": {"name": self._case.namespace}}
+        made = await self._call({"method": "POST", "path": "/api/v1/namespaces", "body": body})
+        assert made["code"] == 201, made
+        for thing in FURNITURE:
+            path = f"/api/v1/namespaces/{self._case.namespace}/{thing}"
+            await self._wait({"method": "GET", "path": path, "until": {"code": 200}})
         for step in self._case.steps:
             await self._run(step)
-
-    async def _make(self, path: str, body: JSON) -> None:
-        answer = await self._call({"method": "POST", "path": path, "body": body})
-        assert answer["code"] == 201, answer
+            await asyncio.sleep(POLL_SECONDS)  # a moment for the controllers, as the recorder's requests took
 
     async def _run(self, step: JSON) -> None:
         slot = len(self.steps)

@@ -48,6 +48,7 @@ class Cluster:
         kubelet: run the pretend scheduler and kubelet; without, pods stay Pending.
         random: where uids, generated names and jitter come from.
         server: an `ApiServer` to use, such as one with users; by default everybody is an administrator.
+        token: what the cluster itself logs in with, when the server has users: an administrator's.
     """
 
     def __init__(
@@ -57,11 +58,12 @@ class Cluster:
         kubelet: bool = True,
         random: Random | None = None,
         server: ApiServer | None = None,
+        token: str | None = None,
     ) -> None:
         self.random = random or Random()
         self.server = server or ApiServer(random=self.random)
         #: How to reach it from this process; give it to a `Manager` or to `Client.connect`.
-        self.config: Config = Config.in_process(self.server)
+        self.config: Config = Config.in_process(self.server, token=token)
         self._controllers, self._kubelet = controllers, kubelet
         self._stack = AsyncExitStack()
 
