@@ -17,6 +17,7 @@ from pyctrl.errors import DecodeError
 
 __all__ = ["Details", "Identity", "IdentityReader", "MetadataReader", "ObjectWith", "Owner", "read_details"]
 
+MANAGED_FIELDS = b',"managedFields":['
 HEAD = 512  # bytes in which the identity stands, in the order of kube-apiserver
 WINDOW = 16 * 1024  # bytes in which a cut is looked for; metadata that goes on for longer is read with the object
 
@@ -139,10 +140,12 @@ class IdentityReader:
 
 def _before_managed_fields(data: bytes) -> bytes:
     """Cut before managedFields if they end the metadata, which is how kube-apiserver writes its own kinds."""
-    start = data.find(b',"managedFields":[', 0, WINDOW)
-    # No entry of theirs contains a list, so this is the end of them; what follows tells whether metadata ends here too.
+    start = data.find(MANAGED_FIELDS, 0, WINDOW)
     end = data.find(b"]", start)
-    return data[:start] + b"}}" if start > 0 and data[end + 1 : end + 2] == b"}" else b""
+    # No list begins within, so this is their end, unless it is in a string: but where one ends no letter can follow.
+    if start < 0 or data.find(b"[", start + len(MANAGED_FIELDS), end) >= 0:
+        return b""
+    return data[:start] + b"}}" if data[end + 1 : end + 4] == b'},"' and data[end + 4 : end + 5].isalpha() else b""
 
 
 def _before_spec(data: bytes) -> bytes:

@@ -32,7 +32,12 @@ def body(
     **more: Any,
 ) -> bytes:
     """The bytes of an object as an API server writes it."""
-    metadata = {"name": name, "namespace": namespace, "uid": uid or f"uid-{name}", "resourceVersion": str(version)}
+    metadata: dict[str, Any] = {
+        "name": name,
+        "namespace": namespace,
+        "uid": uid or f"uid-{name}",
+        "resourceVersion": str(version),
+    }
     metadata |= {"labels": labels} if labels else {}
     metadata |= more.pop("metadata", {})
     return json.dumps({"metadata": metadata, **more}, separators=(",", ":")).encode()

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Awaitable
 from datetime import timedelta
 from random import Random
+from typing import Any
 
 import pytest
 
@@ -73,8 +75,8 @@ async def test_a_list_is_filtered_by_namespace_labels_and_fields() -> None:
         await it.cache.wait_for_sync()
         await until(lambda: len(it.cache.informer(CONFIGMAP).view.store) == 3)
 
-        async def found(**query: str) -> list[str]:
-            return sorted(str(o.key) for o in await it.cache.list(CONFIGMAP, **query))  # type: ignore[arg-type]
+        async def found(**query: Any) -> list[str]:
+            return sorted(str(o.key) for o in await it.cache.list(CONFIGMAP, **query))
 
         assert await found() == ["default/a", "default/b", "kube-system/a"]
         assert await found(namespace=DEFAULT) == ["default/a", "default/b"]
@@ -103,8 +105,8 @@ async def test_an_index_finds_objects_by_what_a_function_says() -> None:
             await it.cache.list(ConfigMap, index=("shape", "round"))
 
 
-async def _is(found: object, expected: object) -> bool:
-    return await found == expected  # type: ignore[misc]
+async def _is(found: Awaitable[object], expected: object) -> bool:
+    return await found == expected
 
 
 async def test_owned_objects_are_found_by_their_owners_uid() -> None:

@@ -1,0 +1,81 @@
+"""Metadata read from the beginning of an object is what reading all of it gives."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pyctrl.cache._metadata import Details, IdentityReader, MetadataReader, ObjectWith
+from pyctrl.cache._record import RecordReader
+from pyctrl.errors import DecodeError
+
+# Keys and texts that a reader who looks for them in the bytes could fall for.
+TRAPS = ["spec", "metadata", "managedFields", "creationTimestamp", "name", '","spec":', '}]},"spec":{', "x"]
+TEXT = st.sampled_from(TRAPS) | st.text(max_size=5)
+JSON = st.recursive(
+    TEXT | st.integers(0, 9) | st.none(),
+    lambda below: st.lists(below, max_size=3) | st.dictionaries(TEXT, below, max_size=3),
+    max_leaves=4,
+)
+
+
+@st.composite
+def objects(draw: st.DrawFn) -> dict[str, Any]:
+    """Objects with their keys in any order."""
+    metadata: dict[str, Any] = {"name": "n", "resourceVersion": "7"}
+    optional = {
+        "namespace": st.just("ns"),
+        "uid": st.just("u"),
+        "generation": st.integers(1, 3),
+        "creationTimestamp": st.just("2026-01-01T00:00:00Z"),
+        "labels": st.dictionaries(TEXT, TEXT, max_size=3),
+        "ownerReferences": st.just([{"uid": "o"}]),
+        "managedFields": st.lists(st.dictionaries(TEXT, JSON, max_size=2), max_size=2),
+        "other": JSON,
+    }
+    metadata |= {name: draw(value) for name, value in optional.items() if draw(st.booleans())}
+    whole = {"metadata": _shuffled(draw, metadata), "spec": draw(JSON), "status": draw(JSON), "x": draw(JSON)}
+    return _shuffled(draw, whole)
+
+
+def _shuffled(draw: st.DrawFn, document: dict[str, Any]) -> dict[str, Any]:
+    return {key: document[key] for key in draw(st.permutations(list(document)))}
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(objects(), min_size=1, max_size=2), st.booleans())
+def test_whatever_the_order_of_keys_the_metadata_is_read_right(documents: list[dict[str, Any]], compact: bool) -> None:
+    """Cutting the bytes short saves time and never changes what is read, also after objects of another shape."""
+    identity, details = IdentityReader(), MetadataReader(ObjectWith[Details])
+    for document in documents:
+        data = json.dumps(document, separators=(",", ":") if compact else None).encode()
+        metadata = document["metadata"]
+        found = identity(data)
+        assert (found.name, found.namespace or "", found.uid or "", found.resource_version) == (
+            "n",
+            metadata.get("namespace", ""),
+            metadata.get("uid", ""),
+            "7",
+        )
+        read = details(data)
+        assert (read.labels or {}) == metadata.get("labels", {})
+        assert (read.generation or 0) == metadata.get("generation", 0)
+        assert [owner.uid for owner in read.owner_references or ()] == ["o"] * ("ownerReferences" in metadata)
+
+
+@pytest.mark.parametrize(
+    "data", [b"", b"[]", b"{}", b'{"metadata":{}}', b'{"metadata":{"name":"a"}}', b"\xff", b'{"metadata":']
+)
+def test_what_is_no_object_is_refused(data: bytes) -> None:
+    """The error shows the bytes."""
+    with pytest.raises(DecodeError):
+        RecordReader()(data)
+
+
+def test_a_version_that_is_no_number_cannot_be_compared() -> None:
+    """Such objects are kept, with the version 0."""
+    assert RecordReader()(b'{"metadata":{"name":"a","resourceVersion":"opaque"}}').version == 0

@@ -1,0 +1,59 @@
+"""Chunks become lines and events, wherever the network cuts them."""
+
+from __future__ import annotations
+
+from random import Random
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pyctrl.cache._backoff import Backoff
+from pyctrl.cache._index import Index
+from pyctrl.cache._wire import LineBuffer, read_events
+from tests.unit.cache._kit import record
+
+
+@given(st.lists(st.binary(max_size=20).map(lambda b: b.replace(b"\n", b"")), max_size=8), st.data())
+def test_lines_come_out_whole_wherever_they_were_cut(lines: list[bytes], data: st.DataObject) -> None:
+    """Nothing is lost, repeated or joined."""
+    stream = b"".join(line + b"\n" for line in lines)
+    cuts = sorted(data.draw(st.lists(st.integers(0, len(stream)), max_size=6)))
+    buffer = LineBuffer()
+    pieces = [stream[start:end] for start, end in zip([0, *cuts], [*cuts, len(stream)], strict=True)]
+    blocks = [buffer.feed(piece) for piece in pieces if piece]
+    assert b"".join(blocks) == stream
+    assert all(not block or block.endswith(b"\n") for block in blocks)
+
+
+def test_the_events_before_a_bad_line_are_not_lost() -> None:
+    """What came before is given with the error."""
+    good = b'{"type":"ADDED","object":{}}\n'
+    events, problem = read_events(good + b"\n" + good + b"bad\n" + good)
+    assert len(events) == 2
+    assert "bad" in str(problem)
+
+
+def test_waits_double_up_to_thirty_seconds_and_are_forgotten_when_healthy() -> None:
+    """Full jitter: between nothing and the ceiling; two minutes without a failure begin anew."""
+    backoff = Backoff(Random(1))
+    now, ceiling = 0.0, 0.8
+    for _ in range(10):
+        wait = backoff.next(now)
+        assert 0 <= wait <= ceiling
+        now, ceiling = now + wait, min(30.0, ceiling * 2)
+    assert max(backoff.next(now) for _ in range(50)) > 20
+    assert backoff.next(now + 3600) <= 0.8
+
+
+def test_an_index_forgets_the_values_that_an_object_no_longer_has() -> None:
+    """Replacing and removing leave nothing behind, whatever the function says by then."""
+    values = {"a": ["x", "y", "x"]}
+    index = Index("test", lambda r: values[r.name])
+    index.put(record("a", 1))
+    assert [len(index.find(value)) for value in "xyz"] == [1, 1, 0]
+    values["a"] = ["z"]
+    index.put(record("a", 2))
+    assert [len(index.find(value)) for value in "xyz"] == [0, 0, 1]
+    del values["a"]
+    index.put(record("a", 3))
+    assert [len(index.find(value)) for value in "xyz"] == [0, 0, 0]
