@@ -19,7 +19,7 @@ from tests.integration._operators import DEFINITION, install
 pytestmark = [
     pytest.mark.real_time,  # sockets and processes
     pytest.mark.slow("each command is a process, which asks for discovery anew"),
-    pytest.mark.timeout(90),
+    pytest.mark.timeout(30),
 ]
 
 
