@@ -143,9 +143,18 @@ class ApiError(PyctrlError):
         retry_after: seconds that the server asks to wait, or None.
     """
 
-    reasons: ClassVar[tuple[str, ...]] = ()
     http_code: ClassVar[int] = 0
     may_retry: ClassVar[bool] = False
+    _reason: ClassVar[str] = ""
+
+    def __init_subclass__(
+        cls, *, reason: str | None = None, http_code: int | None = None, may_retry: bool | None = None
+    ) -> None:
+        """Take what the class statement says of its answer; what it does not say is as in the class above."""
+        super().__init_subclass__()
+        cls._reason = cls._reason if reason is None else reason
+        cls.http_code = cls.http_code if http_code is None else http_code
+        cls.may_retry = cls.may_retry if may_retry is None else may_retry
 
     def __init__(
         self,
@@ -159,8 +168,8 @@ class ApiError(PyctrlError):
     ) -> None:
         super().__init__(f"{message} ({request})" if request else message)
         self.message = message
-        self.code = self.http_code if code is None else code
-        self.reason = (self.reasons[0] if self.reasons else "") if reason is None else reason
+        self.code: int = self.http_code if code is None else code
+        self.reason: str = self._reason if reason is None else reason
         self.status: Mapping[str, Any] = status or {}
         self.request = request
         self.retry_after = retry_after
@@ -180,16 +189,12 @@ class ApiError(PyctrlError):
         )
 
 
-class BadRequest(ApiError):
+class BadRequest(ApiError, reason="BadRequest", http_code=400):
     """Raised on 400: the request cannot be understood. Not retryable."""
 
-    reasons, http_code = ("BadRequest",), 400
 
-
-class Unauthorized(ApiError):
+class Unauthorized(ApiError, reason="Unauthorized", http_code=401):
     """Raised on 401, after the credentials have been refreshed once. Retryable with other credentials only."""
-
-    reasons, http_code = ("Unauthorized",), 401
 
 
 # The sentence of kube-apiserver's authorizer: k8s.io/apiserver/pkg/endpoints/handlers/responsewriters/errors.go
@@ -199,14 +204,12 @@ _FORBIDDEN = re.compile(
 )
 
 
-class Forbidden(ApiError):
+class Forbidden(ApiError, reason="Forbidden", http_code=403):
     """Raised on 403. Retryable only after somebody has granted the right.
 
     ``verb``, ``resource``, ``api_group``, ``namespace`` ("" for the whole cluster) and ``user`` are read from the
     server's sentence; they are "" when it speaks of something else (an admission plugin, a quota).
     """
-
-    reasons, http_code = ("Forbidden",), 403
 
     def _part(self, name: str) -> str:
         found = _FORBIDDEN.search(self.message)
@@ -238,97 +241,67 @@ class Forbidden(ApiError):
         return self._part("namespace")
 
 
-class NotFound(ApiError):
+class NotFound(ApiError, reason="NotFound", http_code=404):
     """Raised on 404: no such object. `find` returns None instead."""
 
-    reasons, http_code = ("NotFound",), 404
 
-
-class MethodNotAllowed(ApiError):
+class MethodNotAllowed(ApiError, reason="MethodNotAllowed", http_code=405):
     """Raised on 405: the resource does not know this verb."""
 
-    reasons, http_code = ("MethodNotAllowed",), 405
 
-
-class NotAcceptable(ApiError):
+class NotAcceptable(ApiError, reason="NotAcceptable", http_code=406):
     """Raised on 406: the server cannot answer in the form asked for."""
 
-    reasons, http_code = ("NotAcceptable",), 406
 
-
-class AlreadyExists(ApiError):
+class AlreadyExists(ApiError, reason="AlreadyExists", http_code=409):
     """Raised on 409 when the name is taken. Not retryable: read the object and decide."""
 
-    reasons, http_code = ("AlreadyExists",), 409
 
-
-class Conflict(ApiError):
+class Conflict(ApiError, reason="Conflict", http_code=409, may_retry=True):
     """Raised on 409 when the object has changed since it was read, or when a field has another manager.
 
     Retryable after reading the object again.
     """
 
-    reasons, http_code, may_retry = ("Conflict",), 409, True
 
-
-class Gone(ApiError):
+class Gone(ApiError, reason="Gone", http_code=410):
     """Raised on 410: what was asked for is no longer there."""
 
-    reasons, http_code = ("Gone",), 410
 
-
-class Expired(Gone):
+class Expired(Gone, reason="Expired"):
     """Raised on 410 when a resource version or continue token is too old. List again from the start."""
 
-    reasons = ("Expired",)
 
-
-class RequestEntityTooLarge(ApiError):
+class RequestEntityTooLarge(ApiError, reason="RequestEntityTooLarge", http_code=413):
     """Raised on 413: the object is larger than the server takes."""
 
-    reasons, http_code = ("RequestEntityTooLarge",), 413
 
-
-class UnsupportedMediaType(ApiError):
+class UnsupportedMediaType(ApiError, reason="UnsupportedMediaType", http_code=415):
     """Raised on 415: the server does not take this kind of body or patch here."""
 
-    reasons, http_code = ("UnsupportedMediaType",), 415
 
-
-class Invalid(ApiError):
+class Invalid(ApiError, reason="Invalid", http_code=422):
     """Raised on 422: the object breaks the kind's rules; ``causes`` says where. Not retryable unchanged."""
 
-    reasons, http_code = ("Invalid",), 422
 
-
-class TooManyRequests(ApiError):
+class TooManyRequests(ApiError, reason="TooManyRequests", http_code=429, may_retry=True):
     """Raised on 429 after the client has waited and tried as often as it may."""
 
-    reasons, http_code, may_retry = ("TooManyRequests",), 429, True
 
-
-class InternalError(ApiError):
+class InternalError(ApiError, reason="InternalError", http_code=500, may_retry=True):
     """Raised on 500, and on any other answer of 5xx that has no class of its own. Retryable."""
 
-    reasons, http_code, may_retry = ("InternalError",), 500, True
 
-
-class ServerTimeout(ApiError):
+class ServerTimeout(ApiError, reason="ServerTimeout", http_code=500, may_retry=True):
     """Raised when the server could not finish in time and asks to try later. Retryable."""
 
-    reasons, http_code, may_retry = ("ServerTimeout",), 500, True
 
-
-class ServiceUnavailable(ApiError):
+class ServiceUnavailable(ApiError, reason="ServiceUnavailable", http_code=503, may_retry=True):
     """Raised on 503. Retryable."""
 
-    reasons, http_code, may_retry = ("ServiceUnavailable",), 503, True
 
-
-class Timeout(ApiError):
+class Timeout(ApiError, reason="Timeout", http_code=504, may_retry=True):
     """Raised on 504: the server gave up; whether it acted is unknown. Retryable when that does not matter."""
-
-    reasons, http_code, may_retry = ("Timeout",), 504, True
 
 
 def _leaves(root: type[ApiError]) -> Iterable[type[ApiError]]:
@@ -337,7 +310,7 @@ def _leaves(root: type[ApiError]) -> Iterable[type[ApiError]]:
         yield from _leaves(child)
 
 
-_BY_REASON: dict[str, type[ApiError]] = {reason: cls for cls in _leaves(ApiError) for reason in cls.reasons}
+_BY_REASON: dict[str, type[ApiError]] = {cls._reason: cls for cls in _leaves(ApiError)}
 _BY_CODE: dict[int, type[ApiError]] = {}
 for _cls in _leaves(ApiError):
     _BY_CODE.setdefault(_cls.http_code, _cls)
@@ -399,7 +372,7 @@ class NoConfiguration(ConfigError):
     """Raised when no source of a login worked; ``attempts`` has each source and why it failed."""
 
     def __init__(self, attempts: Iterable[tuple[str, str]]) -> None:
-        self.attempts = tuple(attempts)
+        self.attempts: tuple[tuple[str, str], ...] = tuple(attempts)
         lines = "".join(f"\n  - {source}: {why}" for source, why in self.attempts)
         super().__init__(
             f"no way to reach a cluster was found; tried:{lines}\n"
@@ -464,7 +437,8 @@ class IndexMissing(CacheError):
     def __init__(self, kind: object, name: str, known: Iterable[str] = ()) -> None:
         names = ", ".join(sorted(known)) or "none"
         super().__init__(f"{kind} has no index {name!r} (it has: {names}); add it with cache.add_index() first")
-        self.kind, self.name = kind, name
+        self.kind: object = kind
+        self.name: str = name
 
 
 # --- values -------------------------------------------------------------------------------------------------------

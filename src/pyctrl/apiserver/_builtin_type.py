@@ -32,17 +32,18 @@ class BuiltinType:
         self.kind: str = described["responseKind"]["kind"]
         self.plural: str = described["resource"]
         self.singular: str = described["singularResource"]
-        self.namespaced = described["scope"] == "Namespaced"
-        self.list_kind = f"{self.kind}List"
-        self.short_names = tuple(described.get("shortNames", ()))
-        self.categories = tuple(described.get("categories", ()))
-        self.verbs = tuple(described["verbs"])
-        self.subresources = frozenset(each["subresource"] for each in described.get("subresources", ()))
+        self.namespaced: bool = described["scope"] == "Namespaced"
+        self.list_kind: str = f"{self.kind}List"
+        self.short_names: tuple[str, ...] = tuple(described.get("shortNames", ()))
+        self.categories: tuple[str, ...] = tuple(described.get("categories", ()))
+        self.verbs: tuple[str, ...] = tuple(described["verbs"])
+        self.subresources: frozenset[str] = frozenset(each["subresource"] for each in described.get("subresources", ()))
         self.strategy = strategy
-        self.has_generation = self.strategy.has_generation
-        self.storage_group = "" if group == "events.k8s.io" else group  # where objects of this kind are kept
-        self.storage_version = self.strategy.storage_version or version
-        self.document = f"{group or 'core'}_{version}"
+        self.has_generation: bool = self.strategy.has_generation
+        # Where objects of this kind are kept:
+        self.storage_group: str = "" if group == "events.k8s.io" else group
+        self.storage_version: str = self.strategy.storage_version or version
+        self.document: str = f"{group or 'core'}_{version}"
         self._components = components
         self._schema: Node | None = None
         self._blank: dict[str, JSON] | None = None

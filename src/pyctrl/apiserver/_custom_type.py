@@ -33,7 +33,7 @@ def types_of(definition: Mapping[str, JSON], components: Components) -> tuple[Cu
 class CustomType:
     """One custom resource in one version. See `ResourceType` for what is promised."""
 
-    has_generation = True
+    has_generation: bool = True
     verbs: tuple[str, ...] = VERBS
 
     def __init__(
@@ -41,20 +41,20 @@ class CustomType:
     ) -> None:
         self.spec = spec
         self.group: str = spec["group"]
-        self.storage_group = self.group
+        self.storage_group: str = self.group
         self.version: str = version["name"]
         self.kind: str = called["kind"]
         self.plural: str = called["plural"]
         self.singular: str = called.get("singular") or self.kind.lower()
-        self.namespaced = spec["scope"] == "Namespaced"
+        self.namespaced: bool = spec["scope"] == "Namespaced"
         self.list_kind: str = called.get("listKind") or f"{self.kind}List"
-        self.short_names = tuple(called.get("shortNames") or ())
-        self.categories = tuple(called.get("categories") or ())
+        self.short_names: tuple[str, ...] = tuple(called.get("shortNames") or ())
+        self.categories: tuple[str, ...] = tuple(called.get("categories") or ())
         self.described = version
-        self.subresources = frozenset(version.get("subresources") or {})
+        self.subresources: frozenset[str] = frozenset(version.get("subresources") or {})
         self.scale: Mapping[str, str] | None = (version.get("subresources") or {}).get("scale")
         self.storage_version: str = next(each["name"] for each in spec["versions"] if each["storage"])
-        self.deprecation = _deprecation(version, self.group, self.kind)
+        self.deprecation: str = _deprecation(version, self.group, self.kind)
         self._fields = {
             each["jsonPath"].removeprefix("."): each["jsonPath"] for each in version.get("selectableFields") or ()
         }

@@ -77,13 +77,13 @@ class Registry:
     """Every resource that is served now: the built-in ones, and those of installed definitions."""
 
     def __init__(self, load: Callable[[str], Mapping[str, JSON]] | None = None) -> None:
-        self.load = load or _load
-        self.components = Components(self.load)
+        self.load: Callable[[str], Mapping[str, JSON]] = load or _load
+        self.components: Components = Components(self.load)
         self._types: dict[tuple[str, str, str], BuiltinType | CustomType] = {}
         self._kinds: dict[tuple[str, str, str], BuiltinType | CustomType] = {}
         self._definitions: dict[str, tuple[CustomType, ...]] = {}
         self.group_versions: dict[str, list[str]] = {}  # group -> versions, the preferred one first
-        self.epoch = 0  # moves when what is served changes; discovery is cached by it
+        self.epoch: int = 0  # moves when what is served changes; discovery is cached by it
         strategies = Strategies()
         for group, version, resource in self._described():
             strategy = strategies.of(group, resource["responseKind"]["kind"])

@@ -69,8 +69,8 @@ class ApiServer:
         history: int = HISTORY,
         registry: Registry | None = None,
     ) -> None:
-        self.storage = Storage(history=history)
-        self.registry = registry or Registry()
+        self.storage: Storage = Storage(history=history)
+        self.registry: Registry = registry or Registry()
         backend = Backend(self.storage, self.registry, random or Random())
         signer = TokenSigner(backend.random)
         self._authenticator = Authenticator(tokens, signer, backend.is_service_account)

@@ -56,10 +56,10 @@ class Stored:
         meta = obj["metadata"]
         self.namespace: str = meta.get("namespace", "")
         self.name: str = meta["name"]
-        self.key = key_of(self.namespace, self.name)
+        self.key: str = key_of(self.namespace, self.name)
         self.uid: str = meta.get("uid", "")
         self.labels: dict[str, str] = meta.get("labels") or {}
-        self.version = version
+        self.version: int = version
         self.data: bytes = _encode(obj)
         self._view: bytes = self.data
         self._view_type = view_type
@@ -108,9 +108,9 @@ class Event:
 
     def __init__(self, type_: EventType, version: int, current: Stored | None, previous: Stored | None) -> None:
         self.type = type_
-        self.version = version
-        self.current = current
-        self.previous = previous
+        self.version: int = version
+        self.current: Stored | None = current
+        self.previous: Stored | None = previous
         self._gone: Stored | None = None
         # Encoded watch lines, shared by all watchers that see this event alike; see _watch.
         self.lines: dict[tuple[object, ...], bytes] = {}
@@ -128,7 +128,7 @@ class Storage:
     """All collections, and the version that they share."""
 
     def __init__(self, *, history: int = HISTORY) -> None:
-        self.version = FIRST_VERSION
+        self.version: int = FIRST_VERSION
         self._history = history
         self._collections: dict[tuple[str, str], Collection] = {}
         self._waiting: list[tuple[int, asyncio.Future[None]]] = []

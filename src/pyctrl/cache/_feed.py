@@ -42,9 +42,9 @@ class Feed:
         self.number = number
         self.coverage = coverage
         #: The version up to which the store has everything of this coverage.
-        self.progress = UNORDERED
+        self.progress: int = UNORDERED
         #: Whether the first list is complete.
-        self.is_synced = False
+        self.is_synced: bool = False
         self._store, self._overlay, self._listeners = store, overlay, listeners
         self._overlaid = overlay.entries
         self._current, self._former = 1 << 2 * number, 2 << 2 * number

@@ -74,7 +74,7 @@ class Informer:
         self.gvk = gvk
         self._client, self._options, self._namespaces, self._random = client, options, namespaces, random
         self._reader = RecordReader(shape(options.transform, options.strip_managed_fields))
-        self.view = View(gvk, self._reader)
+        self.view: View = View(gvk, self._reader)
         self._subscribers = Subscribers(lambda: self.view.store)
         self._reflectors: list[Reflector] = []
         self._synced = asyncio.Event()

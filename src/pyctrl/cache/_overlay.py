@@ -51,9 +51,9 @@ class Overlay:
         self.entries: OrderedDict[Key, _Entry] = OrderedDict()
         self._queues: dict[int, list[tuple[int, Key]]] = {}  # by feed: versions it must pass, as heaps
         #: The records of objects that were written, with the same indexes as the store.
-        self.written = Store()
+        self.written: Store = Store()
         #: How many entries were given up because there were too many; their objects read as old as the informer.
-        self.overflowed = 0
+        self.overflowed: int = 0
 
     def __len__(self) -> int:
         return len(self.entries)

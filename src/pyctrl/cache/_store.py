@@ -21,7 +21,7 @@ class Store:
         self._namespaces: dict[str, dict[str, Record]] = {}
         self._indexes: dict[str, Index] = {}
         #: Bytes of JSON of all objects.
-        self.size = 0
+        self.size: int = 0
 
     def get(self, namespace: str, name: str) -> Record | None:
         """Return a record, or None."""

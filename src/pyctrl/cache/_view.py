@@ -30,8 +30,8 @@ class View:
 
     def __init__(self, gvk: GroupVersionKind, reader: RecordReader) -> None:
         self._gvk, self._reader = gvk, reader
-        self.store = Store()
-        self.overlay = Overlay(self.store)
+        self.store: Store = Store()
+        self.overlay: Overlay = Overlay(self.store)
         self.feeds: list[Feed] = []
         #: Whether the kind has namespaces; a key's is ignored when it has none, so that a request fits both scopes.
         self.is_namespaced = True

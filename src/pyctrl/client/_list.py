@@ -21,8 +21,8 @@ class ObjectList(Sequence[T_co], Generic[T_co]):
     __slots__ = ("items", "metadata")
 
     def __init__(self, items: Sequence[T_co], metadata: ListMeta | None = None) -> None:
-        self.items = items
-        self.metadata = metadata or ListMeta()
+        self.items: Sequence[T_co] = items
+        self.metadata: ListMeta = metadata or ListMeta()
 
     @property
     def resource_version(self) -> str:

@@ -73,7 +73,7 @@ class JsonPatch(_Document):
 class MergeFrom:
     """A merge patch of the difference between an object as it was and as it is when the patch is sent."""
 
-    content_type = MergePatch.content_type
+    content_type: str = MergePatch.content_type
 
     def __init__(self, before: Object, *, optimistic_lock: bool = False) -> None:
         self._before = msgspec.json.decode(

@@ -36,7 +36,7 @@ class Headers(Mapping[str, str]):
     __slots__ = ("pairs",)
 
     def __init__(self, pairs: Iterable[tuple[str, str]] = ()) -> None:
-        self.pairs = tuple(pairs)
+        self.pairs: tuple[tuple[str, str], ...] = tuple(pairs)
 
     @classmethod
     def of(cls, headers: Mapping[str, str]) -> Headers:

@@ -33,7 +33,7 @@ class WatchEvent(Generic[T_co]):
 
     def __init__(self, type: EventType, body: bytes, kind: KindLike) -> None:
         self.type = type
-        self.body = body
+        self.body: bytes = body
         self._kind = kind
         self._decoded: Any = None
 

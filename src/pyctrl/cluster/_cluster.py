@@ -60,8 +60,8 @@ class Cluster:
         server: ApiServer | None = None,
         token: str | None = None,
     ) -> None:
-        self.random = random or Random()
-        self.server = server or ApiServer(random=self.random)
+        self.random: Random = random or Random()
+        self.server: ApiServer = server or ApiServer(random=self.random)
         #: How to reach it from this process; give it to a `Manager` or to `Client.connect`.
         self.config: Config = Config.in_process(self.server, token=token)
         self._controllers, self._kubelet = controllers, kubelet
