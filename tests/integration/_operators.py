@@ -16,7 +16,7 @@ from pyctrl.errors import AlreadyExists
 from pyctrl.kinds.apiextensions.v1 import CustomResourceDefinition
 from pyctrl.kinds.core.v1 import Node
 from pyctrl.manager import Manager
-from pyctrl.testing import ClusterUnderTest, running
+from pyctrl.testing import ClusterUnderTest
 
 DEFINITION = Path(__file__).parents[2] / "examples" / "podset" / "config" / "crd.yaml"
 
@@ -49,7 +49,7 @@ async def podset_operator(cluster: ClusterUnderTest, namespace: str) -> AsyncIte
         add_podset(manager)
         if not cluster.is_embedded and not await manager.live_client.list(Node):
             add_kubelet(manager)  # nobody else runs pods there
-        async with running(manager):
+        async with manager.running():
             yield manager
 
 

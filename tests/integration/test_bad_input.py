@@ -29,7 +29,7 @@ from pyctrl.errors import (
 )
 from pyctrl.kinds.core.v1 import ConfigMap, Pod
 from pyctrl.manager import Manager
-from pyctrl.testing import ClusterUnderTest, running
+from pyctrl.testing import ClusterUnderTest
 
 from ._objects import config_map
 from ._operators import has_nodes, install, podset
@@ -67,7 +67,7 @@ async def test_a_reconciler_that_returns_nonsense(
 
     async with Manager(cluster.config, namespaces=[namespace]) as manager:
         controller = Builder(manager).reconciles(ConfigMap).build(Nonsense())
-        async with running(manager):
+        async with manager.running():
             await client.create(config_map(namespace, "bad"))
             good = await client.create(config_map(namespace, "good"))
             await wait_for(client, ConfigMap, good.key, lambda found: found is not None and "done" in found.data)
@@ -94,7 +94,7 @@ async def test_a_reconciler_that_is_not_async(
 
     async with Manager(cluster.config, namespaces=[namespace]) as manager:
         Builder(manager).reconciles(ConfigMap).build(Forgotten())
-        async with running(manager):
+        async with manager.running():
             await client.create(config_map(namespace))
             await was_called.wait()
 
@@ -157,7 +157,7 @@ async def test_a_selector_that_does_not_parse(cluster: ClusterUnderTest, client:
         labels_match(wrong)
     async with Manager(cluster.config, namespaces=[namespace]) as manager:
         Builder(manager).reconciles(ConfigMap).build(Nothing())
-        async with running(manager):
+        async with manager.running():
             with pytest.raises(SelectorError, match=wrong):
                 await manager.client.list(ConfigMap, namespace=namespace, labels=wrong)
 

@@ -23,7 +23,7 @@ from pyctrl.kinds.authorization.v1 import (
 from pyctrl.kinds.core.v1 import ConfigMap, Namespace, Secret, ServiceAccount
 from pyctrl.kinds.rbac.v1 import PolicyRule, Role, RoleBinding, RoleRef, Subject
 from pyctrl.manager import Manager
-from pyctrl.testing import ClusterUnderTest, running
+from pyctrl.testing import ClusterUnderTest
 
 from ._definitions import install_kind, installed, uninstall_kind, widget_kind
 from ._objects import config_map
@@ -83,8 +83,8 @@ async def test_two_managers_in_one_process(cluster: ClusterUnderTest, client: Cl
     ):
         Builder(first).reconciles(ConfigMap).build(Marker("first"))
         Builder(second).reconciles(ConfigMap).build(Marker("second"))
-        async with running(first):
-            async with running(second):
+        async with first.running():
+            async with second.running():
                 one = await client.create(config_map(namespace, "one"))
                 await marked(client, ConfigMap, one.key, "first", "second")
             two = await client.create(config_map(namespace, "two"))
@@ -100,7 +100,7 @@ async def test_only_its_namespaces(cluster: ClusterUnderTest, client: Client, na
 
     async with Manager(cluster.config, namespaces=[namespace]) as manager:
         Builder(manager).reconciles(ConfigMap).build(Marker("here"))
-        async with running(manager):
+        async with manager.running():
             inside = await client.create(config_map(namespace, "inside"))
             await marked(client, ConfigMap, inside.key, "here")
             with pytest.raises(NotCovered, match=f"it covers namespace '{namespace}'"):
@@ -120,7 +120,7 @@ async def test_kinds_and_controllers_are_added_while_it_runs(
 
     async with Manager(cluster.config, namespaces=[namespace]) as manager:
         Builder(manager).reconciles(ConfigMap).build(Marker("first"))
-        async with running(manager):
+        async with manager.running():
             with pytest.raises(NotCovered):
                 await manager.client.list(Secret, namespace=namespace)
             await manager.cache.informer(Secret).wait_for_sync(timedelta(seconds=10))
@@ -164,7 +164,7 @@ async def test_a_kind_that_goes_and_comes_back(cluster: ClusterUnderTest, client
     made = await client.create(Unstructured.new(kind, name="a", namespace=namespace, spec={"size": 1}))
     async with Manager(cluster.config, namespaces=[namespace]) as manager:
         Builder(manager).reconciles(kind).build(Marker("seen", kind))
-        async with running(manager):
+        async with manager.running():
             await marked(client, kind, made.key, "seen")
             await uninstall_kind(client, kind)
             await until(lambda: not manager.cache.informer(kind).view.store)

@@ -35,7 +35,7 @@ from pyctrl.controller import (
 from pyctrl.errors import Conflict, TerminalError
 from pyctrl.kinds.core.v1 import ConfigMap, Secret
 from pyctrl.manager import Manager
-from pyctrl.testing import ClusterUnderTest, running
+from pyctrl.testing import ClusterUnderTest
 
 from ._objects import config_map
 
@@ -117,7 +117,7 @@ async def test_own_writes_are_read_back_under_load(cluster: ClusterUnderTest, cl
 
     async with Manager(cluster.config, namespaces=[namespace]) as manager:
         Builder(manager).reconciles(ConfigMap).owns(Secret).options(workers=8).build(reconciler)
-        async with running(manager):
+        async with manager.running():
             await has_children(client, namespace, 10, 5)
             for wanted in ("1", "4"):
                 for parent in parents:
@@ -136,7 +136,7 @@ async def test_a_manager_after_another(cluster: ClusterUnderTest, client: Client
         reconciler = Parent()
         async with Manager(cluster.config, namespaces=[namespace]) as manager:
             Builder(manager).reconciles(ConfigMap).owns(Secret).build(reconciler)
-            async with running(manager):
+            async with manager.running():
                 after = {secret.key: secret for secret in await has_children(client, namespace, 1, 3)}
                 await client.create(config_map(namespace, f"last-{made}"))  # when this has been seen, all has
                 await wait_for_reconciles(manager, reconciler, namespace, f"last-{made}")
@@ -199,7 +199,7 @@ async def test_predicates(cluster: ClusterUnderTest, client: Client, namespace: 
 
     async with Manager(cluster.config, namespaces=[namespace]) as manager:
         Builder(manager).reconciles(ConfigMap, predicates=[labels_changed & where(mine)]).build(recorder)
-        async with running(manager):
+        async with manager.running():
             await recorder.until("a", 1)
             for patch in ({"data": {"k": "1"}}, {"metadata": {"annotations": {"k": "1"}}}, {"data": {"k": "2"}}):
                 await client.patch(made, MergePatch(patch))
@@ -225,7 +225,7 @@ async def test_changes_of_other_kinds(cluster: ClusterUnderTest, client: Client,
         Builder(manager).watches(Secret, mapped(named), predicates=[~generation_changed | labels_changed]).options(
             name="watcher"
         ).build(recorder)
-        async with running(manager):
+        async with manager.running():
             labels = {"a": "x", "b": "y"}
             secret = await client.create(Secret(metadata=ObjectMeta(name="s", namespace=namespace, labels=labels)))
             await recorder.until("x", 1)
@@ -264,7 +264,7 @@ async def test_finalizers(cluster: ClusterUnderTest, client: Client, namespace: 
 
     async with Manager(cluster.config, namespaces=[namespace]) as manager:
         Builder(manager).reconciles(ConfigMap).build(reconciler)
-        async with running(manager):
+        async with manager.running():
             made = await client.create(config_map(namespace))
             await wait_for(
                 client, ConfigMap, made.key, lambda found: found is not None and bool(found.metadata.finalizers)
@@ -289,7 +289,7 @@ async def test_requeue_after(cluster: ClusterUnderTest, client: Client, namespac
     await client.create(config_map(namespace))
     async with Manager(cluster.config, namespaces=[namespace]) as manager:
         Builder(manager).reconciles(ConfigMap).build(clock)
-        async with running(manager):
+        async with manager.running():
             loop = asyncio.get_running_loop()
             await clock.until("a", 1)
             begun = loop.time()
@@ -318,7 +318,7 @@ async def test_terminal_errors_are_not_retried(cluster: ClusterUnderTest, client
     await client.create(config_map(namespace, "flaky"))
     async with Manager(cluster.config, namespaces=[namespace]) as manager:
         controller = Builder(manager).reconciles(ConfigMap).build(failing)
-        async with running(manager):
+        async with manager.running():
             await failing.until("flaky", 5)
             assert len(failing.causes("hopeless")) == 1
             await client.patch(hopeless, MergePatch({"data": {"k": "v"}}))
@@ -353,7 +353,7 @@ async def test_a_conflict_is_retried(cluster: ClusterUnderTest, client: Client, 
     slow = Slow()
     async with Manager(cluster.config, namespaces=[namespace]) as manager:
         Builder(manager).reconciles(ConfigMap).build(slow)
-        async with running(manager):
+        async with manager.running():
             made = await client.create(config_map(namespace))
             found = await wait_for(client, ConfigMap, made.key, lambda obj: obj is not None and "mine" in obj.data)
 
@@ -369,7 +369,7 @@ async def test_the_owner_of_what_it_made(cluster: ClusterUnderTest, client: Clie
 
     async with Manager(cluster.config, namespaces=[namespace]) as manager:
         Builder(manager).reconciles(ConfigMap).owns(Secret).build(reconciler)
-        async with running(manager):
+        async with manager.running():
             first, second = await has_children(client, namespace, 1, 2)
             await client.delete(first)
             left = await wait_for_list(

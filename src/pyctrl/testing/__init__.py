@@ -37,7 +37,6 @@ if TYPE_CHECKING:
         Rule,
         Silent,
     )
-    from pyctrl.testing._running import running
 
 __all__ = [
     "AnswerLost",
@@ -63,7 +62,6 @@ __all__ = [
     "VirtualTimeLoop",
     "control_plane",
     "run_virtual",
-    "running",
 ]
 
 _FILES = {
@@ -71,7 +69,6 @@ _FILES = {
     "ControlPlane": "_control_plane",
     "ControlPlaneFailed": "_control_plane",
     "control_plane": "_control_plane",
-    "running": "_running",
 }
 
 
