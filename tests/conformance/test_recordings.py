@@ -1,8 +1,8 @@
 """The embedded server answers as a real kube-apiserver 1.36 did, step by step of every recording.
 
-The cluster's controllers run beside the server, as they did beside the recorded one. `DIFFERENT` lists the steps that do
-not match, each with the reason; every other step of every recording must match, code and body, and a step that begins to
-match must leave the list.
+The cluster's controllers run beside the server, as they did beside the recorded one. `DIFFERENT` lists the steps that
+do not match, each with the reason; every other step of every recording must match, code and body, and a step that
+begins to match must leave the list.
 """
 
 from __future__ import annotations
