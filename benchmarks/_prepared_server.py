@@ -23,9 +23,9 @@ def pod(number: int, size: int, version: int, random: Random) -> bytes:
     """Make a pod as kube-apiserver writes it, padded to a size."""
     owner = {"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": f"web-{number // 3:06}", "controller": True}
     owner |= {"uid": str(uuid.UUID(int=random.getrandbits(128))), "blockOwnerDeletion": True}
-    fields = {"f:metadata": {"f:generateName": {}, "f:labels": {".": {}, "f:app": {}, "f:pod-template-hash": {}}}}
-    fields["f:spec"] = {
-        'k:{"name":"main"}': {f"f:{name}": {} for name in ("image", "name", "env", "resources", "ports")}
+    fields: dict[str, dict[str, object]] = {
+        "f:metadata": {"f:generateName": {}, "f:labels": {".": {}, "f:app": {}, "f:pod-template-hash": {}}},
+        "f:spec": {'k:{"name":"main"}': {f"f:{name}": {} for name in ("image", "name", "env", "resources", "ports")}},
     }
     metadata = {
         "name": f"web-{number // 3:06}-{number:06}",

@@ -7,7 +7,7 @@ import gc
 import json
 import resource
 import sys
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Coroutine, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -203,7 +203,8 @@ async def typed_models(job: Job, meter: Meter) -> None:
         kept: dict[tuple[str, str], Any] = {}
         more: str | None = None
         while more != "":
-            page = await core.list_pod_for_all_namespaces(limit=500, **({"_continue": more} if more else {}))
+            arguments: dict[str, Any] = {"_continue": more} if more else {}
+            page = await core.list_pod_for_all_namespaces(limit=500, **arguments)
             for item in page.items:
                 kept[item.metadata.namespace, item.metadata.name] = item
             more = page.metadata.to_dict()["_continue"] or ""
@@ -247,7 +248,7 @@ async def reads(job: Job, meter: Meter) -> None:
     await asyncio.wait([task])
 
 
-WAYS: dict[str, Callable[[Job, Meter], Awaitable[None]]] = {
+WAYS: dict[str, Callable[[Job, Meter], Coroutine[Any, Any, None]]] = {
     "floor-pages": floor_pages,
     "floor-stream": floor_stream,
     "floor-keep": floor_keep,
