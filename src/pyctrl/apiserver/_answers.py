@@ -229,6 +229,15 @@ def bad_request(message: str) -> Refused:
     return refused(400, "BadRequest", message)
 
 
+class Unfit(Refused):
+    """400: a body that is no object of its kind; `why` is what a patch, which is answered 422, tells of it."""
+
+    def __init__(self, where: str, why: str) -> None:
+        message = f"{where}: {why}"
+        super().__init__(400, failure(400, "BadRequest", message))
+        self.why = why
+
+
 def unauthorized() -> Refused:
     """401: the credentials are not known."""
     return refused(401, "Unauthorized", "Unauthorized")

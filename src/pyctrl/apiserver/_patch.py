@@ -4,11 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
+import msgspec
+
 from pyctrl.api import json_patch_apply, merge_patch_apply
 from pyctrl.errors import PatchError
 
 from ._answers import (
+    Refused,
     bad_request,
+    invalid,
+    invalid_value,
     media_type_without_handler,
     refused,
     too_large,
@@ -59,6 +64,27 @@ def patched(live: dict[str, Any], request: Request, media: str) -> tuple[dict[st
         new = merge_patch_apply(live, patch)
         return new, duplicates
     return strategic_merge(live, patch, request.resource.schema), duplicates
+
+
+def outcome_unfit(live: dict[str, Any], request: Request, media: str, why: str) -> Refused:
+    """422: what comes of a patch is no object of its kind. A strategic patch is shown, of others what came of them."""
+    if media == STRATEGIC:
+        outcome = _go_text(_decode(request))
+    else:
+        new, _ = patched(live, request, media)
+        outcome = msgspec.json.encode({name: new[name] for name in sorted(new)}).decode()
+    return invalid("", "", [invalid_value("patch", outcome, why)])
+
+
+def _go_text(value: Any) -> str:
+    """Print a value as Go's `%v` does."""
+    if isinstance(value, dict):
+        return f"map[{' '.join(f'{name}:{_go_text(each)}' for name, each in sorted(value.items()))}]"
+    if isinstance(value, list):
+        return f"[{' '.join(map(_go_text, value))}]"
+    if value is None or isinstance(value, bool):
+        return {None: "<nil>", True: "true", False: "false"}[value]
+    return str(value)
 
 
 def _decode(request: Request) -> Any:

@@ -10,7 +10,7 @@ from ._answers import Answer, bad_request, conflict, invalid, invalid_value
 from ._backend import Backend, check_place, metadata_of
 from ._bodies import decode_object, media_type
 from ._custom_type import CustomType
-from ._forms import answer_value
+from ._forms import Form, Shape, answer_value
 from ._options import WriteOptions, write_options
 from ._patch import check_patch_type, patched
 from ._request import Request
@@ -34,7 +34,7 @@ class Scales:
     def get(self, request: Request) -> Answer:
         """GET the scale of an object."""
         stored = self._backend.live(request)
-        return answer_value(scale_of(stored.read(request.resource), request.resource), request.form)
+        return _answered(scale_of(stored.read(request.resource), request.resource), request.form)
 
     def replace(self, request: Request) -> Answer:
         """PUT a scale: its replicas go into the object."""
@@ -67,7 +67,18 @@ class Scales:
         change = Change(new=new, old=old, options=options, duplicates=[])
         self._writes.update(request, stored, change)
         written = new if options.dry_run else self._backend.live(request).read(resource)
-        return answer_value(scale_of(written, resource), request.form)
+        return _answered(scale_of(written, resource), request.form)
+
+
+def _answered(scale: dict[str, Any], form: Form) -> Answer:
+    if form.shape is Shape.WHOLE:
+        return answer_value(scale, form)
+    if form.shape is Shape.METADATA:
+        partial = {"kind": "PartialObjectMetadata", "apiVersion": "meta.k8s.io/v1", "metadata": scale["metadata"]}
+        return answer_value(partial, form)
+    from ._tables import scale_table  # here: only kubectl asks for tables
+
+    return answer_value(scale_table(scale, version=form.version), form)
 
 
 def _replicas(scale: dict[str, Any], name: str) -> int:

@@ -17,7 +17,7 @@ def report_unknown(
     told = [f"duplicate field {answers.quoted(path)}" for path in duplicates]
     told += [f"unknown field {answers.quoted(path)}" for path in unknown]
     if field_validation == "Strict":
-        raise answers.bad_request(f"{where}: strict decoding error: {', '.join(told)}")
+        raise answers.Unfit(where, f"strict decoding error: {', '.join(told)}")
     warnings.extend(told)
 
 

@@ -63,6 +63,29 @@ def table(
     }
 
 
+def scale_table(scale: Mapping[str, JSON], *, version: str = "v1") -> dict[str, JSON]:
+    """Give the `Table` of a `Scale`, which is the same whatever it scales."""
+    metadata = scale["metadata"]
+    counts = (scale["spec"].get("replicas", 0), scale["status"].get("replicas", 0))
+    plain = {"format": "", "priority": 0}
+    return {
+        "kind": "Table",
+        "apiVersion": f"meta.k8s.io/{version}",
+        "metadata": {"resourceVersion": metadata.get("resourceVersion", "")},
+        "columnDefinitions": [
+            {**_NAME_COLUMN, "format": ""},
+            *({"name": name, "type": "integer", **plain, "description": ""} for name in ("Desired", "Available")),
+            {"name": "Age", "type": "string", **plain, "description": _DESCRIPTIONS["Age"]},
+        ],
+        "rows": [
+            {
+                "cells": [metadata.get("name", ""), *counts, age(metadata.get("creationTimestamp", ""))],
+                **_object(scale, version, "Metadata"),
+            }
+        ],
+    }
+
+
 def _object(obj: Mapping[str, JSON], version: str, include: str) -> dict[str, JSON]:
     if include == "None":
         return {"object": None}

@@ -10,6 +10,7 @@ from typing import Any
 
 from ._answers import (
     Answer,
+    Unfit,
     already_exists,
     bad_request,
     conflict,
@@ -35,7 +36,7 @@ from ._forms import answer_object, answer_value, is_custom, typed_first
 from ._identity import begin_life, generated_name, keep_life
 from ._managed_fields import track
 from ._options import WriteOptions, write_options
-from ._patch import APPLY, check_patch_type, decode_apply, patched
+from ._patch import APPLY, check_patch_type, decode_apply, outcome_unfit, patched
 from ._request import Request
 from ._status import nothing, same_content
 from ._storage import Stored, api_version
@@ -162,7 +163,10 @@ class Writes:
         check_kind(new, request.resource)
         check_place(metadata_of(new, request.resource), request)
         change = Change(new=new, old=stored.read(request.resource), options=options, duplicates=duplicates)
-        return self.update(request, stored, change)
+        try:
+            return self.update(request, stored, change)
+        except Unfit as unfit:
+            raise outcome_unfit(stored.read(request.resource), request, media, unfit.why) from None
 
     def _apply(self, request: Request, options: WriteOptions) -> Answer:
         """Server-side apply: creates what is not there."""
