@@ -17,11 +17,14 @@ from ._typed import DecodeFailed, decode, empty
 
 Described: TypeAlias = Mapping[str, Any]  # a resource as the aggregated discovery document has it
 
+_DEPRECATED = {
+    ("", "ComponentStatus"): "v1 ComponentStatus is deprecated in v1.19+",
+    ("", "Endpoints"): "v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice",
+}
+
 
 class BuiltinType:
     """One built-in resource in one version. See `ResourceType` for what is promised."""
-
-    deprecation = ""
 
     def __init__(
         self, group: str, version: str, described: Described, components: Components, strategy: Strategy
@@ -38,6 +41,7 @@ class BuiltinType:
         self.categories: tuple[str, ...] = tuple(described.get("categories", ()))
         self.verbs: tuple[str, ...] = tuple(described["verbs"])
         self.subresources: frozenset[str] = frozenset(each["subresource"] for each in described.get("subresources", ()))
+        self.deprecation: str = _DEPRECATED.get((group, self.kind), "")
         self.strategy = strategy
         self.has_generation: bool = self.strategy.has_generation
         # Where objects of this kind are kept:
@@ -84,7 +88,7 @@ class BuiltinType:
         try:
             read = decode(self.schema, obj, unknown)
         except DecodeFailed as failed:
-            raise answers.bad_request(f"{self._where(obj)}: {failed}") from failed
+            raise answers.Unfit(self._where(obj), str(failed)) from failed
         report_unknown(self._where(obj), unknown, duplicates, field_validation, warnings)
         obj.clear()
         obj.update(read)

@@ -99,7 +99,7 @@ class CustomType:
             obj["metadata"] = self._read_metadata(obj.get("metadata") or {}, "metadata", unknown)
             prune(schema, obj, unknown, self._read_metadata)
         except DecodeFailed as failed:
-            raise answers.bad_request(f"{self._where()}: {failed}") from failed
+            raise answers.Unfit(self._where(), str(failed)) from failed
         report_unknown(self._where(), unknown, duplicates, field_validation, warnings)
         self._fill(schema, obj)
         obj["kind"], obj["apiVersion"] = self.kind, self.api_version

@@ -104,6 +104,25 @@ def test_a_strict_merge_patch_shows_what_came_of_it(ask: Asker) -> None:
     assert told["message"].endswith('strict decoding error: unknown field "nosuch"')
 
 
+def test_a_patch_to_the_wrong_type_shows_what_came_of_it(ask: Asker) -> None:
+    """A merge patch that makes an object no object of its kind is 422, with the reason of Go's decoder."""
+    ask.make("a")
+
+    code, told = ask("PATCH", f"{CONFIGMAPS}/a", {"data": 5}, headers=MERGE)
+
+    assert code == 422
+    reason = "json: cannot unmarshal number into Go struct field ConfigMap.data of type map[string]string"
+    assert told["message"].endswith(reason)
+
+
+def test_deprecated_kinds_say_so(ask: Asker) -> None:
+    """Whoever lists Endpoints is told what has taken their place."""
+    answer = ask.answer("GET", "/api/v1/endpoints")
+
+    told = '299 - "v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice"'
+    assert ("Warning", told) in answer.headers
+
+
 def test_a_scale_is_a_row(ask: Asker) -> None:
     """`kubectl get --subresource=scale` gets a table of what is wanted and what is there."""
     ask("POST", DEPLOYMENTS, deployment())
