@@ -78,7 +78,7 @@ class Informer:
         self._subscribers = Subscribers(lambda: self.view.store)
         self._reflectors: list[Reflector] = []
         self._synced = asyncio.Event()
-        self._waiters: set[asyncio.Future[None]] = set()
+        self._waiters: dict[asyncio.Future[None], None] = {}  # woken in the order of their coming: runs must repeat
         self._discovery_error: Exception | None = None
 
     # --- running ---
@@ -243,11 +243,11 @@ class Informer:
 
     async def _next_notice(self) -> None:
         waiter: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self._waiters.add(waiter)
+        self._waiters[waiter] = None
         try:
             await waiter
         finally:
-            self._waiters.discard(waiter)
+            self._waiters.pop(waiter, None)
 
     @property
     def reason(self) -> str:

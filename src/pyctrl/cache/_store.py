@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 
 from pyctrl.cache._index import Index, IndexFunction
 from pyctrl.cache._record import Record
@@ -64,6 +64,12 @@ class Store:
             return found if namespace is None else (record for record in found if record.namespace == namespace)
         return self if namespace is None else self._namespaces.get(namespace, {}).values()
 
+    def count(self, namespace: str | None = None, index: tuple[str, str] | None = None) -> int:
+        """Return how many records `select` has to go through."""
+        if index is not None:
+            return len(self._indexes[index[0]].find(index[1]))
+        return len(self) if namespace is None else len(self._namespaces.get(namespace, ()))
+
     def add_index(self, name: str, values_of: IndexFunction) -> None:
         """Add an index and put every record into it. One of the same name is replaced."""
         index = self._indexes[name] = Index(name, values_of)
@@ -71,9 +77,9 @@ class Store:
             index.put(record)
 
     @property
-    def index_names(self) -> frozenset[str]:
+    def index_names(self) -> Collection[str]:
         """The indexes that there are."""
-        return frozenset(self._indexes)
+        return self._indexes.keys()
 
     def __iter__(self) -> Iterator[Record]:
         for names in self._namespaces.values():

@@ -10,6 +10,7 @@ from pyctrl.api import GroupVersionKind, Key
 from pyctrl.cache._coverage import Coverage, Query, covers_list, covers_object
 from pyctrl.cache._feed import Feed, Listener
 from pyctrl.cache._index import IndexFunction
+from pyctrl.cache._label_index import MOST_INDEXES, WORTH_AN_INDEX, by_label, single_values
 from pyctrl.cache._overlay import Overlay
 from pyctrl.cache._record import Record, RecordReader
 from pyctrl.cache._store import Store
@@ -35,6 +36,7 @@ class View:
         self.feeds: list[Feed] = []
         #: Whether the kind has namespaces; a key's is ignored when it has none, so that a request fits both scopes.
         self.is_namespaced = True
+        self._label_indexes: set[str] = set()
 
     def add_feed(self, coverage: Coverage, listeners: Sequence[Listener]) -> Feed:
         """Add a coverage; what its feed brings becomes visible here."""
@@ -71,18 +73,37 @@ class View:
         """
         if not covers_list(self._coverages, query):
             raise NotCovered(self._gvk, asked=str(query), covered=self._covered)
-        if index is not None:
+        if index is None:
+            index = self._index_for(query)
+        else:
             self._need_index(index[0])
         found = self.overlay.select(query.namespace, index)
         if not (query.labels.requirements or query.fields.requirements):
             return list(found)
         return [record for record in found if query.matches(record)]
 
+    def _index_for(self, query: Query) -> tuple[str, str] | None:
+        """Return the index and value that leave the fewest objects to look through, None when there is no need."""
+        fewest, chosen = self.store.count(query.namespace), None
+        if fewest < WORTH_AN_INDEX:
+            return None
+        for key, name, value in single_values(query.labels):
+            if name not in self.store.index_names:
+                if len(self._label_indexes) >= MOST_INDEXES:
+                    continue
+                self._label_indexes.add(name)
+                self.add_index(name, by_label(key))
+            found = self.store.count(None, (name, value))
+            if found < fewest:
+                fewest, chosen = found, (name, value)
+        return chosen
+
     def _need_index(self, name: str) -> None:
         if name in self.store.index_names:
             return
         if name != OWNER_INDEX:
-            raise IndexMissing(self._gvk, name, (*self.store.index_names, OWNER_INDEX))
+            known = set(self.store.index_names) - self._label_indexes | {OWNER_INDEX}
+            raise IndexMissing(self._gvk, name, known)
         self.add_index(OWNER_INDEX, lambda record: record.owner_uids)  # made at its first use: not every kind is owned
 
     @property

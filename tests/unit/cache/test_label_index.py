@@ -1,0 +1,68 @@
+"""Lists by label find the same through the indexes that the cache makes by itself as by looking at everything."""
+
+from __future__ import annotations
+
+import json
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pyctrl.api import GroupVersionKind, LabelSelector
+from pyctrl.cache._coverage import Coverage, Query
+from pyctrl.cache._label_index import MOST_INDEXES, WORTH_AN_INDEX
+from pyctrl.cache._record import Record, RecordReader
+from pyctrl.cache._view import View
+
+THING = GroupVersionKind("", "v1", "Thing")
+reader = RecordReader()
+
+
+def record(number: int, version: int, labels: dict[str, str]) -> Record:
+    """Make an object."""
+    metadata = {"name": f"n{number}", "namespace": f"ns{number % 2}", "uid": f"u{number}", "labels": labels}
+    return reader(json.dumps({"metadata": {**metadata, "resourceVersion": str(version)}}).encode())
+
+
+labels = st.dictionaries(st.sampled_from("abc"), st.sampled_from("xyz"))
+terms = st.sampled_from(["a=x", "a==y", "a in (z)", "b=x", "b in (x,y)", "a!=x", "c", "!c", "b notin (z)"])
+selectors = st.lists(terms, max_size=3, unique=True).map(lambda chosen: LabelSelector.parse(",".join(chosen)))
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    objects=st.lists(labels, min_size=WORTH_AN_INDEX, max_size=WORTH_AN_INDEX + 30),
+    changes=st.lists(st.tuples(st.integers(0, 99), st.none() | labels), max_size=30),
+    asked=st.lists(st.tuples(selectors, st.sampled_from([None, "ns0", "ns1"])), min_size=1, max_size=6),
+)
+def test_lists_by_label_are_right_before_and_after_changes(
+    objects: list[dict[str, str]],
+    changes: list[tuple[int, dict[str, str] | None]],
+    asked: list[tuple[LabelSelector, str | None]],
+) -> None:
+    """Whatever is selected, in whichever order indexes are made and objects change."""
+    view = View(THING, reader)
+    feed = view.add_feed(Coverage(), [])
+    feed.begin_list()
+    for number, made in enumerate(objects):
+        feed.put(record(number, number + 1, made))
+    feed.end_list(1000)
+    for step, (number, changed) in enumerate([(-1, None), *changes]):
+        if changed is not None:
+            feed.put(record(number, 2000 + step, changed))
+        elif number >= 0:
+            feed.remove(record(number, 2000 + step, {}))
+        selector, namespace = asked[step % len(asked)]
+        found = view.select(Query(namespace=namespace, labels=selector))
+        wanted = [r for r in view.store if namespace in (None, r.namespace) and selector.matches(r.labels)]
+        assert {r.key for r in found} == {r.key for r in wanted}
+
+
+def test_indexes_are_few() -> None:
+    """A program that selects by ever new labels does not make ever more indexes."""
+    view = View(THING, reader)
+    feed = view.add_feed(Coverage(), [])
+    for number in range(WORTH_AN_INDEX):
+        feed.put(record(number, number + 1, {f"label{number}": "x"}))
+    for number in range(MOST_INDEXES * 3):
+        assert len(view.select(Query(labels=LabelSelector.from_dict({f"label{number}": "x"})))) == 1
+    assert len(view.store.index_names) == MOST_INDEXES
