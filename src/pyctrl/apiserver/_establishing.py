@@ -43,7 +43,7 @@ class Establishing:
             stored = self._definitions.find("", name)
             if stored is not None:
                 self._settle(stored)
-        for name in tuple(self._terminating):
+        for name in sorted(self._terminating):
             stored = self._definitions.find("", name)
             if stored is not None:
                 self._release(stored)

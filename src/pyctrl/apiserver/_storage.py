@@ -189,7 +189,7 @@ class Collection:
         self._first = 0  # the position of self._events[0]
         self._compacted = 0  # every version up to this one is forgotten
         self._past: tuple[int, list[Stored]] | None = None  # the last older state that was listed: pages come in rows
-        self._waiters: set[asyncio.Future[bool]] = set()
+        self._waiters: dict[asyncio.Future[bool], None] = {}  # in the order of their coming: runs must repeat
         self._listeners: list[Callable[[Event], None]] = []
 
     def __len__(self) -> int:
@@ -260,7 +260,7 @@ class Collection:
             self._forget(len(self._events) - self._limit)
         for listener in self._listeners:
             listener(event)
-        waiters, self._waiters = self._waiters, set()
+        waiters, self._waiters = self._waiters, {}
         for waiter in waiters:
             if not waiter.done():
                 waiter.set_result(True)
@@ -308,13 +308,13 @@ class Collection:
         """Wait for the next event; False when `deadline`, on the loop's clock, came first."""
         loop = asyncio.get_running_loop()
         waiter: asyncio.Future[bool] = loop.create_future()
-        self._waiters.add(waiter)
+        self._waiters[waiter] = None
         alarm = loop.call_at(deadline, _expire, waiter)
         try:
             return await waiter
         finally:
             alarm.cancel()
-            self._waiters.discard(waiter)
+            self._waiters.pop(waiter, None)
 
     def listen(self, listener: Callable[[Event], None]) -> None:
         """Call `listener` in the transaction of every event, for what must never lag behind the storage."""

@@ -22,8 +22,9 @@ class Workers:
         self._count = count
         self._number = 0
         self._group: asyncio.TaskGroup | None = None
-        self._idle: set[asyncio.Task[None]] = set()
-        self._busy: set[asyncio.Task[None]] = set()
+        # As sets, but in the order of their beginning: runs must repeat.
+        self._idle: dict[asyncio.Task[None], None] = {}
+        self._busy: dict[asyncio.Task[None], None] = {}
 
     @property
     def count(self) -> int:
@@ -53,10 +54,10 @@ class Workers:
         for _ in range(self._count - len(self._idle) - len(self._busy)):
             self._number += 1
             task = self._group.create_task(self._live(), name=f"{self._name}/worker {self._number}")
-            self._idle.add(task)
+            self._idle[task] = None
             task.add_done_callback(self._gone)
         for task in list(self._idle)[: max(0, len(self._idle) + len(self._busy) - self._count)]:
-            self._idle.discard(task)
+            self._idle.pop(task, None)
             task.cancel()
 
     async def _live(self) -> None:
@@ -65,15 +66,15 @@ class Workers:
         try:
             while task in self._idle:
                 async with self._queue.take() as turn:
-                    self._idle.discard(task)
-                    self._busy.add(task)
+                    self._idle.pop(task, None)
+                    self._busy[task] = None
                     await self._work(turn)
-                self._busy.discard(task)
+                self._busy.pop(task, None)
                 if len(self._idle) + len(self._busy) < self._count:
-                    self._idle.add(task)
+                    self._idle[task] = None
         except QueueClosed:
             return
 
     def _gone(self, task: asyncio.Task[None]) -> None:
-        self._idle.discard(task)
-        self._busy.discard(task)
+        self._idle.pop(task, None)
+        self._busy.pop(task, None)

@@ -212,3 +212,20 @@ async def test_removing_the_last_finalizer_shows_only_the_deletion(ask: Asker) -
         code, _ = ask("PATCH", f"{CONFIGMAPS}/a", {"metadata": {"finalizers": None}}, headers=MERGE)
         assert code == 200
         assert await watching.take(1) == [("DELETED", "a")]
+
+
+async def test_watchers_are_told_in_the_order_of_their_coming(ask: Asker) -> None:
+    """Whoever watched first hears first, in every run: a seeded simulation depends on it."""
+    told: list[int] = []
+
+    async def listen(number: int) -> None:
+        async with ask.watching() as watching:
+            await watching.next()
+            told.append(number)
+
+    async with asyncio.TaskGroup() as group:
+        for number in range(50):
+            group.create_task(listen(number))
+        await asyncio.sleep(1)
+        ask.make("a")
+    assert told == sorted(told)
