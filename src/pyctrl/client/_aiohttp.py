@@ -121,10 +121,8 @@ class AiohttpTransport:
         timeout: aiohttp.ClientTimeout,
         head_timeout: float | None,
     ) -> aiohttp.ClientResponse:
-        context = await self._context()  # may run a plugin, as `_headers_of` may: no timer of the request runs yet
+        context = await self._context()  # may run a plugin that asks a human, as `_headers_of` may: no timer runs yet
         async with asyncio.timeout(head_timeout):
-            context = await self._context()
-        async with asyncio.timeout(max(HEAD_TIMEOUT, request.timeout or 0.0)):  # not the login: it may ask a human
             return await session.request(
                 request.method,
                 self._url(request),
@@ -242,9 +240,13 @@ def _transport_error(error: Exception, request: HttpRequest, config: Config) -> 
 
 
 def _why(error: Exception) -> str:
-    cause = error.os_error if isinstance(error, aiohttp.ClientConnectorError) else error
-    if isinstance(error, aiohttp.ClientConnectorCertificateError):
-        cause = error.certificate_error
+    match error:
+        case aiohttp.ClientConnectorCertificateError():  # has no os_error before aiohttp 3.14
+            cause: Exception = error.certificate_error
+        case aiohttp.ClientConnectorError():
+            cause = error.os_error
+        case _:
+            cause = error
     if isinstance(cause, ssl.SSLCertVerificationError):
         return cause.verify_message
     if isinstance(cause, ssl.SSLError) and cause.reason:
