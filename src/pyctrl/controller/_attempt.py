@@ -13,10 +13,10 @@ from typing import Any
 
 from pyctrl._log import log_context
 from pyctrl.api import GroupVersionKind
-from pyctrl.controller._causes import running
+from pyctrl.controller._causes import RetryCause, in_short, running
 from pyctrl.controller._reconciler import Reconciler, Request, Result
 from pyctrl.controller._turn import Turn
-from pyctrl.errors import InvalidResult, TerminalError
+from pyctrl.errors import InvalidResult, PyctrlError, TerminalError
 
 __all__ = ["Attempts", "ReconcileStatistics"]
 
@@ -122,13 +122,15 @@ class Attempts:
     def _fail(self, turn: Turn, error: BaseException) -> None:
         self._count(error=self.statistics.error + 1)
         extra = {"causes": turn.causes, "failures": turn.failures + 1}
-        log.error("Reconciler error", extra=extra, exc_info=error)
+        trace = _worth_a_trace(error, turn)
+        log.error("Reconciler error: %s", in_short(error), extra=extra, exc_info=trace)
         turn.fail(error)
 
     def _give_up(self, turn: Turn, error: Exception) -> None:
         self._count(terminal_error=self.statistics.terminal_error + 1)
         extra = {"causes": turn.causes, "failures": turn.failures + 1}
-        log.error("Reconciler error, not retried", extra=extra, exc_info=error)
+        trace = _worth_a_trace(error, turn)
+        log.error("Reconciler error, not retried: %s", in_short(error), extra=extra, exc_info=trace)
         turn.give_up()
 
     def _count(self, **changes: Any) -> None:
@@ -136,6 +138,15 @@ class Attempts:
 
     def _new_id(self) -> str:
         return str(uuid.UUID(int=self._random.getrandbits(128), version=4))
+
+
+def _worth_a_trace(error: BaseException, turn: Turn) -> BaseException | None:
+    """Return the error when its traceback tells more than its message does.
+
+    pyctrl's own errors say what happened and what to do; of another error that repeats, once is enough.
+    """
+    told = {cause.error for cause in turn.causes if isinstance(cause, RetryCause)}
+    return None if isinstance(error, PyctrlError) or in_short(error) in told else error
 
 
 class _NotAsync:

@@ -50,7 +50,7 @@ class ChangeCause:
 
 @dataclass(frozen=True, slots=True)
 class RetryCause:
-    """The last attempt failed, and its backoff is over."""
+    """The last attempt failed, and its backoff is over; ``error`` is `in_short` of what it raised."""
 
     failures: int
     error: str
@@ -143,3 +143,9 @@ def _repeated(known: Cause, cause: Cause) -> Cause | None:
 
 def _times(cause: Cause) -> int:
     return cause.times if isinstance(cause, ChangeCause | TriggerCause | OmittedCauses) else 1
+
+
+def in_short(error: BaseException) -> str:
+    """One line about an error: keeping the error itself would keep its frames, and the objects in them."""
+    text = " ".join(str(error).split())
+    return f"{type(error).__name__}: {text[:200]}" if text else type(error).__name__

@@ -13,7 +13,7 @@ from enum import Enum
 from typing import Protocol
 
 from pyctrl.controller._alarms import Alarms
-from pyctrl.controller._causes import Cause, RetryCause, TimerCause, merge
+from pyctrl.controller._causes import Cause, RetryCause, TimerCause, in_short, merge
 from pyctrl.controller._limiter import ExponentialBackoff, RateLimiter
 from pyctrl.controller._line import Line
 from pyctrl.controller._reconciler import Request
@@ -106,7 +106,7 @@ class Queue:
     def __init__(self, name: str = "", *, limiter: RateLimiter | None = None, line: Line | None = None) -> None:
         self.name = name
         self._limiter = limiter or ExponentialBackoff()
-        self._line = line or Line()
+        self._line = Line() if line is None else line  # an empty one is false
         self._entries: dict[Request, _Entry] = {}
         self._alarms: Alarms[tuple[Request, _Why]] = Alarms(self._due)
         self._takers: deque[asyncio.Future[None]] = deque()
@@ -265,7 +265,7 @@ class Queue:
         self._unwish(turn.request, _Why.RETRY)
         self._retries += 1
         delay = self._limiter.backoff(turn.request)
-        cause = RetryCause(turn.failures + 1, _in_short(error))
+        cause = RetryCause(turn.failures + 1, in_short(error))
         self._wish(turn.request, _Why.RETRY, _Wish(self._deadline(now, delay), turn.priority, (cause,)))
 
     def _deadline(self, now: float, delay: timedelta) -> float:
@@ -315,9 +315,3 @@ class Queue:
 
 def _now() -> float:
     return asyncio.get_running_loop().time()
-
-
-def _in_short(error: BaseException) -> str:
-    """One line about an error: keeping the error itself would keep its frames, and the objects in them."""
-    text = " ".join(str(error).split())
-    return f"{type(error).__name__}: {text[:200]}" if text else type(error).__name__

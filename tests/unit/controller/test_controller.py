@@ -28,7 +28,7 @@ from pyctrl.controller import (
     TriggerCause,
     reconcile_causes,
 )
-from pyctrl.errors import BuilderError, ControllerError, TerminalError
+from pyctrl.errors import BuilderError, ControllerError, DecodeError, TerminalError
 
 A, B, C = (Request("default", name) for name in "abc")
 THING = GroupVersionKind("example.com", "v1", "Thing")
@@ -189,7 +189,24 @@ async def test_an_exception_is_retried_and_never_ends_the_worker(caplog: pytest.
 
     assert calls == [(0, A), (0, B), (1, A), (3, A), (7, A)]
     assert statistics(controller) == {"success": 2, "error": 3}
-    assert caplog.messages.count("Reconciler error") == 3
+    told = [record.message for record in caplog.records if record.levelname == "ERROR" and record.exc_info]
+    assert [message.split(":")[1] for message in told] == [" ValueError", " ExceptionGroup", " AssertionError"]
+
+
+async def test_of_an_error_that_repeats_one_traceback_is_logged(caplog: pytest.LogCaptureFixture) -> None:
+    """Retries that fail the same way repeat the message; pyctrl's own errors never need a traceback."""
+
+    async def fail(request: Request) -> None:
+        raise ValueError("no") if request == A else DecodeError("Box: Field required - at spec.size")
+
+    async with running(make(fail, Listed(A, B))):
+        await asyncio.sleep(60)
+
+    told = [(record.message, bool(record.exc_info)) for record in caplog.records if record.levelname == "ERROR"]
+    assert told.count(("Reconciler error: ValueError: no", True)) == 1
+    assert told.count(("Reconciler error: ValueError: no", False)) > 1
+    assert told.count(("Reconciler error: DecodeError: Box: Field required - at spec.size", False)) > 1
+    assert len(set(told)) == 3
 
 
 async def test_a_cancellation_from_elsewhere_is_a_failure_like_any_other() -> None:
@@ -237,8 +254,10 @@ async def test_nonsense_is_one_clear_error_and_no_crash(nonsense: object, caplog
 
     assert len(calls) == 2
     assert statistics(controller) == {"terminal_error": 2}
-    [error, _] = [record.exc_info[1] for record in caplog.records if record.exc_info]
-    assert str(error) == (
+    [told, _] = [record for record in caplog.records if record.levelname == "ERROR"]
+    assert told.exc_info is None  # the message says it all
+    assert told.message == (
+        "Reconciler error, not retried: InvalidResult: "
         f"the reconciler of controller 'thing' returned {nonsense!r}; "
         "return None when done, or Result(requeue_after=timedelta(...)) to run again"
     )
@@ -318,7 +337,7 @@ async def test_causes_are_there_for_tests_and_logs(caplog: pytest.LogCaptureFixt
         await asyncio.sleep(5)
 
     assert seen == [(TriggerCause("listed"),), (RetryCause(1, "ValueError: no"),)]
-    [record] = [record for record in caplog.records if record.message == "Reconciler error"]
+    [record] = [record for record in caplog.records if record.message == "Reconciler error: ValueError: no"]
     assert vars(record)["causes"] == (TriggerCause("listed"),)
     assert reconcile_causes() == ()
 
