@@ -108,9 +108,7 @@ async def test_an_owner_that_never_was(client: Client, namespace: str) -> None:
 
 
 @pytest.mark.parametrize("propagation", ["Background", "Foreground"])
-async def test_all_of_a_deployment(
-    client: Client, namespace: str, running_pods: None, propagation: Propagation
-) -> None:
+async def test_all_of_a_deployment(client: Client, namespace: str, propagation: Propagation) -> None:
     """With a Deployment go its ReplicaSets, and with those their pods."""
     made = await client.create(deployment(namespace, 2))
     await wait_for_list(client, Pod, lambda pods: len(pods) == 2, namespace=namespace)
@@ -121,7 +119,7 @@ async def test_all_of_a_deployment(
         await wait_for_list(client, kind, lambda left: not left, namespace=namespace)
 
 
-async def test_an_orphaned_replicaset_goes_on(client: Client, namespace: str, running_pods: None) -> None:
+async def test_an_orphaned_replicaset_goes_on(client: Client, namespace: str) -> None:
     """A ReplicaSet whose Deployment is deleted without it keeps its pods."""
     made = await client.create(deployment(namespace, 2))
     pods = await wait_for_list(client, Pod, lambda pods: len(pods) == 2, namespace=namespace)
@@ -136,7 +134,7 @@ async def test_an_orphaned_replicaset_goes_on(client: Client, namespace: str, ru
 
 @pytest.mark.slow("kube-controller-manager empties a namespace in some seconds")
 @pytest.mark.timeout(120)
-async def test_a_namespace_goes_with_all_that_is_in_it(client: Client, running_pods: None) -> None:
+async def test_a_namespace_goes_with_all_that_is_in_it(client: Client) -> None:
     """A deleted namespace takes nothing new, is emptied, waits for finalizers, and is gone."""
     made = await client.create(Namespace(metadata=ObjectMeta(generate_name="test-")))
     name = made.metadata.name

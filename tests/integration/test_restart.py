@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from examples.podset.podset import PodSet, labels_for
+from examples.podset.podset import PodSet
 from pyctrl.api import Key
 from pyctrl.client import Client, MergePatch, wait_for, wait_for_list
 from pyctrl.kinds.apps.v1 import Deployment
@@ -26,37 +26,16 @@ pytestmark = [
 COLLECTION = 90.0  # seconds; see above
 
 
-async def states(client: Client, namespace: str, name: str) -> list[object]:
-    """Return all that an operator writes of a PodSet, as it is now."""
+async def written(client: Client, namespace: str, name: str) -> list[object]:
+    """Return all that an operator writes of a PodSet, with when it was written; the rest is its controller's."""
     key = Key(namespace, name)
-    return [await client.get(PodSet, key), await client.get(Deployment, key)]
-
-
-async def settled(client: Client, namespace: str, name: str, size: int) -> None:
-    """Wait until everybody has done what there is to do for a PodSet, the Deployment's controller included."""
-    await has_nodes(client, Key(namespace, name), size)
-    await wait_for_list(
-        client,
-        Pod,
-        lambda pods: len(pods) == size and all(pod.status.phase == "Running" for pod in pods),
-        namespace=namespace,
-        labels=labels_for(name),
-    )
-    await wait_for(
-        client,
-        Deployment,
-        Key(namespace, name),
-        lambda found: (
-            found is not None
-            and (found.status.available_replicas or 0) == size
-            and found.status.observed_generation == found.metadata.generation
-            and any(c.type == "Progressing" and c.reason == "NewReplicaSetAvailable" for c in found.status.conditions)
-        ),
-    )
+    found, made = await client.get(PodSet, key), await client.get(Deployment, key)
+    whose = [entry for entry in made.metadata.managed_fields if not entry.get("subresource")]
+    return [found, made.metadata.uid, made.metadata.generation, made.spec, whose]
 
 
 async def test_killed_and_started_again(
-    cluster: ClusterUnderTest, client: Client, namespace: str, running_pods: None, tmp_path: Path
+    cluster: ClusterUnderTest, client: Client, namespace: str, tmp_path: Path
 ) -> None:
     """The second process does what was asked for while there was none, once, and touches nothing that was right."""
     await install(client)
@@ -64,9 +43,9 @@ async def test_killed_and_started_again(
         async with podset_process(kubeconfig) as first:
             for name, size in (("steady", 2), ("resized", 1), ("removed", 1), ("robbed", 2)):
                 await client.create(podset(namespace, size, name))
-                await settled(client, namespace, name, size)
+                await has_nodes(client, Key(namespace, name), size)
             assert await first.end(signal.SIGKILL) == -signal.SIGKILL
-        steady = await states(client, namespace, "steady")
+        steady = await written(client, namespace, "steady")
         resized, robbed = [await client.get(Deployment, Key(namespace, name)) for name in ("resized", "robbed")]
 
         await client.patch(PodSet, Key(namespace, "resized"), MergePatch({"spec": {"size": 3}}))
@@ -77,15 +56,15 @@ async def test_killed_and_started_again(
 
         async with podset_process(kubeconfig) as second:
             await second.has_reconciled(namespace, "steady", "resized", "robbed", "new")
-            await settled(client, namespace, "resized", 3)
-            await settled(client, namespace, "new", 1)
+            await has_nodes(client, Key(namespace, "resized"), 3)
+            await has_nodes(client, Key(namespace, "new"), 1)
             assert lost not in await has_nodes(client, Key(namespace, "robbed"), 2, without=lost)
             await wait_for(
                 client, Deployment, Key(namespace, "removed"), lambda found: found is None, timeout=COLLECTION
             )
             assert await second.end(signal.SIGTERM) == 0
 
-    assert await states(client, namespace, "steady") == steady
+    assert await written(client, namespace, "steady") == steady
     now = await client.get(Deployment, Key(namespace, "resized"))
     assert (now.metadata.uid, now.metadata.generation) == (resized.metadata.uid, resized.metadata.generation + 1)
     now = await client.get(Deployment, Key(namespace, "robbed"))
@@ -94,9 +73,7 @@ async def test_killed_and_started_again(
     assert await client.find(Deployment, Key(namespace, "removed")) is None
 
 
-async def test_killed_in_the_middle(
-    cluster: ClusterUnderTest, client: Client, namespace: str, running_pods: None, tmp_path: Path
-) -> None:
+async def test_killed_in_the_middle(cluster: ClusterUnderTest, client: Client, namespace: str, tmp_path: Path) -> None:
     """Whatever a process had begun when it was killed the next one finishes, and nothing is begun again."""
     await install(client)
     names = [f"p{n}" for n in range(12)]
@@ -110,7 +87,7 @@ async def test_killed_in_the_middle(
         made = {obj.key: obj.metadata.uid for obj in some}
         async with podset_process(kubeconfig) as second:
             for name in names:
-                await settled(client, namespace, name, 1)
+                await has_nodes(client, Key(namespace, name), 1)
             assert await second.end(signal.SIGTERM) == 0
 
     found = {obj.key: obj for obj in await client.list(Deployment, namespace=namespace)}
@@ -120,26 +97,26 @@ async def test_killed_in_the_middle(
 
 
 async def test_started_again_without_anything_to_do(
-    cluster: ClusterUnderTest, client: Client, namespace: str, running_pods: None, tmp_path: Path
+    cluster: ClusterUnderTest, client: Client, namespace: str, tmp_path: Path
 ) -> None:
     """A process that finds everything as it should be writes nothing; and one after it goes on as the first did."""
     await install(client)
     async with kubeconfig_for(cluster, tmp_path) as kubeconfig:
         async with podset_process(kubeconfig) as first:
             await client.create(podset(namespace, 2))
-            await settled(client, namespace, "web", 2)
+            await has_nodes(client, Key(namespace, "web"), 2)
             assert await first.end(signal.SIGTERM) == 0
-        before = await states(client, namespace, "web")
+        before = await written(client, namespace, "web")
         async with podset_process(kubeconfig) as second:
             await second.has_reconciled(namespace, "web")
             assert await second.end(signal.SIGTERM) == 0
-        assert await states(client, namespace, "web") == before
+        assert await written(client, namespace, "web") == before
 
         async with podset_process(kubeconfig) as third:
             key = Key(namespace, "web")
             for size in (4, 0, 1):
                 await client.patch(PodSet, key, MergePatch({"spec": {"size": size}}))
-                await settled(client, namespace, "web", size)
+                await has_nodes(client, key, size)
             await client.delete(PodSet, key)
             await wait_for(client, Deployment, key, lambda found: found is None, timeout=COLLECTION)
             assert await third.end(signal.SIGTERM) == 0
