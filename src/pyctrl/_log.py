@@ -91,6 +91,7 @@ def configure_logging(level: int | str = logging.INFO, *, stream: TextIO | None 
     handler.addFilter(LogContextFilter())
     handler.setFormatter(ConsoleFormatter(is_coloured=output.isatty() and not os.environ.get("NO_COLOR")))
     root.addHandler(handler)
+    logging.getLogger("asyncio").setLevel(logging.INFO)  # its debug lines are about asyncio, not about the program
 
 
 DIM = "\033[2m"

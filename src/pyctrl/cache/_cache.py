@@ -125,8 +125,14 @@ class Cache:
                 while missing := self._not_synced():
                     await missing[0].wait_for_sync()
         except TimeoutError as late:
-            reasons = "; ".join(f"{informer.gvk}: {informer.reason}" for informer in self._not_synced())
-            raise NotSynced(f"the first lists did not come within {timeout}: {reasons}") from late
+            raise NotSynced(f"the first lists did not come within {timeout}: {self._reasons()}") from late
+
+    def _reasons(self) -> str:
+        """Name what is missing and why; what all of them suffer from is said once."""
+        kinds: dict[str, list[str]] = {}
+        for informer in self._not_synced():
+            kinds.setdefault(informer.reason, []).append(str(informer.gvk))
+        return "; ".join(f"{' and '.join(names)}: {reason}" for reason, names in kinds.items())
 
     def _not_synced(self) -> list[Informer]:
         return [informer for informer in self._informers.values() if not informer.is_synced]

@@ -210,7 +210,13 @@ class Reflector:
         elif is_loud(error):
             log.warning("%s cannot be read: %s%s", self._target.path, error, advice(error), extra=facts)
         else:
-            log.info("list or watch of %s failed", self._target.path, extra=facts)
+            log.log(self._weight(error), "list or watch of %s failed: %s", self._target.path, error, extra=facts)
+
+    def _weight(self, error: Exception) -> int:
+        """Return how loud a failure is that may pass by itself: said once, and louder when nothing ever worked."""
+        if self.error is not None and str(self.error) == str(error):
+            return logging.DEBUG
+        return logging.WARNING if self.heard_at is None else logging.INFO
 
 
 def _failure(request: HttpRequest, answer: HttpResponse | HttpStream, body: bytes) -> ApiError:

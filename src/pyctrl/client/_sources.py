@@ -39,15 +39,17 @@ T = TypeVar("T")
 
 def load(kubeconfig: Paths | None, context: str | None, service_account: str | os.PathLike[str] | None) -> Config:
     """Find a login; see `Config.load`, which is the contract."""
-    if kubeconfig is not None:
-        return from_kubeconfig(kubeconfig, context)
-    config = first(
+    config = from_kubeconfig(kubeconfig, context) if kubeconfig is not None else _search(context, service_account)
+    log.info("login found", extra={"source": config.source, "server": config.server})
+    return config
+
+
+def _search(context: str | None, service_account: str | os.PathLike[str] | None) -> Config:
+    return first(
         ("KUBECONFIG", lambda: _from_environment(context)),
         ("in-cluster", lambda: _from_pod(context, service_account)),
         (_HOME, lambda: _from_home(context)),
     )
-    log.info("login found", extra={"source": config.source, "server": config.server})
-    return config
 
 
 def from_kubeconfig(paths: Paths, context: str | None) -> Config:

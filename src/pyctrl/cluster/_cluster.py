@@ -14,6 +14,7 @@ from pyctrl.client import Client, Config, wait_for
 from pyctrl.kinds.core.v1 import ServiceAccount
 from pyctrl.manager import Manager
 
+from ._claims import add_claim_protection
 from ._deployments import add_deployments
 from ._furniture import NO_TLS
 from ._garbage import add_garbage_collector
@@ -25,11 +26,12 @@ __all__ = ["Cluster", "add_controllers"]
 
 
 def add_controllers(manager: Manager, *, root_ca: str = NO_TLS) -> None:
-    """Add what kube-controller-manager does to a manager: namespaces, garbage, ReplicaSets, Deployments."""
+    """Add what kube-controller-manager does to a manager: namespaces, garbage, ReplicaSets, Deployments, claims."""
     add_namespaces(manager, root_ca=root_ca)
     add_garbage_collector(manager)
     add_replicasets(manager)
     add_deployments(manager)
+    add_claim_protection(manager)
 
 
 class Cluster:

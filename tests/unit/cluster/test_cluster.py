@@ -12,6 +12,7 @@ from pyctrl.api import (
     GroupVersionKind,
     Key,
     ObjectMeta,
+    Quantity,
     Unstructured,
     controller_of,
     owner_reference,
@@ -20,7 +21,20 @@ from pyctrl.api import (
 from pyctrl.client import Client, MergePatch, wait_for, wait_for_list
 from pyctrl.cluster import Cluster
 from pyctrl.kinds.apps.v1 import Deployment, DeploymentSpec, ReplicaSet, ReplicaSetSpec
-from pyctrl.kinds.core.v1 import ConfigMap, Container, Namespace, Pod, PodSpec, PodTemplateSpec, ServiceAccount
+from pyctrl.kinds.core.v1 import (
+    ConfigMap,
+    Container,
+    Namespace,
+    PersistentVolumeClaim,
+    PersistentVolumeClaimSpec,
+    PersistentVolumeClaimVolumeSource,
+    Pod,
+    PodSpec,
+    PodTemplateSpec,
+    ServiceAccount,
+    Volume,
+    VolumeResourceRequirements,
+)
 from pyctrl.kinds.meta.v1 import LabelSelector
 
 WEB = Key("default", "web")
@@ -222,6 +236,31 @@ async def test_an_owner_that_never_was_does_not_keep_anything(client: Client) ->
     ghost.metadata.uid = "33333333-3333-3333-3333-333333333333"
     await client.create(configmap("child", ghost))
     await gone(client, "child")
+
+
+async def test_a_claim_goes_when_no_pod_uses_it(client: Client) -> None:
+    """A deleted claim waits for the pod that uses it; one that nobody uses goes at once."""
+    for name in ("used", "free"):
+        await client.create(
+            PersistentVolumeClaim(
+                metadata=ObjectMeta(name=name, namespace="default"),
+                spec=PersistentVolumeClaimSpec(
+                    access_modes=["ReadWriteOnce"],
+                    resources=VolumeResourceRequirements(requests={"storage": Quantity("1Gi")}),
+                ),
+            )
+        )
+    pod = Pod(metadata=ObjectMeta(name="user", namespace="default"), spec=template().spec)
+    source = PersistentVolumeClaimVolumeSource(claim_name="used")
+    pod.spec.volumes = [Volume(name="v", persistent_volume_claim=source)]
+    await client.create(pod)
+    for name in ("used", "free"):
+        await client.delete(PersistentVolumeClaim, Key("default", name))
+    await wait_for(client, PersistentVolumeClaim, Key("default", "free"), lambda found: found is None)
+    await asyncio.sleep(60)
+    assert await client.find(PersistentVolumeClaim, Key("default", "used")) is not None
+    await client.delete(pod)
+    await wait_for(client, PersistentVolumeClaim, Key("default", "used"), lambda found: found is None)
 
 
 async def test_a_seed_repeats_everything() -> None:

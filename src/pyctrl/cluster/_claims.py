@@ -1,0 +1,48 @@
+"""Volume claims: one that a pod uses stays until the pod is gone, though it was deleted."""
+
+from __future__ import annotations
+
+from pyctrl.api import is_deleting, remove_finalizer
+from pyctrl.client import merge_from
+from pyctrl.controller import Builder, Controller, Host, Reconciler, Request, Result, mapped
+from pyctrl.errors import Conflict, NotFound
+from pyctrl.kinds.core.v1 import PersistentVolumeClaim, Pod
+
+__all__ = ["ClaimProtection", "add_claim_protection"]
+
+FINALIZER = "kubernetes.io/pvc-protection"  # put on every new claim by the API server
+
+
+def add_claim_protection(host: Host) -> Controller:
+    """Run the protection of claims in a manager."""
+    return (
+        Builder(host)
+        .reconciles(PersistentVolumeClaim)
+        .watches(Pod, mapped(_claims_of))
+        .options(name="pvc-protection")
+        .build(ClaimProtection())
+    )
+
+
+def _claims_of(pod: Pod) -> list[Request]:
+    claims = (volume.persistent_volume_claim for volume in pod.spec.volumes)
+    return [Request(pod.metadata.namespace, claim.claim_name) for claim in claims if claim is not None]
+
+
+class ClaimProtection(Reconciler[PersistentVolumeClaim]):
+    """Lets a deleted claim go as soon as no pod that may still run uses it (upstream's pvc-protection controller)."""
+
+    async def reconcile(self, request: Request) -> Result | None:
+        claim = await self.client.find(PersistentVolumeClaim, request.key)
+        if claim is None or not is_deleting(claim):
+            return None
+        for pod in await self.client.list(Pod, namespace=request.namespace):
+            if request in _claims_of(pod) and pod.status.phase not in ("Succeeded", "Failed"):
+                return None  # its end brings the claim here again
+        before = claim.deep_copy()
+        if remove_finalizer(claim, FINALIZER):
+            try:
+                await self.client.patch(claim, merge_from(before, optimistic_lock=True))
+            except (NotFound, Conflict):
+                return None  # it has changed or gone: its next event tells
+        return None
