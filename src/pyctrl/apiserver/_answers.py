@@ -232,8 +232,8 @@ def bad_request(message: str) -> Refused:
 class Unfit(Refused):
     """400: a body that is no object of its kind; `why` is what a patch, which is answered 422, tells of it."""
 
-    def __init__(self, where: str, why: str) -> None:
-        message = f"{where}: {why}"
+    def __init__(self, kind: str, version: str, why: str) -> None:
+        message = f'{kind} in version "{version}" cannot be handled as a {kind}: {why}'
         super().__init__(400, failure(400, "BadRequest", message))
         self.why = why
 

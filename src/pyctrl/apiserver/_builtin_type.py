@@ -11,7 +11,7 @@ from ._components import Components
 from ._conversions import convert
 from ._metadata import validate_metadata, validate_metadata_update
 from ._schema import JSON, Node
-from ._status import OnDecoded, bump_generation, carry_system_fields, keep_metadata, nothing, same_content
+from ._status import OnDecoded, bump_generation, carry_system_fields, keep_metadata, nothing
 from ._strict import report_unknown
 from ._typed import DecodeFailed, decode, empty
 
@@ -88,14 +88,11 @@ class BuiltinType:
         try:
             read = decode(self.schema, obj, unknown)
         except DecodeFailed as failed:
-            raise answers.Unfit(self._where(obj), str(failed)) from failed
-        report_unknown(self._where(obj), unknown, duplicates, field_validation, warnings)
+            raise answers.Unfit(self.kind, self.version, str(failed)) from failed
+        report_unknown(self.kind, self.version, unknown, duplicates, field_validation, warnings)
         obj.clear()
         obj.update(read)
         obj["kind"], obj["apiVersion"] = self.kind, self.api_version
-
-    def _where(self, obj: Mapping[str, JSON]) -> str:
-        return f'{self.kind} in version "{self.version}" cannot be handled as a {self.kind}'
 
     def prepare_create(
         self,
@@ -179,7 +176,3 @@ class BuiltinType:
             return obj
         read: dict[str, JSON] = decode(self.schema, convert(obj, self.api_version), [])
         return read
-
-    def is_same(self, new: Mapping[str, JSON], old: Mapping[str, JSON]) -> bool:
-        """Say whether a write would change nothing, managed fields' times aside."""
-        return same_content(new, old)

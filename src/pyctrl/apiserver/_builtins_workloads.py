@@ -171,6 +171,13 @@ def _always(template: Mapping[str, JSON]) -> Iterator[Cause]:
         yield unsupported("spec.template.spec.restartPolicy", policy, ("Always",))
 
 
+def _lasting_pods(spec: Mapping[str, JSON]) -> Iterator[Cause]:
+    """Check the template of pods that are to run for ever, and that the selector finds them."""
+    yield from _selects_template(spec)
+    yield from _template(spec["template"], "spec.template")
+    yield from _always(spec["template"])
+
+
 def _immutable_selector(new: Object, old: Object | None) -> Iterator[Cause]:
     if old is not None and new["spec"].get("selector") != old["spec"].get("selector"):
         yield invalid_value("spec.selector", new["spec"].get("selector"), "field is immutable")
@@ -186,9 +193,7 @@ def validate_deployment(new: Object, old: Object | None) -> Iterator[Cause]:
     """Check a deployment; its selector never changes."""
     spec = new["spec"]
     yield from _not_negative(spec, "replicas")
-    yield from _selects_template(spec)
-    yield from _template(spec["template"], "spec.template")
-    yield from _always(spec["template"])
+    yield from _lasting_pods(spec)
     strategy = spec["strategy"]
     if strategy["type"] not in ("Recreate", "RollingUpdate"):
         yield unsupported("spec.strategy", strategy["type"], ("Recreate", "RollingUpdate"))
@@ -206,9 +211,7 @@ def validate_replica_set(new: Object, old: Object | None) -> Iterator[Cause]:
     """Check a replica set (or daemon set); its selector never changes."""
     spec = new["spec"]
     yield from _not_negative(spec, "replicas", "minReadySeconds")
-    yield from _selects_template(spec)
-    yield from _template(spec["template"], "spec.template")
-    yield from _always(spec["template"])
+    yield from _lasting_pods(spec)
     yield from _immutable_selector(new, old)
 
 
@@ -227,9 +230,7 @@ def validate_stateful_set(new: Object, old: Object | None) -> Iterator[Cause]:
     """Check a stateful set; only a few fields of its spec may change."""
     spec = new["spec"]
     yield from _not_negative(spec, "replicas", "minReadySeconds")
-    yield from _selects_template(spec)
-    yield from _template(spec["template"], "spec.template")
-    yield from _always(spec["template"])
+    yield from _lasting_pods(spec)
     if old is not None and _without(spec, _STATEFUL) != _without(old["spec"], _STATEFUL):
         why = (
             "Forbidden: updates to statefulset spec for fields other than 'replicas', 'ordinals', 'template', "

@@ -13,7 +13,7 @@ from ._metadata import finalizer_warnings, validate_labels, validate_metadata, v
 from ._paths import value_at
 from ._pruning import prune
 from ._schema import JSON, Node, compile_structural
-from ._status import OnDecoded, bump_generation, carry_system_fields, nothing, same_content
+from ._status import OnDecoded, bump_generation, carry_system_fields, nothing
 from ._strict import report_unknown
 from ._typed import DecodeFailed, decode
 from ._validation import validate, validate_list_types
@@ -99,8 +99,8 @@ class CustomType:
             obj["metadata"] = self._read_metadata(obj.get("metadata") or {}, "metadata", unknown)
             prune(schema, obj, unknown, self._read_metadata)
         except DecodeFailed as failed:
-            raise answers.Unfit(self._where(), str(failed)) from failed
-        report_unknown(self._where(), unknown, duplicates, field_validation, warnings)
+            raise answers.Unfit(self.kind, self.version, str(failed)) from failed
+        report_unknown(self.kind, self.version, unknown, duplicates, field_validation, warnings)
         self._fill(schema, obj)
         obj["kind"], obj["apiVersion"] = self.kind, self.api_version
 
@@ -115,9 +115,6 @@ class CustomType:
         read = decode(self._metadata_node, metadata, found)
         unknown.extend(f"{path}.{each}" for each in found)
         return read
-
-    def _where(self) -> str:
-        return f'{self.kind} in version "{self.version}" cannot be handled as a {self.kind}'
 
     def prepare_create(
         self,
@@ -210,10 +207,6 @@ class CustomType:
         if self.schema.has_defaults:
             apply_defaults(self.schema, obj)
         return obj
-
-    def is_same(self, new: Mapping[str, JSON], old: Mapping[str, JSON]) -> bool:
-        """Say whether a write would change nothing, managed fields' times aside."""
-        return same_content(new, old)
 
 
 def _deprecation(version: Mapping[str, JSON], group: str, kind: str) -> str:

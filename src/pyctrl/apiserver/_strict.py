@@ -9,7 +9,12 @@ from . import _answers as answers
 
 
 def report_unknown(
-    where: str, unknown: Sequence[str], duplicates: Sequence[str], field_validation: str, warnings: list[str]
+    kind: str,
+    version: str,
+    unknown: Sequence[str],
+    duplicates: Sequence[str],
+    field_validation: str,
+    warnings: list[str],
 ) -> None:
     """Refuse (Strict), warn about (Warn) or overlook (Ignore) unknown and duplicate fields."""
     if field_validation == "Ignore" or not (unknown or duplicates):
@@ -17,7 +22,7 @@ def report_unknown(
     told = [f"duplicate field {answers.quoted(path)}" for path in duplicates]
     told += [f"unknown field {answers.quoted(path)}" for path in unknown]
     if field_validation == "Strict":
-        raise answers.Unfit(where, f"strict decoding error: {', '.join(told)}")
+        raise answers.Unfit(kind, version, f"strict decoding error: {', '.join(told)}")
     warnings.extend(told)
 
 
