@@ -162,10 +162,10 @@ class Watch:
             metadata["annotations"] = annotations
         if self._rows is not None:
             return self._rows.bookmark(metadata)
-        kind, version = self._plan.resource.kind, api_version(self._plan.resource)
+        kind, served_as = self._plan.resource.kind, api_version(self._plan.resource)
         if self._plan.form.shape is Shape.METADATA:
-            kind, version = "PartialObjectMetadata", "meta.k8s.io/v1"
-        bookmark = {"kind": kind, "apiVersion": version, "metadata": metadata}
+            kind, served_as = "PartialObjectMetadata", "meta.k8s.io/v1"
+        bookmark = {"kind": kind, "apiVersion": served_as, "metadata": metadata}
         return encode_line("BOOKMARK", msgspec.json.encode(bookmark))
 
 
