@@ -79,14 +79,14 @@ class AiohttpTransport:
             yield response
         finally:
             self._answers.discard(response)
-            response.close()
+            _end(response)
 
     async def aclose(self) -> None:
         """Close every connection; what is being read from one breaks off."""
         self._is_closed = True
         sessions, self._sessions = self._sessions, None
         for response in self._answers:
-            response.close()
+            _end(response)
         if sessions is not None:
             await sessions.requests.close()
             await sessions.streams.close()
@@ -158,6 +158,18 @@ class AiohttpTransport:
             if authorization is not None:
                 headers["Authorization"] = authorization
         return headers
+
+
+def _end(response: aiohttp.ClientResponse) -> None:
+    """End an answer, read or not: the connection of an unread one is cut.
+
+    Closing it in good order would mean, with TLS, to wait for the other side's goodbye. A server that is busy or dead
+    says none, and the socket would outlive the loop.
+    """
+    connection = response.connection
+    if connection is not None and connection.transport is not None:
+        connection.transport.abort()
+    response.close()
 
 
 @dataclass(frozen=True, slots=True)
