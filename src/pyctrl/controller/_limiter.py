@@ -51,15 +51,18 @@ class ExponentialBackoff:
         self._failures: dict[Request, int] = {}
 
     def backoff(self, request: Request) -> timedelta:
+        """Count one more failure of the request and return its wait, the jitter included."""
         failures = self._failures.get(request, 0)
         self._failures[request] = failures + 1
         spread = self._random.uniform(1 - self._jitter, 1 + self._jitter)
         return min(self._longest, self._exponential(failures) * spread)
 
     def forget(self, request: Request) -> None:
+        """Begin again with the first wait."""
         self._failures.pop(request, None)
 
     def failures(self, request: Request) -> int:
+        """Return how many failures were counted since the last `forget`."""
         return self._failures.get(request, 0)
 
     def _exponential(self, failures: int) -> timedelta:
@@ -83,6 +86,7 @@ class TokenBucket:
         self._full_at = float("-inf")
 
     def backoff(self, request: Request) -> timedelta:
+        """Take a token and return how long it takes until there is one."""
         now = asyncio.get_running_loop().time()
         self._full_at = max(self._full_at, now) + self._interval
         return timedelta(seconds=max(0.0, self._full_at - self._burst * self._interval - now))
@@ -91,6 +95,7 @@ class TokenBucket:
         """Do nothing: tokens are not given back."""
 
     def failures(self, request: Request) -> int:
+        """Return 0: a bucket knows no requests."""
         return 0
 
 
@@ -101,11 +106,14 @@ class Slowest:
         self._limiters: Sequence[RateLimiter] = limiters
 
     def backoff(self, request: Request) -> timedelta:
+        """Let each limiter count the failure and return the longest of their waits."""
         return max(limiter.backoff(request) for limiter in self._limiters)
 
     def forget(self, request: Request) -> None:
+        """Let each limiter forget the request."""
         for limiter in self._limiters:
             limiter.forget(request)
 
     def failures(self, request: Request) -> int:
+        """Return the highest of the limiters' counts."""
         return max(limiter.failures(request) for limiter in self._limiters)
