@@ -107,8 +107,8 @@ class Play:
         await self._stage.step("all that it owned is gone", self._nothing())
 
     async def _deployment(self) -> str:
-        found = await wait_for(self._client, Deployment, KEY, lambda deployment: deployment is not None)
-        owners = [f"{ref.kind} {ref.name}" for ref in found.metadata.owner_references] if found else []
+        found = await wait_for(self._client, Deployment, KEY)
+        owners = [f"{ref.kind} {ref.name}" for ref in found.metadata.owner_references]
         return f"owned by {', '.join(owners)}"
 
     async def _pods(self, size: int, *, without: str = "") -> str:
@@ -123,11 +123,11 @@ class Play:
         return listed(pod.metadata.name for pod in pods)
 
     async def _nodes(self, size: int, *, without: str = "") -> str:
-        def fits(podset: PodSet | None) -> bool:
-            return podset is not None and len(podset.status.nodes) == size and without not in podset.status.nodes
+        def fits(podset: PodSet) -> bool:
+            return len(podset.status.nodes) == size and without not in podset.status.nodes
 
         podset = await wait_for(self._client, PodSet, KEY, fits, timeout=PATIENCE)
-        return listed(podset.status.nodes if podset else ())
+        return listed(podset.status.nodes)
 
     async def _nothing(self) -> str:
         for kind in (Deployment, ReplicaSet, Pod):

@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 from pyctrl.api import GroupVersionKind, Key
-from pyctrl.client import Client, HttpRequest, wait_for
+from pyctrl.client import Client, HttpRequest, wait_until_gone
 from pyctrl.kinds.apiextensions.v1 import CustomResourceDefinition
 
 from ._operators import established
@@ -89,7 +89,7 @@ async def uninstall_kind(client: Client, kind: GroupVersionKind) -> None:
     """Delete the definition of a kind and wait until it is no longer served."""
     name = definition_of(kind).metadata.name
     await client.delete(CustomResourceDefinition, Key("", name))
-    await wait_for(client, CustomResourceDefinition, Key("", name), lambda found: found is None)
+    await wait_until_gone(client, CustomResourceDefinition, Key("", name))
     await answers(client, f"/apis/{kind.api_version}", 404)
     await answers(client, f"/apis/{kind.api_version}/widgets", 404)
 

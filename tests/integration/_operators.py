@@ -32,14 +32,10 @@ async def install(client: Client, definition: Path = DEFINITION) -> CustomResour
 async def established(client: Client, name: str) -> CustomResourceDefinition:
     """Wait until a definition is served."""
 
-    def is_established(found: CustomResourceDefinition | None) -> bool:
-        return found is not None and any(
-            c.type == "Established" and c.status == "True" for c in found.status.conditions
-        )
+    def is_established(found: CustomResourceDefinition) -> bool:
+        return any(c.type == "Established" and c.status == "True" for c in found.status.conditions)
 
-    found = await wait_for(client, CustomResourceDefinition, Key("", name), is_established)
-    assert found is not None
-    return found
+    return await wait_for(client, CustomResourceDefinition, Key("", name), is_established)
 
 
 @asynccontextmanager
@@ -61,9 +57,8 @@ def podset(namespace: str, size: int, name: str = "web") -> PodSet:
 async def has_nodes(client: Client, key: Key, size: int, *, without: str = "", timeout: float = 30.0) -> list[str]:
     """Wait until the status names so many pods; returns them."""
 
-    def fits(found: PodSet | None) -> bool:
-        return found is not None and len(found.status.nodes) == size and without not in found.status.nodes
+    def fits(found: PodSet) -> bool:
+        return len(found.status.nodes) == size and without not in found.status.nodes
 
     found = await wait_for(client, PodSet, key, fits, timeout=timeout)
-    assert found is not None
     return found.status.nodes

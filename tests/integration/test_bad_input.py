@@ -70,7 +70,7 @@ async def test_a_reconciler_that_returns_nonsense(
         async with manager.running():
             await client.create(config_map(namespace, "bad"))
             good = await client.create(config_map(namespace, "good"))
-            await wait_for(client, ConfigMap, good.key, lambda found: found is not None and "done" in found.data)
+            await wait_for(client, ConfigMap, good.key, lambda found: "done" in found.data)
 
     (error,) = [record for record in caplog.records if record.levelno >= logging.ERROR]
     assert (

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pyctrl.api import Key, Metadata, ObjectMeta, is_deleting
-from pyctrl.client import Client, MergePatch, Preconditions, wait_for
+from pyctrl.client import Client, MergePatch, Preconditions, wait_until_gone
 from pyctrl.errors import Conflict, Invalid, NotFound
 from pyctrl.kinds.core.v1 import ConfigMap, Pod, Secret
 
@@ -71,7 +71,7 @@ async def test_a_pod_is_given_time(client: Client, namespace: str) -> None:
 
     await client.delete(made, grace_period_seconds=0)
 
-    await wait_for(client, Pod, made.key, lambda found: found is None)
+    await wait_until_gone(client, Pod, made.key)
 
 
 async def test_the_grace_that_was_asked_for(client: Client, namespace: str) -> None:
@@ -88,7 +88,7 @@ async def test_the_grace_that_was_asked_for(client: Client, namespace: str) -> N
     assert marked.metadata.deletion_grace_period_seconds == 7
     await client.patch(Pod, made.key, MergePatch({"metadata": {"finalizers": None}}))
     await client.delete(made, grace_period_seconds=0)
-    await wait_for(client, Pod, made.key, lambda found: found is None)
+    await wait_until_gone(client, Pod, made.key)
 
 
 async def test_delete_all_of(client: Client, namespace: str) -> None:

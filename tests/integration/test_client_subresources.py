@@ -23,6 +23,7 @@ from pyctrl.client import (
     get_scale,
     set_scale,
     wait_for,
+    wait_until_gone,
 )
 from pyctrl.errors import Conflict, MethodNotAllowed, NotFound, UnknownKind
 from pyctrl.kinds.apps.v1 import Deployment
@@ -125,11 +126,10 @@ async def test_a_pod_is_bound_once(client: Client, namespace: str) -> None:
 
     with suppress(Conflict):  # a scheduler, pretend or real, was faster
         await bind(client, key, NODE)
-    bound = await wait_for(client, Pod, key, lambda found: found is not None and bool(found.spec.node_name))
+    bound = await wait_for(client, Pod, key, lambda found: bool(found.spec.node_name))
     with pytest.raises(Conflict, match="already assigned"):
         await bind(client, key, "another")
 
-    assert bound is not None
     assert (await client.get(Pod, key)).spec.node_name == bound.spec.node_name
 
 
@@ -143,7 +143,7 @@ async def test_eviction(client: Client, namespace: str) -> None:
         await evict(client, made.key, preconditions=older)
     assert (await client.get(Pod, made.key)).metadata.deletion_timestamp is None
     await evict(client, made.key, grace_period_seconds=0)
-    await wait_for(client, Pod, made.key, lambda found: found is None)
+    await wait_until_gone(client, Pod, made.key)
     with pytest.raises(NotFound):
         await evict(client, made.key)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pyctrl.api import Key, ObjectMeta, is_deleting, set_controller_reference, set_owner_reference
-from pyctrl.client import Client, MergePatch, Propagation, wait_for, wait_for_list
+from pyctrl.client import Client, MergePatch, Propagation, wait_for, wait_for_list, wait_until_gone
 from pyctrl.errors import Forbidden
 from pyctrl.kinds.apps.v1 import Deployment, ReplicaSet
 from pyctrl.kinds.core.v1 import ConfigMap, Namespace, Pod, ServiceAccount
@@ -31,7 +31,7 @@ async def family(client: Client, namespace: str, *children: str) -> ConfigMap:
 async def gone(client: Client, namespace: str, *names: str) -> None:
     """Wait until ConfigMaps are gone."""
     for name in names:
-        await wait_for(client, ConfigMap, Key(namespace, name), lambda found: found is None)
+        await wait_until_gone(client, ConfigMap, Key(namespace, name))
 
 
 async def test_in_the_background(client: Client, namespace: str) -> None:
@@ -54,7 +54,7 @@ async def test_in_the_foreground(client: Client, namespace: str) -> None:
     await client.patch(ConfigMap, held, MergePatch({"metadata": {"finalizers": [FINALIZER]}}))
 
     await client.delete(owner, propagation="Foreground")
-    await wait_for(client, ConfigMap, held, lambda child: child is not None and is_deleting(child))
+    await wait_for(client, ConfigMap, held, is_deleting)
     waiting = await client.get(ConfigMap, owner.key)
     await client.patch(ConfigMap, held, MergePatch({"metadata": {"finalizers": None}}))
 
@@ -84,12 +84,9 @@ async def test_two_owners(client: Client, namespace: str) -> None:
     made = await client.create(child)
 
     await client.delete(first)
-    left = await wait_for(
-        client, ConfigMap, made.key, lambda found: found is not None and len(found.metadata.owner_references) == 1
-    )
+    left = await wait_for(client, ConfigMap, made.key, lambda found: len(found.metadata.owner_references) == 1)
     await client.delete(second)
 
-    assert left is not None
     assert left.metadata.owner_references[0].uid == second.metadata.uid
     await gone(client, namespace, "child")
 
@@ -126,7 +123,7 @@ async def test_an_orphaned_replicaset_goes_on(client: Client, namespace: str) ->
 
     await client.delete(made, propagation="Orphan")
 
-    await wait_for(client, Deployment, made.key, lambda found: found is None)
+    await wait_until_gone(client, Deployment, made.key)
     (left,) = await client.list(ReplicaSet, namespace=namespace)
     assert left.metadata.owner_references == []
     assert [pod.key for pod in await client.list(Pod, namespace=namespace)] == [pod.key for pod in pods]
@@ -138,7 +135,7 @@ async def test_a_namespace_goes_with_all_that_is_in_it(client: Client) -> None:
     """A deleted namespace takes nothing new, is emptied, waits for finalizers, and is gone."""
     made = await client.create(Namespace(metadata=ObjectMeta(generate_name="test-")))
     name = made.metadata.name
-    await wait_for(client, ServiceAccount, Key(name, "default"), lambda found: found is not None)
+    await wait_for(client, ServiceAccount, Key(name, "default"))
     held = config_map(name, "held")
     held.metadata.finalizers = [FINALIZER]
     for obj in (config_map(name, "a"), held):
@@ -161,6 +158,6 @@ async def test_a_namespace_goes_with_all_that_is_in_it(client: Client) -> None:
 
     assert going.status is not None
     assert going.status.phase == "Terminating"
-    await wait_for(client, Namespace, made.key, lambda found: found is None, timeout=NAMESPACE_PATIENCE)
+    await wait_until_gone(client, Namespace, made.key, timeout=NAMESPACE_PATIENCE)
     for kind in (Deployment, ReplicaSet, Pod, ConfigMap, ServiceAccount):
         assert list(await client.list(kind, namespace=name)) == []

@@ -7,7 +7,7 @@ import asyncio
 import pytest
 
 from pyctrl.api import CustomResource, GroupVersionKind, Int32, Key, Metadata, Model, ObjectMeta, Unstructured
-from pyctrl.client import Client, JsonPatch, MergePatch, ServerWarning, StrategicMergePatch, wait_for
+from pyctrl.client import Client, JsonPatch, MergePatch, ServerWarning, StrategicMergePatch, wait_for, wait_until_gone
 from pyctrl.errors import BadRequest, Conflict, Invalid, NotFound, UnknownKind, UnsupportedMediaType
 from pyctrl.kinds.apiextensions.v1 import CustomResourceDefinition
 from pyctrl.testing import ClusterUnderTest
@@ -211,12 +211,9 @@ async def test_finalizers_outlive_no_definition(client: Client, namespace: str) 
     made = await client.create(held)
 
     await client.delete(definition)
-    going = await wait_for(
-        client, kind, made.key, lambda found: found is not None and found.metadata.deletion_timestamp is not None
-    )
-    assert going is not None
+    await wait_for(client, kind, made.key, lambda found: found.metadata.deletion_timestamp is not None)
     await client.patch(made, MergePatch({"metadata": {"finalizers": None}}))
-    await wait_for(client, CustomResourceDefinition, definition.key, lambda found: found is None)
+    await wait_until_gone(client, CustomResourceDefinition, definition.key)
 
     with pytest.raises(NotFound):
         await client.delete(definition)

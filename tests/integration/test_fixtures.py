@@ -7,7 +7,7 @@ import asyncio
 import pytest
 
 from pyctrl.api import Key, ObjectMeta
-from pyctrl.client import Client, wait_for, wait_for_list
+from pyctrl.client import Client, wait_for, wait_for_list, wait_until_gone
 from pyctrl.controller import Builder, Reconciler, Request, Result
 from pyctrl.errors import NotFound
 from pyctrl.kinds.apps.v1 import Deployment, DeploymentSpec
@@ -60,7 +60,7 @@ async def test_pods_run(client: Client, namespace: str, running_pods: None) -> N
         namespace=namespace,
     )
     await client.delete(Deployment, Key(namespace, "web"), propagation="Foreground")
-    await wait_for(client, Deployment, Key(namespace, "web"), lambda found: found is None)
+    await wait_until_gone(client, Deployment, Key(namespace, "web"))
 
     assert len({pod.metadata.name for pod in pods}) == 3
     with pytest.raises(NotFound):
@@ -84,7 +84,7 @@ async def test_manager_runs_beside_the_test(cluster: ClusterUnderTest, client: C
         Builder(manager).reconciles(ConfigMap).build(_Greeter())
         async with manager.running():
             await client.create(ConfigMap(metadata=ObjectMeta(name=key.name, namespace=namespace)))
-            await wait_for(client, ConfigMap, key, lambda found: found is not None and "greeting" in found.data)
+            await wait_for(client, ConfigMap, key, lambda found: "greeting" in found.data)
 
     await client.create(ConfigMap(metadata=ObjectMeta(name="ignored", namespace=namespace)))
     await asyncio.sleep(1)

@@ -17,7 +17,7 @@ from pyctrl.api import (
     remove_finalizer,
     set_controller_reference,
 )
-from pyctrl.client import Client, MergePatch, wait_for, wait_for_list
+from pyctrl.client import Client, MergePatch, wait_for, wait_for_list, wait_until_gone
 from pyctrl.controller import (
     Builder,
     ChangeCause,
@@ -266,13 +266,11 @@ async def test_finalizers(cluster: ClusterUnderTest, client: Client, namespace: 
         Builder(manager).reconciles(ConfigMap).build(reconciler)
         async with manager.running():
             made = await client.create(config_map(namespace))
-            await wait_for(
-                client, ConfigMap, made.key, lambda found: found is not None and bool(found.metadata.finalizers)
-            )
+            await wait_for(client, ConfigMap, made.key, lambda found: bool(found.metadata.finalizers))
             await reconciler.until("a", 2)  # of its own update, too
             assert reconciler.outside == {"a"}
             await client.delete(made)
-            await wait_for(client, ConfigMap, made.key, lambda found: found is None)
+            await wait_until_gone(client, ConfigMap, made.key)
 
     assert reconciler.outside == set()
 
@@ -355,9 +353,8 @@ async def test_a_conflict_is_retried(cluster: ClusterUnderTest, client: Client, 
         Builder(manager).reconciles(ConfigMap).build(slow)
         async with manager.running():
             made = await client.create(config_map(namespace))
-            found = await wait_for(client, ConfigMap, made.key, lambda obj: obj is not None and "mine" in obj.data)
+            found = await wait_for(client, ConfigMap, made.key, lambda obj: "mine" in obj.data)
 
-    assert found is not None
     assert found.data == {"mine": "1", "theirs": "1"}
     assert slow.conflicts >= 1
 

@@ -17,8 +17,7 @@ async def test_a_podset_gets_its_deployment(cluster: ClusterUnderTest, client: C
     await install(client)
     async with podset_operator(cluster, namespace):
         created = await client.create(podset(namespace, 2))
-        found = await wait_for(client, Deployment, created.key, lambda deployment: deployment is not None)
-    assert found is not None
+        found = await wait_for(client, Deployment, created.key)
     assert is_controlled_by(found, created)
     assert found.spec.replicas == 2
     assert found.spec.selector.match_labels == {"app": "podSet", "podSet_cr": "web"}
@@ -62,17 +61,15 @@ async def test_a_deployment_that_somebody_scaled_is_scaled_back(
         key = (await client.create(podset(namespace, 1))).key
         await has_nodes(client, key, 1)
         changed = await client.patch(Deployment, key, MergePatch({"spec": {"replicas": 4}}))
-        back = await wait_for(
+        await wait_for(
             client,
             Deployment,
             key,
             lambda found: (
-                found is not None
-                and found.spec.replicas == 1
+                found.spec.replicas == 1
                 and int(found.metadata.resource_version) > int(changed.metadata.resource_version)
             ),
         )
-        assert back is not None
 
 
 async def test_two_podsets_keep_to_themselves(cluster: ClusterUnderTest, client: Client, namespace: str) -> None:

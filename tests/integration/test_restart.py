@@ -10,7 +10,7 @@ import pytest
 
 from examples.podset.podset import PodSet
 from pyctrl.api import Key
-from pyctrl.client import Client, MergePatch, wait_for, wait_for_list
+from pyctrl.client import Client, MergePatch, wait_for_list, wait_until_gone
 from pyctrl.kinds.apps.v1 import Deployment
 from pyctrl.kinds.core.v1 import Pod
 from pyctrl.testing import ClusterUnderTest
@@ -59,9 +59,7 @@ async def test_killed_and_started_again(
             await has_nodes(client, Key(namespace, "resized"), 3)
             await has_nodes(client, Key(namespace, "new"), 1)
             assert lost not in await has_nodes(client, Key(namespace, "robbed"), 2, without=lost)
-            await wait_for(
-                client, Deployment, Key(namespace, "removed"), lambda found: found is None, timeout=COLLECTION
-            )
+            await wait_until_gone(client, Deployment, Key(namespace, "removed"), timeout=COLLECTION)
             assert await second.end(signal.SIGTERM) == 0
 
     assert await written(client, namespace, "steady") == steady
@@ -118,7 +116,7 @@ async def test_started_again_without_anything_to_do(
                 await client.patch(PodSet, key, MergePatch({"spec": {"size": size}}))
                 await has_nodes(client, key, size)
             await client.delete(PodSet, key)
-            await wait_for(client, Deployment, key, lambda found: found is None, timeout=COLLECTION)
+            await wait_until_gone(client, Deployment, key, timeout=COLLECTION)
             assert await third.end(signal.SIGTERM) == 0
 
 

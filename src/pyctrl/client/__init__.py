@@ -44,7 +44,7 @@ from pyctrl.client._transport import (
     HttpStream,
     Transport,
 )
-from pyctrl.client._waiting import wait_for, wait_for_list
+from pyctrl.client._waiting import wait_for, wait_for_list, wait_until_gone
 from pyctrl.client._watch import EventType, WatchEvent
 from pyctrl.client._wrappers import Derivable, dry_run, impersonate, in_namespace, with_field_owner
 from pyctrl.client._writer import StatusWriter, Writer
@@ -119,6 +119,7 @@ __all__ = [
     "set_scale",
     "wait_for",
     "wait_for_list",
+    "wait_until_gone",
     "with_field_owner",
 ]
 

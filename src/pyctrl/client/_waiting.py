@@ -12,48 +12,52 @@ from pyctrl.client._client import Client
 from pyctrl.client._options import Fields, Labels
 from pyctrl.errors import Gone, StreamBroken
 
-__all__ = ["wait_for", "wait_for_list"]
+__all__ = ["wait_for", "wait_for_list", "wait_until_gone"]
 
 T = TypeVar("T", bound=KubernetesObject)
 
 
 @overload
 async def wait_for(
-    client: Client, kind: type[T], key: Key, condition: Callable[[T | None], bool], *, timeout: float | None = 30.0
-) -> T | None: ...
+    client: Client, kind: type[T], key: Key, condition: Callable[[T], bool] = ..., *, timeout: float | None = 30.0
+) -> T: ...
 @overload
 async def wait_for(
     client: Client,
     kind: GroupVersionKind,
     key: Key,
-    condition: Callable[[Unstructured | None], bool],
+    condition: Callable[[Unstructured], bool] = ...,
     *,
     timeout: float | None = 30.0,
-) -> Unstructured | None: ...
+) -> Unstructured: ...
 async def wait_for(
-    client: Client, kind: KindLike, key: Key, condition: Callable[[Any], bool], *, timeout: float | None = 30.0
+    client: Client,
+    kind: KindLike,
+    key: Key,
+    condition: Callable[[Any], bool] = lambda _: True,
+    *,
+    timeout: float | None = 30.0,
 ) -> Any:
-    """Wait until ``condition`` holds of an object, or of None while it does not exist; returns that object.
+    """Wait until an object exists and ``condition`` holds of it; returns it.
 
-    ``await wait_for(client, PodSet, key, lambda p: p is not None and len(p.status.nodes) == 3)`` waits for a status,
-    ``await wait_for(client, PodSet, key, lambda p: p is None)`` for the end of an object.
+    ``podset = await wait_for(client, PodSet, key, lambda podset: len(podset.status.nodes) == 3)`` waits for a status.
+    Without a condition, to exist is enough.
 
     Args:
         timeout: seconds; None waits for as long as it takes.
 
     Raises:
-        TimeoutError: the condition did not hold in time; says what was seen last.
+        TimeoutError: it did not happen in time; says what was seen last.
         PyctrlError: the list or the watch was refused.
     """
-    found = await wait_for_list(
-        client,
-        kind,
-        lambda items: condition(items[0] if items else None),
-        namespace=key.namespace or None,
-        fields={"metadata.name": key.name},
-        timeout=timeout,
-    )
-    return found[0] if found else None
+    place = {"namespace": key.namespace or None, "fields": {"metadata.name": key.name}}
+    return (await _wait(client, kind, lambda found: bool(found) and condition(found[0]), place, timeout))[0]
+
+
+async def wait_until_gone(client: Client, kind: KindLike, key: Key, *, timeout: float | None = 30.0) -> None:
+    """Wait until there is no object of this name. Raises as `wait_for` does."""
+    place = {"namespace": key.namespace or None, "fields": {"metadata.name": key.name}}
+    await _wait(client, kind, lambda found: not found, place, timeout)
 
 
 @overload
@@ -92,7 +96,17 @@ async def wait_for_list(
 
     Raises as `wait_for` does.
     """
-    view = _View(client, kind, condition, {"namespace": namespace, "labels": labels, "fields": fields})
+    return await _wait(client, kind, condition, {"namespace": namespace, "labels": labels, "fields": fields}, timeout)
+
+
+async def _wait(
+    client: Client,
+    kind: KindLike,
+    condition: Callable[[list[Any]], bool],
+    selectors: dict[str, Any],
+    timeout: float | None,
+) -> list[Any]:
+    view = _View(client, kind, condition, selectors)
     try:
         async with asyncio.timeout(timeout):
             return await view.wait()
@@ -104,7 +118,7 @@ class _View:
     """The objects as last seen, kept up by a list and the watch that follows it."""
 
     def __init__(
-        self, client: Client, kind: Any, condition: Callable[[Sequence[Any]], bool], selectors: dict[str, Any]
+        self, client: Client, kind: Any, condition: Callable[[list[Any]], bool], selectors: dict[str, Any]
     ) -> None:
         self._client, self._kind, self._condition, self._selectors = client, kind, condition, selectors
         self._objects: dict[Key, Any] = {}

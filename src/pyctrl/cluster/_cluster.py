@@ -106,4 +106,4 @@ class Cluster:
         await stack.enter_async_context(manager.running())
         if self._controllers:
             default = Key("default", "default")
-            await wait_for(manager.live_client, ServiceAccount, default, lambda found: found is not None)
+            await wait_for(manager.live_client, ServiceAccount, default)

@@ -83,7 +83,7 @@ async def namespace(cluster: ClusterUnderTest, client: Client) -> AsyncIterator[
     created = await client.create(Namespace(metadata=ObjectMeta(generate_name="test-")))
     name = created.metadata.name
     if cluster.has_controllers:  # until this account is there, pods are refused
-        await wait_for(client, ServiceAccount, Key(name, "default"), lambda found: found is not None)
+        await wait_for(client, ServiceAccount, Key(name, "default"))
     yield name
     await client.delete(created)
 

@@ -18,7 +18,7 @@ from pyctrl.api import (
     owner_reference,
     set_controller_reference,
 )
-from pyctrl.client import Client, MergePatch, wait_for, wait_for_list
+from pyctrl.client import Client, MergePatch, wait_for, wait_for_list, wait_until_gone
 from pyctrl.cluster import Cluster
 from pyctrl.kinds.apps.v1 import Deployment, DeploymentSpec, ReplicaSet, ReplicaSetSpec
 from pyctrl.kinds.core.v1 import (
@@ -73,37 +73,33 @@ def configmap(name: str, owner: Unstructured | ConfigMap | None = None) -> Confi
 async def rolled_out(client: Client, image: str, replicas: int) -> Deployment:
     """Wait until all pods run an image and the status says so."""
 
-    def is_done(found: Deployment | None) -> bool:
+    def is_done(found: Deployment) -> bool:
         return (
-            found is not None
-            and found.spec.template.spec.containers[0].image == image
+            found.spec.template.spec.containers[0].image == image
             and found.status.observed_generation == found.metadata.generation
             and found.status.updated_replicas == found.status.available_replicas == found.status.replicas == replicas
         )
 
-    found = await wait_for(client, Deployment, WEB, is_done)
-    assert found is not None
-    return found
+    return await wait_for(client, Deployment, WEB, is_done)
 
 
 async def gone(client: Client, *names: str) -> None:
     """Wait until ConfigMaps are gone."""
     for name in names:
-        await wait_for(client, ConfigMap, Key("default", name), lambda found: found is None)
+        await wait_until_gone(client, ConfigMap, Key("default", name))
 
 
 async def test_a_namespace_is_furnished(client: Client) -> None:
     """A new namespace gets its service account and root certificate, and gets them back when somebody deletes them."""
     await client.create(Namespace(metadata=ObjectMeta(name="new")))
-    account = await wait_for(client, ServiceAccount, Key("new", "default"), lambda found: found is not None)
-    assert await wait_for(client, ConfigMap, Key("new", "kube-root-ca.crt"), lambda found: found is not None)
-    assert account is not None
+    account = await wait_for(client, ServiceAccount, Key("new", "default"))
+    await wait_for(client, ConfigMap, Key("new", "kube-root-ca.crt"))
     await client.delete(account)
     await wait_for(
         client,
         ServiceAccount,
         account.key,
-        lambda found: found is not None and found.metadata.uid != account.metadata.uid,
+        lambda found: found.metadata.uid != account.metadata.uid,
     )
 
 
@@ -113,11 +109,11 @@ async def test_a_deleted_namespace_is_emptied_first(client: Client) -> None:
     held = await client.create(ConfigMap(metadata=ObjectMeta(name="held", namespace="going", finalizers=["x.io/f"])))
     await client.create(ConfigMap(metadata=ObjectMeta(name="free", namespace="going")))
     await client.delete(Namespace, Key("", "going"))
-    await wait_for(client, ConfigMap, Key("going", "free"), lambda found: found is None)
+    await wait_until_gone(client, ConfigMap, Key("going", "free"))
     await asyncio.sleep(60)
     assert (await client.get(Namespace, Key("", "going"))).status.phase == "Terminating"
     await client.patch(held, MergePatch({"metadata": {"finalizers": None}}))
-    await wait_for(client, Namespace, Key("", "going"), lambda found: found is None)
+    await wait_until_gone(client, Namespace, Key("", "going"))
 
 
 async def test_a_deployment_runs_its_pods(client: Client) -> None:
@@ -193,9 +189,7 @@ async def test_foreground_deletion_ends_with_the_owner(client: Client) -> None:
     held.metadata.finalizers = ["x.io/f"]
     held = await client.create(held)
     await client.delete(a, propagation="Foreground")
-    await wait_for(
-        client, ConfigMap, held.key, lambda found: found is not None and found.metadata.deletion_timestamp is not None
-    )
+    await wait_for(client, ConfigMap, held.key, lambda found: found.metadata.deletion_timestamp is not None)
     await asyncio.sleep(60)
     assert (await client.get(ConfigMap, a.key)).metadata.finalizers == ["foregroundDeletion"]
     await client.patch(held, MergePatch({"metadata": {"finalizers": None}}))
@@ -208,10 +202,7 @@ async def test_orphans_are_left_behind(client: Client) -> None:
     b = await client.create(configmap("b", a))
     await client.delete(a, propagation="Orphan")
     await gone(client, "a")
-    left = await wait_for(
-        client, ConfigMap, b.key, lambda found: found is not None and not found.metadata.owner_references
-    )
-    assert left is not None
+    await wait_for(client, ConfigMap, b.key, lambda found: not found.metadata.owner_references)
     await asyncio.sleep(60)
     assert await client.find(ConfigMap, b.key) is not None
 
@@ -223,10 +214,7 @@ async def test_one_owner_left_is_enough(client: Client) -> None:
     child.metadata.owner_references = [owner_reference(a), owner_reference(b)]
     await client.create(child)
     await client.delete(a)
-    left = await wait_for(
-        client, ConfigMap, child.key, lambda found: found is None or len(found.metadata.owner_references) == 1
-    )
-    assert left is not None
+    left = await wait_for(client, ConfigMap, child.key, lambda found: len(found.metadata.owner_references) == 1)
     assert left.metadata.owner_references[0].uid == b.metadata.uid
 
 
@@ -256,11 +244,11 @@ async def test_a_claim_goes_when_no_pod_uses_it(client: Client) -> None:
     await client.create(pod)
     for name in ("used", "free"):
         await client.delete(PersistentVolumeClaim, Key("default", name))
-    await wait_for(client, PersistentVolumeClaim, Key("default", "free"), lambda found: found is None)
+    await wait_until_gone(client, PersistentVolumeClaim, Key("default", "free"))
     await asyncio.sleep(60)
     assert await client.find(PersistentVolumeClaim, Key("default", "used")) is not None
     await client.delete(pod)
-    await wait_for(client, PersistentVolumeClaim, Key("default", "used"), lambda found: found is None)
+    await wait_until_gone(client, PersistentVolumeClaim, Key("default", "used"))
 
 
 async def test_a_seed_repeats_everything() -> None:
