@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from examples.podset.podset import PodSet, labels_for
 from pyctrl.api import Key, controller_of, is_controlled_by
 from pyctrl.client import Client, MergePatch, wait_for, wait_for_list
@@ -41,6 +43,8 @@ async def test_the_status_follows_the_pods(cluster: ClusterUnderTest, client: Cl
         assert await has_nodes(client, key, 0) == []
 
 
+@pytest.mark.slow("a real garbage collector looks for new kinds every 30 seconds")
+@pytest.mark.timeout(120)
 async def test_what_a_podset_owned_goes_with_it(cluster: ClusterUnderTest, client: Client, namespace: str) -> None:
     """Deleting the PodSet collects the Deployment, its ReplicaSet and the pods."""
     await install(client)
@@ -49,7 +53,7 @@ async def test_what_a_podset_owned_goes_with_it(cluster: ClusterUnderTest, clien
         await has_nodes(client, key, 2)
         await client.delete(PodSet, key)
         for kind in (Deployment, ReplicaSet, Pod):
-            await wait_for_list(client, kind, lambda left: not left, namespace=namespace)
+            await wait_for_list(client, kind, lambda left: not left, namespace=namespace, timeout=90)
 
 
 async def test_a_deployment_that_somebody_scaled_is_scaled_back(

@@ -11,8 +11,10 @@ from pyctrl import _clock
 from pyctrl.api import format_time, is_deleting
 from pyctrl.client import MergePatch, bind
 from pyctrl.controller import Builder, Controller, Host, Reconciler, Request, Result
-from pyctrl.errors import Conflict, NotFound
+from pyctrl.errors import Conflict, Forbidden, NotFound
 from pyctrl.kinds.core.v1 import Pod
+
+from ._namespaces import is_namespace_going
 
 __all__ = ["NODE", "PretendKubelet", "add_kubelet"]
 
@@ -35,6 +37,9 @@ class PretendKubelet(Reconciler[Pod]):
             await self._step(pod)
         except (NotFound, Conflict):
             return None  # it has changed or gone: its next event tells
+        except Forbidden as error:
+            if not is_namespace_going(error):
+                raise
         return None
 
     async def _step(self, pod: Pod) -> None:

@@ -14,7 +14,7 @@ from pyctrl.kinds.core.v1 import ConfigMap, Namespace, ServiceAccount
 
 from ._furniture import FURNITURE, furniture
 
-__all__ = ["NamespaceReconciler", "add_namespaces"]
+__all__ = ["NamespaceReconciler", "add_namespaces", "is_namespace_going"]
 
 FINALIZER = "kubernetes"  # in spec.finalizers of every namespace, taken away through its `finalize` sub-resource
 RESPITE = timedelta(seconds=5)  # namespaceDeletionGracePeriod of kube-controller-manager: writes under way may end
@@ -35,6 +35,11 @@ def add_namespaces(host: Host, *, root_ca: str) -> Controller:
 
 def _namespace_of_default(obj: ServiceAccount | ConfigMap) -> list[Request]:
     return [Request("", obj.metadata.namespace)] if obj.metadata.name in FURNITURE else []
+
+
+def is_namespace_going(error: Forbidden) -> bool:
+    """Say whether a write was refused because its namespace has been deleted; what is in there goes too."""
+    return any(cause.reason == "NamespaceTerminating" for cause in error.causes)
 
 
 def _too_early(namespace: Namespace) -> timedelta:

@@ -11,6 +11,7 @@ from pyctrl.errors import Conflict, Forbidden, NotFound
 from pyctrl.kinds.apps.v1 import ReplicaSet
 from pyctrl.kinds.core.v1 import Pod
 
+from ._namespaces import is_namespace_going
 from ._rollout import desired_of
 
 __all__ = ["ReplicaSetReconciler", "add_replicasets"]
@@ -65,7 +66,7 @@ class ReplicaSetReconciler(Reconciler[ReplicaSet]):
             try:
                 await self.client.create(_pod_for(replica_set))
             except Forbidden as error:
-                if any(cause.reason == "NamespaceTerminating" for cause in error.causes):
+                if is_namespace_going(error):
                     return  # the set itself is about to go
                 raise
         if missing < 0:
