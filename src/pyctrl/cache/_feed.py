@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Protocol
 
 from pyctrl.cache._changes import Change, Created, Deleted, Updated
@@ -34,10 +34,17 @@ class Feed:
     Args:
         number: which feed of its kind, counted from 0.
         listeners: are told of each change, after the store has made it. The list may change.
+        siblings: all feeds of the kind, this one among them. The list grows.
     """
 
     def __init__(
-        self, number: int, coverage: Coverage, store: Store, overlay: Overlay, listeners: Sequence[Listener]
+        self,
+        number: int,
+        coverage: Coverage,
+        store: Store,
+        overlay: Overlay,
+        listeners: Sequence[Listener],
+        siblings: Sequence[Feed],
     ) -> None:
         self.number = number
         self.coverage = coverage
@@ -45,11 +52,16 @@ class Feed:
         self.progress: int = UNORDERED
         #: Whether the first list is complete.
         self.is_synced: bool = False
-        self._store, self._overlay, self._listeners = store, overlay, listeners
+        self._store, self._overlay, self._listeners, self._siblings = store, overlay, listeners, siblings
         self._overlaid = overlay.entries
         self._current, self._former = 1 << 2 * number, 2 << 2 * number
         self._others = ~(self._current | self._former)
         self._is_listing = False
+
+    @property
+    def mark(self) -> int:
+        """The bit of what this feed has had before: a list that is on its way has to confirm it."""
+        return self._former if self._is_listing else self._current
 
     def begin_list(self) -> None:
         """Begin a list from its start, also when the one before has not come to its end."""
@@ -68,15 +80,16 @@ class Feed:
     def end_list(self, version: int) -> None:
         """End a list: the store loses what was not in it and no other feed holds. `version` is the list's."""
         for record in self._unlisted():
-            record.held &= self._others
+            self._let_go(record, record)
             if not record.held:
                 self._remove(record, Deleted(record, was_seen=False))
         self._is_listing = False
         self.is_synced = True
         if version < self.progress:
-            self._overlay.clear()  # the server was restored from a backup: versions cannot be compared with before
+            # the server was restored from a backup: versions cannot be compared with before
+            self._tell_vanished(self._overlay.clear())
         self.progress = version
-        self._overlay.caught_up(self.number, version)
+        self._tell_vanished(self._overlay.caught_up(self.number, version))
 
     def _unlisted(self) -> list[Record]:
         return [record for record in self._store if record.held & self._former]
@@ -126,9 +139,20 @@ class Feed:
         old = self._store.get(record.namespace, record.name)
         if old is None or UNORDERED < record.version <= min(self.progress, old.version - 1):
             return  # it is gone, or the event has come before and the name is in use again
-        old.held &= self._others
+        self._let_go(old, record)
         if not old.held:
             self._remove(old, Deleted(record if old.uid == record.uid else old))
+
+    def _let_go(self, record: Record, state: Record) -> None:
+        """Hold an object no longer. Feeds that have not come to its last state and select it hold it still.
+
+        They will see it leave too, or stay; dropping it now, they would bring it back in an older state.
+        """
+        record.held &= self._others
+        if len(self._siblings) > 1 and record.uid == state.uid:
+            for feed in self._siblings:
+                if feed is not self and feed.progress < state.version and feed.coverage.matches(state):
+                    record.held |= feed.mark
 
     def _remove(self, old: Record, change: Deleted) -> None:
         self._store.remove(old)
@@ -140,4 +164,12 @@ class Feed:
         if version > self.progress:
             self.progress = version
             if self._overlaid:
-                self._overlay.caught_up(self.number, version)
+                self._tell_vanished(self._overlay.caught_up(self.number, version))
+
+    def _tell_vanished(self, records: Iterable[Record]) -> None:
+        """Tell of own writes that could be read until now, and that no feed has brought: they were and are no more."""
+        for record in records:
+            if self._store.get(record.namespace, record.name) is not None:
+                continue  # another has the name: what follows of that one is told anyway
+            self._tell(Created(record))
+            self._tell(Deleted(record, was_seen=False))

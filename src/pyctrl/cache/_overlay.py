@@ -25,6 +25,7 @@ class _Entry:
     record: Record | None = None  # what was written; None when it was a deletion, is not covered, or was told
     bringing: int = 0  # the feeds, as bits, any of which will bring the record
     deleted_uid: str = ""  # the object that is gone, when it was a deletion
+    untold: Record | None = None  # what this process has read by now, and no feed has told of
 
     def hides(self, stored: Record) -> bool:
         return self.record is not None or stored.version < self.version or self._is_end_of(stored)
@@ -76,7 +77,9 @@ class Overlay:
             return
         if entry is not None and entry.deleted_uid == record.uid:
             return  # this write was before the deletion, its answer came later
-        self._enter(key, _Entry(record.version, waiting, record if bringing else None, bringing))
+        is_told = stored is not None and stored.uid == record.uid
+        shown = record if bringing else None
+        self._enter(key, _Entry(record.version, waiting, shown, bringing, untold=None if is_told else shown))
 
     def deleted(self, key: Key, uid: str, version: int, waiting: int) -> None:
         """Take the answer of a delete after which the object with this uid is gone.
@@ -102,6 +105,9 @@ class Overlay:
         return max((r.version for r in known if r is not None and r.uid == uid), default=UNORDERED)
 
     def _enter(self, key: Key, entry: _Entry) -> None:
+        former = self.entries.get(key)
+        if former is not None and former.untold is not None and entry.record is None:
+            entry.untold, entry.bringing = former.untold, former.bringing  # still to be told, although it is hidden now
         self._leave(key)
         self.entries[key] = entry
         if entry.record is not None:
@@ -135,7 +141,10 @@ class Overlay:
     def saw(self, record: Record) -> None:
         """Take note of the store's new record. Call after the store has taken it."""
         entry = self.entries.get(record.key)
-        if entry is not None and record.version >= entry.version:
+        if entry is None:
+            return
+        entry.untold = None  # if it is another object, then that is told in the place of the one that has gone
+        if record.version >= entry.version:
             self._told(entry)
 
     def lost(self, record: Record) -> None:
@@ -148,8 +157,12 @@ class Overlay:
         if entry.deleted_uid == record.uid and not entry.waiting:
             self._leave(record.key)
 
-    def caught_up(self, feed: int, version: int) -> None:
-        """Drop what waited for this feed to come to a version."""
+    def caught_up(self, feed: int, version: int) -> list[Record]:
+        """Drop what waited for this feed to come to a version; return what it should have brought and has not.
+
+        That happens when what was written is gone before it was seen, and the list that follows lacks it.
+        """
+        vanished: list[Record] = []
         queue = self._queues.get(feed)
         while queue and queue[0][0] <= version:
             waited_for, key = heapq.heappop(queue)
@@ -159,19 +172,25 @@ class Overlay:
             entry.waiting &= ~(1 << feed)
             if entry.bringing & 1 << feed:
                 self._told(entry)
+                entry.bringing &= ~(1 << feed)
+                if not entry.bringing:
+                    vanished += _taken(entry)
             if not entry.waiting and not self._awaits_deletion(key, entry):
                 self._leave(key)
+        return vanished
 
     def _awaits_deletion(self, key: Key, entry: _Entry) -> bool:
         """The version of a deletion is not in its answer: while the store has the object, the deletion is to come."""
         stored = self._store.get(key.namespace, key.name)
         return stored is not None and stored.uid == entry.deleted_uid
 
-    def clear(self) -> None:
-        """Forget everything: the versions of the server have begun anew."""
+    def clear(self) -> list[Record]:
+        """Forget everything: the versions of the server have begun anew. Returns what nobody has told of."""
+        vanished = [record for entry in self.entries.values() for record in _taken(entry)]
         for key in list(self.entries):
             self._leave(key)
         self._queues.clear()
+        return vanished
 
     # --- reading ---
 
@@ -190,6 +209,12 @@ class Overlay:
         entries = self.entries
         visible = [r for r in stored if (entry := entries.get(r.key)) is None or not entry.hides(r)]
         return [*visible, *self.written.select(namespace, index)]
+
+
+def _taken(entry: _Entry) -> list[Record]:
+    """Take out what is untold, if there is something."""
+    untold, entry.untold = entry.untold, None
+    return [] if untold is None else [untold]
 
 
 def _bits(bits: int) -> Iterable[int]:

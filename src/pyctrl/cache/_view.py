@@ -40,7 +40,7 @@ class View:
 
     def add_feed(self, coverage: Coverage, listeners: Sequence[Listener]) -> Feed:
         """Add a coverage; what its feed brings becomes visible here."""
-        feed = Feed(len(self.feeds), coverage, self.store, self.overlay, listeners)
+        feed = Feed(len(self.feeds), coverage, self.store, self.overlay, listeners, self.feeds)
         self.feeds.append(feed)
         return feed
 

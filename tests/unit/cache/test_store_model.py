@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 
 from hypothesis import settings
@@ -9,6 +10,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
 from pyctrl.api import Key, LabelSelector
+from pyctrl.cache import Change, Created, Deleted, Synced, Updated
 from pyctrl.cache._coverage import Coverage, Query
 from pyctrl.cache._record import Record, RecordReader
 from pyctrl.cache._view import View
@@ -64,6 +66,27 @@ class World:
         return self.history[-1]
 
 
+class Witness(Mirror):
+    """A subscriber that remembers more: what it was told of each object must go forward in time."""
+
+    def __init__(self, *, is_strict: bool) -> None:
+        super().__init__()
+        self.is_strict = is_strict  # of different selectors, one that lags behind may tell of the time before
+        self.latest: dict[str, int] = {}
+        self.told: Counter[str] = Counter()
+
+    def push(self, change: Change) -> None:
+        super().push(change)
+        if isinstance(change, Synced):
+            return
+        record = change.old if isinstance(change, Deleted) else change.new
+        latest = self.latest.get(record.uid, 0)
+        if self.is_strict and not isinstance(change, Deleted):
+            assert record.version > latest, "an older state was told than before"
+        self.latest[record.uid] = record.version
+        self.told[record.name] += 1
+
+
 class CacheMachine(RuleBasedStateMachine):
     """One kind with any coverages; every step of server, network and program in any order."""
 
@@ -71,7 +94,7 @@ class CacheMachine(RuleBasedStateMachine):
 
     def __init__(self) -> None:
         super().__init__()
-        self.world, self.mirror = World(), Mirror()
+        self.world, self.mirror = World(), Witness(is_strict=len(self.coverages) == 1)
         self.read = RecordReader()
         self.view = View(CONFIGMAP, self.read)
         for coverage in self.coverages:
@@ -80,6 +103,7 @@ class CacheMachine(RuleBasedStateMachine):
         self.positions = [-1] * len(self.coverages)  # -1: never listed
         self.late: list[Happened] = []  # answers that are on their way
         self.own: dict[str, Happened] = {}  # the newest own write of each name whose answer has come
+        self.was_shown: dict[str, tuple[str, int]] = {}  # by name: a uid, and how much was told of the name by then
 
     # --- the server ---
 
@@ -186,6 +210,19 @@ class CacheMachine(RuleBasedStateMachine):
         assert self.mirror.versions == {(r.namespace, r.name): r.version for r in self.view.store}
 
     @invariant()
+    def what_vanishes_is_told(self) -> None:
+        """What could be read and is no more was told of: somebody may have acted on it."""
+        for name in "abc":
+            record, entry = self._shown(name), self.view.overlay.entries.get(Key("default", name))
+            uid, told = self.was_shown.get(name, ("", 0))
+            if record is not None:
+                if record.uid != uid:
+                    self.was_shown[name] = record.uid, self.mirror.told[name]
+            elif uid and entry is None:
+                assert self.mirror.told[name] > told, "it could be read, is gone, and nobody was told"
+                del self.was_shown[name]
+
+    @invariant()
     def reads_agree(self) -> None:
         """Get, list, namespace and index show the same objects."""
         shown = {n: r.version for n in "abc" if (r := self._shown(n))}
@@ -209,8 +246,6 @@ class CacheMachine(RuleBasedStateMachine):
         """Nothing older than an own write whose answer has come is shown."""
         for name, own in self.own.items():
             record = self._shown(name)
-            if record is not None and own.is_deletion and len(self.coverages) > 1:
-                continue  # a feed that lags behind the others may show it once more on its way to the deletion
             if record is not None:
                 assert record.version > own.version or (record.version == own.version and not own.is_deletion)
             elif not own.is_deletion and any(c.matches(self.read(own.bytes)) for c in self.coverages):
@@ -263,6 +298,43 @@ class SelectorsMachine(CacheMachine):
         Coverage(labels=LabelSelector.parse("l in (x,y)")),
         Coverage(namespace="default", labels=LabelSelector.parse("l=y")),
     )
+
+
+def test_an_own_write_that_is_gone_before_it_was_seen_is_told_of() -> None:
+    """What was read once cannot vanish in silence: whoever acted on it has to look again."""
+    mirror, read = Mirror(), RecordReader()
+    view = View(CONFIGMAP, read)
+    feed = view.add_feed(Coverage(), [mirror])
+    feed.begin_list()
+    feed.end_list(1)
+    view.wrote(body("a", 2, uid="one"))
+    assert view.find(Key("default", "a")) is not None
+    feed.begin_list()  # the watch broke, and somebody deleted the object meanwhile
+    feed.end_list(4)
+    assert view.find(Key("default", "a")) is None
+    assert [type(change) for change in mirror.changes] == [Created, Deleted]
+    assert {change.key.name for change in mirror.changes if not isinstance(change, Synced)} == {"a"}
+
+
+def test_what_leaves_one_selector_is_not_missing_while_another_lags_behind() -> None:
+    """An object that two parts of a kind select is there until both have seen it go."""
+    mirror, read = Mirror(), RecordReader()
+    view = View(CONFIGMAP, read)
+    feeds = [view.add_feed(Coverage(labels=LabelSelector.parse(text)), [mirror]) for text in ("l", "l=x")]
+    for feed in feeds:
+        feed.begin_list()
+        feed.end_list(1)
+    feeds[1].put(read(body("a", 2, labels={"l": "x"})))
+    feeds[1].passed(2)
+    feeds[1].remove(read(body("a", 3, labels={"l": "x"})))  # it has another label now, which the first part has to tell
+    feeds[1].passed(3)
+    assert view.find(Key("default", "a")) is not None
+    feeds[0].put(read(body("a", 2, labels={"l": "x"})))
+    feeds[0].put(read(body("a", 3, labels={"l": "y"})))
+    feeds[0].passed(3)
+    assert [type(change) for change in mirror.changes] == [Created, Updated]
+    feeds[0].remove(read(body("a", 4, labels={"l": "y"})))
+    assert view.overlay.find(Key("default", "a")) is None
 
 
 STEPS = settings(max_examples=60, stateful_step_count=30, deadline=None)
