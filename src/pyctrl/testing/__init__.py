@@ -1,8 +1,9 @@
 """What users and we test with: virtual time, faults, fixtures, real binaries.
 
 `run_virtual` and the pytest marker ``virtual_time`` run a program on a clock that jumps instead of waiting.
-`FaultyTransport` makes the network fail as scripted. `control_plane` starts a real API server from its binaries. The
-pytest plugin, found by pytest itself, gives the fixtures ``cluster``, ``client``, ``namespace`` and ``running_pods``.
+`FaultyTransport` makes the network fail as scripted, or by chance, which is `Weather`. `control_plane` starts a real
+API server from its binaries. The pytest plugin, found by pytest itself, gives the fixtures ``cluster``, ``client``,
+``namespace`` and ``running_pods``.
 """
 
 from __future__ import annotations
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
         Rule,
         Silent,
     )
+    from pyctrl.testing._weather import Weather
 
 __all__ = [
     "AnswerLost",
@@ -60,6 +62,7 @@ __all__ = [
     "Spinning",
     "VirtualTimeError",
     "VirtualTimeLoop",
+    "Weather",
     "control_plane",
     "run_virtual",
 ]
@@ -69,6 +72,7 @@ _FILES = {
     "ControlPlane": "_control_plane",
     "ControlPlaneFailed": "_control_plane",
     "control_plane": "_control_plane",
+    "Weather": "_weather",
 }
 
 

@@ -22,10 +22,14 @@ from contextlib import AbstractAsyncContextManager, aclosing, asynccontextmanage
 from dataclasses import dataclass, field
 from datetime import timedelta
 from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING
 
 from pyctrl.client import Headers, HttpRequest, HttpResponse, HttpStream, Transport
 from pyctrl.errors import ConnectionFailed, StreamBroken
 from pyctrl.testing import _fault_streams as streams
+
+if TYPE_CHECKING:
+    from pyctrl.testing._weather import Weather
 
 __all__ = [
     "AnswerLost",
@@ -199,12 +203,14 @@ class FaultyTransport:
     """A `Transport` that hands requests to ``inner`` unless a rule says otherwise.
 
     Every rule counts the requests that match it; of those that apply to a request, the first in order wins. Rules may
-    be added at any time. ``requests`` has every request that was made, ``befallen`` those that met a fault.
+    be added at any time. Requests that no rule applies to meet the ``weather``, if there is one: faults by chance.
+    ``requests`` has every request that was made, ``befallen`` those that met a fault.
     """
 
-    def __init__(self, inner: Transport, rules: Sequence[Rule] = ()) -> None:
+    def __init__(self, inner: Transport, rules: Sequence[Rule] = (), *, weather: Weather | None = None) -> None:
         self._inner = inner
         self._script = [_Counted(rule) for rule in rules]
+        self._weather = weather
         self.requests: list[HttpRequest] = []
         self.befallen: list[tuple[HttpRequest, Fault]] = []
 
@@ -213,7 +219,7 @@ class FaultyTransport:
         self._script += [_Counted(rule) for rule in rules]
 
     def clear(self) -> None:
-        """Forget all rules: the network is well again."""
+        """Forget all rules. The weather is not a rule: see its `share`."""
         self._script.clear()
 
     @property
@@ -269,11 +275,14 @@ class FaultyTransport:
         for entry in counted:
             entry.count += 1
         chosen = next((entry for entry in counted if entry.applies), None)
-        if chosen is None:
-            return None
-        chosen.used = True
-        self.befallen.append((request, chosen.rule.fault))
-        return chosen.rule.fault
+        if chosen is not None:
+            chosen.used = True
+            fault: Fault | None = chosen.rule.fault
+        else:
+            fault = self._weather.draw(request, streamed=streamed) if self._weather is not None else None
+        if fault is not None:
+            self.befallen.append((request, fault))
+        return fault
 
 
 def _refuse(fault: Fault | None, request: HttpRequest) -> None:

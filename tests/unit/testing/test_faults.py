@@ -5,13 +5,15 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import timedelta
+from random import Random
 
 import pytest
 
 from pyctrl.client import HttpRequest, HttpResponse, InProcessTransport
-from pyctrl.errors import ConnectionFailed, RequestTimeout, StreamBroken
+from pyctrl.errors import ConnectionFailed, RequestTimeout, StreamBroken, TransportError
 from pyctrl.testing import (
     Answered,
     AnswerLost,
@@ -25,6 +27,7 @@ from pyctrl.testing import (
     Repeated,
     Rule,
     Silent,
+    Weather,
 )
 
 PODS = HttpRequest(method="GET", path="/api/v1/pods")
@@ -269,3 +272,32 @@ async def test_reader_may_leave_a_faulty_stream() -> None:
             break
 
     assert server.closed == 1
+
+
+async def test_weather_strikes_by_chance_and_repeats_with_its_seed() -> None:
+    """A share of the requests fails, in many ways; the same seed fails the same ones; with no share all is well."""
+
+    async def live(share: float) -> list[str]:
+        weather = Weather(Random(5), share=share)
+        transport = FaultyTransport(InProcessTransport(Server()), weather=weather)
+        for _ in range(200):
+            with suppress(TransportError):
+                await transport.request(PODS)
+            with suppress(TransportError):
+                async with transport.stream(WATCH, idle_timeout=60) as stream:
+                    await stream.read()
+        return [f"{request} {fault}" for request, fault in transport.befallen]
+
+    befallen = await live(0.3)
+    assert befallen == await live(0.3)
+    assert 80 < len(befallen) < 160
+    assert len({line.split("(")[0] for line in befallen}) > 8
+    assert await live(0.0) == []
+
+
+async def test_rules_come_before_the_weather() -> None:
+    """What is scripted happens in any weather."""
+    weather = Weather(Random(5), share=1.0)
+    transport = FaultyTransport(InProcessTransport(Server()), [Rule(Answered.conflict())], weather=weather)
+    assert (await transport.request(PODS)).status == 409
+    assert transport.unused == []

@@ -1,0 +1,66 @@
+"""Which created objects the operator knows of: only a create whose answer was lost may explain a duplicate."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from random import Random
+
+from pyctrl.cluster import Cluster
+from tests.simulation._flock import WANTED
+from tests.simulation._trace import Trace
+
+DIE_YOUNG = 0.1  # of all birds, how many a cat gets, often before their maker has heard of them
+YOUNG = 0.3  # seconds
+
+
+class Births:
+    """Looks at every create when it happens on the server, and at its answer when it has come to the operator."""
+
+    def __init__(self, cluster: Cluster, random: Random, trace: Trace) -> None:
+        self._cluster, self._random, self._trace = cluster, random, trace
+        #: Uids of what was created without an answer to the process that runs now.
+        self._unknown: set[str] = set()
+        self._is_over = False
+
+    def begin(self) -> None:
+        """A new process lists what there is."""
+        self._unknown.clear()
+
+    def happened(self, body: bytes) -> None:
+        """The server has created an object; if it is a bird, its flock must have been too small."""
+        born = json.loads(body)
+        self._unknown.add(born["metadata"]["uid"])
+        wanted = born["metadata"].get("annotations", {}).get(WANTED)
+        if wanted is None:
+            return
+        (owner,) = born["metadata"]["ownerReferences"]
+        known = [name for name, uid in self._birds_of(owner["uid"]) if uid not in self._unknown]
+        assert len(known) < int(wanted), f"{owner['name']} wants {wanted}, has {known}, and gets one more"
+        if self._random.random() < DIE_YOUNG:
+            path = f"/api/v1/namespaces/{born['metadata']['namespace']}/configmaps/{born['metadata']['name']}"
+            delay = self._random.uniform(0.0, YOUNG)
+            asyncio.get_running_loop().call_later(delay, self._die, path)
+
+    def _die(self, path: str) -> None:
+        if self._is_over:
+            return
+        self._trace.say(f"cat DELETE {path}")
+        self._cluster.server.answer_now("DELETE", path)
+
+    def end(self) -> None:
+        """No bird dies any more."""
+        self._is_over = True
+
+    def answered(self, body: bytes) -> None:
+        """The operator has the answer."""
+        self._unknown.discard(json.loads(body)["metadata"]["uid"])
+
+    def _birds_of(self, owner: str) -> list[tuple[str, str]]:
+        answer = self._cluster.server.answer_now("GET", "/api/v1/configmaps").body
+        assert isinstance(answer, bytes)
+        return [
+            (found["metadata"]["name"], found["metadata"]["uid"])
+            for found in json.loads(answer)["items"]
+            if any(reference["uid"] == owner for reference in found["metadata"].get("ownerReferences", []))
+        ]

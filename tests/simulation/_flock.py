@@ -1,0 +1,107 @@
+"""An operator whose children have no fixed names, the classic victim of stale caches: what it does not see it makes."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+from pyctrl.api import CustomResource, Int32, Model, ObjectMeta, is_deleting, set_controller_reference
+from pyctrl.controller import Builder, Controller, Host, Reconciler, Request, Result
+from pyctrl.kinds.core.v1 import ConfigMap
+
+WANTED = "sim.example.com/wanted"  # on a bird: how many its maker wanted
+
+
+class FlockSpec(Model):
+    """How many birds there should be."""
+
+    size: Int32
+
+
+class FlockStatus(Model):
+    """Which birds there are."""
+
+    birds: list[str] = []
+
+
+class Flock(CustomResource[FlockSpec, FlockStatus], group="sim.example.com", version="v1"):
+    """A number of birds, which are ConfigMaps that the server names."""
+
+
+class FlockReconciler(Reconciler[Flock]):
+    """Makes one bird at a time and looks again at once: without seeing its own writes it would make too many."""
+
+    async def reconcile(self, request: Request) -> Result | None:
+        flock = await self.client.find(Flock, request.key)
+        if flock is None or is_deleting(flock):
+            return None
+        birds = await self.birds_of(flock)
+        size = flock.spec.size
+        if len(birds) < size:
+            born = await self.client.create(bird_of(flock))
+            await self.check_write(born)
+            return Result.after(timedelta(0))
+        for surplus in birds[size:]:
+            await self.client.delete(surplus)
+            assert await self.client.find(ConfigMap, surplus.key) is None, f"{surplus.key} is read after its deletion"
+        names = [bird.metadata.name for bird in birds[:size]]
+        if flock.status.birds != names:
+            flock.status.birds = names
+            await self.client.status.update(flock)
+        return None
+
+    async def birds_of(self, flock: Flock) -> list[ConfigMap]:
+        """Return the birds by index, oldest name first; a scan must find the same."""
+        namespace, uid = flock.metadata.namespace, flock.metadata.uid
+        birds = await self.client.list(ConfigMap, namespace=namespace, index=("owner", uid))
+        every = await self.client.list(ConfigMap, namespace=namespace)
+        owned = [bird for bird in every if any(ref.uid == uid for ref in bird.metadata.owner_references)]
+        names = sorted(bird.metadata.name for bird in birds)
+        assert names == sorted(bird.metadata.name for bird in owned), "index and scan differ"
+        return sorted((bird for bird in birds if not is_deleting(bird)), key=lambda bird: bird.metadata.name)
+
+    async def check_write(self, born: ConfigMap) -> None:
+        """What was written is read, or something newer."""
+        read = await self.client.find(ConfigMap, born.key)
+        if read is not None:  # somebody may have been quick to delete it, which the answer crossed
+            assert int(read.metadata.resource_version) >= int(born.metadata.resource_version), "an older state is read"
+
+
+def bird_of(flock: Flock) -> ConfigMap:
+    """Make a bird, without a name."""
+    meta = ObjectMeta(
+        generate_name=f"{flock.metadata.name}-",
+        namespace=flock.metadata.namespace,
+        labels={"flock": flock.metadata.name, "bird": ""},
+        annotations={WANTED: str(flock.spec.size)},
+    )
+    bird = ConfigMap(metadata=meta)
+    set_controller_reference(flock, bird)
+    return bird
+
+
+def add_flocks(host: Host) -> Controller:
+    """Wire the operator into a manager."""
+    return Builder(host).reconciles(Flock).owns(ConfigMap).options(workers=2).build(FlockReconciler())
+
+
+def definition() -> dict[str, Any]:
+    """Return the definition of flocks."""
+    properties: dict[str, Any] = {
+        "spec": {"type": "object", "properties": {"size": {"type": "integer"}}},
+        "status": {"type": "object", "properties": {"birds": {"type": "array", "items": {"type": "string"}}}},
+    }
+    version = {
+        "name": "v1",
+        "served": True,
+        "storage": True,
+        "subresources": {"status": {}},
+        "schema": {"openAPIV3Schema": {"type": "object", "properties": properties}},
+    }
+    names = {"kind": "Flock", "listKind": "FlockList", "plural": "flocks", "singular": "flock"}
+    return {
+        "apiVersion": "apiextensions.k8s.io/v1",
+        "kind": "CustomResourceDefinition",
+        "metadata": {"name": "flocks.sim.example.com"},
+        "spec": {"group": "sim.example.com", "scope": "Namespaced", "names": names, "versions": [version]},
+    }

@@ -1,0 +1,202 @@
+"""One history: a cluster, an operator and a user in weather that a seed decides, and what must hold at its end."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from random import Random
+
+import yaml
+
+from pyctrl.api import ObjectMeta, Unstructured
+from pyctrl.apiserver import ApiServer
+from pyctrl.client import Client
+from pyctrl.cluster import Cluster
+from pyctrl.kinds.core.v1 import Namespace
+from pyctrl.testing import Answered, Refused, Rule, Silent, run_virtual
+from pyctrl.testing._loop_watch import no_leftovers
+from tests.simulation._births import Births
+from tests.simulation._flock import definition
+from tests.simulation._operator import NAMESPACES, Operator
+from tests.simulation._trace import ToldWeather, Trace
+from tests.simulation._user import User
+from tests.simulation._views import check_views
+
+DEFINITION = Path(__file__).parents[2] / "examples" / "podset" / "config" / "crd.yaml"
+
+# Seconds of good weather until all is well. A watch that fell silent is found dead after 90, a list after 10; then
+# there may be 30 of backoff; a retry of the queue waits for as long as the weather was bad at most.
+CONVERGES_WITHIN = 200
+QUIET_FOR = 600
+STEP = 5
+BUSIEST_SECOND = 150
+BUSIEST_MINUTE = 600
+
+EPISODES = (3, 6)
+ACTIONS = (1, 8)
+SHARES = (0.0, 0.05, 0.2, 0.5, 0.9)
+PAUSES = (0.0, 0.0, 0.01, 0.1, 0.5, 2.0, 10.0)
+OUTAGES = (
+    Rule(Refused(), times=None),
+    Rule(Answered.unavailable(), times=None),
+    Rule(Answered.too_many_requests(), times=None),
+    Rule(Silent(), times=None),
+)
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What came of a history that went well."""
+
+    trace: Trace
+    converged_after: float
+    version: int
+
+
+class HistoryFailed(AssertionError):
+    """Raised with the seed and the trace of a history in which something went wrong."""
+
+    def __init__(self, seed: int, problem: BaseException, trace: Trace) -> None:
+        lines = "\n".join(trace.shown())
+        super().__init__(f"history {seed}: {problem!r}\n{lines}\nhistory {seed}: {problem}")
+
+
+def live(seed: int) -> Outcome:
+    """Live through the history of a seed.
+
+    Raises:
+        HistoryFailed: something that must always hold did not.
+    """
+    trace = Trace()
+    try:
+        with _no_defects() as defects:
+            outcome = run_virtual(_History(Random(seed), trace).run())
+            assert not defects, f"logged as defects: {defects}"
+            return outcome
+    except Exception as problem:
+        raise HistoryFailed(seed, problem, trace) from problem
+
+
+class _History:
+    def __init__(self, random: Random, trace: Trace) -> None:
+        self._random, self._trace = random, trace
+        self._weather = ToldWeather(random, trace)
+
+    async def run(self) -> Outcome:
+        random, trace = self._random, self._trace
+        server = ApiServer(random=random, history=random.choice((10, 50, 1000)))
+        async with no_leftovers(), Cluster(random=random, server=server) as cluster, cluster.client() as client:
+            await _furnish(client)
+            self._server = server
+            self._births = Births(cluster, random, trace)
+            self._operator = Operator(cluster, random, self._weather, self._births, trace)
+            self._user = User(client, cluster, random, trace)
+            await self._suffer()
+            converged_after = await self._converge()
+            await self._stay_quiet()
+            self._check_requests()
+            await check_views(self._operator.running, self._user)
+            await self._operator.stop()
+            return Outcome(trace, converged_after, server.storage.version)
+
+    # --- bad times ---
+
+    async def _suffer(self) -> None:
+        self._operator.start()
+        for _ in range(self._random.randint(*EPISODES)):
+            self._change_weather()
+            for _ in range(self._random.randint(*ACTIONS)):
+                await self._user.act()
+                await self._pause()
+            if self._random.random() < 0.3:
+                await self._lose_history()
+            await self._meet_fate()
+
+    def _change_weather(self) -> None:
+        self._weather.share = self._random.choice(SHARES)
+        outage = self._random.choice(OUTAGES) if self._random.random() < 0.2 else None
+        self._trace.say(f"weather: {self._weather.share}, {outage.fault if outage else 'no outage'}")
+        self._operator.outage(outage)
+
+    async def _meet_fate(self) -> None:
+        self._operator.look_after()
+        fate = self._random.random()
+        if fate < 0.3:
+            await self._operator.kill()
+        elif fate < 0.4:
+            await self._operator.stop()
+        await self._pause()
+        if self._random.random() < 0.8:
+            self._operator.start()
+
+    async def _lose_history(self) -> None:
+        """Let every watch miss something for good: what was deleted can only be known by its absence."""
+        self._operator.tear()
+        for _ in range(self._random.randint(1, 3)):
+            await self._user.act()
+        self._trace.say("etcd compacts")
+        self._server.compact()
+
+    async def _pause(self) -> None:
+        await asyncio.sleep(self._random.choice(PAUSES) * self._random.random())
+
+    # --- good times ---
+
+    async def _converge(self) -> float:
+        self._weather.share = 0.0
+        self._births.end()
+        self._operator.outage(None)
+        self._operator.start()
+        self._trace.say("weather: fine from now on")
+        well_since = 0
+        for waited in range(STEP, CONVERGES_WITHIN + STEP, STEP):
+            await asyncio.sleep(STEP)
+            self._operator.look_after()
+            if self._user.complaints():
+                well_since = waited
+        complaints = self._user.complaints()
+        assert not complaints, f"not well after {CONVERGES_WITHIN} s: {'; '.join(complaints)}"
+        self._trace.say(f"all is well since {CONVERGES_WITHIN - well_since} s")
+        return well_since
+
+    async def _stay_quiet(self) -> None:
+        await asyncio.sleep(STEP)  # statuses of Deployments, which nobody complains about
+        before = self._server.storage.version
+        await asyncio.sleep(QUIET_FOR)
+        assert self._server.storage.version == before, "somebody still writes although all is well"
+        assert not self._user.complaints(), "it was well and is no more"
+
+    def _check_requests(self) -> None:
+        second, minute = self._trace.busiest(1), self._trace.busiest(60)
+        assert second <= BUSIEST_SECOND, f"{second} requests in one second"
+        assert minute <= BUSIEST_MINUTE, f"{minute} requests in one minute"
+
+
+async def _furnish(client: Client) -> None:
+    await client.create(Namespace(metadata=ObjectMeta(name=NAMESPACES[1])))
+    for document in (yaml.safe_load(DEFINITION.read_text()), definition()):
+        await client.create(Unstructured.from_wire(document))
+
+
+@contextmanager
+def _no_defects() -> Iterator[list[str]]:
+    """Collect what is logged as an error, but for reconciles that failed on what the server or the network did."""
+    defects: list[str] = []
+
+    class Handler(logging.Handler):
+        def emit(self, record: logging.LogRecord) -> None:
+            if record.exc_info is not None or not record.getMessage().startswith("Reconciler error:"):
+                defects.append(f"{record.getMessage()}: {record.exc_info and record.exc_info[1]!r}")
+
+    handler, logger = Handler(logging.ERROR), logging.getLogger("pyctrl")
+    logger.addHandler(handler)
+    propagates, logger.propagate = logger.propagate, False
+    try:
+        yield defects
+    finally:
+        logger.removeHandler(handler)
+        logger.propagate = propagates

@@ -1,0 +1,57 @@
+"""What happened, line by line, with the virtual time: what a failing history prints, and what two runs must share."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import Iterator
+from random import Random
+
+from pyctrl.client import HttpRequest
+from pyctrl.testing import Fault, Weather
+
+SHOWN = 400  # lines of a failing history; its end is what matters
+
+
+class Trace:
+    """The lines of one history, and how many requests each second of it saw that changed nothing."""
+
+    def __init__(self) -> None:
+        self.lines: list[str] = []
+        #: By second of virtual time: what the operator read, and what it tried in vain. Who spins does more and more.
+        self.vain_requests: Counter[int] = Counter()
+
+    def say(self, text: str) -> None:
+        """Add a line."""
+        self.lines.append(f"{asyncio.get_running_loop().time():10.3f}  {text}")
+
+    def count_vain_request(self) -> None:
+        """Note a request that has changed nothing."""
+        self.vain_requests[int(asyncio.get_running_loop().time())] += 1
+
+    def busiest(self, seconds: int) -> int:
+        """Return the most requests that there were in so many seconds."""
+        return max(
+            (sum(self.vain_requests[second + i] for i in range(seconds)) for second in self.vain_requests), default=0
+        )
+
+    def shown(self) -> Iterator[str]:
+        """The end of it, for humans."""
+        if len(self.lines) > SHOWN:
+            yield f"… {len(self.lines) - SHOWN} lines before these"
+        yield from self.lines[-SHOWN:]
+
+
+class ToldWeather(Weather):
+    """Weather that is written down; calm at first."""
+
+    def __init__(self, random: Random, trace: Trace) -> None:
+        super().__init__(random, share=0.0)
+        self._trace = trace
+
+    def draw(self, request: HttpRequest, *, streamed: bool) -> Fault | None:
+        """Return what befalls a request; None for nothing."""
+        fault = super().draw(request, streamed=streamed)
+        if fault is not None:
+            self._trace.say(f"fault {fault} befalls {request}")
+        return fault

@@ -1,0 +1,62 @@
+"""What the operator's cache has must be what the server has, in every form in which it can be asked for."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+from pyctrl.api import Key
+from pyctrl.cache import Cache
+from pyctrl.kinds.core.v1 import ConfigMap
+from tests.simulation._operator import KINDS, NAMESPACES, Process
+from tests.simulation._user import User, key_of
+
+Json = dict[str, Any]
+
+LONGEST_SILENCE = timedelta(seconds=100)  # bookmarks come once a minute, and a silent watch is replaced after 90 s
+
+
+async def check_views(process: Process, user: User) -> None:
+    """Compare everything, once nothing happens any more."""
+    cache = process.manager.cache
+    assert not cache.problems, f"the cache has problems: {cache.problems}"
+    for statistics in cache.statistics():
+        assert not statistics.own_writes, f"own writes of {statistics.kind} have never come back"
+        assert statistics.age is not None
+        assert statistics.age < LONGEST_SILENCE, f"nothing heard of {statistics.kind} for {statistics.age}"
+    for kind in KINDS:
+        for namespace in NAMESPACES:
+            served = user.items(_path(kind, namespace))
+            await _check_reads(cache, kind, namespace, served)
+            told = {key: state for key, state in process.mirrors[kind].objects.items() if key.namespace == namespace}
+            assert told == _states(served), f"what subscribers of {kind.__name__} were told differs from the server"
+
+
+async def _check_reads(cache: Cache, kind: type[Any], namespace: str, served: list[Json]) -> None:
+    listed = await cache.list(kind, namespace=namespace)
+    states = {one.key: (one.metadata.uid, int(one.metadata.resource_version)) for one in listed}
+    assert states == _states(served), f"the cache of {kind.__name__} in {namespace} differs from the server"
+    owners = [(reference["uid"], one) for one in served for reference in one["metadata"].get("ownerReferences", [])]
+    await _check_index(cache, kind, namespace, "owner", owners)
+    if kind is ConfigMap:
+        flocks = [(one["metadata"].get("labels", {}).get("flock", ""), one) for one in served]
+        await _check_index(cache, kind, namespace, "flock", flocks)
+
+
+async def _check_index(
+    cache: Cache, kind: type[Any], namespace: str, index: str, expected: list[tuple[str, Json]]
+) -> None:
+    for value in {value for value, _ in expected}:
+        found = await cache.list(kind, namespace=namespace, index=(index, value))
+        keys = {key_of(one) for other, one in expected if other == value}
+        assert {one.key for one in found} == keys, f"index {index} of {kind.__name__} finds others for {value!r}"
+
+
+def _states(served: list[Json]) -> dict[Key, tuple[str, int]]:
+    return {key_of(one): (one["metadata"]["uid"], int(one["metadata"]["resourceVersion"])) for one in served}
+
+
+def _path(kind: type[Any], namespace: str) -> str:
+    group, version = kind.gvk.group, kind.gvk.version
+    prefix = f"/apis/{group}/{version}" if group else f"/api/{version}"
+    return f"{prefix}/namespaces/{namespace}/{kind.resource.plural}"
