@@ -121,7 +121,8 @@ class Socket:
             self._trace.say(f"{self._name} {_shown(request)} → {type(error).__name__}")
             raise
         await self._wait_if_dead()
-        if request.method == "GET" or response.status >= 400:
+        # 404 to a write is the answer to a stale view: it may come as often as the world changes, until the view has come
+        if request.method == "GET" or (response.status >= 400 and response.status != 404):
             self._trace.count_vain_request()
         if request.method == "POST" and response.status == 201:
             self._births.answered(response.body)

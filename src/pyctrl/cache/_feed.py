@@ -130,7 +130,7 @@ class Feed:
     def _is_news(self, old: Record, new: Record) -> bool:
         if UNORDERED in (old.version, new.version):
             return old.data != new.data
-        if self._is_listing and not old.held & self._others:
+        if self._is_listing and not old.held & ~self._former:
             return old.version != new.version  # nobody knows better than this list, even if it goes back in time
         return old.version < new.version
 

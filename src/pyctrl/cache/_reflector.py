@@ -149,16 +149,21 @@ class Reflector:
     async def _read(self, request: HttpRequest, stream: HttpStream, silence: asyncio.Timeout) -> None:
         if stream.status != 200:
             raise _failure(request, stream, await stream.read())
-        loop, lines = asyncio.get_running_loop(), LineBuffer()
+        lines = LineBuffer()
         self._heard()
-        silence.reschedule(loop.time() + self._longest_silence)
+        self._expect_more(silence)
         async for chunk in stream.chunks():
             try:
                 if complete := lines.feed(chunk):
                     self._intake.take_lines(complete)
             finally:
                 self._heard()
-            silence.reschedule(loop.time() + self._longest_silence)
+            self._expect_more(silence)
+
+    def _expect_more(self, silence: asyncio.Timeout) -> None:
+        """Begin to wait anew; too late when the time has run out in this very moment, and the cancellation is near."""
+        if not silence.expired():
+            silence.reschedule(asyncio.get_running_loop().time() + self._longest_silence)
 
     @property
     def _longest_silence(self) -> float:
