@@ -48,7 +48,8 @@ class Wire:
         """Break every stream that is open."""
         now = asyncio.get_running_loop().time()
         for limit in self._open:
-            limit.reschedule(now)
+            if not limit.expired():
+                limit.reschedule(now)
 
     async def _travel(self) -> None:
         await asyncio.sleep(self._random.uniform(0.0, self._latency))
@@ -121,7 +122,7 @@ class Socket:
             self._trace.say(f"{self._name} {_shown(request)} → {type(error).__name__}")
             raise
         await self._wait_if_dead()
-        # 404 to a write is the answer to a stale view: it may come as often as the world changes, until the view has come
+        # 404 to a write answers a stale view: it may come as often as the world changes until the view is there
         if request.method == "GET" or (response.status >= 400 and response.status != 404):
             self._trace.count_vain_request()
         if request.method == "POST" and response.status == 201:
