@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import ast
 import importlib
 import inspect
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 
+import pyctrl
 from tools.public_names import SNAPSHOT, doors, public_names
 
 
@@ -37,3 +42,35 @@ def test_public_classes_and_functions_are_documented(door: str) -> None:
     ]
 
     assert not silent, ", ".join(silent)
+
+
+def test_the_facade_gives_the_rooms_own_names() -> None:
+    """Each name of `pyctrl` is, at run time, the very object of the room that type checkers see it come from."""
+    source = ast.parse(Path(pyctrl.__file__).read_text())
+    seen = {
+        alias.name: node.module
+        for node in ast.walk(source)
+        if isinstance(node, ast.ImportFrom) and node.module and node.module.startswith("pyctrl.")
+        for alias in node.names
+    }
+
+    assert sorted(seen) == sorted(pyctrl.__all__)
+    assert [n for n, room in seen.items() if getattr(pyctrl, n) is not getattr(importlib.import_module(room), n)] == []
+
+
+def test_importing_pyctrl_imports_no_room() -> None:
+    """`import pyctrl` alone costs next to nothing; its names and rooms come when they are used."""
+    code = (
+        "import sys, pyctrl; before = {m for m in sys.modules if m.startswith('pyctrl.')}; pyctrl.Manager; "
+        "print(sorted(before), pyctrl.cluster.__name__)"
+    )
+
+    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+
+    assert told == "[] pyctrl.cluster\n"
+
+
+def test_a_name_that_is_not_there_is_an_attribute_error() -> None:
+    """A misspelt name says so, as with any module."""
+    with pytest.raises(AttributeError, match="module 'pyctrl' has no attribute 'Managr'"):
+        assert pyctrl.Managr  # type: ignore[attr-defined]

@@ -13,38 +13,44 @@ This is the beginner's door: the names that most operators need. Each room has i
 `pyctrl.api` (objects, names, selectors), `pyctrl.kinds` (the built-in kinds), `pyctrl.client`, `pyctrl.cache`,
 `pyctrl.controller`, `pyctrl.manager`, `pyctrl.errors`, and for tests and development `pyctrl.apiserver`,
 `pyctrl.cluster` and `pyctrl.testing`.
+
+Nothing is imported before it is used: `pyctrl apiserver` is up before a door that opens all rooms would be.
 """
 
-from pyctrl._log import configure_logging
-from pyctrl.api import (
-    Condition,
-    CustomResource,
-    GroupVersionKind,
-    Int32,
-    Int64,
-    IntOrString,
-    Key,
-    LabelSelector,
-    Metadata,
-    Model,
-    ObjectMeta,
-    OwnerReference,
-    Quantity,
-    Time,
-    Unstructured,
-    add_finalizer,
-    has_finalizer,
-    is_deleting,
-    remove_finalizer,
-    set_condition,
-    set_controller_reference,
-    set_owner_reference,
-)
-from pyctrl.cache import CachedClient
-from pyctrl.client import Client, Config, JsonPatch, MergePatch, merge_from
-from pyctrl.controller import Builder, Controller, Reconciler, Request, Result, for_owner, mapped
-from pyctrl.errors import ApiError, PyctrlError, TerminalError
-from pyctrl.manager import Manager
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pyctrl._log import configure_logging
+    from pyctrl.api import (
+        Condition,
+        CustomResource,
+        GroupVersionKind,
+        Int32,
+        Int64,
+        IntOrString,
+        Key,
+        LabelSelector,
+        Metadata,
+        Model,
+        ObjectMeta,
+        OwnerReference,
+        Quantity,
+        Time,
+        Unstructured,
+        add_finalizer,
+        has_finalizer,
+        is_deleting,
+        remove_finalizer,
+        set_condition,
+        set_controller_reference,
+        set_owner_reference,
+    )
+    from pyctrl.cache import CachedClient
+    from pyctrl.client import Client, Config, JsonPatch, MergePatch, merge_from
+    from pyctrl.controller import Builder, Controller, Reconciler, Request, Result, for_owner, mapped
+    from pyctrl.errors import ApiError, PyctrlError, TerminalError
+    from pyctrl.manager import Manager
 
 __all__ = [
     "ApiError",
@@ -88,3 +94,21 @@ __all__ = [
     "set_controller_reference",
     "set_owner_reference",
 ]
+
+# Each imports those before it, so that looking for a name from the left imports nothing that it does not need.
+_ROOMS = ("_log", "errors", "api", "client", "cache", "controller", "manager")
+_OTHER_ROOMS = ("kinds", "apiserver", "cluster", "testing")
+
+if not TYPE_CHECKING:  # type checkers would take it as a promise of any name
+
+    def __getattr__(name: str) -> object:
+        if name in _ROOMS or name in _OTHER_ROOMS:
+            return import_module(f"{__name__}.{name}")
+        if name in __all__:
+            rooms = (import_module(f"{__name__}.{room}") for room in _ROOMS)
+            value = globals()[name] = next(getattr(room, name) for room in rooms if name in room.__all__)
+            return value
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+    def __dir__() -> list[str]:
+        return sorted({*globals(), *__all__, *_ROOMS, *_OTHER_ROOMS})
