@@ -57,17 +57,18 @@ class Feed:
         self._current, self._former = 1 << 2 * number, 2 << 2 * number
         self._others = ~(self._current | self._former)
         self._is_listing = False
+        self._older: list[Record] = []  # of the list that is on its way: what the store has in a newer state
 
-    @property
-    def mark(self) -> int:
-        """The bit of what this feed has had before: a list that is on its way has to confirm it."""
-        return self._former if self._is_listing else self._current
+    def keep(self, record: Record) -> None:
+        """Hold an object that another feed lets go; a list that is on its way has to confirm it, or has already."""
+        if not record.held & (self._current | self._former):
+            record.held |= self._former if self._is_listing else self._current
 
     def begin_list(self) -> None:
         """Begin a list from its start, also when the one before has not come to its end."""
         if self._is_listing:
             self._take_back()
-        self._is_listing = True
+        self._is_listing, self._older = True, []
         self._current, self._former = self._former, self._current
 
     def _take_back(self) -> None:
@@ -79,6 +80,7 @@ class Feed:
 
     def end_list(self, version: int) -> None:
         """End a list: the store loses what was not in it and no other feed holds. `version` is the list's."""
+        self._go_back(version)
         for record in self._unlisted():
             self._let_go(record, record)
             if not record.held:
@@ -90,6 +92,20 @@ class Feed:
             self._tell_vanished(self._overlay.clear())
         self.progress = version
         self._tell_vanished(self._overlay.caught_up(self.number, version))
+
+    def _go_back(self, version: int) -> None:
+        """Take older states than the store's after all, when the list should know better.
+
+        It should not when another feed has been further than the list, and has let go of the object since. It should
+        when the server was restored from a backup: then states change that are no newer than the list, or this feed
+        itself has been further.
+        """
+        for record in self._older:
+            old = self._store.get(record.namespace, record.name)
+            if old is not None and record.version < old.version and (old.version <= version or version < self.progress):
+                self._replace(old, record)
+                self._overlay.saw(record)
+        self._older = []
 
     def _unlisted(self) -> list[Record]:
         return [record for record in self._store if record.held & self._former]
@@ -108,6 +124,8 @@ class Feed:
             self._replace(old, record)
         else:
             old.held = old.held & self._others | self._current
+            if self._is_listing and UNORDERED < record.version < old.version:
+                self._older.append(record)
             return
         if self._overlaid:
             self._overlay.saw(record)
@@ -130,8 +148,6 @@ class Feed:
     def _is_news(self, old: Record, new: Record) -> bool:
         if UNORDERED in (old.version, new.version):
             return old.data != new.data
-        if self._is_listing and not old.held & ~self._former:
-            return old.version != new.version  # nobody knows better than this list, even if it goes back in time
         return old.version < new.version
 
     def remove(self, record: Record) -> None:
@@ -152,7 +168,7 @@ class Feed:
         if len(self._siblings) > 1 and record.uid == state.uid:
             for feed in self._siblings:
                 if feed is not self and feed.progress < state.version and feed.coverage.matches(state):
-                    record.held |= feed.mark
+                    feed.keep(record)
 
     def _remove(self, old: Record, change: Deleted) -> None:
         self._store.remove(old)

@@ -71,7 +71,7 @@ class Witness(Mirror):
 
     def __init__(self, *, is_strict: bool) -> None:
         super().__init__()
-        self.is_strict = is_strict  # of different selectors, one that lags behind may tell of the time before
+        self.is_strict = is_strict  # of different selectors, one that lags behind may bring back what has left another
         self.latest: dict[str, int] = {}
         self.told: Counter[str] = Counter()
 
@@ -81,7 +81,7 @@ class Witness(Mirror):
             return
         record = change.old if isinstance(change, Deleted) else change.new
         latest = self.latest.get(record.uid, 0)
-        if self.is_strict and not isinstance(change, Deleted):
+        if isinstance(change, Updated) or (self.is_strict and not isinstance(change, Deleted)):
             assert record.version > latest, "an older state was told than before"
         self.latest[record.uid] = record.version
         self.told[record.name] += 1
@@ -100,7 +100,8 @@ class CacheMachine(RuleBasedStateMachine):
         for coverage in self.coverages:
             self.view.add_feed(coverage, [self.mirror])
         self.view.add_index("label", lambda r: [r.labels["l"]])
-        self.positions = [-1] * len(self.coverages)  # -1: never listed
+        self.positions = [-1] * len(self.coverages)  # -1: not listed, or listing anew
+        self.lists: dict[int, tuple[int, list[Happened]]] = {}  # that are on their way: version, what is to come
         self.late: list[Happened] = []  # answers that are on their way
         self.own: dict[str, Happened] = {}  # the newest own write of each name whose answer has come
         self.was_shown: dict[str, tuple[str, int]] = {}  # by name: a uid, and how much was told of the name by then
@@ -161,17 +162,29 @@ class CacheMachine(RuleBasedStateMachine):
     def _feeds(self) -> st.SearchStrategy[int]:
         return st.integers(0, len(self.coverages) - 1)
 
-    @rule(data=st.data(), is_broken_off=st.booleans())
-    def informer_lists(self, data: st.DataObject, is_broken_off: bool) -> None:
+    @rule(data=st.data())
+    def informer_begins_to_list(self, data: st.DataObject) -> None:
+        """From its start, also when the list before has not come to its end."""
         number = data.draw(self._feeds())
         feed, version = self.view.feeds[number], self.world.version
         feed.begin_list()
         items = [s for s in self.world.states(version) if feed.coverage.matches(self.read(s.bytes))]
-        for state in items[: len(items) // 2] if is_broken_off else items:
+        self.positions[number], self.lists[number] = -1, (version, items)
+
+    @precondition(lambda self: self.lists)
+    @rule(data=st.data(), count=st.integers(1, 4))
+    def informer_takes_items(self, data: st.DataObject, count: int) -> None:
+        """Whatever happens between the items of a list, on the other feeds too."""
+        number = data.draw(st.sampled_from(sorted(self.lists)))
+        feed, (version, items) = self.view.feeds[number], self.lists[number]
+        for state in items[:count]:
             feed.put(self.read(state.bytes))
-        self.positions[number] = -1 if is_broken_off else version
-        if not is_broken_off:
+        if len(items) < count:
             feed.end_list(version)
+            self.positions[number] = version
+            del self.lists[number]
+        else:
+            self.lists[number] = version, items[count:]
 
     @rule(data=st.data(), count=st.integers(1, 4), has_bookmark=st.booleans(), is_repeated=st.booleans())
     def informer_watches(self, data: st.DataObject, count: int, has_bookmark: bool, is_repeated: bool) -> None:
@@ -337,6 +350,55 @@ def test_what_leaves_one_selector_is_not_missing_while_another_lags_behind() -> 
     assert view.overlay.find(Key("default", "a")) is None
 
 
+def test_a_list_does_not_take_back_what_another_part_has_seen() -> None:
+    """A part that lists anew brings older states than another has told of, and let go of since: nothing goes back."""
+    mirror, read = Mirror(), RecordReader()
+    view = View(CONFIGMAP, read)
+    lagging, quick = [view.add_feed(Coverage(labels=LabelSelector.parse(text)), [mirror]) for text in ("l", "l=x")]
+    quick.begin_list()
+    quick.end_list(1)
+    lagging.begin_list()
+    quick.put(read(body("a", 5, labels={"l": "x"})))
+    quick.remove(read(body("a", 6, labels={"l": "x"})))
+    quick.passed(6)
+    lagging.put(read(body("a", 4, labels={"l": "x"})))
+    lagging.end_list(4)
+    assert mirror.versions == {("default", "a"): 5}, "the lagging part will tell what became of it"
+    lagging.remove(read(body("a", 6, labels={"l": "x"})))
+    assert [type(change) for change in mirror.changes] == [Created, Deleted]
+
+
+def test_two_parts_that_list_at_once_lose_nothing() -> None:
+    """What one part of a kind lets go at the end of its list stays if the list of another has had it already."""
+    mirror, read = Mirror(), RecordReader()
+    view = View(CONFIGMAP, read)
+    every, labelled = [view.add_feed(coverage, [mirror]) for coverage in (Coverage(), Coverage(labels=X))]
+    for feed in (every, labelled):
+        feed.begin_list()
+        feed.put(read(body("a", 2, labels={"l": "x"})))
+        feed.end_list(2)
+    every.begin_list()
+    labelled.begin_list()
+    every.put(read(body("a", 3)))  # without the label now
+    labelled.end_list(4)
+    every.end_list(4)
+    assert view.find(Key("default", "a")) is not None
+    assert [type(change) for change in mirror.changes] == [Created, Updated]
+
+
+def test_a_restored_server_takes_everything_back() -> None:
+    """A list that is older than what came before is right all the same: the server was restored from a backup."""
+    mirror, read = Mirror(), RecordReader()
+    view = View(CONFIGMAP, read)
+    feed = view.add_feed(Coverage(), [mirror])
+    for version in (9, 4):
+        feed.begin_list()
+        feed.put(read(body("a", version - 1)))
+        feed.end_list(version)
+    assert mirror.versions == {("default", "a"): 3}
+
+
+X = LabelSelector.parse("l=x")
 STEPS = settings(max_examples=60, stateful_step_count=30, deadline=None)
 TestWholeKind = WholeKindMachine.TestCase
 TestWholeKind.settings = STEPS
