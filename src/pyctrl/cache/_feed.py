@@ -80,29 +80,30 @@ class Feed:
 
     def end_list(self, version: int) -> None:
         """End a list: the store loses what was not in it and no other feed holds. `version` is the list's."""
-        self._go_back(version)
+        is_restored = version < self.progress  # from a backup: versions cannot be compared with before
+        self._go_back(version, is_restored=is_restored)
         for record in self._unlisted():
+            if record.version > version and not is_restored:  # of another feed, which is further than this list
+                record.held = record.held & self._others | self._current
+                continue
             self._let_go(record, record)
             if not record.held:
                 self._remove(record, Deleted(record, was_seen=False))
         self._is_listing = False
         self.is_synced = True
-        if version < self.progress:
-            # the server was restored from a backup: versions cannot be compared with before
+        if is_restored:
             self._tell_vanished(self._overlay.clear())
         self.progress = version
         self._tell_vanished(self._overlay.caught_up(self.number, version))
 
-    def _go_back(self, version: int) -> None:
-        """Take older states than the store's after all, when the list should know better.
+    def _go_back(self, version: int, *, is_restored: bool) -> None:
+        """Take older states than the store's after all, unless another feed was just further than the list.
 
-        It should not when another feed has been further than the list, and has let go of the object since. It should
-        when the server was restored from a backup: then states change that are no newer than the list, or this feed
-        itself has been further.
+        What the list should have known is a server that was restored from a backup, too.
         """
         for record in self._older:
             old = self._store.get(record.namespace, record.name)
-            if old is not None and record.version < old.version and (old.version <= version or version < self.progress):
+            if old is not None and record.version < old.version and (is_restored or old.version <= version):
                 self._replace(old, record)
                 self._overlay.saw(record)
         self._older = []

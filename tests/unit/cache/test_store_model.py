@@ -368,6 +368,23 @@ def test_a_list_does_not_take_back_what_another_part_has_seen() -> None:
     assert [type(change) for change in mirror.changes] == [Created, Deleted]
 
 
+def test_a_list_does_not_end_what_began_after_it() -> None:
+    """What another part has told of after the state of a list is not missing from that list."""
+    mirror, read = Mirror(), RecordReader()
+    view = View(CONFIGMAP, read)
+    lagging, quick = [view.add_feed(Coverage(labels=LabelSelector.parse(text)), [mirror]) for text in ("l", "l=x")]
+    quick.begin_list()
+    quick.end_list(1)
+    lagging.begin_list()
+    quick.put(read(body("a", 5, labels={"l": "x"})))
+    quick.remove(read(body("a", 6, labels={"l": "x"})))
+    quick.passed(6)
+    lagging.end_list(4)
+    lagging.put(read(body("a", 5, labels={"l": "x"})))
+    lagging.remove(read(body("a", 6, labels={"l": "x"})))
+    assert [type(change) for change in mirror.changes] == [Created, Deleted]
+
+
 def test_two_parts_that_list_at_once_lose_nothing() -> None:
     """What one part of a kind lets go at the end of its list stays if the list of another has had it already."""
     mirror, read = Mirror(), RecordReader()
