@@ -11,7 +11,7 @@ from ._components import Components
 from ._conversions import convert
 from ._metadata import validate_metadata, validate_metadata_update
 from ._schema import JSON, Node
-from ._status import OnDecoded, bump_generation, carry_system_fields, keep_metadata, nothing
+from ._status import bump_generation, keep_metadata
 from ._strict import report_unknown
 from ._typed import DecodeFailed, decode, empty
 
@@ -83,7 +83,7 @@ class BuiltinType:
     def decode(
         self, obj: dict[str, JSON], *, field_validation: str, warnings: list[str], duplicates: Sequence[str] = ()
     ) -> None:
-        """Bring the object into the form of its Go type; unknown fields are refused, warned about or dropped."""
+        """Bring the object into the form of its Go type and fill defaults; unknown fields are refused or dropped."""
         unknown: list[str] = []
         try:
             read = decode(self.schema, obj, unknown)
@@ -93,24 +93,11 @@ class BuiltinType:
         obj.clear()
         obj.update(read)
         obj["kind"], obj["apiVersion"] = self.kind, self.api_version
+        self.strategy.default(obj)
 
-    def prepare_create(
-        self,
-        obj: dict[str, JSON],
-        *,
-        field_validation: str,
-        warnings: list[str],
-        duplicates: Sequence[str] = (),
-        on_decoded: OnDecoded = nothing,
-    ) -> None:
-        """Decode, default, strip what only the server writes, and check."""
-        self.decode(obj, field_validation=field_validation, warnings=warnings, duplicates=duplicates)
-        strategy = self.strategy
-        metadata = obj["metadata"]
-        for key in ("deletionTimestamp", "deletionGracePeriodSeconds", "selfLink", "generation"):
-            metadata.pop(key, None)
-        strategy.default(obj)
-        on_decoded(obj)
+    def prepare_create(self, obj: dict[str, JSON], *, warnings: list[str]) -> None:
+        """Strip what only the server writes, decide what it decides, and check."""
+        strategy, metadata = self.strategy, obj["metadata"]
         if self.has_generation:
             metadata["generation"] = 1
         if "status" in self.subresources and not strategy.keeps_status_on_create:
@@ -128,22 +115,10 @@ class BuiltinType:
             obj["status"] = empty(node)
 
     def prepare_update(
-        self,
-        new: dict[str, JSON],
-        old: dict[str, JSON],
-        *,
-        subresource: str | None,
-        field_validation: str,
-        warnings: list[str],
-        duplicates: Sequence[str] = (),
-        on_decoded: OnDecoded = nothing,
+        self, new: dict[str, JSON], old: dict[str, JSON], *, subresource: str | None, warnings: list[str]
     ) -> None:
-        """Decode and default, keep what this door may not change, count the generation, and check."""
-        self.decode(new, field_validation=field_validation, warnings=warnings, duplicates=duplicates)
+        """Keep what this door may not change, count the generation, and check."""
         strategy = self.strategy
-        carry_system_fields(new["metadata"], old["metadata"])
-        strategy.default(new)
-        on_decoded(new)
         if subresource == "status":
             self._keep_all_but_status(new, old)
         elif "status" in self.subresources and "status" in old:

@@ -13,7 +13,7 @@ from ._metadata import finalizer_warnings, validate_labels, validate_metadata, v
 from ._paths import value_at
 from ._pruning import prune
 from ._schema import JSON, Node, compile_structural
-from ._status import OnDecoded, bump_generation, carry_system_fields, nothing
+from ._status import bump_generation
 from ._strict import report_unknown
 from ._typed import DecodeFailed, decode
 from ._validation import validate, validate_list_types
@@ -116,21 +116,9 @@ class CustomType:
         unknown.extend(f"{path}.{each}" for each in found)
         return read
 
-    def prepare_create(
-        self,
-        obj: dict[str, JSON],
-        *,
-        field_validation: str,
-        warnings: list[str],
-        duplicates: Sequence[str] = (),
-        on_decoded: OnDecoded = nothing,
-    ) -> None:
-        """Decode, strip what only the server writes, and check."""
-        self.decode(obj, field_validation=field_validation, warnings=warnings, duplicates=duplicates)
+    def prepare_create(self, obj: dict[str, JSON], *, warnings: list[str]) -> None:
+        """Strip what only the server writes, and check."""
         metadata = obj["metadata"]
-        for key in ("deletionTimestamp", "deletionGracePeriodSeconds", "selfLink"):
-            metadata.pop(key, None)
-        on_decoded(obj)
         if "status" in self.subresources:
             obj.pop("status", None)
         metadata["generation"] = 1
@@ -141,20 +129,9 @@ class CustomType:
         warnings.extend(finalizer_warnings(metadata, None))
 
     def prepare_update(
-        self,
-        new: dict[str, JSON],
-        old: dict[str, JSON],
-        *,
-        subresource: str | None,
-        field_validation: str,
-        warnings: list[str],
-        duplicates: Sequence[str] = (),
-        on_decoded: OnDecoded = nothing,
+        self, new: dict[str, JSON], old: dict[str, JSON], *, subresource: str | None, warnings: list[str]
     ) -> None:
-        """Decode, keep what this door may not change, count the generation, and check."""
-        self.decode(new, field_validation=field_validation, warnings=warnings, duplicates=duplicates)
-        carry_system_fields(new["metadata"], old["metadata"])
-        on_decoded(new)
+        """Keep what this door may not change, count the generation, and check."""
         if subresource == "status":
             _keep_all_but_status(new, old)
         elif "status" in self.subresources:

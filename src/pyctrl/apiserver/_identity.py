@@ -43,7 +43,7 @@ def tidy(metadata: dict[str, Any]) -> None:
 
 def begin_life(metadata: dict[str, Any], random: Random) -> None:
     """Give a new object its system fields, whatever the client wrote into them."""
-    for name in ("deletionTimestamp", "deletionGracePeriodSeconds", "selfLink", "generation"):
+    for name in ("deletionTimestamp", "deletionGracePeriodSeconds", "selfLink"):
         metadata.pop(name, None)
     metadata["creationTimestamp"] = timestamp()
     metadata["uid"] = new_uid(random)

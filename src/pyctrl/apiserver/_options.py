@@ -179,6 +179,18 @@ def parse_version(text: str) -> int | None:
     return int(text)
 
 
+def parse_object_version(text: str) -> int:
+    """Read the resource version of an object; 0 when it has none.
+
+    Raises:
+        Refused: 500 without a reason, it is no number.
+    """
+    wrong = _number_problem(text, bits=64) if text else ""
+    if wrong:
+        raise unclassified(f'strconv.ParseUint: parsing "{text}": {wrong}')
+    return int(text or 0)
+
+
 def parse_list_version(text: str) -> int | None:
     """Read the resource version of a list, where a wrong one is 400."""
     try:

@@ -11,7 +11,6 @@ from ._builtins import Strategies
 from ._components import Components
 from ._custom_type import CustomType, types_of
 from ._schema import JSON, Node
-from ._status import OnDecoded, nothing
 
 DEFINITIONS = ("apiextensions.k8s.io", "v1", "customresourcedefinitions")
 
@@ -19,10 +18,9 @@ DEFINITIONS = ("apiextensions.k8s.io", "v1", "customresourcedefinitions")
 class ResourceType(Protocol):
     """One resource in one version: what it is called and how its objects are brought into form.
 
-    `prepare_*` change the object in place and raise `Refused` when it is not acceptable. They expect system metadata
-    (name, namespace, uid, creationTimestamp) to be set by the caller before a create. `on_decoded` is called with the
-    object when it is decoded and defaulted, before the server's own decisions: managed fields and admission belong
-    there.
+    `decode` brings what a client sent into form; then come managed fields and admission, the system's metadata, and
+    `prepare_*`, which makes the server's own decisions. All of them change the object in place and raise `Refused` when
+    it is not acceptable.
     """
 
     group: str
@@ -45,28 +43,12 @@ class ResourceType(Protocol):
     def api_version(self) -> str: ...
     @property
     def schema(self) -> Node: ...
-    def prepare_create(
-        self,
-        obj: dict[str, JSON],
-        *,
-        field_validation: str,
-        warnings: list[str],
-        duplicates: Sequence[str] = (),
-        on_decoded: OnDecoded = nothing,
-    ) -> None: ...
-    def prepare_update(
-        self,
-        new: dict[str, JSON],
-        old: dict[str, JSON],
-        *,
-        subresource: str | None,
-        field_validation: str,
-        warnings: list[str],
-        duplicates: Sequence[str] = (),
-        on_decoded: OnDecoded = nothing,
-    ) -> None: ...
     def decode(
         self, obj: dict[str, JSON], *, field_validation: str, warnings: list[str], duplicates: Sequence[str] = ()
+    ) -> None: ...
+    def prepare_create(self, obj: dict[str, JSON], *, warnings: list[str]) -> None: ...
+    def prepare_update(
+        self, new: dict[str, JSON], old: dict[str, JSON], *, subresource: str | None, warnings: list[str]
     ) -> None: ...
     def blank(self) -> dict[str, JSON]: ...
     def selectable_fields(self, obj: Mapping[str, JSON]) -> Mapping[str, str]: ...

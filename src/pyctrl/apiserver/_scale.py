@@ -64,7 +64,7 @@ class Scales:
             raise conflict(request.target.resource, stored.name, request.target.group)
         new, old = stored.read(resource), stored.read(resource)
         _set(new, _path(resource, "specReplicasPath"), _replicas(scale, stored.name))
-        change = Change(new=new, old=old, options=options, duplicates=[])
+        change = Change(new=new, old=old, options=options)
         self._writes.update(request, stored, change)
         written = new if options.dry_run else self._backend.live(request).read(resource)
         return _answered(scale_of(written, resource), request.form)

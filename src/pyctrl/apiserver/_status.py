@@ -2,32 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import TypeAlias
+from collections.abc import Mapping, Sequence
 
 from ._schema import JSON
 
-OnDecoded: TypeAlias = Callable[[dict[str, JSON]], None]
-
-
-def nothing(_obj: dict[str, JSON]) -> None:
-    """Do nothing when an object is decoded."""
-
-
 _NOT_CONTENT = frozenset({"metadata", "status", "apiVersion", "kind"})
 STATUS_RESETS = ("labels", "annotations", "finalizers", "ownerReferences", "generation", "selfLink")
-
-
-def carry_system_fields(new: dict[str, JSON], old: Mapping[str, JSON]) -> None:
-    """Take over what a client may leave out of a replacement and never changes by it."""
-    for key in ("uid", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds", "name", "namespace"):
-        if not new.get(key) and old.get(key) is not None:
-            new[key] = old[key]
-    if "generation" in old:
-        new["generation"] = old["generation"]
-    else:
-        new.pop("generation", None)
-    new.pop("selfLink", None)
 
 
 def keep_metadata(new: dict[str, JSON], old: Mapping[str, JSON], keys: Sequence[str]) -> None:

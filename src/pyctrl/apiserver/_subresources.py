@@ -43,7 +43,7 @@ class Subresources:
         finalizers = (body.get("spec") or {}).get("finalizers")
         new["spec"] = {"finalizers": finalizers} if finalizers else {}
         keep_life(new["metadata"], old["metadata"])
-        change = Change(new=new, old=old, options=options, duplicates=[])
+        change = Change(new=new, old=old, options=options)
         return self._writes.commit(request, stored, change)
 
     def bind(self, request: Request) -> Answer:
@@ -64,7 +64,7 @@ class Subresources:
             )
         new["spec"]["nodeName"] = node
         _scheduled(new)
-        self._writes.commit(request, stored, Change(new=new, old=old, options=options, duplicates=[]))
+        self._writes.commit(request, stored, Change(new=new, old=old, options=options))
         status = {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success", "code": 201}
         return answer_value(status, request.form, 201)
 

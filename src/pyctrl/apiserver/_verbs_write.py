@@ -35,10 +35,10 @@ from ._deletion import is_finished, is_namespace
 from ._forms import answer_object, answer_value, is_custom, typed_first
 from ._identity import begin_life, generated_name, keep_life
 from ._managed_fields import track
-from ._options import WriteOptions, write_options
+from ._options import WriteOptions, parse_object_version, write_options
 from ._patch import APPLY, check_patch_type, decode_apply, outcome_unfit, patched
 from ._request import Request
-from ._status import nothing, same_content
+from ._status import same_content
 from ._storage import Stored, api_version
 
 GENERATE_ATTEMPTS = 8  # kube-apiserver's own
@@ -46,12 +46,11 @@ GENERATE_ATTEMPTS = 8  # kube-apiserver's own
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Change:
-    """A new state for a live object, before it is checked."""
+    """A new state for a live object, decoded and not yet checked."""
 
     new: dict[str, Any]
     old: dict[str, Any]
     options: WriteOptions
-    duplicates: list[str]
     is_apply: bool = False
 
 
@@ -68,45 +67,42 @@ class Writes:
         if request.resource.namespaced and not request.target.namespace:
             raise method_not_allowed()
         options = write_options(request.query, "CreateOptions")
-        obj = decode_object(request.body, request.headers, request.resource.kind)
-        duplicates = duplicates_in(request.body, obj)
-        check_typed(obj, request.resource, request.body)
-        check_kind(obj, request.resource)
-        check_namespace_matches(metadata_of(obj, request.resource), request)
-        return self.create_object(request, obj, options, duplicates=duplicates)
+        obj = self._decoded(request, options)
+        check_namespace_matches(obj["metadata"], request)
+        return self.create_object(request, obj, options)
 
     def create_object(
-        self,
-        request: Request,
-        obj: dict[str, Any],
-        options: WriteOptions,
-        *,
-        duplicates: list[str],
-        applied: bool = False,
+        self, request: Request, obj: dict[str, Any], options: WriteOptions, *, applied: bool = False
     ) -> Answer:
         """Create an object that was decoded, for POST and for an apply to a name that is free."""
         resource, metadata = request.resource, obj["metadata"]
-        self._backend.check_namespace(request, str(metadata.get("name") or ""))
-        if metadata.get("resourceVersion"):
-            raise unclassified("resourceVersion should not be set on objects to be created")
+        if not applied:
+            self._track(request, obj, None)
+        self._backend.check_namespace(request, metadata.get("name", ""))
         self._name(request, metadata)
         begin_life(metadata, self._backend.random)
-        resource.prepare_create(
-            obj,
-            field_validation=options.field_validation,
-            warnings=request.warnings,
-            duplicates=duplicates,
-            on_decoded=nothing if applied else lambda decoded: self._track(request, decoded, None),
-        )
-        self._check_free(request, obj["metadata"])
+        resource.prepare_create(obj, warnings=request.warnings)
+        _check_unversioned(metadata)
+        self._check_free(request, metadata)
         if options.dry_run:
             return answer_value(typed_first(obj, resource), request.form, 201)
         return answer_object(self._backend.put(obj, resource), resource, request.form, 201)
 
+    @staticmethod
+    def _decoded(request: Request, options: WriteOptions) -> dict[str, Any]:
+        """Read the object that a client sent, defaulted."""
+        resource = request.resource
+        obj = decode_object(request.body, request.headers, resource.kind)
+        duplicates = duplicates_in(request.body, obj)
+        check_typed(obj, resource, request.body)
+        check_kind(obj, resource)
+        _decode(obj, request, options, duplicates)
+        return obj
+
     def _name(self, request: Request, metadata: dict[str, Any]) -> None:
         """Generate a name, where one is wanted, that is free if luck allows."""
-        prefix = metadata.get("generateName")
-        if metadata.get("name") or not isinstance(prefix, str) or not prefix:
+        prefix: str = metadata.get("generateName", "")
+        if metadata.get("name") or not prefix:
             return
         collection = self._backend.collection(request.resource)
         for _ in range(GENERATE_ATTEMPTS):
@@ -126,18 +122,15 @@ class Writes:
     def replace(self, request: Request) -> Answer:
         """PUT to an object, or to its status."""
         options = write_options(request.query, "UpdateOptions")
-        obj = decode_object(request.body, request.headers, request.resource.kind)
-        duplicates = duplicates_in(request.body, obj)
-        check_typed(obj, request.resource, request.body)
-        check_kind(obj, request.resource)
-        metadata = metadata_of(obj, request.resource)
+        obj = self._decoded(request, options)
+        metadata = obj["metadata"]
         check_place(metadata, request)
         if _is_made_by_put(request) and self._backend.find(request) is None:
             metadata.pop("resourceVersion", None)
-            return self.create_object(request, obj, options, duplicates=duplicates)
+            return self.create_object(request, obj, options)
         stored = self._backend.live(request)
         self._check_uid(request, metadata, stored)
-        change = Change(new=obj, old=stored.read(request.resource), options=options, duplicates=duplicates)
+        change = Change(new=obj, old=stored.read(request.resource), options=options)
         return self.update(request, stored, change)
 
     def _check_uid(self, request: Request, metadata: dict[str, Any], stored: Stored) -> None:
@@ -161,12 +154,13 @@ class Writes:
         stored = self._backend.live(request)
         new, duplicates = patched(stored.read(request.resource), request, media)
         check_kind(new, request.resource)
-        check_place(metadata_of(new, request.resource), request)
-        change = Change(new=new, old=stored.read(request.resource), options=options, duplicates=duplicates)
         try:
-            return self.update(request, stored, change)
+            _decode(new, request, options, duplicates)
         except Unfit as unfit:
             raise outcome_unfit(stored.read(request.resource), request, media, unfit.why) from None
+        check_place(new["metadata"], request)
+        change = Change(new=new, old=stored.read(request.resource), options=options)
+        return self.update(request, stored, change)
 
     def _apply(self, request: Request, options: WriteOptions) -> Answer:
         """Server-side apply: creates what is not there."""
@@ -190,11 +184,12 @@ class Writes:
             force=options.force,
             subresource=target.subresource or None,
         )
+        _decode(merged, request, options, [])
         if stored is None or live is None:
             if metadata.get("uid"):
                 raise _apply_to_missing(request, metadata["uid"])
-            return self.create_object(request, merged, options, duplicates=[], applied=True)
-        change = Change(new=merged, old=live, options=options, duplicates=[], is_apply=True)
+            return self.create_object(request, merged, options, applied=True)
+        change = Change(new=merged, old=live, options=options, is_apply=True)
         return self.update(request, stored, change)
 
     # -- the common end of replace and patch -------------------------------------------------------------------
@@ -202,27 +197,20 @@ class Writes:
     def update(self, request: Request, stored: Stored, change: Change) -> Answer:
         """Check a new state against the live one and store it."""
         resource, new, old = request.resource, change.new, change.old
-        self._check_version(request, new["metadata"].get("resourceVersion"), stored)
+        self._check_version(request, new["metadata"].get("resourceVersion", ""), stored)
         new["metadata"]["resourceVersion"] = str(stored.version)
         keep_life(new["metadata"], old["metadata"])
         if is_namespace(resource):
             new["spec"] = old.get("spec") or {}  # its finalizers have a door of their own, and there is nothing else
-        resource.prepare_update(
-            new,
-            old,
-            subresource=request.target.subresource or None,
-            field_validation=change.options.field_validation,
-            warnings=request.warnings,
-            duplicates=change.duplicates,
-        )
+        resource.prepare_update(new, old, subresource=request.target.subresource or None, warnings=request.warnings)
         return self.commit(request, stored, change)
 
     @staticmethod
-    def _check_version(request: Request, version: object, stored: Stored) -> None:
+    def _check_version(request: Request, text: str, stored: Stored) -> None:
         """Refuse a write for another version; most built-in kinds may be overwritten without naming one."""
-        target = request.target
+        target, version = request.target, parse_object_version(text)
         if version:
-            if version != str(stored.version):
+            if version != stored.version:
                 raise conflict(target.resource, stored.name, target.group)
         elif is_custom(request.resource) or target.resource in _VERSIONED:
             cause = invalid_value("metadata.resourceVersion", 0, "must be specified for an update")
@@ -255,6 +243,18 @@ class Writes:
             subresource=request.target.subresource or None,
             type=request.resource,
         )
+
+
+def _decode(obj: dict[str, Any], request: Request, options: WriteOptions, duplicates: list[str]) -> None:
+    validation, warnings = options.field_validation, request.warnings
+    request.resource.decode(obj, field_validation=validation, warnings=warnings, duplicates=duplicates)
+
+
+def _check_unversioned(metadata: dict[str, Any]) -> None:
+    """Refuse to create what says that it has a version; 0 and what is no number say nothing."""
+    version = metadata.pop("resourceVersion", "")
+    if version.isdecimal() and int(version):
+        raise unclassified("resourceVersion should not be set on objects to be created")
 
 
 # Built-in kinds that, like custom ones, are replaced only by who says which version they replace.

@@ -7,6 +7,7 @@ from typing import Any
 
 from pyctrl.apiserver import Registry
 from pyctrl.apiserver._answers import Refused
+from pyctrl.apiserver._identity import keep_life
 
 GROUP = "test.example.com"
 
@@ -43,10 +44,12 @@ def create(
     assert found is not None
     created = copy.deepcopy(obj)
     created["metadata"].setdefault("uid", "uid-of-it")
+    created["metadata"].setdefault("creationTimestamp", "2026-01-01T00:00:00Z")
     if found.namespaced:
         created["metadata"].setdefault("namespace", "default")
     warnings: list[str] = []
-    found.prepare_create(created, field_validation=field_validation, warnings=warnings)
+    found.decode(created, field_validation=field_validation, warnings=warnings)
+    found.prepare_create(created, warnings=warnings)
     return created, warnings
 
 
@@ -58,7 +61,11 @@ def update(
     found = registry.by_kind(group, version, new["kind"])
     assert found is not None
     changed = copy.deepcopy(new)
-    found.prepare_update(changed, old, subresource=subresource, field_validation="Warn", warnings=[])
+    found.decode(changed, field_validation="Warn", warnings=[])
+    if found.namespaced:
+        changed["metadata"].setdefault("namespace", old["metadata"]["namespace"])
+    keep_life(changed["metadata"], old["metadata"])
+    found.prepare_update(changed, old, subresource=subresource, warnings=[])
     return changed
 
 

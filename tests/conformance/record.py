@@ -1,0 +1,208 @@
+"""Records what an API server answers to scenarios: the other half of `test_recordings.py`.
+
+    python -m tests.conformance.record SCENARIO.json ... --server URL --token T [--plain-token T] [--out DIR]
+
+A scenario is a case without answers (a case with answers is recorded anew): a `name`, what it is `about`, a list of
+`steps`. Each is run twice, in namespaces of its own; a step whose comparable answers differ is marked `loose`. What the
+scenario makes outside its namespace it names in `cleanup`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import http.client
+import json
+import ssl
+import sys
+import threading
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from urllib.parse import urlencode, urlsplit
+
+from tests.conformance._recording import CASES, JSON, Case, comparable, differences, fill, holds
+
+POLL_SECONDS = 0.05
+FURNITURE = ("configmaps/kube-root-ca.crt", "serviceaccounts/default")
+
+
+class Server:
+    """A server under record: one connection a request, certificates not checked."""
+
+    def __init__(self, url: str, tokens: Mapping[str, str]) -> None:
+        self._url = urlsplit(url)
+        self._tokens = tokens
+
+    def open(self, request: JSON, seconds: float = 60) -> tuple[http.client.HTTPConnection, http.client.HTTPResponse]:
+        """Send a request and give its answer, unread."""
+        host, port = self._url.hostname or "", self._url.port
+        connection = http.client.HTTPConnection(host, port, timeout=seconds)
+        if self._url.scheme == "https":
+            context = ssl._create_unverified_context()
+            connection = http.client.HTTPSConnection(host, port, context=context, timeout=seconds)
+        headers: dict[str, str] = {"Accept": "application/json", **(request.get("headers") or {})}
+        who = request.get("as", "admin")
+        if token := who.removeprefix("token:") if who.startswith("token:") else self._tokens.get(who):
+            headers["Authorization"] = f"Bearer {token}"
+        body, data = request.get("body"), None
+        if body is not None:
+            data = body.encode() if isinstance(body, str) else json.dumps(body).encode()
+            headers.setdefault("Content-Type", "application/json")
+        query = request.get("query")
+        target = request["path"] + ("?" + urlencode(query, doseq=True) if query else "")
+        connection.request(request.get("method", "GET"), target, body=data, headers=headers)
+        return connection, connection.getresponse()
+
+    def call(self, request: JSON) -> JSON:
+        """Give the code, the warnings and the body of an answer."""
+        connection, response = self.open(request)
+        raw = response.read()
+        connection.close()
+        observed: dict[str, JSON] = {"code": response.status}
+        if warnings := response.headers.get_all("Warning"):
+            observed["warnings"] = sorted(warnings)
+        try:
+            observed["body"] = json.loads(raw) if raw else None
+        except ValueError:
+            observed["text"] = raw.decode("utf-8", "replace").strip()
+        return observed
+
+
+class Run:
+    """One run of a scenario."""
+
+    def __init__(self, server: Server, scenario: JSON) -> None:
+        self._server = server
+        self._scenario = scenario
+        self._answers: dict[str, JSON] = {}
+        self.steps: list[JSON] = []
+        self.observed: list[JSON] = []
+
+    def run(self) -> None:
+        """Make the namespace, run all steps, and remove what was made."""
+        namespace = self._scenario["namespace"]
+        body = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": namespace}}
+        self._server.call({"method": "POST", "path": "/api/v1/namespaces", "body": body})
+        for thing in FURNITURE:
+            self._wait({"path": f"/api/v1/namespaces/{namespace}/{thing}", "until": {"code": 200}, "timeout": 10})
+        for step in self._scenario["steps"]:
+            self._run(step)
+        for path in (*self._scenario.get("cleanup", ()), f"/api/v1/namespaces/{namespace}"):
+            self._server.call({"method": "DELETE", "path": path})
+        for path in (*self._scenario.get("cleanup", ()), f"/api/v1/namespaces/{namespace}"):
+            self._wait({"path": path, "until": {"code": 404}, "timeout": 20})
+
+    def _run(self, step: JSON) -> None:
+        slot = len(self.steps)
+        self.steps.append(step)
+        self.observed.append(None)
+        try:
+            observed = self._observe(step)
+        except (KeyError, IndexError, TypeError, OSError, http.client.HTTPException) as error:
+            observed = {"code": 0, "text": f"{type(error).__name__}: {error}"}
+        self._answers[step["id"]] = self.observed[slot] = observed
+
+    def _observe(self, step: JSON) -> JSON:
+        if "watch" in step:
+            return self._watch(step["watch"])
+        if "eventually" in step:
+            return self._wait(fill(step["eventually"], self._answers))
+        return self._server.call(fill(step["request"], self._answers))
+
+    def _wait(self, request: JSON) -> JSON:
+        end = time.monotonic() + request.get("timeout", 30)
+        while True:
+            observed = self._server.call(request)
+            if holds(observed, request["until"]) or time.monotonic() > end:
+                return observed
+            time.sleep(POLL_SECONDS)
+
+    def _watch(self, watch: JSON) -> JSON:
+        spec = fill({key: value for key, value in watch.items() if key != "during"}, self._answers)
+        seconds = spec.get("timeout", 10)
+        connection, response = self._server.open(spec, seconds)
+        if response.status != 200:
+            raw = response.read()
+            try:
+                return {"code": response.status, "body": json.loads(raw)}
+            except ValueError:
+                return {"code": response.status, "text": raw.decode("utf-8", "replace").strip()}
+        events: list[JSON] = []
+        reader = threading.Thread(target=_read, args=(response, spec["events"], events), daemon=True)
+        reader.start()
+        for step in watch.get("during", ()):
+            self._run(step)
+        reader.join(seconds + 1)
+        connection.close()
+        return {"code": 200, "events": events[: spec["events"]]}
+
+
+def _read(response: http.client.HTTPResponse, count: int, events: list[JSON]) -> None:
+    try:
+        while len(events) < count:
+            line = response.readline()
+            if not line:
+                events.append("closed")
+                return
+            if line.strip():
+                events.append(json.loads(line))
+    except OSError:
+        events.append("timeout")
+
+
+def record(server: Server, scenario: JSON) -> JSON:
+    """Give a scenario with its answers; run twice, so that chance shows itself."""
+    runs = []
+    for _ in range(2):
+        runs.append(Run(server, scenario))
+        runs[-1].run()
+    first, case = runs[0], _case(scenario)
+    compared = (comparable(case, each.steps, each.observed) for each in runs)
+    pairs = zip(*compared, strict=True)
+    for step, observed, (one, other) in zip(first.steps, first.observed, pairs, strict=True):
+        step["response"] = observed if case.managed else _without_managers(observed)
+        if one != other:
+            step["loose"] = True
+            difference = next(differences(one, other), "")
+            sys.stderr.write(f"{case.name}/{step['id']} is loose: {difference}\n")
+    return scenario
+
+
+def _case(scenario: JSON) -> Case:
+    return Case(
+        name=scenario["name"],
+        namespace=scenario["namespace"],
+        managed=scenario.get("managed", False),
+        ignore=frozenset(scenario.get("ignore", ())),
+        steps=scenario["steps"],
+    )
+
+
+def _without_managers(value: JSON) -> JSON:
+    """Leave out what is not compared and makes recordings long."""
+    if isinstance(value, list):
+        return [_without_managers(each) for each in value]
+    if isinstance(value, dict):
+        return {key: _without_managers(each) for key, each in value.items() if key != "managedFields"}
+    return value
+
+
+def main() -> None:
+    """Record the scenarios that are named."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("scenarios", nargs="+", type=Path)
+    parser.add_argument("--server", required=True)
+    parser.add_argument("--token", required=True, help="bearer token of an administrator")
+    parser.add_argument("--plain-token", default="", help="bearer token of a user without rights")
+    parser.add_argument("--out", type=Path, default=CASES)
+    arguments = parser.parse_args()
+    server = Server(arguments.server, {"admin": arguments.token, "plain": arguments.plain_token})
+    for path in arguments.scenarios:
+        recorded = record(server, json.loads(path.read_text()))
+        (arguments.out / path.name).write_text(json.dumps(recorded, ensure_ascii=False, separators=(",", ":")) + "\n")
+        loose = sum(bool(step.get("loose")) for step in recorded["steps"])
+        sys.stdout.write(f"{path.stem}: {len(recorded['steps'])} steps, {loose} loose\n")
+
+
+if __name__ == "__main__":
+    main()
