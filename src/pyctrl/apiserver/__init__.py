@@ -6,9 +6,21 @@ those.
 """
 
 from ._answers import Answer
-from ._auth import User, read_token_file
+from ._audit import AuditLevel, AuditLog
+from ._auth import Peer, User, read_token_file
 from ._http import serve
 from ._resources import Registry, ResourceType
 from ._server import ApiServer
 
-__all__ = ["Answer", "ApiServer", "Registry", "ResourceType", "User", "read_token_file", "serve"]
+__all__ = [
+    "Answer",
+    "ApiServer",
+    "AuditLevel",
+    "AuditLog",
+    "Peer",
+    "Registry",
+    "ResourceType",
+    "User",
+    "read_token_file",
+    "serve",
+]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from ._answers import unauthorized
 from ._tokens import TokenSigner
@@ -21,6 +22,13 @@ class User:
     name: str
     uid: str = ""
     groups: tuple[str, ...] = ()
+
+
+class Peer(NamedTuple):
+    """The other end of a connection, and as whom its client certificate identifies it, if it has shown one."""
+
+    address: str
+    user: User | None = None
 
 
 ANONYMOUS = User(name="system:anonymous", groups=(ANONYMOUS_GROUP,))
@@ -47,12 +55,14 @@ class Authenticator:
         self._signer = signer
         self._is_live = is_live
 
-    def user(self, headers: Mapping[str, str]) -> User:
-        """Give the user of a request.
+    def user(self, headers: Mapping[str, str], peer: Peer | None = None) -> User:
+        """Give the user of a request: that of the client certificate, else that of the token.
 
         Raises:
             Refused: 401, the token is not known.
         """
+        if peer is not None and peer.user is not None:
+            return peer.user
         scheme, _, token = headers.get("authorization", "").partition(" ")
         if not scheme:
             return ADMIN if self._tokens is None else ANONYMOUS

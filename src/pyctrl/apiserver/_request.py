@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
@@ -54,6 +54,30 @@ def parse_target(path: str) -> Target | None:
 _OF_NAMESPACES = ("status", "finalize")  # /api/v1/namespaces/NAME/status is no resource inside the namespace
 
 
+_VERBS = {
+    "GET": "get",
+    "HEAD": "get",
+    "POST": "create",
+    "PUT": "update",
+    "PATCH": "patch",
+    "DELETE": "delete",
+}
+
+
+def verb_of(method: str, target: Target | None, query: Query) -> str:
+    """Give the verb that authorization and the audit log know a request by; "" for methods without one."""
+    if target is None:
+        return method.lower()
+    verb = _VERBS.get(method, "")
+    if target.watch and verb == "get":
+        return "watch"
+    if target.name:
+        return verb
+    if verb == "get":
+        return "watch" if query.flag("watch") else "list"
+    return "deletecollection" if verb == "delete" else verb
+
+
 class Query:
     """The query parameters of a request; of a repeated one the first counts, as in Go."""
 
@@ -61,6 +85,9 @@ class Query:
 
     def __init__(self, parameters: Sequence[tuple[str, str]]) -> None:
         self._all = parameters
+
+    def __iter__(self) -> Iterator[tuple[str, str]]:
+        return iter(self._all)
 
     def get(self, name: str) -> str:
         """Give a parameter, "" when it is absent."""

@@ -13,6 +13,8 @@ from random import Random
 
 import msgspec
 
+from pyctrl._clock import now
+
 from ._answers import (
     Answer,
     Refused,
@@ -23,11 +25,13 @@ from ._answers import (
     not_found,
     version_too_large,
 )
-from ._auth import Authenticator, User
+from ._audit import AuditLog
+from ._auth import Authenticator, Peer, User
 from ._backend import Backend
 from ._bootstrap import default_objects
 from ._documents import NO_PAGE, Documents
 from ._establishing import Establishing
+from ._exchange import Exchange
 from ._forms import accepted_form, is_custom
 from ._impersonation import GROUP, impersonated
 from ._request import Query, Request, Target, parse_target
@@ -59,6 +63,7 @@ class ApiServer:
     Args:
         tokens: Users by their bearer tokens. Without, everybody is an administrator.
         history: Events kept for each resource, for watches and older versions; after that they answer 410.
+        audit: Told of every request that was answered.
     """
 
     def __init__(
@@ -68,6 +73,7 @@ class ApiServer:
         tokens: Mapping[str, User] | None = None,
         history: int = HISTORY,
         registry: Registry | None = None,
+        audit: AuditLog | None = None,
     ) -> None:
         self.storage: Storage = Storage(history=history)
         self.registry: Registry = registry or Registry()
@@ -83,8 +89,10 @@ class ApiServer:
         self._documents = Documents(self.registry)
         self._establishing = Establishing(backend)
         self._verbs = self._routes()
+        self._audit: AuditLog | None = None
         for path, obj in default_objects():
             self.answer_now("POST", path, body=msgspec.json.encode(obj))
+        self._audit = audit  # now: nobody has asked for the default objects
 
     def compact(self) -> None:
         """Forget all history: watches and lists of older versions answer 410 from now on."""
@@ -93,13 +101,24 @@ class ApiServer:
     # -- the way of a request ----------------------------------------------------------------------------------
 
     async def handle(
-        self, method: str, path: str, query: Sequence[tuple[str, str]], headers: Mapping[str, str], body: bytes
+        self,
+        method: str,
+        path: str,
+        query: Sequence[tuple[str, str]],
+        headers: Mapping[str, str],
+        body: bytes,
+        *,
+        peer: Peer | None = None,
     ) -> Answer:
-        """Answer one request. Never raises for what a client sent; a watch's answer streams until it is closed."""
+        """Answer one request. Never raises for what a client sent; a watch's answer streams until it is closed.
+
+        Args:
+            peer: who is at the other end of the connection, if there is one.
+        """
         for name, value in query:
             if name == "resourceVersion" and (version := _number(value)) > self.storage.version:
                 await self.storage.reaches(version, seconds=VERSION_WAIT_SECONDS)
-        return self.answer_now(method, path, query, headers, body)
+        return self.answer_now(method, path, query, headers, body, peer=peer)
 
     def answer_now(
         self,
@@ -108,44 +127,53 @@ class ApiServer:
         query: Sequence[tuple[str, str]] = (),
         headers: Mapping[str, str] | None = None,
         body: bytes = b"",
+        *,
+        peer: Peer | None = None,
     ) -> Answer:
         """Answer one request at once; what `handle` does but for waiting until a version is reached."""
-        warnings: list[str] = []
+        exchange = Exchange(method, path, Query(query), _lowered(headers), body, peer)
+        if self._audit is None:
+            return self._answer(exchange)
+        exchange.received = now()
+        return self._audit.completed(exchange, self._answer(exchange))
+
+    def _answer(self, exchange: Exchange) -> Answer:
         try:
-            answer = self._answer(method, path, Query(query), _lowered(headers), body, warnings)
+            answer = self._dispatch(exchange)
         except Refused as refusal:
             answer = refusal.answer()
         except RecursionError:
             answer = bad_request("the object is nested too deeply").answer()
         except Exception as error:
-            log.exception("request failed", extra={"method": method, "path": path})
+            log.exception("request failed", extra={"method": exchange.method, "path": exchange.path})
             answer = internal(f"{type(error).__name__}: {error}").answer()
-        return _with_warnings(answer, warnings) if warnings else answer
+        return _with_warnings(answer, exchange.warnings) if exchange.warnings else answer
 
-    def _answer(
-        self, method: str, path: str, query: Query, headers: Mapping[str, str], body: bytes, warnings: list[str]
-    ) -> Answer:
-        user = impersonated(self._authenticator.user(headers), headers)
-        target = parse_target(path)
+    def _dispatch(self, exchange: Exchange) -> Answer:
+        headers = exchange.headers
+        target = exchange.target = parse_target(exchange.path)
+        exchange.user = self._authenticator.user(headers, exchange.peer)
+        exchange.acting = impersonated(exchange.user, headers)
+        exchange.decision = "allow"
         if target is None:
-            return self._documents.answer(method, path, headers.get("accept", ""))
+            return self._documents.answer(exchange.method, exchange.path, headers.get("accept", ""))
         resource = self._resource(target)
         if resource is None:
             return NO_PAGE
         form = accepted_form(headers.get("accept", ""))
         if resource.deprecation:
-            warnings.append(resource.deprecation)
+            exchange.warnings.append(resource.deprecation)
         request = Request(
-            method=method,
-            path=path,
+            method=exchange.method,
+            path=exchange.path,
             target=target,
             resource=resource,
-            query=query,
+            query=exchange.query,
             headers=headers,
-            body=body,
-            user=user,
+            body=exchange.body,
+            user=exchange.acting,
             form=form,
-            warnings=warnings,
+            warnings=exchange.warnings,
         )
         answer = self._handler(request)(request)
         self._establishing.settle()

@@ -1,0 +1,179 @@
+"""The audit log: an event for each request, with the fields that kube-apiserver writes at each level."""
+
+from __future__ import annotations
+
+import json
+from random import Random
+from typing import Any
+
+import pytest
+
+from pyctrl.apiserver import ApiServer, AuditLevel, AuditLog, Peer, User
+from tests.unit.apiserver._kit import CONFIGMAPS, Asker
+
+ADMIN = {"Authorization": "Bearer admin"}
+TOKENS = {
+    "admin": User(name="admin", uid="1", groups=("system:masters", "system:authenticated")),
+    "plain": User(name="plain", groups=("system:authenticated",)),
+}
+
+
+class Log:
+    """A server with an audit log, and the events in it."""
+
+    def __init__(self, level: AuditLevel = AuditLevel.METADATA) -> None:
+        self._lines: list[bytes] = []
+        audit = AuditLog(self._lines.append, level=level, random=Random(1))
+        self.ask = Asker(ApiServer(random=Random(1), tokens=TOKENS, audit=audit))
+
+    @property
+    def events(self) -> list[dict[str, Any]]:
+        assert all(line.endswith(b"\n") for line in self._lines)
+        return [json.loads(line) for line in self._lines]
+
+
+async def test_an_event_says_who_did_what_to_which_object_and_how_it_ended() -> None:
+    """A request that was answered is one event, with the fields that kube-apiserver's log has."""
+    log = Log()
+    headers = {**ADMIN, "User-Agent": "kubectl/v1.36", "Audit-ID": "mine"}
+    body = b'{"metadata":{"name":"a"}}'
+    await log.ask.server.handle(
+        "POST", CONFIGMAPS, [("fieldManager", "m")], headers, body, peer=Peer("192.0.2.7")
+    )  # fmt: skip
+
+    (event,) = log.events
+    times = [event.pop("requestReceivedTimestamp"), event.pop("stageTimestamp")]
+    assert times == sorted(times)
+    assert all(len(time) == len("2026-11-21T13:46:30.425620Z") for time in times)
+    assert event == {
+        "kind": "Event",
+        "apiVersion": "audit.k8s.io/v1",
+        "level": "Metadata",
+        "auditID": "mine",
+        "stage": "ResponseComplete",
+        "requestURI": f"{CONFIGMAPS}?fieldManager=m",
+        "verb": "create",
+        "user": {"username": "admin", "uid": "1", "groups": ["system:masters", "system:authenticated"]},
+        "sourceIPs": ["192.0.2.7"],
+        "userAgent": "kubectl/v1.36",
+        "objectRef": {"resource": "configmaps", "namespace": "default", "name": "a", "apiVersion": "v1"},
+        "responseStatus": {"metadata": {}, "code": 201},
+        "annotations": {"authorization.k8s.io/decision": "allow", "authorization.k8s.io/reason": ""},
+    }
+
+
+def test_a_refusal_is_told_with_its_reason() -> None:
+    """What was refused has the whole Status but for its kind; a page that is not there only the code."""
+    log = Log()
+    log.ask("GET", f"{CONFIGMAPS}/none", headers=ADMIN)
+    log.ask.answer("GET", "/nosuch", headers=ADMIN)
+
+    refused, lost = log.events
+    assert refused["responseStatus"] == {
+        "metadata": {},
+        "status": "Failure",
+        "message": 'configmaps "none" not found',
+        "reason": "NotFound",
+        "details": {"name": "none", "kind": "configmaps"},
+        "code": 404,
+    }
+    assert (lost["responseStatus"], "objectRef" in lost) == ({"metadata": {}, "code": 404}, False)
+
+
+def test_nobody_has_an_empty_user() -> None:
+    """A request that did not authenticate is in the log too, as nobody's."""
+    log = Log()
+    log.ask("GET", CONFIGMAPS, headers={"Authorization": "Bearer wrong"})
+
+    (event,) = log.events
+    assert (event["user"], event["responseStatus"]["code"], "annotations" in event) == ({}, 401, False)
+
+
+def test_who_acts_as_another_is_told_with_the_other() -> None:
+    """Impersonation shows both users."""
+    log = Log()
+    log.ask("GET", CONFIGMAPS, headers={**ADMIN, "Impersonate-User": "bob", "Impersonate-Group": "team"})
+
+    (event,) = log.events
+    assert event["user"]["username"] == "admin"
+    assert event["impersonatedUser"] == {"username": "bob", "groups": ["team", "system:authenticated"]}
+
+
+@pytest.mark.parametrize(
+    ("level", "objects"),
+    [
+        (AuditLevel.METADATA, []),
+        (AuditLevel.REQUEST, ["requestObject"]),
+        (AuditLevel.REQUEST_RESPONSE, ["requestObject", "responseObject"]),
+    ],
+)
+def test_levels_add_the_objects(level: AuditLevel, objects: list[str]) -> None:
+    """Metadata has no object, Request the one that was sent, RequestResponse the answer as well."""
+    log = Log(level)
+    log.ask("POST", CONFIGMAPS, {"metadata": {"name": "a"}}, headers=ADMIN)
+
+    (event,) = log.events
+    assert [key for key in event if key.endswith("Object")] == objects
+    assert all(event[key]["metadata"]["name"] == "a" for key in objects)
+
+
+def test_a_body_that_does_not_parse_is_left_out() -> None:
+    """Rubbish is not written into the log, the refusal is."""
+    log = Log(AuditLevel.REQUEST)
+    log.ask("POST", CONFIGMAPS, b"{bad", headers=ADMIN)
+
+    (event,) = log.events
+    assert ("requestObject" in event, event["responseStatus"]["code"]) == (False, 400)
+
+
+async def test_a_watch_is_told_when_it_ends() -> None:
+    """The event of a watch comes with its end, however it ends."""
+    log = Log()
+    answer = await log.ask.server.handle("GET", CONFIGMAPS, [("watch", "1"), ("timeoutSeconds", "5")], ADMIN, b"")
+    assert not isinstance(answer.body, bytes)
+    assert log.events == []
+
+    assert [chunk async for chunk in answer.body] == []
+
+    (event,) = log.events
+    assert (event["verb"], event["responseStatus"]["code"]) == ("watch", 200)
+    assert event["requestReceivedTimestamp"] < event["stageTimestamp"]
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "query", "verb", "named"),
+    [
+        ("GET", CONFIGMAPS, {}, "list", ""),
+        ("GET", CONFIGMAPS, {"limit": "1"}, "list", ""),
+        ("GET", f"{CONFIGMAPS}/a", {}, "get", "a"),
+        ("GET", f"{CONFIGMAPS}/a", {"watch": "1"}, "get", "a"),
+        ("PUT", f"{CONFIGMAPS}/a", {}, "update", "a"),
+        ("PATCH", f"{CONFIGMAPS}/a", {}, "patch", "a"),
+        ("DELETE", f"{CONFIGMAPS}/a", {}, "delete", "a"),
+        ("DELETE", CONFIGMAPS, {}, "deletecollection", ""),
+        ("OPTIONS", CONFIGMAPS, {}, "", ""),
+    ],
+)
+def test_verbs_are_those_of_authorization(method: str, path: str, query: dict[str, str], verb: str, named: str) -> None:
+    """The verb is what a role would have to allow, and the object is the one of the URL."""
+    log = Log()
+    log.ask(method, path, headers=ADMIN, **query)
+
+    (event,) = log.events
+    assert (event["verb"], event["objectRef"].get("name", "")) == (verb, named)
+
+
+def test_documents_and_namespaces_are_told_as_kube_apiserver_does() -> None:
+    """Paths that are no resource have the method as verb; a namespace is in itself; sub-resources are named."""
+    log = Log()
+    log.ask("GET", "/version", headers=ADMIN)
+    log.ask("GET", "/api/v1/namespaces/default", headers=ADMIN)
+    log.ask("GET", "/apis/apps/v1/namespaces/default/deployments/x/scale", headers=ADMIN)
+
+    version, namespace, scale = log.events
+    assert version["verb"] == "get"
+    assert namespace["objectRef"] == {
+        "resource": "namespaces", "namespace": "default", "name": "default", "apiVersion": "v1"
+    }  # fmt: skip
+    assert scale["objectRef"]["apiGroup"] == "apps"
+    assert scale["objectRef"]["subresource"] == "scale"
