@@ -20,7 +20,7 @@ from ._furniture import NO_TLS
 from ._garbage import add_garbage_collector
 from ._kubelet import add_kubelet
 from ._namespaces import add_namespaces
-from ._replicasets import add_replicasets
+from ._replicasets import add_replicasets, add_replicationcontrollers
 
 __all__ = ["Cluster", "add_controllers"]
 
@@ -30,6 +30,7 @@ def add_controllers(manager: Manager, *, root_ca: str = NO_TLS) -> None:
     add_namespaces(manager, root_ca=root_ca)
     add_garbage_collector(manager)
     add_replicasets(manager)
+    add_replicationcontrollers(manager)
     add_deployments(manager)
     add_claim_protection(manager)
 

@@ -1,122 +1,182 @@
-"""ReplicaSets: as many pods as they want, no more and no fewer."""
+"""ReplicaSets: as many pods as they want, no more and no fewer.
+
+The rules are those of kube-controller-manager's replicaset controller (pkg/controller/replicaset). A
+ReplicationController is the same under an older name, so what is here keeps both.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
 
-from pyctrl.api import LabelSelector, ObjectMeta, controller_of, is_controlled_by, is_deleting, set_controller_reference
-from pyctrl.client import Preconditions, merge_from
+from pyctrl import _clock
+from pyctrl.api import LabelSelector, controller_of, is_deleting
+from pyctrl.client import merge_from
 from pyctrl.controller import Builder, Controller, Host, Reconciler, Request, Result
-from pyctrl.errors import Conflict, Forbidden, NotFound
-from pyctrl.kinds.apps.v1 import ReplicaSet
-from pyctrl.kinds.core.v1 import Pod
+from pyctrl.errors import ApiError, NotFound
+from pyctrl.kinds.apps.v1 import ReplicaSet, ReplicaSetCondition
+from pyctrl.kinds.core.v1 import Pod, PodTemplateSpec, ReplicationController, ReplicationControllerCondition
 
-from ._namespaces import is_namespace_going
-from ._rollout import desired_of
+from ._claiming import Claims, index_orphans, wanting_orphans
+from ._pods import PodControl, is_active, is_available, is_ready, pod_from, until_available
+from ._recorder import Recorder
+from ._victims import victims
 
-__all__ = ["ReplicaSetReconciler", "add_replicasets"]
+__all__ = ["ReplicaSetReconciler", "add_replicasets", "add_replicationcontrollers", "desired_of"]
 
-BURST = 500  # pods made or deleted in one reconcile (kube-controller-manager's BurstReplicas)
+BURST = 500  # pods made or deleted in one reconcile (BurstReplicas)
+
+#: What is kept here.
+Keeper: TypeAlias = ReplicaSet | ReplicationController
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Family:
+    """What differs between the two kinds."""
+
+    kind: type[ReplicaSet | ReplicationController]
+    condition: type[ReplicaSetCondition | ReplicationControllerCondition]
+    #: The name that its events have.
+    component: str
+
+
+_SETS = Family(kind=ReplicaSet, condition=ReplicaSetCondition, component="replicaset-controller")
+_CONTROLLERS = Family(
+    kind=ReplicationController, condition=ReplicationControllerCondition, component="replication-controller"
+)
 
 
 def add_replicasets(host: Host) -> Controller:
     """Run ReplicaSets in a manager."""
+    return _add(host, _SETS)
+
+
+def add_replicationcontrollers(host: Host) -> Controller:
+    """Run ReplicationControllers in a manager."""
+    return _add(host, _CONTROLLERS)
+
+
+def _add(host: Host, family: Family) -> Controller:
+    index_orphans(host, Pod)
     return (
         Builder(host)
-        .reconciles(ReplicaSet)
+        .reconciles(family.kind)
         .owns(Pod)
-        .options(name="replicaset", workers=4)
-        .build(ReplicaSetReconciler())
+        .watches(Pod, wanting_orphans(host, family.kind, selector_of))
+        .options(name=family.kind.gvk.kind.lower(), workers=4)
+        .build(ReplicaSetReconciler(family, Recorder(host.live_client, family.component)))
     )
 
 
-class ReplicaSetReconciler(Reconciler[ReplicaSet]):
+def selector_of(keeper: Keeper) -> LabelSelector:
+    """Return which pods a set counts."""
+    if isinstance(keeper, ReplicaSet):
+        return LabelSelector.from_wire(keeper.spec.selector)
+    return LabelSelector.from_dict(keeper.spec.selector)
+
+
+def desired_of(keeper: Keeper) -> int:
+    """Return how many pods a set wants; one when it does not say."""
+    return 1 if keeper.spec.replicas is None else keeper.spec.replicas
+
+
+class ReplicaSetReconciler(Reconciler[Keeper]):
     """Makes and deletes pods until there are as many as wanted, adopts fitting orphans, and counts.
 
     No expectations are kept, as upstream must: the client's reads see its own writes.
     """
 
+    def __init__(self, family: Family, events: Recorder) -> None:
+        self._family, self._events = family, events
+
     async def reconcile(self, request: Request) -> Result | None:
-        replica_set = await self.client.find(ReplicaSet, request.key)
-        if replica_set is None:
+        keeper: Keeper | None = await self.client.find(self._family.kind, request.key)
+        if keeper is None:
             return None
-        pods = await self._pods(replica_set)
-        living = [pod for pod in pods if not is_deleting(pod) and pod.status.phase not in ("Succeeded", "Failed")]
-        if not is_deleting(replica_set):
-            await self._scale(replica_set, living)
-            pods = await self._pods(replica_set)
-        await self._report(replica_set, pods)
-        return None
+        pods = await Claims(self.client, Pod).settle(keeper, selector_of(keeper), is_adoptable=is_active)
+        refusal = None
+        if not is_deleting(keeper):
+            pods, refusal = await self._scale(keeper, pods)
+        await self._report(keeper, pods, refusal)
+        if refusal is not None:
+            raise refusal
+        return _when_available(keeper, pods)
 
-    async def _pods(self, replica_set: ReplicaSet) -> list[Pod]:
-        """Return the pods that the set controls, after adopting those that fit it and belong to nobody."""
-        selector = LabelSelector.from_wire(replica_set.spec.selector.to_wire())
-        fitting = await self.client.list(Pod, namespace=replica_set.metadata.namespace, labels=selector)
-        mine = [pod for pod in fitting if is_controlled_by(pod, replica_set)]
-        for pod in fitting:
-            if controller_of(pod) is None and not is_deleting(pod) and not is_deleting(replica_set):
-                before = pod.deep_copy()
-                set_controller_reference(replica_set, pod)
-                mine.append(await self.client.patch(pod, merge_from(before, optimistic_lock=True)))
-        return mine
-
-    async def _scale(self, replica_set: ReplicaSet, living: Sequence[Pod]) -> None:
-        missing = desired_of(replica_set) - len(living)
-        for _ in range(min(missing, BURST)):
-            try:
-                await self.client.create(_pod_for(replica_set))
-            except Forbidden as error:
-                if is_namespace_going(error):
-                    return  # the set itself is about to go
-                raise
+    async def _scale(self, keeper: Keeper, pods: list[Pod]) -> tuple[list[Pod], ApiError | None]:
+        """Make or delete what is missing or too much; returns the pods that there are then."""
+        control = PodControl(self.client, self._events)
+        active = [pod for pod in pods if is_active(pod)]
+        missing = desired_of(keeper) - len(active)
+        if missing > 0:
+            new = [pod_from(_template_of(keeper), keeper) for _ in range(min(missing, BURST))]
+            created, refusal = await control.create_all(keeper, new)
+            return [*pods, *created], refusal
         if missing < 0:
-            for pod in sorted(living, key=_worth)[: min(-missing, BURST)]:
-                await self._delete(pod)
+            chosen = victims(active, await self._related(keeper, active), min(-missing, BURST))
+            refusal = await control.delete_all(keeper, chosen)
+            return await self._present(pods), refusal
+        return pods, None
 
-    async def _delete(self, pod: Pod) -> None:
-        try:
-            await self.client.delete(pod, preconditions=Preconditions(uid=pod.metadata.uid))
-        except (NotFound, Conflict):
-            return  # gone already, or replaced by another of its name
+    async def _present(self, pods: Sequence[Pod]) -> list[Pod]:
+        """Return those pods that are still there, as they are now."""
+        found = [await self.client.find(Pod, pod.key) for pod in pods]
+        return [pod for pod in found if pod is not None]
 
-    async def _report(self, replica_set: ReplicaSet, pods: Sequence[Pod]) -> None:
-        before = replica_set.deep_copy()
-        living = [pod for pod in pods if not is_deleting(pod) and pod.status.phase not in ("Succeeded", "Failed")]
-        ready = sum(map(_is_ready, living))
-        labels = replica_set.spec.template.metadata.labels
-        status = replica_set.status
-        status.replicas = len(living)
-        status.fully_labeled_replicas = sum(labels.items() <= pod.metadata.labels.items() for pod in living) or None
-        status.ready_replicas = status.available_replicas = ready or None
-        status.terminating_replicas = sum(map(is_deleting, pods))
-        status.observed_generation = replica_set.metadata.generation
+    async def _related(self, keeper: Keeper, pods: Sequence[Pod]) -> list[Pod]:
+        """Return the pods of all sets with the same owner: a Deployment's old and new ones share the nodes."""
+        owner = controller_of(keeper)
+        if owner is None:
+            return list(pods)
+        related: list[Pod] = []
+        for sibling in await self.client.list(self._family.kind, index=("owner", owner.uid)):
+            related += await self.client.list(Pod, index=("owner", sibling.metadata.uid))
+        return related
+
+    async def _report(self, keeper: Keeper, pods: Sequence[Pod], refusal: ApiError | None) -> None:
+        before = keeper.deep_copy()
+        active = [pod for pod in pods if is_active(pod)]
+        labels = _template_of(keeper).metadata.labels.items()
+        status = keeper.status
+        status.replicas = len(active)
+        status.fully_labeled_replicas = sum(labels <= pod.metadata.labels.items() for pod in active) or None
+        status.ready_replicas = sum(map(is_ready, active)) or None
+        available = sum(is_available(pod, keeper.spec.min_ready_seconds) for pod in active)
+        status.available_replicas = available or None
+        if isinstance(keeper, ReplicaSet):
+            ended = ("Succeeded", "Failed")
+            keeper.status.terminating_replicas = sum(is_deleting(p) and p.status.phase not in ended for p in pods)
+        status.observed_generation = keeper.metadata.generation
+        self._note_failure(keeper, len(active), refusal)
         if status.to_wire() != before.status.to_wire():
-            await self.client.status.patch(replica_set, merge_from(before))
+            try:
+                await self.client.status.patch(keeper, merge_from(before))
+            except NotFound:
+                return
+
+    def _note_failure(self, keeper: Keeper, active: int, refusal: ApiError | None) -> None:
+        """Keep the condition ReplicaFailure for as long as the server refuses what has to be done."""
+        conditions: list[Any] = list(keeper.status.conditions)
+        is_noted = any(condition.type == "ReplicaFailure" for condition in conditions)
+        if refusal is not None and not is_noted:
+            failure = self._family.condition(
+                type="ReplicaFailure",
+                status="True",
+                reason="FailedCreate" if active < desired_of(keeper) else "FailedDelete",
+                message=refusal.message,
+                last_transition_time=_clock.now(),
+            )
+            keeper.status.conditions = [*conditions, failure]
+        elif refusal is None and is_noted:
+            keeper.status.conditions = [c for c in conditions if c.type != "ReplicaFailure"]
 
 
-def _pod_for(replica_set: ReplicaSet) -> Pod:
-    template = replica_set.spec.template
-    meta = template.metadata
-    pod = Pod(
-        metadata=ObjectMeta(
-            generate_name=f"{replica_set.metadata.name}-",
-            namespace=replica_set.metadata.namespace,
-            labels=dict(meta.labels),
-            annotations=dict(meta.annotations),
-            finalizers=list(meta.finalizers),
-        ),
-        spec=template.spec,
-    )
-    set_controller_reference(replica_set, pod)
-    return pod
+def _template_of(keeper: Keeper) -> PodTemplateSpec:
+    return keeper.spec.template or PodTemplateSpec()
 
 
-def _is_ready(pod: Pod) -> bool:
-    return any(condition.type == "Ready" and condition.status == "True" for condition in pod.status.conditions)
-
-
-def _worth(pod: Pod) -> tuple[bool, int, bool, float]:
-    """Sort pods to delete first: unassigned, not running, not ready, youngest (upstream's ActivePods order)."""
-    phase = {"Pending": 0, "Unknown": 1, "Running": 2}.get(pod.status.phase or "", 0)
-    created = pod.metadata.creation_timestamp
-    return bool(pod.spec.node_name), phase, _is_ready(pod), -(created.timestamp() if created else 0)
+def _when_available(keeper: Keeper, pods: Sequence[Pod]) -> Result | None:
+    """Come back when the next pod has been ready for long enough: nothing else tells of it."""
+    waits = [until_available(pod, keeper.spec.min_ready_seconds) for pod in pods if is_active(pod)]
+    soonest = min((wait for wait in waits if wait), default=None)
+    return None if soonest is None else Result(requeue_after=soonest)

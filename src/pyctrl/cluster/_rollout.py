@@ -1,75 +1,54 @@
 """How a rollout goes on: pure arithmetic over a Deployment and its ReplicaSets.
 
-The rules are those of kube-controller-manager's deployment controller (pkg/controller/deployment/util): never more
-than ``replicas + maxSurge`` pods, never fewer available ones than ``replicas - maxUnavailable``, old sets shrink
-oldest first and lose pods that are not available before those that are.
+The rules are those of kube-controller-manager's deployment controller (pkg/controller/deployment): never more than
+``replicas + maxSurge`` pods, never fewer available ones than ``replicas - maxUnavailable``, old sets shrink oldest
+first and lose pods that are not available before those that are; a Deployment that is scaled in the middle of a
+rollout keeps the proportions of its sets.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any
-
-import msgspec
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
 
 from pyctrl.kinds.apps.v1 import Deployment, ReplicaSet
-from pyctrl.kinds.core.v1 import PodTemplateSpec
 
-__all__ = ["HASH_LABEL", "REVISION", "Rollout", "desired_of", "same_template", "template_hash"]
+from ._replicasets import desired_of
+from ._shares import share_of
 
-HASH_LABEL = "pod-template-hash"
-REVISION = "deployment.kubernetes.io/revision"
+__all__ = ["DESIRED", "MAXIMUM", "Rollout", "Sizing"]
 
-_ALPHABET = "bcdfghjklmnpqrstvwxz2456789"  # no vowels, no 0 1 3: never a word (apimachinery pkg/util/rand)
-
-
-def template_hash(template: PodTemplateSpec, collisions: int) -> str:
-    """Return a short name for a pod template: the same for equal templates, another one for another count."""
-    value = 2166136261  # FNV-1a, 32 bits
-    for byte in msgspec.json.encode([_plain(template), collisions], order="sorted"):
-        value = (value ^ byte) * 16777619 & 0xFFFFFFFF
-    return "".join(_ALPHABET[int(digit) % len(_ALPHABET)] for digit in str(value))
+DESIRED, MAXIMUM = "deployment.kubernetes.io/desired-replicas", "deployment.kubernetes.io/max-replicas"
 
 
-def same_template(a: PodTemplateSpec, b: PodTemplateSpec) -> bool:
-    """Say whether two templates make the same pods; the hash label that ReplicaSets add does not count."""
-    return _plain(a) == _plain(b)
+class Sizing(NamedTuple):
+    """A set, and the size it shall have."""
 
-
-def _plain(template: PodTemplateSpec) -> dict[str, Any]:
-    wire = template.to_wire()
-    metadata = {k: v for k, v in (wire.get("metadata") or {}).items() if k != "creationTimestamp" and v}
-    labels: Mapping[str, str] = metadata.get("labels") or {}
-    return {**wire, "metadata": {**metadata, "labels": {k: v for k, v in labels.items() if k != HASH_LABEL}}}
-
-
-def desired_of(replica_set: ReplicaSet) -> int:
-    """Return how many pods a set wants; one when it does not say."""
-    return 1 if replica_set.spec.replicas is None else replica_set.spec.replicas
-
-
-def _share(value: int | str | None, replicas: int, *, default: str, up: bool) -> int:
-    """Resolve ``3`` or ``"25%"`` of a number of replicas."""
-    text = default if value is None else value
-    if isinstance(text, int):
-        return text
-    part = int(text.rstrip("%")) * replicas / 100
-    return math.ceil(part) if up else math.floor(part)
+    replica_set: ReplicaSet
+    size: int
 
 
 @dataclass(slots=True)
 class Rollout:
-    """One look at a Deployment: what each of its sets should be scaled to now."""
+    """One look at a Deployment and its sets."""
 
     deployment: Deployment
     #: The set that has the Deployment's template, or None while it does not exist.
     new: ReplicaSet | None
     #: The others, oldest first.
-    old: Sequence[ReplicaSet]
-    #: Names of sets and the size they shall have; only those that change.
-    sizes: dict[str, int] = field(default_factory=dict)
+    old: list[ReplicaSet]
+
+    @property
+    def every(self) -> list[ReplicaSet]:
+        """All sets, the new one last."""
+        return [*self.old, *([self.new] if self.new is not None else [])]
+
+    @property
+    def active(self) -> list[ReplicaSet]:
+        """The sets that want pods."""
+        return [found for found in self.every if desired_of(found) > 0]
 
     @property
     def replicas(self) -> int:
@@ -79,90 +58,138 @@ class Rollout:
     @property
     def is_rolling(self) -> bool:
         """Whether old and new pods may live side by side."""
-        strategy = self.deployment.spec.strategy
-        return strategy.type != "Recreate"
+        return self.deployment.spec.strategy.type != "Recreate"
 
     @property
     def surge(self) -> int:
         """How many pods there may be beyond `replicas`."""
-        return self._limits()[0]
+        return self._limits()[0] if self.is_rolling else 0
 
     @property
     def unavailable(self) -> int:
         """How many of `replicas` may be missing."""
-        return self._limits()[1]
+        return min(self._limits()[1], self.replicas) if self.is_rolling else 0
 
     def _limits(self) -> tuple[int, int]:
-        strategy = self.deployment.spec.strategy
-        rolling = strategy.rolling_update
-        surge = _share(rolling.max_surge if rolling else None, self.replicas, default="25%", up=True)
-        missing = _share(rolling.max_unavailable if rolling else None, self.replicas, default="25%", up=False)
-        return surge, (1 if surge == 0 and missing == 0 else missing)
+        rolling = self.deployment.spec.strategy.rolling_update
+        surge = "25%" if rolling is None or rolling.max_surge is None else rolling.max_surge
+        missing = "25%" if rolling is None or rolling.max_unavailable is None else rolling.max_unavailable
+        limits = share_of(surge, self.replicas, up=True), share_of(missing, self.replicas, up=False)
+        return limits if any(limits) else (0, 1)  # with both at nothing no pod could ever be replaced
+
+    @property
+    def is_scaling(self) -> bool:
+        """Whether the Deployment's size has changed since its sets were given theirs."""
+        told = (found.metadata.annotations.get(DESIRED) for found in self.active)
+        return any(text is not None and text != str(self.replicas) for text in told)
+
+    # --- a size that changes ---
+
+    def resize(self) -> list[Sizing]:
+        """Return the sizes that follow from the Deployment's: no pods move from one set to another."""
+        active = self.active
+        if len(active) <= 1:
+            return self._resize_the_one(active)
+        if self.new is not None and self._is_saturated(self.new):
+            return [Sizing(found, 0) for found in self.old if desired_of(found) > 0]
+        return self._in_proportion(active) if self.is_rolling else []
+
+    def _resize_the_one(self, active: Sequence[ReplicaSet]) -> list[Sizing]:
+        one = active[0] if active else self.new or (self.old[-1] if self.old else None)
+        return [] if one is None or desired_of(one) == self.replicas else [Sizing(one, self.replicas)]
+
+    def _is_saturated(self, new: ReplicaSet) -> bool:
+        """Say whether the new set has all that is wanted, told and available."""
+        told = new.metadata.annotations.get(DESIRED)
+        return told == str(self.replicas) and desired_of(new) == (new.status.available_replicas or 0) == self.replicas
+
+    def _in_proportion(self, active: Sequence[ReplicaSet]) -> list[Sizing]:
+        """Spread what is added or taken over the sets by their sizes; the biggest takes what rounding leaves."""
+        allowed = self.replicas + self.surge if self.replicas else 0
+        change = allowed - sum(map(desired_of, active))
+        by_age = sorted(active, key=_age, reverse=change > 0)  # of two that are as big, first the newer when growing
+        ordered = sorted(by_age, key=desired_of, reverse=True)
+        sizes, done = [], 0
+        for found in ordered:
+            part = self._part(found, change - done) if change else 0
+            done += part
+            sizes.append(desired_of(found) + part)
+        if sizes:
+            sizes[0] = max(0, sizes[0] + change - done)
+        return [Sizing(found, size) for found, size in zip(ordered, sizes, strict=True)]
+
+    def _part(self, found: ReplicaSet, left: int) -> int:
+        """Return what one set takes of a change of which so much is left."""
+        if not left:
+            return 0
+        size = desired_of(found)
+        if not self.replicas:
+            fraction = -size
+        else:
+            before = _number(found.metadata.annotations.get(MAXIMUM)) or self.deployment.status.replicas or 0
+            if not before:
+                return 0
+            fraction = math.floor(size * (self.replicas + self.surge) / before + 0.5) - size
+        return min(fraction, left) if left > 0 else max(fraction, left)
+
+    # --- a template that changes ---
 
     def first_size(self) -> int:
-        """Return the size a new set starts with."""
+        """Return the size that a set of the new template starts with."""
         if not self.is_rolling:
-            return 0 if any(desired_of(s) or s.status.replicas for s in self.old) else self.replicas
+            return self.replicas
         room = self.replicas + self.surge - sum(map(desired_of, self.old))
         return max(0, min(room, self.replicas))
 
-    def step(self) -> dict[str, int]:
-        """Return the sizes that shall change now; empty when there is nothing to do but wait."""
-        if self.deployment.spec.paused:
-            return self._resize_the_one()
-        if self.new is None:
-            return self.sizes
-        old = [s for s in self.old if desired_of(s) > 0]
+    def step(self) -> list[Sizing]:
+        """Return the sizes that shall change now; none when there is nothing to do but wait."""
         if not self.is_rolling:
-            self._recreate(self.new, old)
-        elif not old or desired_of(self.new) > self.replicas:
-            self._resize(self.new, self.replicas)
-        if self.is_rolling and old:
-            self._grow(self.new)
-            self._shrink(self.new, old)
-        return self.sizes
+            return self.empty_old() or self._resize_new(self.replicas)
+        return self._grow() or list(self._shrink())
 
-    def _resize_the_one(self) -> dict[str, int]:
-        """A paused rollout does not move pods from one set to another, but the Deployment can still be scaled."""
-        every = [*self.old, *([self.new] if self.new else [])]
-        active = [s for s in every if desired_of(s) > 0] or every[-1:]
-        if len(active) == 1:
-            self._resize(active[0], self.replicas)
-        return self.sizes
+    def empty_old(self) -> list[Sizing]:
+        """Return the sets that must be empty before anything new begins."""
+        return [Sizing(found, 0) for found in self.old if desired_of(found) > 0]
 
-    def _resize(self, replica_set: ReplicaSet, size: int) -> None:
-        if desired_of(replica_set) != size:
-            self.sizes[replica_set.metadata.name] = size
+    def _resize_new(self, size: int) -> list[Sizing]:
+        return [Sizing(self.new, size)] if self.new is not None and desired_of(self.new) != size else []
 
-    def _size(self, replica_set: ReplicaSet) -> int:
-        return self.sizes.get(replica_set.metadata.name, desired_of(replica_set))
+    def _grow(self) -> list[Sizing]:
+        if self.new is None:
+            return []
+        size = desired_of(self.new)
+        room = self.replicas + self.surge - sum(map(desired_of, self.every))
+        return self._resize_new(min(self.replicas, size + max(0, room)))
 
-    def _recreate(self, new: ReplicaSet, old: Iterable[ReplicaSet]) -> None:
-        for replica_set in old:
-            self._resize(replica_set, 0)
-        if not self.sizes and not any(s.status.replicas for s in self.old):
-            self._resize(new, self.replicas)
-
-    def _grow(self, new: ReplicaSet) -> None:
-        total = self._size(new) + sum(map(desired_of, self.old))
-        room = self.replicas + self.surge - total
-        self._resize(new, min(self.replicas, self._size(new) + max(0, room)))
-
-    def _shrink(self, new: ReplicaSet, old: Sequence[ReplicaSet]) -> None:
+    def _shrink(self) -> Iterator[Sizing]:
         """Take pods from old sets: first those that are not available, then as many as may be missing."""
-        total = desired_of(new) + sum(map(desired_of, old))
-        not_yet = desired_of(new) - (new.status.available_replicas or 0)
-        may_go = total - (self.replicas - self.unavailable) - max(0, not_yet)
+        needed = self.replicas - self.unavailable
+        not_yet = desired_of(self.new) - _available(self.new) if self.new is not None else 0
+        may_go = sum(map(desired_of, self.every)) - needed - not_yet
         if may_go <= 0:
             return
-        for replica_set in old:
-            broken = max(0, desired_of(replica_set) - (replica_set.status.available_replicas or 0))
-            taken = min(broken, may_go)
-            may_go -= taken
-            self._resize(replica_set, desired_of(replica_set) - taken)
-        available = sum(s.status.available_replicas or 0 for s in (new, *old))
-        spare = available - (self.replicas - self.unavailable)
-        for replica_set in old:
-            taken = max(0, min(self._size(replica_set), spare))
-            spare -= taken
-            self._resize(replica_set, self._size(replica_set) - taken)
+        sizes = [desired_of(found) for found in self.old]
+        for i, found in enumerate(self.old):
+            taken = min(may_go, max(0, sizes[i] - _available(found)))
+            if taken:
+                may_go, sizes[i] = may_go - taken, sizes[i] - taken
+                yield Sizing(found, sizes[i])
+        spare = sum(map(_available, self.every)) - needed
+        for i, found in enumerate(self.old):
+            taken = max(0, min(sizes[i], spare))
+            if taken:
+                spare, sizes[i] = spare - taken, sizes[i] - taken
+                yield Sizing(found, sizes[i])
+
+
+def _available(replica_set: ReplicaSet) -> int:
+    return replica_set.status.available_replicas or 0
+
+
+def _age(replica_set: ReplicaSet) -> tuple[float, str]:
+    created = replica_set.metadata.creation_timestamp
+    return created.timestamp() if created else 0.0, replica_set.metadata.name
+
+
+def _number(text: str | None) -> int:
+    return int(text) if text and text.isdecimal() else 0

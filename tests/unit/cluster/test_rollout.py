@@ -7,7 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pyctrl.api import ObjectMeta
-from pyctrl.cluster._rollout import Rollout, desired_of, same_template, template_hash
+from pyctrl.cluster._replicasets import desired_of
+from pyctrl.cluster._rollout import DESIRED, MAXIMUM, Rollout, Sizing
+from pyctrl.cluster._templates import same_template, template_hash
 from pyctrl.kinds.apps.v1 import (
     Deployment,
     DeploymentSpec,
@@ -29,14 +31,20 @@ def deployment(
     return Deployment(spec=DeploymentSpec(replicas=replicas, strategy=strategy))
 
 
-def replica_set(name: str, size: int, *, available: int | None = None) -> ReplicaSet:
-    """Make a ReplicaSet of which so many pods (by default all) are available."""
+def replica_set(name: str, size: int, *, available: int | None = None, told: int | None = None) -> ReplicaSet:
+    """Make a ReplicaSet of which so many pods (by default all) are available, told of a Deployment of such a size."""
     have = size if available is None else available
+    annotations = {} if told is None else {DESIRED: str(told), MAXIMUM: str(told + -(-told // 4))}
     return ReplicaSet(
-        metadata=ObjectMeta(name=name),
+        metadata=ObjectMeta(name=name, annotations=annotations),
         spec=ReplicaSetSpec(replicas=size),
         status=ReplicaSetStatus(replicas=size, available_replicas=have),
     )
+
+
+def sizes(steps: list[Sizing]) -> dict[str, int]:
+    """Return the last size for each set."""
+    return {found.metadata.name: size for found, size in steps}
 
 
 def test_new_set_starts_with_the_room_that_surge_leaves() -> None:
@@ -46,44 +54,61 @@ def test_new_set_starts_with_the_room_that_surge_leaves() -> None:
 
 
 def test_old_pods_go_as_new_ones_become_available() -> None:
-    """At 25 % of 4: one more and one fewer at a time."""
-    assert Rollout(deployment(4), replica_set("new", 1, available=0), [replica_set("old", 4)]).step() == {"old": 3}
-    assert Rollout(deployment(4), replica_set("new", 1), [replica_set("old", 3)]).step() == {"new": 2, "old": 2}
-    assert Rollout(deployment(4), replica_set("new", 4), [replica_set("old", 1)]).step() == {"old": 0}
-    assert Rollout(deployment(4), replica_set("new", 4), [replica_set("old", 0)]).step() == {}
+    """At 25 % of 4: one more and one fewer at a time, first up, then down."""
+    wanted = deployment(4)
+    assert sizes(Rollout(wanted, replica_set("new", 1, available=0), [replica_set("old", 4)]).step()) == {"old": 3}
+    assert sizes(Rollout(wanted, replica_set("new", 1), [replica_set("old", 3)]).step()) == {"new": 2}
+    assert sizes(Rollout(wanted, replica_set("new", 2), [replica_set("old", 3)]).step()) == {"old": 1}
+    assert sizes(Rollout(wanted, replica_set("new", 4), [replica_set("old", 1)]).step()) == {"old": 0}
+    assert Rollout(wanted, replica_set("new", 4), [replica_set("old", 0)]).step() == []
 
 
 def test_pods_that_are_not_available_go_first() -> None:
     """Broken old pods are taken although nothing new is available yet."""
-    rollout = Rollout(
-        deployment(4, surge=0, unavailable=2), replica_set("new", 0), [replica_set("old", 4, available=2)]
-    )
-    assert rollout.step() == {"old": 2}
+    wanted = deployment(4, surge=0, unavailable=2)
+    rollout = Rollout(wanted, replica_set("new", 0), [replica_set("old", 4, available=2)])
+    assert sizes(rollout.step()) == {"old": 2}
 
 
 def test_scaling_without_a_rollout_resizes_the_one_set() -> None:
     """With one template, the size goes straight to the set."""
-    assert Rollout(deployment(7), replica_set("new", 3), []).step() == {"new": 7}
-    assert Rollout(deployment(0), replica_set("new", 3), []).step() == {"new": 0}
+    assert sizes(Rollout(deployment(7), replica_set("new", 3, told=3), []).resize()) == {"new": 7}
+    assert sizes(Rollout(deployment(0), replica_set("new", 3, told=3), []).resize()) == {"new": 0}
 
 
-def test_a_paused_deployment_can_be_scaled_but_moves_no_pods() -> None:
-    """Paused, the one set follows the size; with two sets half way, nothing moves."""
-    paused = deployment(5)
-    paused.spec.paused = True
-    assert Rollout(paused, None, [replica_set("old", 3)]).step() == {"old": 5}
-    assert Rollout(paused, replica_set("new", 1), [replica_set("old", 3)]).step() == {}
+@pytest.mark.parametrize(
+    ("replicas", "new", "old", "wanted"),
+    [
+        (10, 3, 5, {"old": 8, "new": 5}),  # recorded from kube-controller-manager: 6 to 10, with 8 pods of two sets
+        (3, 3, 5, {"old": 2, "new": 2}),  # 2.5 and 1.5 round to 3 and 2: one too many, the biggest gives it
+        (0, 3, 5, {"old": 0, "new": 0}),
+    ],
+)
+def test_scaling_in_the_middle_keeps_proportions(replicas: int, new: int, old: int, wanted: dict[str, int]) -> None:
+    """Each set grows or shrinks by its share, and together they are as many as the new limit allows."""
+    rollout = Rollout(deployment(replicas), replica_set("new", new, told=6), [replica_set("old", old, told=6)])
+    assert rollout.is_scaling
+    assert sizes(rollout.resize()) == wanted
 
 
-def test_recreate_waits_for_the_old_to_be_gone() -> None:
-    """No new pod before the last old one has gone."""
-    gone, going = replica_set("old", 0), replica_set("old", 0)
-    going.status.replicas = 2
+def test_a_set_that_has_everything_ends_the_others() -> None:
+    """When the new set has all its pods, what is left of old ones goes at once, not in proportion."""
+    rollout = Rollout(deployment(6), replica_set("new", 6, told=6), [replica_set("old", 2, told=5)])
+    assert sizes(rollout.resize()) == {"old": 0}
+
+
+def test_a_size_that_is_known_is_no_scaling() -> None:
+    """Only a set that was told of another size shows that the Deployment was scaled."""
+    assert not Rollout(deployment(6), replica_set("new", 2, told=6), [replica_set("old", 5, told=6)]).is_scaling
+    assert not Rollout(deployment(6), replica_set("new", 2), [replica_set("old", 0, told=5)]).is_scaling
+
+
+def test_recreate_empties_the_old_before_the_new_begins() -> None:
+    """While old sets want pods they are emptied; then the new one gets everything at once."""
     recreate = deployment(3, type="Recreate")
-    assert Rollout(recreate, replica_set("new", 0), [replica_set("old", 3)]).step() == {"old": 0}
-    assert Rollout(recreate, replica_set("new", 0), [going]).step() == {}
-    assert Rollout(recreate, replica_set("new", 0), [gone]).step() == {"new": 3}
-    assert Rollout(recreate, None, [replica_set("old", 3)]).first_size() == 0
+    assert sizes(Rollout(recreate, replica_set("new", 0), [replica_set("old", 3)]).step()) == {"old": 0}
+    assert sizes(Rollout(recreate, replica_set("new", 0), [replica_set("old", 0)]).step()) == {"new": 3}
+    assert Rollout(recreate, None, [replica_set("old", 0)]).first_size() == 3
 
 
 def test_both_limits_zero_would_never_move() -> None:
@@ -110,11 +135,11 @@ def test_a_rollout_keeps_its_limits_and_ends(
         available_before = (new.status.available_replicas or 0) + (old.status.available_replicas or 0)
         total_before = desired_of(new) + desired_of(old)
         rollout = Rollout(wanted, new, [old])
-        sizes = rollout.step()
-        if not sizes:
+        steps = sizes(rollout.step())
+        if not steps:
             break
-        new = replica_set("new", sizes.get("new", desired_of(new)))
-        size = sizes.get("old", desired_of(old))
+        new = replica_set("new", steps.get("new", desired_of(new)))
+        size = steps.get("old", desired_of(old))
         old = replica_set("old", size, available=0 if broken else size)
         assert desired_of(new) + size <= max(total_before, replicas + rollout.surge)
         if not broken:
