@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from random import Random
 from typing import TYPE_CHECKING, Any
 
-from ._answers import Cause, Refused, bad_request, forbidden, invalid, invalid_value, not_found
+from ._admission import Admission
+from ._answers import Refused, bad_request, invalid, invalid_value, not_found
 from ._bodies import unrecognized
 from ._forms import is_custom, typed_first
 from ._request import Request
@@ -20,11 +21,12 @@ _SCHEME = "k8s.io/kubernetes/pkg/api/legacyscheme/scheme.go:30"  # as kube-apise
 
 @dataclass(frozen=True, slots=True)
 class Backend:
-    """The storage, what is served from it, and the server's randomness."""
+    """The storage, what is served from it, who admits writes to it, and the server's randomness."""
 
     storage: Storage
     registry: Registry
     random: Random
+    admission: Admission
 
     def collection(self, resource: ResourceType) -> Collection:
         """Give the collection behind a resource, shared by all its versions."""
@@ -53,19 +55,6 @@ class Backend:
         """Whether this very service account is there."""
         found = self.storage.collection("", "serviceaccounts").find(namespace, name)
         return found is not None and found.uid == uid
-
-    def check_namespace(self, request: Request, name: str) -> None:
-        """Refuse to create in a namespace that is not there (404) or on its way out (403)."""
-        namespace = request.target.namespace
-        if not namespace:
-            return
-        found = self.storage.collection("", "namespaces").find("", namespace)
-        if found is None:
-            raise not_found("namespaces", namespace)
-        if b'"deletionTimestamp"' in found.data and "deletionTimestamp" in found.decode()["metadata"]:
-            why = f"unable to create new content in namespace {namespace} because it is being terminated"
-            cause = Cause("NamespaceTerminating", f"namespace {namespace} is being terminated", "metadata.namespace")
-            raise forbidden(request.target.resource, name, why, request.target.group, [cause])
 
 
 def check_typed(obj: dict[str, Any], resource: ResourceType, body: bytes) -> None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from pyctrl._clock import now
 
-from ._answers import Refused, conflict, forbidden
+from ._answers import Refused, conflict
 from ._definitions import begin_deletion as begin_definition_deletion
 from ._identity import timestamp
 from ._options import DeleteOptions
@@ -20,7 +20,6 @@ from ._storage import Stored
 if TYPE_CHECKING:
     from ._resources import ResourceType
 
-IMMORTAL_NAMESPACES = frozenset({"default", "kube-system", "kube-public"})
 ORPHAN = "orphan"
 FOREGROUND = "foregroundDeletion"
 POD_GRACE_SECONDS = 30  # spec.terminationGracePeriodSeconds of a pod that does not say
@@ -68,12 +67,6 @@ def check_preconditions(stored: Stored, resource: ResourceType, options: DeleteO
 
 def _precondition_failed(resource: ResourceType, name: str, why: str) -> Refused:
     return conflict(resource.kind, name, resource.group, why)
-
-
-def check_immortal(resource: ResourceType, name: str) -> None:
-    """Refuse (403) to delete the namespaces that a cluster cannot be without."""
-    if is_namespace(resource) and name in IMMORTAL_NAMESPACES:
-        raise forbidden("namespaces", name, "this namespace may not be deleted")
 
 
 def begin_deletion(obj: dict[str, Any], resource: ResourceType, options: DeleteOptions) -> Fate:

@@ -41,13 +41,20 @@ def tidy(metadata: dict[str, Any]) -> None:
             del metadata[name]
 
 
-def begin_life(metadata: dict[str, Any], random: Random) -> None:
-    """Give a new object its system fields, whatever the client wrote into them."""
-    for name in ("deletionTimestamp", "deletionGracePeriodSeconds", "selfLink"):
+_OF_SERVER = ("uid", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds", "selfLink", "generation")
+
+
+def wipe_life(metadata: dict[str, Any]) -> None:
+    """Take from a new object the system fields that a client wrote, before anybody sees them."""
+    for name in _OF_SERVER:
         metadata.pop(name, None)
+    tidy(metadata)
+
+
+def begin_life(metadata: dict[str, Any], random: Random) -> None:
+    """Give a new object its system fields."""
     metadata["creationTimestamp"] = timestamp()
     metadata["uid"] = new_uid(random)
-    tidy(metadata)
 
 
 def keep_life(new: dict[str, Any], old: dict[str, Any]) -> None:

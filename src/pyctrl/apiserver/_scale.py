@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from pyctrl.api import LabelSelector
 
+from ._admission import UPDATE, Attributes, Kind
 from ._answers import Answer, bad_request, conflict, invalid, invalid_value
 from ._backend import Backend, check_place, metadata_of
 from ._bodies import decode_object, media_type
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
     from ._resources import ResourceType
 
 _PATHS = {"specReplicasPath": ".spec.replicas", "statusReplicasPath": ".status.replicas"}
+_KIND = Kind("autoscaling", "v1", "Scale")
 _OF_SCALE = ("name", "namespace", "uid", "resourceVersion", "creationTimestamp")
 
 
@@ -36,38 +39,68 @@ class Scales:
         stored = self._backend.live(request)
         return _answered(scale_of(stored.read(request.resource), request.resource), request.form)
 
-    def replace(self, request: Request) -> Answer:
+    async def replace(self, request: Request) -> Answer:
         """PUT a scale: its replicas go into the object."""
         options = write_options(request.query, "UpdateOptions")
-        stored = self._backend.live(request)
-        scale = decode_object(request.body, request.headers, "Scale")
-        return self._write(request, stored, scale, options)
+        return await self._write(request, options, lambda _: decode_object(request.body, request.headers, "Scale"))
 
-    def patch(self, request: Request) -> Answer:
+    async def patch(self, request: Request) -> Answer:
         """PATCH a scale."""
         options = write_options(request.query, "PatchOptions")
         media = media_type(request.headers, default="")
         check_patch_type(request, media)
-        stored = self._backend.live(request)
-        live = scale_of(stored.read(request.resource), request.resource)
-        scale, _ = patched(live, request, media)
-        return self._write(request, stored, scale, options)
+        return await self._write(request, options, lambda live: patched(live, request, media)[0])
 
-    def _write(self, request: Request, stored: Stored, scale: dict[str, Any], options: WriteOptions) -> Answer:
+    async def _write(
+        self, request: Request, options: WriteOptions, wanted: Callable[[dict[str, Any]], dict[str, Any]]
+    ) -> Answer:
+        """Bring the scale that is wanted, which follows from the live one, into the object."""
         resource = request.resource
-        if scale.get("kind", "Scale") != "Scale":
-            raise bad_request(f"expected input object type to be Scale, but {scale['kind']}")
-        metadata = metadata_of(scale, resource)
-        check_place(metadata, request)
-        version, uid = metadata.get("resourceVersion"), metadata.get("uid")
-        if (version and version != str(stored.version)) or (uid and uid != stored.uid):
-            raise conflict(request.target.resource, stored.name, request.target.group)
-        new, old = stored.read(resource), stored.read(resource)
-        _set(new, _path(resource, "specReplicasPath"), _replicas(scale, stored.name))
-        change = Change(new=new, old=old, options=options)
-        self._writes.update(request, stored, change)
-        written = new if options.dry_run else self._backend.live(request).read(resource)
+        while True:
+            stored = self._backend.live(request)
+            live = scale_of(stored.read(resource), resource)
+            scale = wanted(scale_of(stored.read(resource), resource))
+            _check(request, stored, scale)
+            scale = await self._admitted(request, options, scale, live)
+            if self._backend.find(request) is stored:
+                break
+
+        def scaled(stored: Stored) -> Change:
+            new, old = stored.read(resource), stored.read(resource)
+            _set(new, _path(resource, "specReplicasPath"), _replicas(scale, stored.name))
+            return Change(new=new, old=old, options=options)
+
+        change = scaled(stored)
+        await self._writes.update(request, stored, change, scaled, admitted=True)
+        written = change.new if options.dry_run else self._backend.live(request).read(resource)
         return _answered(scale_of(written, resource), request.form)
+
+    async def _admitted(
+        self, request: Request, options: WriteOptions, scale: dict[str, Any], live: dict[str, Any]
+    ) -> dict[str, Any]:
+        attributes = Attributes(
+            operation=UPDATE,
+            request=request,
+            object=scale,
+            old=live,
+            name=request.target.name,
+            options=options,
+            own_kind=_KIND,
+        )
+        await self._backend.admission.mutate(attributes)
+        await self._backend.admission.validate(attributes)
+        return attributes.object or scale
+
+
+def _check(request: Request, stored: Stored, scale: dict[str, Any]) -> None:
+    """Refuse what is no scale, and one of another object or state."""
+    if scale.get("kind", "Scale") != "Scale":
+        raise bad_request(f"expected input object type to be Scale, but {scale['kind']}")
+    metadata = metadata_of(scale, request.resource)
+    check_place(metadata, request)
+    version, uid = metadata.get("resourceVersion"), metadata.get("uid")
+    if (version and version != str(stored.version)) or (uid and uid != stored.uid):
+        raise conflict(request.target.resource, stored.name, request.target.group)
 
 
 def _answered(scale: dict[str, Any], form: Form) -> Answer:

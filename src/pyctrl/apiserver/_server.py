@@ -1,20 +1,22 @@
 """The server: one `handle` that takes a request and gives its answer, without sockets and without threads.
 
 The way of a request: who asks (`_auth`), which resource the URL means (`_request`), which form is wanted (`_forms`),
-then the verb (`_verbs_*`), one synchronous transaction over the storage. Only watches, and waits for a version, take
-time.
+then the verb (`_verbs_*`), one transaction over the storage. Only watches, waits for a version, and webhooks
+(`_admission`) take time; everything else is answered in the same turn of the loop.
 """
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from random import Random
+from typing import Any
 
 import msgspec
 
 from pyctrl._clock import now
 
+from ._admission import Admission, NamespaceLifecycle
 from ._answers import (
     Answer,
     Refused,
@@ -51,7 +53,7 @@ VERSION_WAIT_SECONDS = 3.0  # kube-apiserver's patience for a version in the fut
 
 VERSION_DIGITS = 20  # of the largest 64-bit number
 
-Handler = Callable[[Request], Answer]
+Handler = Callable[[Request], Answer | Coroutine[Any, Any, Answer]]
 
 
 class ApiServer:
@@ -77,7 +79,8 @@ class ApiServer:
     ) -> None:
         self.storage: Storage = Storage(history=history)
         self.registry: Registry = registry or Registry()
-        backend = Backend(self.storage, self.registry, random or Random())
+        self._admission = Admission([NamespaceLifecycle(self.storage.collection("", "namespaces"))])
+        backend = Backend(self.storage, self.registry, random or Random(), self._admission)
         signer = TokenSigner(backend.random)
         self._authenticator = Authenticator(tokens, signer, backend.is_service_account)
         self._reads = Reads(backend)
@@ -118,7 +121,7 @@ class ApiServer:
         for name, value in query:
             if name == "resourceVersion" and (version := _number(value)) > self.storage.version:
                 await self.storage.reaches(version, seconds=VERSION_WAIT_SECONDS)
-        return self.answer_now(method, path, query, headers, body, peer=peer)
+        return await self._exchanged(Exchange(method, path, Query(query), _lowered(headers), body, peer))
 
     def answer_now(
         self,
@@ -130,16 +133,29 @@ class ApiServer:
         *,
         peer: Peer | None = None,
     ) -> Answer:
-        """Answer one request at once; what `handle` does but for waiting until a version is reached."""
-        exchange = Exchange(method, path, Query(query), _lowered(headers), body, peer)
-        if self._audit is None:
-            return self._answer(exchange)
-        exchange.received = now()
-        return self._audit.completed(exchange, self._answer(exchange))
+        """Answer one request at once; what `handle` does but for waiting until a version is reached.
 
-    def _answer(self, exchange: Exchange) -> Answer:
+        Raises:
+            RuntimeError: the answer takes time, because a webhook has to be called; nothing was changed.
+        """
+        pending = self._exchanged(Exchange(method, path, Query(query), _lowered(headers), body, peer))
         try:
-            answer = self._dispatch(exchange)
+            pending.send(None)
+        except StopIteration as done:
+            answer: Answer = done.value
+            return answer
+        pending.close()
+        raise RuntimeError(f"{method} {path} has to wait for a webhook: await ApiServer.handle instead of answer_now")
+
+    async def _exchanged(self, exchange: Exchange) -> Answer:
+        if self._audit is None:
+            return await self._answer(exchange)
+        exchange.received = now()
+        return self._audit.completed(exchange, await self._answer(exchange))
+
+    async def _answer(self, exchange: Exchange) -> Answer:
+        try:
+            answer = await self._dispatch(exchange)
         except Refused as refusal:
             answer = refusal.answer()
         except RecursionError:
@@ -149,7 +165,7 @@ class ApiServer:
             answer = internal(f"{type(error).__name__}: {error}").answer()
         return _with_warnings(answer, exchange.warnings) if exchange.warnings else answer
 
-    def _dispatch(self, exchange: Exchange) -> Answer:
+    async def _dispatch(self, exchange: Exchange) -> Answer:
         headers = exchange.headers
         target = exchange.target = parse_target(exchange.path)
         exchange.user = self._authenticator.user(headers, exchange.peer)
@@ -175,7 +191,8 @@ class ApiServer:
             form=form,
             warnings=exchange.warnings,
         )
-        answer = self._handler(request)(request)
+        answered = self._handler(request)(request)
+        answer = answered if isinstance(answered, Answer) else await answered
         self._establishing.settle()
         return answer
 

@@ -5,18 +5,21 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import Any
 
-import msgspec
-
+from ._admission import CREATE, UPDATE, Attributes, Kind
 from ._answers import Answer, bad_request, conflict, invalid, invalid_value, method_not_allowed
 from ._backend import Backend, check_place, metadata_of
 from ._bodies import decode_object
 from ._forms import answer_value
 from ._identity import keep_life, timestamp
-from ._options import write_options
+from ._options import WriteOptions, delete_options, write_options
 from ._request import Request
 from ._tokens import DEFAULT_SECONDS, ISSUER, LEAST_SECONDS, MOST_SECONDS, TokenSigner, claims_of
 from ._verbs_delete import Deletes
 from ._verbs_write import Change, Writes
+
+_BINDING = Kind("", "v1", "Binding")
+_EVICTION = Kind("policy", "v1", "Eviction")
+_TOKEN = Kind("authentication.k8s.io", "v1", "TokenRequest")
 
 
 class Subresources:
@@ -28,7 +31,7 @@ class Subresources:
         self._writes = writes
         self._deletes = deletes
 
-    def finalize(self, request: Request) -> Answer:
+    async def finalize(self, request: Request) -> Answer:
         """PUT to a namespace's finalize: the one way to empty spec.finalizers."""
         if request.target.resource != "namespaces":
             raise method_not_allowed()
@@ -43,16 +46,34 @@ class Subresources:
         finalizers = (body.get("spec") or {}).get("finalizers")
         new["spec"] = {"finalizers": finalizers} if finalizers else {}
         keep_life(new["metadata"], old["metadata"])
-        change = Change(new=new, old=old, options=options)
-        return self._writes.commit(request, stored, change)
+        attributes = Attributes(
+            operation=UPDATE, request=request, object=new, old=old, name=stored.name, options=options
+        )
+        await self._admit(attributes)
+        if self._backend.find(request) is not stored:
+            raise conflict("namespaces", stored.name)
+        change = Change(new=attributes.object or new, old=old, options=options)
+        return self._writes.commit_own(request, stored, change)
 
-    def bind(self, request: Request) -> Answer:
+    async def _admit(self, attributes: Attributes) -> None:
+        await self._backend.admission.mutate(attributes)
+        await self._backend.admission.validate(attributes)
+
+    async def _admit_own(self, request: Request, kind: Kind, obj: dict[str, Any], options: WriteOptions) -> None:
+        """Have the posting of an object of the sub-resource's own kind admitted."""
+        name = request.target.name
+        await self._admit(
+            Attributes(operation=CREATE, request=request, object=obj, name=name, options=options, own_kind=kind)
+        )
+
+    async def bind(self, request: Request) -> Answer:
         """POST a Binding to a pod: it is scheduled."""
         options = write_options(request.query, "CreateOptions")
         binding = decode_object(request.body, request.headers, "Binding")
         node = (binding.get("target") or {}).get("name")
         if not node:
             raise bad_request("target.name is required to bind a pod")
+        await self._admit_own(request, _BINDING, binding, options)
         stored = self._backend.live(request)
         new, old = stored.read(request.resource), stored.read(request.resource)
         if new["spec"].get("nodeName"):
@@ -64,34 +85,27 @@ class Subresources:
             )
         new["spec"]["nodeName"] = node
         _scheduled(new)
-        self._writes.commit(request, stored, Change(new=new, old=old, options=options))
+        self._writes.commit_own(request, stored, Change(new=new, old=old, options=options))
         status = {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success", "code": 201}
         return answer_value(status, request.form, 201)
 
-    def evict(self, request: Request) -> Answer:
+    async def evict(self, request: Request) -> Answer:
         """POST an Eviction to a pod: it is deleted, with the options that the eviction brings."""
         eviction = decode_object(request.body, request.headers, "Eviction")
-        options = eviction.get("deleteOptions")
-        deletion = Request(
-            method="DELETE",
-            path=request.path,
-            target=request.target._replace(subresource=""),
-            resource=request.resource,
-            query=request.query,
-            headers={},
-            body=msgspec.json.encode(options) if options else b"",
-            user=request.user,
-            form=request.form,
-            warnings=request.warnings,
-        )
-        self._deletes.delete(deletion)
+        self._backend.live(request)
+        await self._admit_own(request, _EVICTION, eviction, write_options(request.query, "CreateOptions"))
+        options = delete_options(request.query, eviction.get("deleteOptions"))
+        await self._deletes.delete_object(request, options, admitted=True)
         status = {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success", "code": 201}
         return answer_value(status, request.form, 201)
 
-    def token(self, request: Request) -> Answer:
+    async def token(self, request: Request) -> Answer:
         """POST a TokenRequest to a service account: a token is made for it."""
-        write_options(request.query, "CreateOptions")
-        spec = decode_object(request.body, request.headers, "TokenRequest").get("spec") or {}
+        options = write_options(request.query, "CreateOptions")
+        wanted = decode_object(request.body, request.headers, "TokenRequest")
+        self._backend.live(request)
+        await self._admit_own(request, _TOKEN, wanted, options)
+        spec = wanted.get("spec") or {}
         account = self._backend.live(request).read(request.resource)
         audiences = spec.get("audiences") or [ISSUER]
         seconds = spec.get("expirationSeconds") or DEFAULT_SECONDS

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from ._admission import DELETE, Attributes
 from ._answers import Answer, bad_request, method_not_allowed, success
 from ._backend import Backend
 from ._bodies import decode_object
-from ._deletion import Fate, begin_deletion, check_immortal, check_preconditions, is_returned
+from ._deletion import Fate, begin_deletion, check_preconditions, is_returned
 from ._forms import answer_object, answer_value, typed_first
 from ._options import DeleteOptions, delete_options, list_options
 from ._request import Request
@@ -25,12 +26,21 @@ class Deletes:
         self._backend = backend
         self._reads = reads
 
-    def delete(self, request: Request) -> Answer:
+    async def delete(self, request: Request) -> Answer:
         """DELETE an object: a Status when it is gone, the object when something still holds it."""
-        options = self._options(request)
-        check_immortal(request.resource, request.target.name)
-        stored = self._backend.live(request)
-        check_preconditions(stored, request.resource, options)
+        return await self.delete_object(request, self._options(request))
+
+    async def delete_object(self, request: Request, options: DeleteOptions, *, admitted: bool = False) -> Answer:
+        """Delete the object that a request names; an eviction was admitted as such, its delete is not asked about."""
+        while True:
+            stored = self._backend.live(request)
+            check_preconditions(stored, request.resource, options)
+            if not admitted:
+                await self._admit(request, stored, request.target.name, options)
+            if self._backend.find(request) is stored:
+                return self._answer(request, stored, options)
+
+    def _answer(self, request: Request, stored: Stored, options: DeleteOptions) -> Answer:
         obj, fate = self._delete_one(stored, request, options)
         held = fate in (Fate.MARKED, Fate.UNCHANGED)
         if held or is_returned(request.resource):
@@ -40,7 +50,7 @@ class Deletes:
         target = request.target
         return answer_value(success(target.resource, target.name, target.group, stored.uid), request.form)
 
-    def delete_collection(self, request: Request) -> Answer:
+    async def delete_collection(self, request: Request) -> Answer:
         """DELETE a collection: everything that the selectors select, answered as it was."""
         target = request.target
         if request.resource.namespaced and not target.namespace:
@@ -48,9 +58,25 @@ class Deletes:
         options = self._options(request)
         selected = self._reads.select(request, list_options(request.query, watch=False))
         answer = self._reads.answer_list(request, selected)
+        collection = self._backend.collection(request.resource)
         for stored in selected.items:
-            self._delete_one(stored, request, options)
+            live: Stored | None = stored
+            while live is not None:
+                await self._admit(request, live, "", options)
+                now = collection.find(stored.namespace, stored.name)
+                if now is live:
+                    self._delete_one(live, request, options)
+                    break
+                live = now
         return answer
+
+    async def _admit(self, request: Request, stored: Stored, name: str, options: DeleteOptions) -> None:
+        """Ask whether an object may be deleted; a mutating webhook may refuse that, too, though nothing can change."""
+        admission = self._backend.admission
+        old = stored.read(request.resource) if admission.asks_outside else None
+        attributes = Attributes(operation=DELETE, request=request, object=None, old=old, name=name, options=options)
+        await admission.mutate(attributes)
+        await admission.validate(attributes)
 
     @staticmethod
     def _options(request: Request) -> DeleteOptions:

@@ -1,13 +1,16 @@
 """create, replace and patch: what a client sends becomes the stored object, or is refused.
 
-Each verb is one synchronous transaction: read the live object, make the new one, check it, store it.
+Each verb is one transaction: read the live object, make the new one, have it admitted and checked, store it. Only
+admission may wait, for webhooks; when the live object changed meanwhile, the transaction begins anew.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from ._admission import CREATE, UPDATE, Attributes
 from ._answers import (
     Answer,
     Unfit,
@@ -33,7 +36,7 @@ from ._backend import (
 from ._bodies import decode_object, duplicates_in, media_type
 from ._deletion import is_finished, is_namespace
 from ._forms import answer_object, answer_value, is_custom, typed_first
-from ._identity import begin_life, generated_name, keep_life
+from ._identity import begin_life, generated_name, keep_life, wipe_life
 from ._managed_fields import track
 from ._options import WriteOptions, parse_object_version, write_options
 from ._patch import APPLY, check_patch_type, decode_apply, outcome_unfit, patched
@@ -44,7 +47,7 @@ from ._storage import Stored, api_version
 GENERATE_ATTEMPTS = 8  # kube-apiserver's own
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True)
 class Change:
     """A new state for a live object, decoded and not yet checked."""
 
@@ -62,26 +65,36 @@ class Writes:
 
     # -- create ------------------------------------------------------------------------------------------------
 
-    def create(self, request: Request) -> Answer:
+    async def create(self, request: Request) -> Answer:
         """POST to a collection."""
         if request.resource.namespaced and not request.target.namespace:
             raise method_not_allowed()
         options = write_options(request.query, "CreateOptions")
         obj = self._decoded(request, options)
         check_namespace_matches(obj["metadata"], request)
-        return self.create_object(request, obj, options)
+        return await self.create_object(request, obj, options)
 
-    def create_object(
+    async def create_object(
         self, request: Request, obj: dict[str, Any], options: WriteOptions, *, applied: bool = False
     ) -> Answer:
         """Create an object that was decoded, for POST and for an apply to a name that is free."""
-        resource, metadata = request.resource, obj["metadata"]
+        metadata, admission = obj["metadata"], self._backend.admission
+        wipe_life(metadata)
         if not applied:
             self._track(request, obj, None)
-        self._backend.check_namespace(request, metadata.get("name", ""))
-        self._name(request, metadata)
-        begin_life(metadata, self._backend.random)
-        resource.prepare_create(obj, warnings=request.warnings)
+        name = metadata.get("name", "")
+        attributes = Attributes(operation=CREATE, request=request, object=obj, name=name, options=options)
+        await admission.mutate(attributes)
+        obj = attributes.object or obj
+        self._name(request, obj["metadata"])
+        begin_life(obj["metadata"], self._backend.random)
+        request.resource.prepare_create(obj, warnings=request.warnings)
+        await admission.validate(attributes)
+        return self._store_new(request, obj, options)
+
+    def _store_new(self, request: Request, obj: dict[str, Any], options: WriteOptions) -> Answer:
+        """Store a new object, unless its name was taken, maybe while it was admitted."""
+        resource, metadata = request.resource, obj["metadata"]
         _check_unversioned(metadata)
         self._check_free(request, metadata)
         if options.dry_run:
@@ -119,19 +132,23 @@ class Writes:
 
     # -- replace -----------------------------------------------------------------------------------------------
 
-    def replace(self, request: Request) -> Answer:
+    async def replace(self, request: Request) -> Answer:
         """PUT to an object, or to its status."""
         options = write_options(request.query, "UpdateOptions")
         obj = self._decoded(request, options)
-        metadata = obj["metadata"]
-        check_place(metadata, request)
+        check_place(obj["metadata"], request)
         if _is_made_by_put(request) and self._backend.find(request) is None:
-            metadata.pop("resourceVersion", None)
-            return self.create_object(request, obj, options)
+            obj["metadata"].pop("resourceVersion", None)
+            return await self.create_object(request, obj, options)
+
+        def changed(stored: Stored, new: dict[str, Any] | None = None) -> Change:
+            new = self._decoded(request, options) if new is None else new
+            check_place(new["metadata"], request)
+            self._check_uid(request, new["metadata"], stored)
+            return Change(new=new, old=stored.read(request.resource), options=options)
+
         stored = self._backend.live(request)
-        self._check_uid(request, metadata, stored)
-        change = Change(new=obj, old=stored.read(request.resource), options=options)
-        return self.update(request, stored, change)
+        return await self.update(request, stored, changed(stored, obj), changed)
 
     def _check_uid(self, request: Request, metadata: dict[str, Any], stored: Stored) -> None:
         uid = metadata.get("uid")
@@ -144,66 +161,96 @@ class Writes:
 
     # -- patch -------------------------------------------------------------------------------------------------
 
-    def patch(self, request: Request) -> Answer:
+    async def patch(self, request: Request) -> Answer:
         """PATCH an object, or its status, in any of the four kinds of patch."""
         media = media_type(request.headers, default="")
         options = write_options(request.query, "PatchOptions", is_apply=media == APPLY)
         if media == APPLY:
-            return self._apply(request, options)
+            return await self._apply(request, options)
         check_patch_type(request, media)
-        stored = self._backend.live(request)
-        new, duplicates = patched(stored.read(request.resource), request, media)
-        check_kind(new, request.resource)
-        try:
-            _decode(new, request, options, duplicates)
-        except Unfit as unfit:
-            raise outcome_unfit(stored.read(request.resource), request, media, unfit.why) from None
-        check_place(new["metadata"], request)
-        change = Change(new=new, old=stored.read(request.resource), options=options)
-        return self.update(request, stored, change)
 
-    def _apply(self, request: Request, options: WriteOptions) -> Answer:
+        def changed(stored: Stored) -> Change:
+            new, duplicates = patched(stored.read(request.resource), request, media)
+            check_kind(new, request.resource)
+            try:
+                _decode(new, request, options, duplicates)
+            except Unfit as unfit:
+                raise outcome_unfit(stored.read(request.resource), request, media, unfit.why) from None
+            check_place(new["metadata"], request)
+            return Change(new=new, old=stored.read(request.resource), options=options)
+
+        stored = self._backend.live(request)
+        return await self.update(request, stored, changed(stored), changed)
+
+    async def _apply(self, request: Request, options: WriteOptions) -> Answer:
         """Server-side apply: creates what is not there."""
         target, resource = request.target, request.resource
-        patch = decode_apply(request)
-        check_kind(patch, resource)
-        metadata = metadata_of(patch, resource)
-        if metadata.get("managedFields"):
-            raise bad_request("metadata.managedFields must be nil")
-        metadata.setdefault("name", target.name)
-        check_place(metadata, request)
+        patch = _checked_patch(request)
+
+        def merged(live: dict[str, Any] | None) -> dict[str, Any]:
+            who, door = request.manager, target.subresource or None
+            new = apply_patch(live, patch, type=resource, field_manager=who, force=options.force, subresource=door)
+            _decode(new, request, options, [])
+            return new
+
+        def changed(stored: Stored) -> Change:
+            live = stored.read(resource)
+            return Change(new=merged(live), old=live, options=options, is_apply=True)
+
         stored = self._backend.find(request)
-        live = stored.read(resource) if stored else None
-        if stored is None and target.subresource:
+        if stored is not None:
+            return await self.update(request, stored, changed(stored), changed)
+        if target.subresource:
             raise not_found(target.resource, target.name, target.group)
-        merged = apply_patch(
-            live,
-            patch,
-            type=resource,
-            field_manager=request.manager,
-            force=options.force,
-            subresource=target.subresource or None,
-        )
-        _decode(merged, request, options, [])
-        if stored is None or live is None:
-            if metadata.get("uid"):
-                raise _apply_to_missing(request, metadata["uid"])
-            return self.create_object(request, merged, options, applied=True)
-        change = Change(new=merged, old=live, options=options, is_apply=True)
-        return self.update(request, stored, change)
+        made = merged(None)
+        if uid := patch["metadata"].get("uid"):
+            raise _apply_to_missing(request, uid)
+        return await self.create_object(request, made, options, applied=True)
 
     # -- the common end of replace and patch -------------------------------------------------------------------
 
-    def update(self, request: Request, stored: Stored, change: Change) -> Answer:
-        """Check a new state against the live one and store it."""
+    async def update(
+        self,
+        request: Request,
+        stored: Stored,
+        change: Change,
+        again: Callable[[Stored], Change],
+        *,
+        admitted: bool = False,
+    ) -> Answer:
+        """Have a new state admitted, check it against the live one, and store it.
+
+        Args:
+            again: makes the change for what is live then, when `stored` no longer is after admission.
+            admitted: somebody was asked already, about the sub-resource that this comes from.
+        """
+        while True:
+            await self._prepare(request, stored, change, admitted=admitted)
+            if self._backend.find(request) is stored:
+                return self.commit(request, stored, change)
+            stored = self._backend.live(request)
+            change = again(stored)
+
+    async def _prepare(self, request: Request, stored: Stored, change: Change, *, admitted: bool) -> None:
+        """Have a change mutated, brought into form and checked, and validated."""
         resource, new, old = request.resource, change.new, change.old
-        self._check_version(request, new["metadata"].get("resourceVersion", ""), stored)
-        new["metadata"]["resourceVersion"] = str(stored.version)
         keep_life(new["metadata"], old["metadata"])
         if is_namespace(resource):
             new["spec"] = old.get("spec") or {}  # its finalizers have a door of their own, and there is nothing else
+        if not change.is_apply:
+            self._track(request, new, old)
+        admission, options = self._backend.admission, change.options
+        attributes = Attributes(
+            operation=UPDATE, request=request, object=new, old=old, name=stored.name, options=options
+        )
+        if not admitted:
+            await admission.mutate(attributes)
+            change.new = new = attributes.object or new
+        self._check_version(request, new["metadata"].get("resourceVersion", ""), stored)
+        new["metadata"]["resourceVersion"] = str(stored.version)
         resource.prepare_update(new, old, subresource=request.target.subresource or None, warnings=request.warnings)
-        return self.commit(request, stored, change)
+        if not admitted:
+            await admission.validate(attributes)
 
     @staticmethod
     def _check_version(request: Request, text: str, stored: Stored) -> None:
@@ -218,20 +265,21 @@ class Writes:
 
     def commit(self, request: Request, stored: Stored, change: Change) -> Answer:
         """Store a new state that was checked, unless nothing changed; an object whose last finalizer went is gone."""
-        resource, new, old = request.resource, change.new, change.old
+        resource, new = request.resource, change.new
         if is_finished(new, resource):
             if not change.options.dry_run:
                 self._backend.collection(resource).remove(stored)
             return answer_value(typed_first(new, resource), request.form)
-        if not change.is_apply:
-            if _same_but_managers(new, old):
-                return answer_object(stored, resource, request.form)
-            self._track(request, new, old)
-        elif same_content(new, old):
+        if same_content(new, change.old):
             return answer_object(stored, resource, request.form)
         if change.options.dry_run:
             return answer_value(typed_first(new, resource), request.form)
         return answer_object(self._backend.put(new, resource), resource, request.form)
+
+    def commit_own(self, request: Request, stored: Stored, change: Change) -> Answer:
+        """Store what a sub-resource made of an object by itself."""
+        self._track(request, change.new, change.old)
+        return self.commit(request, stored, change)
 
     def _track(self, request: Request, new: dict[str, Any], old: dict[str, Any] | None) -> None:
         track(
@@ -248,6 +296,18 @@ class Writes:
 def _decode(obj: dict[str, Any], request: Request, options: WriteOptions, duplicates: list[str]) -> None:
     validation, warnings = options.field_validation, request.warnings
     request.resource.decode(obj, field_validation=validation, warnings=warnings, duplicates=duplicates)
+
+
+def _checked_patch(request: Request) -> dict[str, Any]:
+    """Read the body of an apply, whose kind, name and namespace are the URL's."""
+    patch = decode_apply(request)
+    check_kind(patch, request.resource)
+    metadata = metadata_of(patch, request.resource)
+    if metadata.get("managedFields"):
+        raise bad_request("metadata.managedFields must be nil")
+    metadata.setdefault("name", request.target.name)
+    check_place(metadata, request)
+    return patch
 
 
 def _check_unversioned(metadata: dict[str, Any]) -> None:
@@ -280,16 +340,6 @@ _MADE_BY_PUT = frozenset(
 def _is_made_by_put(request: Request) -> bool:
     target = request.target
     return target.resource in _MADE_BY_PUT and not target.subresource and not is_custom(request.resource)
-
-
-def _same_but_managers(new: dict[str, Any], old: dict[str, Any]) -> bool:
-    """Whether nothing but managed fields differs: then nothing is written."""
-    return _without_managers(new) == _without_managers(old)
-
-
-def _without_managers(obj: dict[str, Any]) -> dict[str, Any]:
-    metadata = {key: value for key, value in obj["metadata"].items() if key != "managedFields"}
-    return {**obj, "metadata": metadata}
 
 
 def _storage_key(request: Request, stored: Stored) -> str:

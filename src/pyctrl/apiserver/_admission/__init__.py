@@ -1,0 +1,22 @@
+"""Admission: who may still change a write, or refuse it, between its decoding and the storage.
+
+As in kube-apiserver a write is decoded and defaulted, then *mutated*, brought into form and validated by its kind, then
+*validated* here, and stored. `Admission` is the chain; its plugins are the `Plugin`s that this server has built in.
+Nothing here waits unless something outside has to be asked: a write without webhooks is one synchronous transaction.
+"""
+
+from ._attributes import CONNECT, CREATE, DELETE, UPDATE, Attributes, Kind
+from ._chain import Admission, Plugin
+from ._lifecycle import NamespaceLifecycle
+
+__all__ = [
+    "CONNECT",
+    "CREATE",
+    "DELETE",
+    "UPDATE",
+    "Admission",
+    "Attributes",
+    "Kind",
+    "NamespaceLifecycle",
+    "Plugin",
+]

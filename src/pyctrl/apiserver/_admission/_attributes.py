@@ -1,0 +1,92 @@
+"""What an admission plugin gets to know about one write."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from pyctrl.apiserver._answers import Cause, Refused, forbidden
+
+if TYPE_CHECKING:
+    from pyctrl.apiserver._auth import User
+    from pyctrl.apiserver._options import DeleteOptions, WriteOptions
+    from pyctrl.apiserver._request import Request
+    from pyctrl.apiserver._resources import ResourceType
+
+CREATE: Final = "CREATE"
+UPDATE: Final = "UPDATE"
+DELETE: Final = "DELETE"
+CONNECT: Final = "CONNECT"
+
+
+class Kind(NamedTuple):
+    """A kind by its full name."""
+
+    group: str
+    version: str
+    kind: str
+
+
+@dataclass(slots=True, kw_only=True)
+class Attributes:
+    """One write that wants to be admitted.
+
+    `object` and `old` are whole objects in the version of the request; a plugin that mutates changes `object` in place
+    or puts another one there. A delete has no object, a create has nothing old. For a sub-resource that has a kind of
+    its own (`scale`, `eviction`, `binding`, `token`) they are of that kind, which `kind` names.
+    """
+
+    operation: str
+    request: Request
+    object: dict[str, Any] | None
+    old: dict[str, Any] | None = None
+    name: str
+    options: WriteOptions | DeleteOptions
+    own_kind: Kind | None = None  # of a sub-resource; None is the resource's
+
+    @property
+    def resource(self) -> ResourceType:
+        """The resource that is written, in the version of the request."""
+        return self.request.resource
+
+    @property
+    def subresource(self) -> str:
+        """The part of it that is written, or ""."""
+        return self.request.target.subresource
+
+    @property
+    def namespace(self) -> str:
+        """The namespace of the request, "" in cluster scope; a Namespace is its own."""
+        target = self.request.target
+        if target.resource == "namespaces" and not target.group:
+            return self.name
+        return target.namespace
+
+    @property
+    def kind(self) -> Kind:
+        """The kind of `object` and `old`."""
+        resource = self.request.resource
+        return self.own_kind or Kind(resource.group, resource.version, resource.kind)
+
+    @property
+    def dry_run(self) -> bool:
+        """Whether nothing will be stored."""
+        return self.options.dry_run
+
+    @property
+    def user(self) -> User:
+        """Who asks."""
+        return self.request.user
+
+    @property
+    def shown_name(self) -> str:
+        """The name that a refusal tells: that of the request, of the object, or what it is generated from."""
+        if self.name:
+            return self.name
+        metadata = (self.object or {}).get("metadata") or {}
+        return str(metadata.get("name") or metadata.get("generateName") or "Unknown")
+
+    def forbidden(self, why: str, *causes: Cause) -> Refused:
+        """Make the 403 of a plugin that refuses."""
+        target = self.request.target
+        return forbidden(target.resource, self.shown_name, why, target.group, causes)

@@ -1,0 +1,86 @@
+"""The chain of admission: every plugin that is concerned, in order, first to change and then to check."""
+
+from __future__ import annotations
+
+from collections.abc import Coroutine, Iterable
+from typing import Any, Protocol, TypeAlias
+
+from ._attributes import Attributes
+
+Concern: TypeAlias = tuple[str, str]  # group and resource
+
+
+class Plugin(Protocol):
+    """A part of the server that has a say in writes. Both methods may raise `Refused`; neither may wait."""
+
+    def concerns(self, group: str, resource: str) -> bool:
+        """Whether writes to a resource are to be shown to this plugin; asked once for each resource."""
+        ...
+
+    def mutate(self, attributes: Attributes) -> None:
+        """Change the object, or refuse. It is decoded and defaulted; its kind has not checked it yet."""
+        ...
+
+    def validate(self, attributes: Attributes) -> None:
+        """Refuse, or not. The object is as it will be stored; changing it now is wrong."""
+        ...
+
+
+class Remote(Protocol):
+    """What has to be asked outside, after the plugins: webhooks, and policies, which come with them."""
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether nothing is registered: then nobody makes a coroutine for it."""
+        ...
+
+    def mutate(self, attributes: Attributes) -> Coroutine[Any, Any, None]:
+        """Change the object, or refuse."""
+        ...
+
+    def validate(self, attributes: Attributes) -> Coroutine[Any, Any, None]:
+        """Refuse, or not."""
+        ...
+
+
+class Admission:
+    """The chain of one server."""
+
+    def __init__(self, plugins: Iterable[Plugin] = (), remotes: Iterable[Remote] = ()) -> None:
+        self._plugins = list(plugins)
+        self._remotes = list(remotes)
+        self._concerned: dict[Concern, tuple[Plugin, ...]] = {}
+
+    def add(self, plugin: Plugin) -> None:
+        """Let one more plugin have a say, after those that are there."""
+        self._plugins.append(plugin)
+        self._concerned.clear()
+
+    @property
+    def asks_outside(self) -> bool:
+        """Whether somebody outside is registered: only they look at what is deleted."""
+        return any(not remote.is_idle for remote in self._remotes)
+
+    async def mutate(self, attributes: Attributes) -> None:
+        """Let everybody change the object; suspends only where a webhook must be called."""
+        for plugin in self._of(attributes):
+            plugin.mutate(attributes)
+        for remote in self._remotes:
+            if not remote.is_idle:
+                await remote.mutate(attributes)
+
+    async def validate(self, attributes: Attributes) -> None:
+        """Let everybody check the object; suspends only where a webhook must be called."""
+        for plugin in self._of(attributes):
+            plugin.validate(attributes)
+        for remote in self._remotes:
+            if not remote.is_idle:
+                await remote.validate(attributes)
+
+    def _of(self, attributes: Attributes) -> tuple[Plugin, ...]:
+        target = attributes.request.target
+        key = target.group, target.resource
+        found = self._concerned.get(key)
+        if found is None:
+            found = self._concerned[key] = tuple(each for each in self._plugins if each.concerns(*key))
+        return found
