@@ -10,7 +10,7 @@ from typing import Self
 from pyctrl.client._calls import Calls
 from pyctrl.client._config import Config
 from pyctrl.client._discovery import Discovery
-from pyctrl.client._exchange import Exchange, WarningHandler, log_warning
+from pyctrl.client._exchange import Exchange, WarningHandler
 from pyctrl.client._inprocess import InProcessTransport
 from pyctrl.client._live_reader import LiveReader
 from pyctrl.client._live_writer import LiveWriter
@@ -39,7 +39,7 @@ class Client(LiveReader, LiveWriter):
         field_owner: who owns the fields that are written.
         server: how errors name the cluster.
         retries: what is repeated, and how often.
-        on_warning: is told what the server warns of; by default it is logged as ``pyctrl.client``.
+        on_warning: is told what the server warns of; by default each text is logged once, as ``pyctrl.client``.
         random: spreads the waits of retries.
     """
 
@@ -50,7 +50,7 @@ class Client(LiveReader, LiveWriter):
         field_owner: str = "pyctrl",
         server: str = "",
         retries: RetryPolicy | None = None,
-        on_warning: WarningHandler = log_warning,
+        on_warning: WarningHandler | None = None,
         random: Random | None = None,
     ) -> None:
         exchange = Exchange(RetryingTransport(transport, policy=retries, random=random), on_warning=on_warning)
@@ -59,7 +59,7 @@ class Client(LiveReader, LiveWriter):
         self._take(Calls(exchange, discovery, ClientOptions(field_owner=field_owner), WriteObservers()))
 
     @classmethod
-    def connect(cls, config: Config, *, field_owner: str = "pyctrl", on_warning: WarningHandler = log_warning) -> Self:
+    def connect(cls, config: Config, *, field_owner: str = "pyctrl", on_warning: WarningHandler | None = None) -> Self:
         """Return a client for the server of a login. Nothing is sent yet."""
         return cls(_transport(config), field_owner=field_owner, server=config.server, on_warning=on_warning)
 

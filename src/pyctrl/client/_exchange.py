@@ -15,13 +15,14 @@ from pyctrl.client._retry import retry_after
 from pyctrl.client._transport import HttpRequest, HttpResponse, HttpStream, Transport
 from pyctrl.errors import ApiError, error_from_status
 
-__all__ = ["Exchange", "ServerWarning", "WarningHandler", "failure", "log_warning"]
+__all__ = ["Exchange", "ServerWarning", "WarningHandler", "WarningLog", "failure", "log_warning"]
 
 log = logging.getLogger("pyctrl.client")
 
 # RFC 7234 5.5: code, agent, quoted text; 299 is the only code that API servers send
 _WARNING = re.compile(r'299 \S+ "((?:[^"\\]|\\.)*)"')
 _SHOWN = 300  # characters of a body that is not a Status: enough for a proxy's sentence, too little for its page
+_TOLD = 1000  # texts of warnings that are remembered; those about unknown fields name them, so there is no end of them
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,16 +37,34 @@ WarningHandler: TypeAlias = Callable[[ServerWarning], None]
 
 
 def log_warning(warning: ServerWarning) -> None:
-    """Log a warning of the server; the handler unless another is given."""
+    """Log a warning of the server, each time."""
     log.warning("the API server warns: %s", warning.text, extra={"request": warning.request})
+
+
+class WarningLog:
+    """Logs a warning of the server the first time it comes; the handler of a client unless another is given.
+
+    A watch of a deprecated kind is opened anew every few minutes: its warning is news once.
+    """
+
+    def __init__(self) -> None:
+        self._told: set[str] = set()
+
+    def __call__(self, warning: ServerWarning) -> None:
+        if warning.text in self._told:
+            return
+        if len(self._told) >= _TOLD:
+            self._told.clear()
+        self._told.add(warning.text)
+        log_warning(warning)
 
 
 class Exchange:
     """Sends requests; every answer that it returns is a success."""
 
-    def __init__(self, transport: Transport, *, on_warning: WarningHandler = log_warning) -> None:
+    def __init__(self, transport: Transport, *, on_warning: WarningHandler | None = None) -> None:
         self.transport = transport
-        self._on_warning = on_warning
+        self._on_warning = on_warning or WarningLog()
 
     async def send(self, request: HttpRequest) -> HttpResponse:
         """Send a request.

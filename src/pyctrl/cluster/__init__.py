@@ -6,5 +6,7 @@ a real API server, where `add_controllers` and `add_kubelet` stand in for what i
 
 from ._cluster import Cluster, add_controllers
 from ._kubelet import add_kubelet
+from ._kubelet_options import Kubelet
+from ._scripts import Script
 
-__all__ = ["Cluster", "add_controllers", "add_kubelet"]
+__all__ = ["Cluster", "Kubelet", "Script", "add_controllers", "add_kubelet"]

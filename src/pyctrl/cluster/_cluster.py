@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from random import Random
 from types import TracebackType
@@ -10,8 +10,8 @@ from typing import Self
 
 from pyctrl.api import Key
 from pyctrl.apiserver import ApiServer, serve
-from pyctrl.client import Client, Config, wait_for
-from pyctrl.kinds.core.v1 import ServiceAccount
+from pyctrl.client import Client, Config, ServerWarning, wait_for
+from pyctrl.kinds.core.v1 import Node, ServiceAccount
 from pyctrl.manager import Manager
 
 from ._claims import add_claim_protection
@@ -19,6 +19,7 @@ from ._deployments import add_deployments
 from ._furniture import NO_TLS
 from ._garbage import add_garbage_collector
 from ._kubelet import add_kubelet
+from ._kubelet_options import Kubelet
 from ._namespaces import add_namespaces
 from ._replicasets import add_replicasets, add_replicationcontrollers
 
@@ -43,12 +44,13 @@ class Cluster:
 
     The server keeps everything in memory and loses it at the end. Its controllers are ordinary pyctrl reconcilers on
     the in-process transport: namespaces are furnished and emptied, owners' garbage is collected, Deployments and
-    ReplicaSets make pods, and a pretend kubelet runs those on a node that does not exist. Without `serve` no socket
+    ReplicaSets make pods, and a pretend kubelet runs those on nodes that do not exist. Without `serve` no socket
     is opened and no thread started, so that all of it works in virtual time, and repeats with a seeded ``random``.
 
     Args:
         controllers: run the controllers; without, this is an API server and nothing else.
-        kubelet: run the pretend scheduler and kubelet; without, pods stay Pending.
+        kubelet: run pretend nodes with their scheduler, or how they run; with False there are none: pods stay Pending.
+        nodes: how many nodes, or `Node` objects with the names, labels, taints and capacity that they shall have.
         random: where uids, generated names and jitter come from.
         server: an `ApiServer` to use, such as one with users; by default everybody is an administrator.
         token: what the cluster itself logs in with, when the server has users: an administrator's.
@@ -58,7 +60,8 @@ class Cluster:
         self,
         *,
         controllers: bool = True,
-        kubelet: bool = True,
+        kubelet: bool | Kubelet = True,
+        nodes: int | Sequence[Node] = 1,
         random: Random | None = None,
         server: ApiServer | None = None,
         token: str | None = None,
@@ -67,12 +70,14 @@ class Cluster:
         self.server: ApiServer = server or ApiServer(random=self.random)
         #: How to reach it from this process; give it to a `Manager` or to `Client.connect`.
         self.config: Config = Config.in_process(self.server, token=token)
-        self._controllers, self._kubelet = controllers, kubelet
+        self._controllers = controllers
+        self._kubelet = kubelet if isinstance(kubelet, Kubelet) else Kubelet() if kubelet else None
+        self._nodes = nodes
         self._stack = AsyncExitStack()
 
     async def __aenter__(self) -> Self:
         async with AsyncExitStack() as stack:
-            if self._controllers or self._kubelet:
+            if self._controllers or self._kubelet is not None:
                 await self._start(stack)
             self._stack = stack.pop_all()
         return self
@@ -98,13 +103,18 @@ class Cluster:
 
     async def _start(self, stack: AsyncExitStack) -> None:
         """Run the controllers, and wait until the default namespace is furnished as a real cluster's is."""
-        client = await stack.enter_async_context(Client.connect(self.config, field_owner="kube-controller-manager"))
+        connection = Client.connect(self.config, field_owner="kube-controller-manager", on_warning=_unheard)
+        client = await stack.enter_async_context(connection)
         manager = await stack.enter_async_context(Manager(client=client, random=self.random))
         if self._controllers:
             add_controllers(manager)
-        if self._kubelet:
-            add_kubelet(manager)
+        if self._kubelet is not None:
+            add_kubelet(manager, nodes=self._nodes, kubelet=self._kubelet)
         await stack.enter_async_context(manager.running())
         if self._controllers:
             default = Key("default", "default")
             await wait_for(manager.live_client, ServiceAccount, default)
+
+
+def _unheard(warning: ServerWarning) -> None:
+    """Say nothing: that Endpoints are deprecated is no news to the controller that still makes them."""

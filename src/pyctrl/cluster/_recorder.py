@@ -67,26 +67,29 @@ class Recorder:
     Args:
         live: what to write with.
         component: the controller's name, such as ``deployment-controller``.
+        host: the node it runs on, if it runs on one.
     """
 
-    def __init__(self, live: Client, component: str) -> None:
-        self._live, self._component = live, component
+    def __init__(self, live: Client, component: str, *, host: str = "") -> None:
+        self._live, self._component, self._host = live, component, host
         self._similar: OrderedDict[_Group, _Similar] = OrderedDict()
         self._written: OrderedDict[_Group, _Written] = OrderedDict()
         self._buckets: OrderedDict[_Group, _Bucket] = OrderedDict()
         self._last_name = 0
 
-    async def normal(self, about: Object, reason: str, message: str) -> None:
-        """Tell of something that went as it should."""
-        await self._record(about, "Normal", reason, message)
+    async def normal(self, about: Object, reason: str, message: str, *, field_path: str = "") -> None:
+        """Tell of something that went as it should, with a part of the object such as ``spec.containers{main}``."""
+        await self._record(about, "Normal", reason, message, field_path)
 
-    async def warning(self, about: Object, reason: str, message: str) -> None:
+    async def warning(self, about: Object, reason: str, message: str, *, field_path: str = "") -> None:
         """Tell of something that did not."""
-        await self._record(about, "Warning", reason, message)
+        await self._record(about, "Warning", reason, message, field_path)
 
-    async def _record(self, about: Object, type: Literal["Normal", "Warning"], reason: str, message: str) -> None:
+    async def _record(
+        self, about: Object, type: Literal["Normal", "Warning"], reason: str, message: str, field_path: str
+    ) -> None:
         meta = about.metadata
-        subject = (about.kind, meta.namespace, meta.name, meta.uid, about.api_version)
+        subject = (about.kind, meta.namespace, meta.name, meta.uid, about.api_version, field_path)
         key, message = self._aggregate((*subject, type, reason), message)
         written = self._written.get(key)
         count = written.count + 1 if written is not None else 1
@@ -94,7 +97,8 @@ class Recorder:
             return
         try:
             if written is None or not await self._count_up(about, written, count, message):
-                name = await self._create(about, type, reason, message)
+                told = {"type": type, "reason": reason, "message": message}
+                name = await self._create(about, field_path, told)
                 written = _remember(self._written, key, _Written(name, count))
             written.count = count
         except PyctrlError as error:
@@ -133,13 +137,15 @@ class Recorder:
             return False
         return True
 
-    async def _create(self, about: Object, type: str, reason: str, message: str) -> str:
+    async def _create(self, about: Object, field_path: str, told: dict[str, str]) -> str:
         while True:
             now = _clock.now()
             name = self._new_name(about, now)
-            event = {**_event(about, name, format_time(now), self._component), "type": type}
+            event = _event(about, name, format_time(now), self._component, self._host)
+            if field_path:
+                event["involvedObject"]["fieldPath"] = field_path
             try:
-                await self._live.create(Unstructured({**event, "reason": reason, "message": message}))
+                await self._live.create(Unstructured({**event, **told}))
             except AlreadyExists:
                 continue  # another controller told of this object at the same moment: the next name is later
             return name
@@ -157,7 +163,7 @@ def _namespace(about: Object) -> str:
     return about.metadata.namespace or "default"
 
 
-def _event(about: Object, name: str, now: str, component: str) -> dict[str, Any]:
+def _event(about: Object, name: str, now: str, component: str, host: str) -> dict[str, Any]:
     meta = about.metadata
     involved = {
         "kind": about.kind,
@@ -172,13 +178,13 @@ def _event(about: Object, name: str, now: str, component: str) -> dict[str, Any]
         "kind": "Event",
         "metadata": {"name": name, "namespace": _namespace(about)},
         "involvedObject": {key: value for key, value in involved.items() if value},
-        "source": {"component": component},
+        "source": {"component": component, "host": host} if host else {"component": component},
         "firstTimestamp": now,
         "lastTimestamp": now,
         "count": 1,
         "eventTime": None,
         "reportingComponent": component,
-        "reportingInstance": "",
+        "reportingInstance": host,
     }
 
 

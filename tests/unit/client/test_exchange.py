@@ -43,6 +43,18 @@ async def test_warnings_are_logged(client: Client, server: FakeServer, caplog: p
     assert caplog.messages == ["the API server warns: deprecated"]
 
 
+async def test_a_warning_is_logged_once(client: Client, server: FakeServer, caplog: pytest.LogCaptureFixture) -> None:
+    """What the server warns of again and again is logged by a client the first time only."""
+    for text in ("deprecated", "deprecated", "other"):
+        server.reply(WIDGET, headers=[("Warning", f'299 - "{text}"')])
+
+    with caplog.at_level(logging.WARNING, "pyctrl.client"):
+        for _ in range(3):
+            await client.get(Widget, KEY)
+
+    assert caplog.messages == ["the API server warns: deprecated", "the API server warns: other"]
+
+
 async def test_status(client: Client, server: FakeServer) -> None:
     """An error has the server's sentence, its code and what was asked."""
     server.refuse(500, "InternalError", "etcd is on fire", Retry_After="120")

@@ -1,0 +1,113 @@
+"""Node objects as a kubelet registers them, from a number or from templates."""
+
+from __future__ import annotations
+
+import ipaddress
+from collections.abc import Sequence
+from typing import Any
+from uuid import NAMESPACE_DNS, uuid5
+
+from pyctrl import _clock
+from pyctrl.api import Quantity, format_time
+from pyctrl.kinds.core.v1 import Node, NodeAddress, NodeCondition, NodeSystemInfo
+
+__all__ = ["STATE", "complete_nodes", "node_conditions"]
+
+STATE = "pyctrl.dev/node"  # the annotation that makes a node fail: `lost` is silent, `not-ready` says so
+
+#: What a node has if its template does not say.
+CAPACITY = {"cpu": "16", "memory": "64Gi", "ephemeral-storage": "200Gi", "pods": "110"}
+
+KUBELET_VERSION = "v1.36.2"  # the version whose behaviour is played
+KUBELET_PORT = 10250
+NODE_NETWORK = ipaddress.IPv4Network("192.168.96.0/20")
+POD_NETWORK = ipaddress.IPv4Network("10.244.0.0/14")  # a /24 for each of a thousand nodes
+
+_HEALTHY = (
+    ("MemoryPressure", "False", "KubeletHasSufficientMemory", "kubelet has sufficient memory available"),
+    ("DiskPressure", "False", "KubeletHasNoDiskPressure", "kubelet has no disk pressure"),
+    ("PIDPressure", "False", "KubeletHasSufficientPID", "kubelet has sufficient PID available"),
+)
+_READY = ("Ready", "True", "KubeletReady", "kubelet is posting ready status")
+_NOT_READY = ("Ready", "False", "KubeletNotReady", "container runtime network not ready: NetworkReady=false")
+
+
+def complete_nodes(nodes: int | Sequence[Node]) -> list[Node]:
+    """Return whole nodes: as many as a number says, called node-1 and so on, or those of templates, completed.
+
+    Raises:
+        ValueError: a number is negative, a template has no name, or two have the same.
+    """
+    if isinstance(nodes, int):
+        if nodes < 0:
+            raise ValueError(f"nodes is a number of nodes or a list of Node objects, got {nodes}")
+        nodes = [Node.from_wire({"metadata": {"name": f"node-{number}"}}) for number in range(1, nodes + 1)]
+    names = [node.metadata.name for node in nodes]
+    if "" in names:
+        raise ValueError("a Node template needs a name: Node(metadata=ObjectMeta(name=...))")
+    if twice := sorted({name for name in names if names.count(name) > 1}):
+        raise ValueError(f"Node templates need different names; more than one is called {', '.join(twice)}")
+    return [_complete(node, number) for number, node in enumerate(nodes)]
+
+
+def _complete(template: Node, number: int) -> Node:
+    node = template.deep_copy()
+    name = node.metadata.name
+    known = {"kubernetes.io/hostname": name}
+    for key, value in (("arch", "amd64"), ("os", "linux")):
+        known |= {f"kubernetes.io/{key}": value, f"beta.kubernetes.io/{key}": value}
+    node.metadata.labels = {**known, **node.metadata.labels}
+    node.metadata.annotations = {
+        "node.alpha.kubernetes.io/ttl": "0",
+        "volumes.kubernetes.io/controller-managed-attach-detach": "true",
+        **node.metadata.annotations,
+    }
+    if not node.spec.pod_cidr:
+        node.spec.pod_cidr = f"{POD_NETWORK[256 * number]}/24"
+    node.spec.pod_cidrs = node.spec.pod_cidrs or [node.spec.pod_cidr]
+    _complete_status(node, number)
+    return node
+
+
+def _complete_status(node: Node, number: int) -> None:
+    status, name = node.status, node.metadata.name
+    status.capacity = {**{key: Quantity(value) for key, value in CAPACITY.items()}, **status.capacity}
+    status.allocatable = {**status.capacity, **status.allocatable}
+    if not status.addresses:
+        address = str(NODE_NETWORK[2 + number])
+        status.addresses = [NodeAddress(type="InternalIP", address=address), NodeAddress(type="Hostname", address=name)]
+    status.daemon_endpoints.kubelet_endpoint.port = KUBELET_PORT
+    status.conditions = [NodeCondition.from_wire(condition) for condition in node_conditions(is_ready=True)]
+    if not status.node_info.kubelet_version:
+        status.node_info = _system(name)
+
+
+def _system(name: str) -> NodeSystemInfo:
+    return NodeSystemInfo(
+        architecture="amd64",
+        boot_id=str(uuid5(NAMESPACE_DNS, f"boot.{name}")),
+        container_runtime_version="containerd://2.2.0",
+        kernel_version="6.12.0-pretend",
+        kube_proxy_version="",
+        kubelet_version=KUBELET_VERSION,
+        machine_id=uuid5(NAMESPACE_DNS, f"machine.{name}").hex,
+        operating_system="linux",
+        os_image="Pretend Linux",
+        system_uuid=str(uuid5(NAMESPACE_DNS, f"system.{name}")),
+    )
+
+
+def node_conditions(*, is_ready: bool) -> list[dict[str, Any]]:
+    """Return the conditions of a node that is well, or of one that says it is not."""
+    now = format_time(_clock.now())
+    return [
+        {
+            "type": kind,
+            "status": status,
+            "reason": reason,
+            "message": message,
+            "lastHeartbeatTime": now,
+            "lastTransitionTime": now,
+        }
+        for kind, status, reason, message in (*_HEALTHY, _READY if is_ready else _NOT_READY)
+    ]
