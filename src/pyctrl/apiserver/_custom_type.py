@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from . import _answers as answers
 from . import _names as names
+from ._compiled import Settle, compile_object
 from ._components import Components
 from ._defaulting import apply_defaults, prune_nulls
 from ._metadata import finalizer_warnings, validate_labels, validate_metadata, validate_metadata_update
@@ -60,6 +61,7 @@ class CustomType:
         }
         self._components = components
         self._schema: Node | None = None
+        self._settle: Settle | None = None
 
     def __repr__(self) -> str:
         return f"<{self.plural}.{self.version}.{self.group}>"
@@ -81,6 +83,12 @@ class CustomType:
             node.properties.setdefault("kind", Node(type="string"))
         return self._schema
 
+    def _settles(self, obj: dict[str, JSON]) -> bool:
+        """Fill in the defaults; whether nothing more is to be done to the object, and nothing is wrong with it."""
+        if self._settle is None:
+            self._settle = compile_object(self.schema)
+        return self._settle(obj) and not any(self._validate_scale(obj))
+
     @property
     def _metadata_node(self) -> Node:
         return self._components.node(*_META)
@@ -97,11 +105,14 @@ class CustomType:
         schema = self.schema
         try:
             obj["metadata"] = self._read_metadata(obj.get("metadata") or {}, "metadata", unknown)
-            prune(schema, obj, unknown, self._read_metadata)
+            is_settled = self._settles(obj)
+            if not is_settled:
+                prune(schema, obj, unknown, self._read_metadata)
         except DecodeFailed as failed:
             raise answers.Unfit(self.kind, self.version, str(failed)) from failed
         report_unknown(self.kind, self.version, unknown, duplicates, field_validation, warnings)
-        self._fill(schema, obj)
+        if not is_settled:
+            self._fill(schema, obj)
         obj["kind"], obj["apiVersion"] = self.kind, self.api_version
 
     def _fill(self, schema: Node, obj: dict[str, JSON]) -> None:
@@ -145,6 +156,8 @@ class CustomType:
 
     def validate(self, obj: dict[str, JSON]) -> list[answers.Cause]:
         """Check the object against the schema: values, scale, embedded objects, list types."""
+        if self._settles(obj):
+            return []
         schema = self.schema
         metadata = obj.pop("metadata")
         causes = validate(schema, obj)

@@ -7,9 +7,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from functools import lru_cache
 from typing import TypeAlias
 
 Rule: TypeAlias = Callable[[str], list[str]]
+
+# Objects share namespaces, labels and annotations: their rules remember what they said. Nobody changes a complaint.
+_remembered = lru_cache(maxsize=4096)
 
 _LABEL_TEXT = "[a-z0-9]([-a-z0-9]*[a-z0-9])?"
 _SUBDOMAIN_TEXT = rf"{_LABEL_TEXT}(\.{_LABEL_TEXT})*"
@@ -90,6 +94,7 @@ def subdomain(text: str) -> list[str]:
     return _dns(text, 253, _is_subdomain, _SUBDOMAIN)
 
 
+@_remembered
 def label(text: str) -> list[str]:
     """RFC 1123 label: namespaces, containers, volumes."""
     return _dns(text, 63, _is_label, _LABEL)
@@ -107,6 +112,7 @@ def path_segment(text: str) -> list[str]:
     return [f"may not contain '{sign}'" for sign in "/%" if sign in text]
 
 
+@_remembered
 def qualified_name(text: str) -> list[str]:
     """`name` or `prefix/name`: keys of labels and annotations, finalizers, condition types."""
     prefix, slash, name = text.rpartition("/")
@@ -126,6 +132,7 @@ def qualified_name(text: str) -> list[str]:
     return found if _is_name(name) else [*found, f"name part {_QUALIFIED}"]
 
 
+@_remembered
 def label_value(text: str) -> list[str]:
     """The value of a label."""
     found = [_too_long(63)] if len(text) > 63 else []
