@@ -8,9 +8,10 @@ import msgspec
 
 GROUP, VERSION, PLURAL = "benchmarks.example.com", "v1", "databases"
 
+_NUMBER = r"([0-9]+(\.[0-9]*)?)|(\.[0-9]+)"
 _QUANTITY = {
     "anyOf": [{"type": "integer"}, {"type": "string"}],
-    "pattern": r"^(\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))(([KMGTPE]i)|[numkMGTPE]|([eE](\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))))?$",
+    "pattern": rf"^(\+|-)?({_NUMBER})(([KMGTPE]i)|[numkMGTPE]|([eE](\+|-)?({_NUMBER})))?$",
     "x-kubernetes-int-or-string": True,
 }
 _NAME = {"type": "string", "minLength": 1, "maxLength": 63, "pattern": "^[a-z0-9]([-a-z0-9]*[a-z0-9])?$"}

@@ -30,7 +30,8 @@ _NO_CHECKS = Checks()
 
 def compile_object(node: Node) -> Settle:
     """Compile the schema of whole objects; their apiVersion, kind and metadata are not looked at."""
-    return _never if node.embedded else _with_branches(node, _object(node, _IMPLICIT))
+    counted = node.checks is not None and (node.checks.min_properties or node.checks.max_properties) is not None
+    return _never if node.embedded or counted else _with_branches(node, _object(node, _IMPLICIT))
 
 
 def _place(node: Node) -> Settle:
