@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from ._answers import unauthorized
 from ._tokens import TokenSigner
@@ -33,6 +33,18 @@ class Peer(NamedTuple):
 
 ANONYMOUS = User(name="system:anonymous", groups=(ANONYMOUS_GROUP,))
 ADMIN = User(name="kubernetes-admin", groups=(ADMINISTRATORS, AUTHENTICATED))
+
+
+def user_of_certificate(certificate: Mapping[str, Any]) -> User | None:
+    """Give the user that a verified client certificate is: the common name, in its organizations as groups.
+
+    Args:
+        certificate: as `ssl.SSLSocket.getpeercert` gives it.
+    """
+    subject = [pair for names in certificate.get("subject", ()) for pair in names]
+    name = next((value for key, value in subject if key == "commonName"), "")
+    groups = tuple(value for key, value in subject if key == "organizationName")
+    return User(name=name, groups=(*groups, AUTHENTICATED)) if name else None
 
 
 class Authenticator:
@@ -64,12 +76,10 @@ class Authenticator:
         if peer is not None and peer.user is not None:
             return peer.user
         scheme, _, token = headers.get("authorization", "").partition(" ")
-        if not scheme:
-            return ADMIN if self._tokens is None else ANONYMOUS
-        user = self.find(token.strip()) if scheme.lower() == "bearer" else None
+        user = self.find(token.strip()) if scheme.lower() == "bearer" else ANONYMOUS
+        if user in (None, ANONYMOUS) and self._tokens is None:
+            return ADMIN
         if user is None:
-            if self._tokens is None:
-                return ADMIN
             raise unauthorized()
         return user
 

@@ -1,111 +1,122 @@
-"""The HTTP front: aiohttp carries requests to `ApiServer.handle` and its answers, streams too, back."""
+"""The HTTP front: connections carry requests to `ApiServer.handle` and its answers, streams too, back."""
 
 from __future__ import annotations
 
 import asyncio
 import ssl
-from collections.abc import AsyncGenerator, AsyncIterator
-from contextlib import aclosing, asynccontextmanager, suppress
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from datetime import timedelta
+from random import Random
 from typing import TYPE_CHECKING
 
-from aiohttp import web
+import msgspec
 
-from ._answers import Answer, too_large
-from ._bodies import BODY_LIMIT
+from pyctrl._tasks import Deadline, end
+
+from ._answers import Answer
+from ._auth import Peer
+from ._http_answer import OWN_HEADERS
+from ._http_connection import Connection
+from ._http_head import Head
+from ._identity import new_uid
 
 if TYPE_CHECKING:
-    from aiohttp.abc import AbstractStreamWriter
-    from aiohttp.http import RawRequestMessage
-    from aiohttp.streams import StreamReader
-
     from ._server import ApiServer
 
-CLOSE_SECONDS = 1.0  # for requests that run when serving ends
+CLOSE_PATIENCE = timedelta(seconds=1)  # for requests that are being answered when serving ends
+HANDSHAKE_SECONDS = 10.0
+GOODBYE_SECONDS = 2.0  # for a client to answer the end of TLS
+BACKLOG = 1024  # connections that wait to be accepted
+
+_PEOPLE = ("curl", "Wget", "Mozilla/5.0")  # whose answers kube-apiserver cuts into lines
 
 
 @asynccontextmanager
 async def serve(
     server: ApiServer, host: str = "127.0.0.1", port: int = 0, tls: ssl.SSLContext | None = None
 ) -> AsyncIterator[str]:
-    """Serve HTTP (HTTPS with `tls`) until the block ends, and give the URL; port 0 takes any that is free."""
+    """Serve HTTP/1.1 (HTTPS with `tls`) until the block ends, and give the URL; port 0 takes any that is free.
+
+    A client certificate that ``tls`` asks for and verifies identifies its user. Streams are cut off when the block
+    ends; requests that are being answered have a second.
+
+    Raises:
+        OSError: there is no such address, or the port is taken.
+    """
     front = _Front(server)
-    # A client that goes cancels its handler: an idle watch would not notice otherwise.
-    web_server = web.Server(front.handle, request_factory=front.request, handler_cancellation=True, access_log=None)
-    runner = web.ServerRunner(web_server, shutdown_timeout=CLOSE_SECONDS)
-    await runner.setup()
+    listener = await asyncio.get_running_loop().create_server(
+        front.connection,
+        host,
+        port,
+        ssl=tls,
+        backlog=BACKLOG,
+        ssl_handshake_timeout=HANDSHAKE_SECONDS if tls else None,
+        ssl_shutdown_timeout=GOODBYE_SECONDS if tls else None,
+    )
     try:
-        site = web.TCPSite(runner, host, port, ssl_context=tls)
-        await site.start()
-        bound = runner.addresses[0]
-        yield f"{'https' if tls else 'http'}://{host}:{bound[1]}"
+        yield f"{'https' if tls else 'http'}://{_reachable(host)}:{listener.sockets[0].getsockname()[1]}"
     finally:
-        front.end_streams()
-        await runner.cleanup()
+        listener.close()
+        await front.end()
+
+
+def _reachable(host: str) -> str:
+    """Give the address to call a server at that listens at all of them."""
+    if host in ("", "0.0.0.0"):
+        return "127.0.0.1"
+    return f"[{'::1' if host == '::' else host}]" if ":" in host else host
 
 
 class _Front:
-    """One request at a time of one connection: read it, have it answered, write that."""
+    """The connections of one listener, and what HTTP adds to the server's answers."""
 
     def __init__(self, server: ApiServer) -> None:
         self._server = server
-        self._streams: set[asyncio.Task[object]] = set()
+        self._random = Random()
+        self._connections: set[Connection] = set()
 
-    def end_streams(self) -> None:
-        """End every watch: it would not end by itself."""
-        for task in self._streams:
-            task.cancel()
+    def connection(self) -> Connection:
+        """Make the protocol of a new connection."""
+        return Connection(self._answer, self._connections)
 
-    @staticmethod
-    def request(
-        message: RawRequestMessage,
-        payload: StreamReader,
-        protocol: web.RequestHandler,
-        writer: AbstractStreamWriter,
-        task: asyncio.Task[None],
-    ) -> web.BaseRequest:
-        """Make a request as aiohttp does, but with this server's limit on bodies."""
-        loop = asyncio.get_running_loop()
-        return web.BaseRequest(message, payload, protocol, writer, task, loop, client_max_size=BODY_LIMIT)
+    async def end(self) -> None:
+        """End all connections."""
+        tasks = [connection.task for connection in self._connections]
+        for connection in list(self._connections):
+            connection.stop()
+        deadline = Deadline(CLOSE_PATIENCE)
+        await deadline.wait(tasks)
+        deadline.close()
+        await end(tasks)
 
-    async def handle(self, request: web.BaseRequest) -> web.StreamResponse:
-        answer = await self._answer(request)
-        if isinstance(answer.body, bytes):
-            return web.Response(status=answer.status, body=answer.body, headers=list(answer.headers))
-        return await self._stream(request, answer, answer.body)
-
-    async def _answer(self, request: web.BaseRequest) -> Answer:
-        body = await _read(request)
-        if body is None:
-            return too_large(BODY_LIMIT).answer()
-        url = request.rel_url
-        return await self._server.handle(request.method, url.raw_path, list(url.query.items()), request.headers, body)
-
-    async def _stream(
-        self, request: web.BaseRequest, answer: Answer, body: AsyncGenerator[bytes, None]
-    ) -> web.StreamResponse:
-        """Write chunks as they come; a client that has gone ends the watch."""
-        response = web.StreamResponse(status=answer.status, headers=list(answer.headers))
-        response.enable_chunked_encoding()
-        task = asyncio.current_task()
-        assert task is not None  # aiohttp runs every handler in one
-        self._streams.add(task)
-        try:
-            async with aclosing(body) as chunks:
-                with suppress(ConnectionError):  # the client has gone; nobody is left to tell
-                    await response.prepare(request)
-                    async for chunk in chunks:
-                        await response.write(chunk)
-                    await response.write_eof()
-        finally:
-            self._streams.discard(task)
-        return response
+    async def _answer(self, head: Head, body: bytes, peer: Peer) -> Answer:
+        if head.path == "*":
+            return Answer(status=200, headers=())
+        headers = head.headers
+        audit_id = headers.setdefault("audit-id", new_uid(self._random))
+        answer = await self._server.handle(head.method, head.path, head.parameters(), headers, body, peer=peer)
+        laid_out = _laid_out(answer.body, head) if isinstance(answer.body, bytes) else answer.body
+        return replace(answer, headers=_completed(answer.headers, audit_id), body=laid_out)
 
 
-async def _read(request: web.BaseRequest) -> bytes | None:
-    """Read the body; None when it is larger than the server takes."""
-    if (request.content_length or 0) > BODY_LIMIT:
-        return None
-    try:
-        return await request.read()
-    except web.HTTPRequestEntityTooLarge:
-        return None
+def _completed(headers: Sequence[tuple[str, str]], audit_id: str) -> list[tuple[str, str]]:
+    """Add the headers that every answer of kube-apiserver has."""
+    completed = [("Audit-Id", audit_id), *OWN_HEADERS, *headers]
+    if ("Content-Type", "text/plain; charset=utf-8") in headers:
+        completed.append(("X-Content-Type-Options", "nosniff"))
+    return completed
+
+
+def _laid_out(body: bytes, head: Head) -> bytes:
+    """Lay an object out as kube-apiserver does: in lines for people, else in one with a line feed behind it."""
+    if not body.startswith(b'{"kind":'):
+        return body
+    return msgspec.json.format(body, indent=2) if _is_for_people(head) else body + b"\n"
+
+
+def _is_for_people(head: Head) -> bool:
+    if "pretty=" in head.query:
+        return any(name == "pretty" and value.lower() in ("1", "t", "true") for name, value in head.parameters())
+    return head.headers.get("user-agent", "").startswith(_PEOPLE)

@@ -29,10 +29,12 @@ class Target(NamedTuple):
 
 @lru_cache(maxsize=4096)
 def parse_target(path: str) -> Target | None:
-    """Read the path of a resource; None when it is not the path of one (discovery, health, ...)."""
-    segments = path.strip("/").split("/")
-    if "%" in path:
-        segments = [unquote(segment) for segment in segments]
+    """Read the path of a resource; None when it is not the path of one (discovery, health, ...).
+
+    As in kube-apiserver a slash at the end means nothing, one that is escaped is one, and paths are not tidied up:
+    with an empty segment, or with more than there can be, there is no such resource.
+    """
+    segments = (unquote(path) if "%" in path else path).removeprefix("/").removesuffix("/").split("/")
     if segments[0] == "api" and len(segments) >= 3:
         group, version, rest = "", segments[1], segments[2:]
     elif segments[0] == "apis" and len(segments) >= 4:
@@ -46,7 +48,7 @@ def parse_target(path: str) -> Target | None:
     if rest[0] == "namespaces" and len(rest) >= 3 and not (group == "" and rest[2] in _OF_NAMESPACES):
         namespace, rest = rest[1], rest[2:]
     if not all(rest) or len(rest) > 3:
-        return None
+        return Target(group, version, "")
     resource, name, subresource = (*rest, "", "")[:3]
     return Target(group, version, resource, namespace, name, subresource, watch)
 
