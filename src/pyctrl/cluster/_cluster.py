@@ -22,6 +22,7 @@ from ._kubelet import add_kubelet
 from ._kubelet_options import Kubelet
 from ._namespaces import add_namespaces
 from ._replicasets import add_replicasets, add_replicationcontrollers
+from ._statefulsets import add_statefulsets
 
 __all__ = ["Cluster", "add_controllers"]
 
@@ -33,6 +34,7 @@ def add_controllers(manager: Manager, *, root_ca: str = NO_TLS) -> None:
     add_replicasets(manager)
     add_replicationcontrollers(manager)
     add_deployments(manager)
+    add_statefulsets(manager)
     add_claim_protection(manager)
 
 

@@ -8,7 +8,7 @@ import msgspec
 
 from pyctrl.kinds.core.v1 import PodTemplateSpec
 
-__all__ = ["HASH_LABEL", "fnv_1a", "safe_name", "same_template", "template_hash"]
+__all__ = ["HASH_LABEL", "fnv_1", "safe_name", "same_template", "template_hash"]
 
 HASH_LABEL = "pod-template-hash"
 
@@ -18,7 +18,7 @@ _ALPHABET = "bcdfghjklmnpqrstvwxz2456789"  # no vowels, no 0 1 3: never a word (
 def template_hash(template: PodTemplateSpec, collisions: int) -> str:
     """Return a short name for a pod template: the same for equal templates, another one for another count."""
     document = [_metadata(template), template.spec.to_wire(), collisions]
-    return safe_name(str(fnv_1a(msgspec.json.encode(document, order="sorted"))))
+    return safe_name(str(_fnv_1a(msgspec.json.encode(document, order="sorted"))))
 
 
 def same_template(a: PodTemplateSpec, b: PodTemplateSpec) -> bool:
@@ -32,11 +32,19 @@ def _metadata(template: PodTemplateSpec) -> dict[str, Any]:
     return {**{key: value for key, value in wire.items() if value}, "labels": labels}
 
 
-def fnv_1a(data: bytes) -> int:
+def _fnv_1a(data: bytes) -> int:
     """Return the 32 bit FNV-1a hash."""
     value = 2166136261
     for byte in data:
         value = (value ^ byte) * 16777619 & 0xFFFFFFFF
+    return value
+
+
+def fnv_1(data: bytes) -> int:
+    """Return the 32 bit FNV-1 hash."""
+    value = 2166136261
+    for byte in data:
+        value = value * 16777619 & 0xFFFFFFFF ^ byte
     return value
 
 
