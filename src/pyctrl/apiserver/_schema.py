@@ -8,7 +8,7 @@ way.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, Final, TypeAlias
@@ -16,6 +16,8 @@ from typing import Any, Final, TypeAlias
 JSON: TypeAlias = Any  # a decoded JSON value; the one place where the server's objects are not typed
 
 NO_DEFAULT: Final = object()
+
+Reader: TypeAlias = "Callable[[Node, JSON, list[str]], JSON]"  # takes a place, a value, and a list of unknown fields
 
 
 @dataclass(slots=True, eq=False, kw_only=True)
@@ -84,6 +86,7 @@ class Node:
     rules: bool = False  # CEL rules here or below
     embeds: bool = False  # an embedded object here or below
     keyed: bool = False  # a list that is a set or a map by keys, here or below
+    read: Reader | None = None  # what reads values of a built-in type here, chosen by _typed
 
     def child(self, key: str) -> Node | None:
         """Give the node of a key of an object: its property, or what additional properties look like."""

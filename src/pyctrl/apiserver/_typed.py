@@ -10,18 +10,16 @@ from __future__ import annotations
 import binascii
 import contextlib
 import re
-from collections.abc import Callable
 from datetime import UTC, datetime
 
 from pyctrl.api import Quantity
 from pyctrl.errors import QuantityError
 
 from . import _answers as answers
-from ._schema import JSON, Node
+from ._schema import JSON, Node, Reader
 
 _SHOWN = {str: "string", bool: "bool", int: "number", float: "number", dict: "object", list: "array"}
 _IS_CANONICAL = re.compile(r"(0|[1-9]\d{0,2})([kMGTPE]|[KMGTPE]i|m)?\Z")
-_INDEX = re.compile(r"\[\d+\]")
 _TIME = re.compile(r"(\d{4})-(\d\d)-(\d\d)[Tt](\d\d):(\d\d):(\d\d)(\.\d+)?(Z|z|[+-]\d\d:\d\d)\Z")
 
 
@@ -29,9 +27,34 @@ class DecodeFailed(Exception):
     """The body does not fit the Go type; the message is Go's."""
 
 
+class _Misfit(DecodeFailed):
+    """A value of the wrong type. Where it stands is found out on the way back to the root: reading is quick so."""
+
+    def __init__(self, value: JSON, wanted: str, *, with_number: bool = False) -> None:
+        super().__init__()
+        shown = _SHOWN.get(type(value), "null")
+        self._shown = f"number {value}" if with_number and shown == "number" else shown
+        self._wanted = wanted
+        self._path: list[str] = []
+        self._struct = ""
+
+    def is_below(self, key: str, struct: str = "") -> None:
+        """Note a key that the value stands below, of a struct if it has a name; the indexes of lists are not told."""
+        self._path.append(key)
+        self._struct = self._struct or struct
+
+    def __str__(self) -> str:
+        path = ".".join(reversed(self._path))
+        where = f"struct field {self._struct}.{path}" if path else "value"
+        return f"json: cannot unmarshal {self._shown} into Go {where} of type {self._wanted}"
+
+
 def decode(node: Node, value: JSON, unknown: list[str]) -> JSON:
     """Give the value as Go's type would write it back; paths of unknown fields are added to `unknown`."""
-    return _object(node, value, "", "", unknown)
+    found: list[str] = []
+    read = _object(node, value, found)
+    unknown.extend(each[1:] for each in found)  # without the first dot
+    return read
 
 
 def empty(node: Node) -> dict[str, JSON]:
@@ -39,40 +62,50 @@ def empty(node: Node) -> dict[str, JSON]:
     return _filled(node, {})
 
 
-def _value(node: Node, value: JSON, path: str, struct: str, unknown: list[str]) -> JSON:
-    facts = node.go
-    if facts is not None and facts.scalar:
-        return _SCALARS[facts.scalar](value, path, struct)
+def _read(node: Node, value: JSON, unknown: list[str]) -> JSON:
+    """Read a value with the reader of its place, chosen when it is first met."""
+    if node.read is None:
+        node.read = _reader_of(node)
+    return node.read(node, value, unknown)
+
+
+def _reader_of(node: Node) -> Reader:
+    if node.go is not None and node.go.scalar:
+        return _SCALARS[node.go.scalar]
     if node.int_or_string:
-        return _int_or_string(value, path, struct)
-    kind = node.type
-    if node.open:
-        return value
-    if kind == "array":
-        return _array(node, value, path, struct, unknown)
-    if kind == "object" or node.properties:
-        return _object(node, value, path, struct, unknown)
-    return _plain(node, value, path, struct)
+        return _int_or_string
+    if node.open or (node.type is None and not node.properties):
+        return _as_it_is
+    if node.type == "array":
+        return _array
+    if node.type == "object" or node.properties:
+        return _object
+    return _PLAIN[node.type]
 
 
-def _object(node: Node, value: JSON, path: str, struct: str, unknown: list[str]) -> JSON:
+def _object(node: Node, value: JSON, unknown: list[str]) -> JSON:
     if type(value) is not dict:
         if node.go is not None and node.go.also is type(value):
             return value
-        raise _mismatch(node, value, path, struct)
-    if node.additional is not None and not node.properties:
-        return _map(node, node.additional, value, path, struct, unknown)
-    struct = node.go.struct if node.go and node.go.struct else struct
+        raise _misfit(node, value)
     properties = node.properties
+    if node.additional is not None and not properties:
+        return _map(node.additional, value, unknown)
     written: dict[str, JSON] = {}
     for key, item in value.items():
         field = properties.get(key)
-        here = f"{path}.{key}" if path else key
         if field is None:
-            unknown.append(here)
+            unknown.append(f".{key}")
         elif item is not None:
-            read = _value(field, item, here, struct, unknown)
-            if not _is_dropped(field, read):
+            known = len(unknown)
+            try:
+                read = (field.read or _read)(field, item, unknown)
+            except _Misfit as misfit:
+                misfit.is_below(key, node.go.struct if node.go else "")
+                raise
+            if len(unknown) > known:
+                unknown[known:] = [f".{key}{each}" for each in unknown[known:]]
+            if read or not _is_dropped(field, read):
                 written[key] = read
     return _filled(node, written)
 
@@ -96,88 +129,99 @@ def _is_dropped(field: Node, value: JSON) -> bool:
     return (value == [] or value == {}) and not field.properties and not field.open
 
 
-def _map(node: Node, item: Node, value: dict[str, JSON], path: str, struct: str, unknown: list[str]) -> JSON:
+def _map(item: Node, value: dict[str, JSON], unknown: list[str]) -> JSON:
     if item.type == "string" and item.go and not item.go.scalar:
         for each in value.values():
             if type(each) is not str and each is not None:
-                raise _mismatch(item, each, path, struct)
+                raise _misfit(item, each)
         return {key: each or "" for key, each in value.items()}
-    return {
-        key: _filled_null(item, each, f"{path}.{key}" if path else key, struct, unknown) for key, each in value.items()
-    }
+    written: dict[str, JSON] = {}
+    for key, each in value.items():
+        known = len(unknown)
+        try:
+            written[key] = _read_or_zero(item, each, unknown)
+        except _Misfit as misfit:
+            misfit.is_below(key)
+            raise
+        unknown[known:] = [f".{key}{each}" for each in unknown[known:]]
+    return written
 
 
-def _array(node: Node, value: JSON, path: str, struct: str, unknown: list[str]) -> JSON:
+def _array(node: Node, value: JSON, unknown: list[str]) -> JSON:
     if type(value) is not list:
-        raise _mismatch(node, value, path, struct)
+        raise _misfit(node, value)
     item = node.items
     if item is None:
         return value
-    return [_filled_null(item, each, f"{path}[{index}]", struct, unknown) for index, each in enumerate(value)]
+    written: list[JSON] = []
+    for each in value:
+        known = len(unknown)
+        read = _read_or_zero(item, each, unknown)
+        if len(unknown) > known:
+            unknown[known:] = [f"[{len(written)}]{field}" for field in unknown[known:]]
+        written.append(read)
+    return written
 
 
-def _filled_null(node: Node, value: JSON, path: str, struct: str, unknown: list[str]) -> JSON:
+def _read_or_zero(node: Node, value: JSON, unknown: list[str]) -> JSON:
     """A null in a list or map is the zero of its type."""
     if value is not None:
-        return _value(node, value, path, struct, unknown)
+        return (node.read or _read)(node, value, unknown)
     if node.properties:
         return _filled(node, {})
     return {"string": "", "integer": 0, "number": 0, "boolean": False}.get(node.type or "")
 
 
-def _plain(node: Node, value: JSON, path: str, struct: str) -> JSON:
-    kind = type(value)
-    wanted = node.type
-    if wanted == "string" and kind is str:
-        return value
-    if wanted == "integer" and kind is int:
-        return _ranged(node, value, path, struct)
-    if wanted == "boolean" and kind is bool:
-        return value
-    if wanted == "number" and kind in (int, float):
-        return value
-    if wanted is None:
-        return value
-    raise _mismatch(node, value, path, struct)
+def _misfit(node: Node, value: JSON) -> _Misfit:
+    wanted = node.go.name if node.go and node.go.name else "map[string]interface {}"
+    return _Misfit(value, wanted, with_number=node.type == "integer")
 
 
-def _ranged(node: Node, value: int, path: str, struct: str) -> int:
+# -- plain scalars -----------------------------------------------------------------------------------------------
+
+
+def _as_it_is(node: Node, value: JSON, unknown: list[str]) -> JSON:
+    return value
+
+
+def _string(node: Node, value: JSON, unknown: list[str]) -> JSON:
+    if type(value) is str:
+        return value
+    raise _misfit(node, value)
+
+
+def _boolean(node: Node, value: JSON, unknown: list[str]) -> JSON:
+    if type(value) is bool:
+        return value
+    raise _misfit(node, value)
+
+
+def _number(node: Node, value: JSON, unknown: list[str]) -> JSON:
+    if type(value) in (int, float):
+        return value
+    raise _misfit(node, value)
+
+
+def _integer(node: Node, value: JSON, unknown: list[str]) -> JSON:
     bits = 31 if node.go and node.go.name == "int32" else 63
-    if -(1 << bits) <= value < 1 << bits:
+    if type(value) is int and -(1 << bits) <= value < 1 << bits:
         return value
-    raise _unfit(value, path, struct, _name(node), with_number=True)
+    raise _misfit(node, value)
 
 
-def _mismatch(node: Node, value: JSON, path: str, struct: str) -> DecodeFailed:
-    return _unfit(value, path, struct, _name(node), with_number=node.type == "integer")
-
-
-def _unfit(value: JSON, path: str, struct: str, wanted: str, *, with_number: bool = False) -> DecodeFailed:
-    shown = _SHOWN.get(type(value), "null")
-    if with_number and shown == "number":
-        shown = f"number {value}"
-    where = f"struct field {_place(path, struct)}" if path else "value"
-    return DecodeFailed(f"json: cannot unmarshal {shown} into Go {where} of type {wanted}")
-
-
-def _place(path: str, struct: str) -> str:
-    return f"{struct}.{_INDEX.sub('', path)}"
-
-
-def _name(node: Node) -> str:
-    return node.go.name if node.go and node.go.name else "map[string]interface {}"
+_PLAIN: dict[str | None, Reader] = {"string": _string, "boolean": _boolean, "number": _number, "integer": _integer}
 
 
 # -- scalars with a form of their own ----------------------------------------------------------------------------
 
 
-def _int_or_string(value: JSON, path: str, struct: str) -> JSON:
+def _int_or_string(node: Node, value: JSON, unknown: list[str]) -> JSON:
     if type(value) in (int, str):
         return value
     raise DecodeFailed(f"json: cannot unmarshal {_SHOWN.get(type(value), 'null')} into Go value of type int32")
 
 
-def _quantity(value: JSON, path: str, struct: str) -> str:
+def _quantity(node: Node, value: JSON, unknown: list[str]) -> str:
     if type(value) in (str, int, float):
         text = value if isinstance(value, str) else str(value)
         if _IS_CANONICAL.match(text):
@@ -187,14 +231,14 @@ def _quantity(value: JSON, path: str, struct: str) -> str:
     raise DecodeFailed("quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'")
 
 
-def _time(value: JSON, path: str, struct: str) -> str | None:
+def _time(node: Node, value: JSON, unknown: list[str]) -> str | None:
     """RFC 3339, seconds, in UTC; an empty text is the zero time."""
     if value == "":
         return None
     return _parsed_time(value, "2006-01-02T15:04:05Z07:00", places=0)
 
 
-def _microtime(value: JSON, path: str, struct: str) -> str | None:
+def _microtime(node: Node, value: JSON, unknown: list[str]) -> str | None:
     if value == "":
         return None
     return _parsed_time(value, "2006-01-02T15:04:05.000000Z07:00", places=6)
@@ -215,14 +259,14 @@ def _parsed_time(value: JSON, layout: str, *, places: int) -> str:
     return f"{stem}.{fraction}Z" if places else f"{stem}Z"
 
 
-def _bytes(value: JSON, path: str, struct: str) -> str:
+def _bytes(node: Node, value: JSON, unknown: list[str]) -> str:
     if type(value) is str:
         try:
             binascii.a2b_base64(value, strict_mode=True)
         except binascii.Error:
             raise DecodeFailed(f"illegal base64 data at input byte {_bad_byte(value)}") from None
         return value
-    raise _unfit(value, path, struct, "[]uint8")
+    raise _Misfit(value, "[]uint8")
 
 
 def _bad_byte(value: str) -> int:
@@ -230,7 +274,7 @@ def _bad_byte(value: str) -> int:
     return found.start() if found else len(value) - len(value) % 4
 
 
-_SCALARS: dict[str, Callable[[JSON, str, str], JSON]] = {
+_SCALARS: dict[str, Reader] = {
     "quantity": _quantity,
     "time": _time,
     "microtime": _microtime,
