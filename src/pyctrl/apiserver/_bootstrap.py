@@ -7,6 +7,7 @@ from typing import Any
 
 NAMESPACES = ("default", "kube-system", "kube-public", "kube-node-lease")
 SERVICE_ADDRESS = "10.0.0.1"  # the first of kube-apiserver's default service range
+SYSTEM_PRIORITIES = {"system-node-critical": 2_000_001_000, "system-cluster-critical": 2_000_000_000}
 
 
 def default_objects() -> Iterator[tuple[str, dict[str, Any]]]:
@@ -14,6 +15,8 @@ def default_objects() -> Iterator[tuple[str, dict[str, Any]]]:
     for name in NAMESPACES:
         yield "/api/v1/namespaces", {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}}
     yield "/api/v1/namespaces/default/services", _kubernetes_service()
+    for priority, value in SYSTEM_PRIORITIES.items():
+        yield "/apis/scheduling.k8s.io/v1/priorityclasses", _priority_class(priority, value)
 
 
 def _kubernetes_service() -> dict[str, Any]:
@@ -29,4 +32,14 @@ def _kubernetes_service() -> dict[str, Any]:
             "ports": [{"name": "https", "port": 443, "protocol": "TCP", "targetPort": 6443}],
             "type": "ClusterIP",
         },
+    }
+
+
+def _priority_class(name: str, value: int) -> dict[str, Any]:
+    return {
+        "apiVersion": "scheduling.k8s.io/v1",
+        "kind": "PriorityClass",
+        "metadata": {"name": name},
+        "value": value,
+        "description": "For pods without which a cluster does not work.",
     }

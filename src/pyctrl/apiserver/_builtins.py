@@ -9,6 +9,7 @@ from . import _builtins_pods as pods
 from . import _builtins_workloads as workloads
 from . import _names as names
 from ._builtins_events import validate_event
+from ._builtins_rare import RARE
 from ._builtins_strategy import Strategy
 from ._definitions import complete_definition, default_definition, validate_definition
 from ._status import STATUS_RESETS
@@ -55,12 +56,12 @@ def _strategies(allocator: others.ServiceAllocator) -> dict[tuple[str, str], Str
         **_rbac(),
         **_networking(),
         **_extensions(),
+        **RARE,
         ("autoscaling", "HorizontalPodAutoscaler"): Strategy(defaults=(others.default_autoscaler,)),
         ("scheduling.k8s.io", "PriorityClass"): Strategy(
             has_generation=True, defaults=(others.default_priority_class,)
         ),
         ("certificates.k8s.io", "CertificateSigningRequest"): Strategy(fields=_same("spec.signerName")),
-        ("resource.k8s.io", "ResourceSlice"): Strategy(fields=_same("spec.nodeName", "spec.driver")),
     }
 
 
@@ -176,7 +177,6 @@ def _rbac() -> dict[tuple[str, str], Strategy]:
 def _networking() -> dict[tuple[str, str], Strategy]:
     return {
         ("networking.k8s.io", "Ingress"): _GENERATION,
-        ("networking.k8s.io", "IngressClass"): _GENERATION,
         ("networking.k8s.io", "NetworkPolicy"): Strategy(
             has_generation=True, defaults=(others.default_network_policy,)
         ),
@@ -188,7 +188,6 @@ def _networking() -> dict[tuple[str, str], Strategy]:
 def _extensions() -> dict[tuple[str, str], Strategy]:
     admission = "admissionregistration.k8s.io"
     webhooks = Strategy(has_generation=True, defaults=(others.default_webhooks,))
-    by_status = Strategy(has_generation=True, status_keeps=STATUS_RESETS)
     return {
         ("apiextensions.k8s.io", "CustomResourceDefinition"): Strategy(
             has_generation=True,
@@ -203,8 +202,6 @@ def _extensions() -> dict[tuple[str, str], Strategy]:
         (admission, "ValidatingAdmissionPolicyBinding"): _GENERATION,
         (admission, "MutatingAdmissionPolicy"): _GENERATION,
         (admission, "MutatingAdmissionPolicyBinding"): _GENERATION,
-        ("flowcontrol.apiserver.k8s.io", "FlowSchema"): by_status,
-        ("flowcontrol.apiserver.k8s.io", "PriorityLevelConfiguration"): by_status,
     }
 
 

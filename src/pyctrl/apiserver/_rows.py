@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import TypeAlias
+from collections.abc import Callable, Sequence
 
-from pyctrl.api import LabelSelector
-from pyctrl.errors import SelectorError
-
+from ._cells import NONE, Cells, Object, containers_of, labels_of, selector_of, spec_of, status_of
 from ._durations import age, between
+from ._rows_others import OTHERS
 from ._schema import JSON
 
-Object: TypeAlias = Mapping[str, JSON]
-Cells: TypeAlias = dict[str, JSON]  # column name -> cell; what is missing is "<none>"
-_NONE = "<none>"
 _MODES = {"ReadWriteOnce": "RWO", "ReadOnlyMany": "ROX", "ReadWriteMany": "RWX", "ReadWriteOncePod": "RWOP"}
 
 
@@ -22,51 +17,17 @@ def row_of(group: str, plural: str, obj: Object, columns: Sequence[str]) -> list
     metadata = obj["metadata"]
     created = metadata.get("creationTimestamp")
     cells: Cells = {"Name": metadata.get("name", ""), "Age": age(created), "Created At": created}
-    make = _ROWS.get((group, plural))
+    make = _ROWS.get((group, plural)) or OTHERS.get((group, plural))
     if make is not None:
         cells.update(make(obj))
-    return [cells.get(column, _NONE) for column in columns]
-
-
-# -- parts -----------------------------------------------------------------------------------------------------
-
-
-def _spec(obj: Object) -> Object:
-    found: Object = obj.get("spec") or {}
-    return found
-
-
-def _status(obj: Object) -> Object:
-    found: Object = obj.get("status") or {}
-    return found
-
-
-def _containers(template: Object) -> Cells:
-    containers = _spec(template).get("containers") or ()
-    return {
-        "Containers": ",".join(each.get("name", "") for each in containers),
-        "Images": ",".join(each.get("image", "") for each in containers),
-    }
-
-
-def _selector(selector: JSON) -> str:
-    if not selector:
-        return _NONE
-    try:
-        return str(LabelSelector.from_wire(selector)) or _NONE
-    except SelectorError:
-        return "<error>"
-
-
-def _labels(labels: JSON) -> str:
-    return ",".join(f"{key}={labels[key]}" for key in sorted(labels)) if labels else _NONE
+    return [cells.get(column, NONE) for column in columns]
 
 
 # -- workloads -------------------------------------------------------------------------------------------------
 
 
 def _pod(obj: Object) -> Cells:
-    spec, status = _spec(obj), _status(obj)
+    spec, status = spec_of(obj), status_of(obj)
     statuses = status.get("containerStatuses") or ()
     gates = spec.get("readinessGates") or ()
     true = {each["type"] for each in status.get("conditions") or () if each.get("status") == "True"}
@@ -74,16 +35,16 @@ def _pod(obj: Object) -> Cells:
         "Ready": f"{sum(bool(each.get('ready')) for each in statuses)}/{len(spec.get('containers') or ())}",
         "Status": _pod_status(obj),
         "Restarts": str(sum(each.get("restartCount", 0) for each in statuses)),
-        "IP": status.get("podIP") or _NONE,
-        "Node": spec.get("nodeName") or _NONE,
-        "Nominated Node": status.get("nominatedNodeName") or _NONE,
-        "Readiness Gates": f"{sum(each['conditionType'] in true for each in gates)}/{len(gates)}" if gates else _NONE,
+        "IP": status.get("podIP") or NONE,
+        "Node": spec.get("nodeName") or NONE,
+        "Nominated Node": status.get("nominatedNodeName") or NONE,
+        "Readiness Gates": f"{sum(each['conditionType'] in true for each in gates)}/{len(gates)}" if gates else NONE,
     }
 
 
 def _pod_status(obj: Object) -> str:
     """The phase, or what keeps a container from running, or that the pod goes."""
-    status = _status(obj)
+    status = status_of(obj)
     reason = str(status.get("reason") or status.get("phase") or "Unknown")
     for each in status.get("containerStatuses") or ():
         state = each.get("state") or {}
@@ -98,50 +59,50 @@ def _pod_status(obj: Object) -> str:
 
 
 def _deployment(obj: Object) -> Cells:
-    spec, status = _spec(obj), _status(obj)
+    spec, status = spec_of(obj), status_of(obj)
     return {
         "Ready": f"{status.get('readyReplicas', 0)}/{spec.get('replicas', 0)}",
         "Up-to-date": str(status.get("updatedReplicas", 0)),
         "Available": str(status.get("availableReplicas", 0)),
-        "Selector": _selector(spec.get("selector")),
-        **_containers(spec["template"]),
+        "Selector": selector_of(spec.get("selector")),
+        **containers_of(spec["template"]),
     }
 
 
 def _replica_set(obj: Object) -> Cells:
-    spec, status = _spec(obj), _status(obj)
+    spec, status = spec_of(obj), status_of(obj)
     selector = spec.get("selector")
     is_plain = bool(selector) and not ({"matchLabels", "matchExpressions"} & set(selector or {}))
     return {
         "Desired": spec.get("replicas", 0),
         "Current": status.get("replicas", 0),
         "Ready": status.get("readyReplicas", 0),
-        "Selector": _labels(selector) if is_plain else _selector(selector),
-        **_containers(spec.get("template") or {}),
+        "Selector": labels_of(selector) if is_plain else selector_of(selector),
+        **containers_of(spec.get("template") or {}),
     }
 
 
 def _stateful_set(obj: Object) -> Cells:
-    spec, status = _spec(obj), _status(obj)
-    return {"Ready": f"{status.get('readyReplicas', 0)}/{spec.get('replicas', 0)}", **_containers(spec["template"])}
+    spec, status = spec_of(obj), status_of(obj)
+    return {"Ready": f"{status.get('readyReplicas', 0)}/{spec.get('replicas', 0)}", **containers_of(spec["template"])}
 
 
 def _daemon_set(obj: Object) -> Cells:
-    spec, status = _spec(obj), _status(obj)
+    spec, status = spec_of(obj), status_of(obj)
     return {
         "Desired": status.get("desiredNumberScheduled", 0),
         "Current": status.get("currentNumberScheduled", 0),
         "Ready": status.get("numberReady", 0),
         "Up-to-date": status.get("updatedNumberScheduled", 0),
         "Available": status.get("numberAvailable", 0),
-        "Node Selector": _labels(_spec(spec["template"]).get("nodeSelector")),
-        "Selector": _selector(spec.get("selector")),
-        **_containers(spec["template"]),
+        "Node Selector": labels_of(spec_of(spec["template"]).get("nodeSelector")),
+        "Selector": selector_of(spec.get("selector")),
+        **containers_of(spec["template"]),
     }
 
 
 def _job(obj: Object) -> Cells:
-    spec, status = _spec(obj), _status(obj)
+    spec, status = spec_of(obj), status_of(obj)
     wanted, done = spec.get("completions"), status.get("succeeded", 0)
     parallel = spec.get("parallelism") or 0
     completions = (
@@ -152,13 +113,13 @@ def _job(obj: Object) -> Cells:
         "Status": _job_status(obj),
         "Completions": completions,
         "Duration": duration,
-        "Selector": _selector(spec.get("selector")),
-        **_containers(spec["template"]),
+        "Selector": selector_of(spec.get("selector")),
+        **containers_of(spec["template"]),
     }
 
 
 def _job_status(obj: Object) -> str:
-    true = [each["type"] for each in _status(obj).get("conditions") or () if each.get("status") == "True"]
+    true = [each["type"] for each in status_of(obj).get("conditions") or () if each.get("status") == "True"]
     for kind, shown in (("Complete", "Complete"), ("Failed", "Failed"), ("Suspended", "Suspended")):
         if kind in true:
             return shown
@@ -174,16 +135,16 @@ def _job_status(obj: Object) -> str:
 
 
 def _cron_job(obj: Object) -> Cells:
-    spec, status = _spec(obj), _status(obj)
+    spec, status = spec_of(obj), status_of(obj)
     last = status.get("lastScheduleTime")
     return {
         "Schedule": spec.get("schedule", ""),
-        "Timezone": spec.get("timeZone") or _NONE,
+        "Timezone": spec.get("timeZone") or NONE,
         "Suspend": "True" if spec.get("suspend") else "False",
         "Active": len(status.get("active") or ()),
-        "Last Schedule": age(last) if last else _NONE,
-        "Selector": _selector(spec["jobTemplate"]["spec"].get("selector")),
-        **_containers(spec["jobTemplate"]["spec"]["template"]),
+        "Last Schedule": age(last) if last else NONE,
+        "Selector": selector_of(spec["jobTemplate"]["spec"].get("selector")),
+        **containers_of(spec["jobTemplate"]["spec"]["template"]),
     }
 
 
@@ -191,25 +152,25 @@ def _cron_job(obj: Object) -> Cells:
 
 
 def _service(obj: Object) -> Cells:
-    spec, status = _spec(obj), _status(obj)
+    spec, status = spec_of(obj), status_of(obj)
     given = [
         each.get("ip") or each.get("hostname") or "" for each in (status.get("loadBalancer") or {}).get("ingress") or ()
     ]
     kind = spec.get("type", "")
     external = list(spec.get("externalIPs") or ())
     if kind == "ExternalName":
-        shown = spec.get("externalName") or _NONE
+        shown = spec.get("externalName") or NONE
     elif kind == "LoadBalancer":
         shown = ",".join([*given, *external]) or "<pending>"
     else:
-        shown = ",".join(external) or _NONE
+        shown = ",".join(external) or NONE
     ports = ",".join(_service_port(each) for each in spec.get("ports") or ())
     return {
         "Type": kind,
-        "Cluster-IP": spec.get("clusterIP") or _NONE,
+        "Cluster-IP": spec.get("clusterIP") or NONE,
         "External-IP": shown,
-        "Port(s)": ports or _NONE,
-        "Selector": _labels(spec.get("selector")),
+        "Port(s)": ports or NONE,
+        "Selector": labels_of(spec.get("selector")),
     }
 
 
@@ -230,7 +191,7 @@ def _endpoints(obj: Object) -> Cells:
 
 def _few(found: Sequence[str]) -> str:
     rest = f" + {len(found) - 3} more..." if len(found) > 3 else ""
-    return ",".join(found[:3]) + rest if found else _NONE
+    return ",".join(found[:3]) + rest if found else NONE
 
 
 def _endpoint_slice(obj: Object) -> Cells:
@@ -244,11 +205,11 @@ def _endpoint_slice(obj: Object) -> Cells:
 
 
 def _ingress(obj: Object) -> Cells:
-    spec, status = _spec(obj), _status(obj)
+    spec, status = spec_of(obj), status_of(obj)
     hosts = [each["host"] for each in spec.get("rules") or () if each.get("host")]
     given = (status.get("loadBalancer") or {}).get("ingress") or ()
     return {
-        "Class": spec.get("ingressClassName") or _NONE,
+        "Class": spec.get("ingressClassName") or NONE,
         "Hosts": _few(hosts) if hosts else "*",
         "Address": ",".join(each.get("ip") or each.get("hostname") or "" for each in given),
         "Ports": "80, 443" if spec.get("tls") else "80",
@@ -256,18 +217,18 @@ def _ingress(obj: Object) -> Cells:
 
 
 def _network_policy(obj: Object) -> Cells:
-    return {"Pod-Selector": _selector(_spec(obj).get("podSelector"))}
+    return {"Pod-Selector": selector_of(spec_of(obj).get("podSelector"))}
 
 
 # -- cluster ---------------------------------------------------------------------------------------------------
 
 
 def _namespace(obj: Object) -> Cells:
-    return {"Status": _status(obj).get("phase", "")}
+    return {"Status": status_of(obj).get("phase", "")}
 
 
 def _node(obj: Object) -> Cells:
-    spec, status, labels = _spec(obj), _status(obj), obj["metadata"].get("labels") or {}
+    spec, status, labels = spec_of(obj), status_of(obj), obj["metadata"].get("labels") or {}
     info = status.get("nodeInfo") or {}
     addresses = {each["type"]: each["address"] for each in status.get("addresses") or ()}
     ready = next((each for each in status.get("conditions") or () if each["type"] == "Ready"), None)
@@ -275,10 +236,10 @@ def _node(obj: Object) -> Cells:
     prefix = "node-role.kubernetes.io/"
     return {
         "Status": f"{words},SchedulingDisabled" if spec.get("unschedulable") else words,
-        "Roles": ",".join(sorted(key.removeprefix(prefix) for key in labels if key.startswith(prefix))) or _NONE,
+        "Roles": ",".join(sorted(key.removeprefix(prefix) for key in labels if key.startswith(prefix))) or NONE,
         "Version": info.get("kubeletVersion", ""),
-        "Internal-IP": addresses.get("InternalIP", _NONE),
-        "External-IP": addresses.get("ExternalIP", _NONE),
+        "Internal-IP": addresses.get("InternalIP", NONE),
+        "External-IP": addresses.get("ExternalIP", NONE),
         "OS-Image": info.get("osImage") or "<unknown>",
         "Kernel-Version": info.get("kernelVersion") or "<unknown>",
         "Container-Runtime": info.get("containerRuntimeVersion") or "<unknown>",
@@ -305,7 +266,7 @@ def _event(obj: Object) -> Cells:
 
 
 def _claim(obj: Object) -> Cells:
-    spec, status = _spec(obj), _status(obj)
+    spec, status = spec_of(obj), status_of(obj)
     is_bound = bool(spec.get("volumeName"))
     phase = "Terminating" if obj["metadata"].get("deletionTimestamp") else status.get("phase", "")
     return {
@@ -324,7 +285,7 @@ def _modes(modes: JSON) -> str:
 
 
 def _volume(obj: Object) -> Cells:
-    spec, status = _spec(obj), _status(obj)
+    spec, status = spec_of(obj), status_of(obj)
     claim = spec.get("claimRef")
     return {
         "Capacity": (spec.get("capacity") or {}).get("storage", ""),
@@ -373,23 +334,11 @@ def _binding(obj: Object) -> Cells:
 
 
 def _lease(obj: Object) -> Cells:
-    return {"Holder": _spec(obj).get("holderIdentity", "")}
-
-
-def _autoscaler(obj: Object) -> Cells:
-    spec, status = _spec(obj), _status(obj)
-    target = spec.get("scaleTargetRef") or {}
-    return {
-        "Reference": f"{target.get('kind')}/{target.get('name')}",
-        "Targets": "<unknown>",
-        "MinPods": str(spec["minReplicas"]) if spec.get("minReplicas") is not None else "<unset>",
-        "MaxPods": str(spec.get("maxReplicas", 0)),
-        "Replicas": str(status.get("currentReplicas", 0)),
-    }
+    return {"Holder": spec_of(obj).get("holderIdentity", "")}
 
 
 def _budget(obj: Object) -> Cells:
-    spec, status = _spec(obj), _status(obj)
+    spec, status = spec_of(obj), status_of(obj)
     return {
         "Min Available": str(spec.get("minAvailable", "N/A")),
         "Max Unavailable": str(spec.get("maxUnavailable", "N/A")),
@@ -427,7 +376,6 @@ _ROWS: dict[tuple[str, str], Callable[[Object], Cells]] = {
     ("apps", "deployments"): _deployment,
     ("apps", "replicasets"): _replica_set,
     ("apps", "statefulsets"): _stateful_set,
-    ("autoscaling", "horizontalpodautoscalers"): _autoscaler,
     ("batch", "cronjobs"): _cron_job,
     ("batch", "jobs"): _job,
     ("coordination.k8s.io", "leases"): _lease,

@@ -27,6 +27,7 @@ from ._answers import (
     not_found,
     version_too_large,
 )
+from ._api_services import ApiServices
 from ._audit import AuditLog
 from ._auth import Authenticator, Peer, User
 from ._backend import Backend
@@ -91,6 +92,7 @@ class ApiServer:
         self._reviews = Reviews(self._authenticator)
         self._documents = Documents(self.registry)
         self._establishing = Establishing(backend)
+        self._api_services = ApiServices(backend)
         self._verbs = self._routes()
         self._audit: AuditLog | None = None
         for path, obj in default_objects():
@@ -194,6 +196,7 @@ class ApiServer:
         answered = self._handler(request)(request)
         answer = answered if isinstance(answered, Answer) else await answered
         self._establishing.settle()
+        self._api_services.settle()
         return answer
 
     def _resource(self, target: Target) -> ResourceType | None:
