@@ -1,0 +1,149 @@
+"""`'%s is %d'.format([a, b])`: the clauses of cel-go's strings extension."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from ._conversions import TYPE_NAMES, write_double, write_duration
+from ._errors import EvaluationFailed
+from ._times import write_timestamp
+from ._values import Duration, Timestamp, TypeValue, Uint
+
+_CLAUSE = re.compile(r"%(?:\.(\d+))?(.)?", re.DOTALL)
+_SUPERSCRIPT = str.maketrans("0123456789-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻")
+
+
+def clauses(text: str) -> Iterator[tuple[str, str, int | None]]:
+    """Give the parts of a text: what stands before a clause, its verb (empty at the end), and its precision.
+
+    Raises:
+        EvaluationFailed: a clause is none.
+    """
+    at = 0
+    while (start := text.find("%", at)) >= 0:
+        clause = _CLAUSE.match(text, start)
+        if clause is None or not clause[2]:
+            raise EvaluationFailed("unexpected end of string")
+        if clause[2] not in "sdfebxXo%":
+            why = f'could not parse formatting clause: unrecognized formatting clause "{clause[2]}"'
+            raise EvaluationFailed(why)
+        yield text[at:start], clause[2], None if clause[1] is None else int(clause[1])
+        at = clause.end()
+    yield text[at:], "", None
+
+
+def formatted(text: str, arguments: list[Any]) -> str:
+    """Replace each clause of a text by the next argument.
+
+    Raises:
+        EvaluationFailed: there is no argument for a clause, or it is of the wrong type.
+    """
+    found, used = [], 0
+    for before, verb, precision in clauses(text):
+        found.append(before)
+        if verb == "%":
+            found.append("%")
+        elif verb:
+            if used >= len(arguments):
+                raise EvaluationFailed(f"index {used} out of range")
+            found.append(_clause(verb, precision, arguments[used]))
+            used += 1
+    return "".join(found)
+
+
+def _clause(verb: str, precision: int | None, value: Any) -> str:
+    if verb in "fe":
+        return _real(verb, 6 if precision is None else precision, value)
+    return write(value) if verb == "s" else _integer(verb, value)
+
+
+def _wrong(what: str, wanted: str, value: Any) -> EvaluationFailed:
+    name = TYPE_NAMES.get(type(value), "list" if isinstance(value, list) else "map")
+    return EvaluationFailed(f"error during formatting: {what} clause can only be used on {wanted}, was given {name}")
+
+
+def _integer(verb: str, value: Any) -> str:
+    is_number = type(value) in (int, Uint)
+    if verb == "d":
+        if not is_number and not (type(value) is float and not math.isfinite(value)):
+            raise _wrong("decimal", "integers", value)
+        return write(value)
+    if verb == "b":
+        if type(value) is bool:
+            return "1" if value else "0"
+        if not is_number:
+            raise _wrong("binary", "integers and bools", value)
+        return f"{value:b}"
+    if verb == "o":
+        if not is_number:
+            raise _wrong("octal", "integers", value)
+        return f"{value:o}"
+    return _hex(verb, value, is_number=is_number)
+
+
+def _hex(verb: str, value: Any, *, is_number: bool) -> str:
+    if is_number:
+        return f"{value:{verb}}"
+    if not isinstance(value, (str, bytes)):
+        raise _wrong("hex", "integers, byte buffers, and strings", value)
+    text = (value.encode() if isinstance(value, str) else value).hex()
+    return text.upper() if verb == "X" else text
+
+
+def _real(verb: str, precision: int, value: Any) -> str:
+    what = "fixed-point" if verb == "f" else "scientific"
+    if value in ("NaN", "Infinity", "-Infinity"):
+        value = float(value)
+    if type(value) is not float:
+        raise _wrong(what, "doubles", value)
+    if not math.isfinite(value):
+        return "NaN" if math.isnan(value) else "∞" if value > 0 else "-∞"
+    if verb == "f":
+        return f"{value:.{precision}f}"
+    mantissa, _, exponent = f"{value:.{precision}e}".partition("e")
+    power = f"{'-' if exponent.startswith('-') else ''}{exponent[1:]}"
+    return f"{mantissa}\u202f×\u202f10{power.translate(_SUPERSCRIPT)}"
+
+
+def write(value: Any) -> str:
+    """Write any value as `%s` does.
+
+    Raises:
+        EvaluationFailed: values of its type have no text.
+    """
+    kind = type(value)
+    if kind is str:
+        return str(value)
+    if kind is bool:
+        return "true" if value else "false"
+    if value is None:
+        return "null"
+    if kind in (int, Uint):
+        return str(int(value))
+    if kind is float:
+        return write_double(value)
+    if kind is bytes:
+        return str(value.decode("utf-8", "replace"))
+    return _write_other(value)
+
+
+def _write_other(value: Any) -> str:
+    if isinstance(value, Timestamp):
+        return write_timestamp(value)
+    if isinstance(value, Duration):
+        return write_duration(value)
+    if isinstance(value, TypeValue):
+        return value.name
+    if isinstance(value, list):
+        return f"[{', '.join(write(each) for each in value)}]"
+    if isinstance(value, dict):
+        pairs = sorted((write(key), write(item)) for key, item in value.items())
+        return "{" + ", ".join(f"{key}: {item}" for key, item in pairs) + "}"
+    name = getattr(type(value), "TYPE", "optional_type")
+    raise EvaluationFailed(
+        "error during formatting: string clause can only be used on strings, bools, bytes, ints, doubles, maps, lists, "
+        f"types, durations, and timestamps, was given {name}"
+    )

@@ -1,0 +1,72 @@
+"""Kubernetes' `format.dns1123Label().validate(text)`: formats of texts with the reasons why one does not fit."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import ClassVar
+
+from pyctrl.apiserver import _names as names
+from pyctrl.apiserver._formats import is_of_format
+
+from ._signatures import Table
+from ._urls import URLS
+from ._values import NONE, Optional
+
+
+@dataclass(frozen=True, slots=True)
+class NamedFormat:
+    """A format and the function that finds what is wrong with a text."""
+
+    TYPE: ClassVar[str] = "kubernetes.NamedFormat"
+    name: str
+    complain: Callable[[str], list[str]]
+
+
+def _prefix(rule: names.Rule) -> names.Rule:
+    """A name that something will be appended to: it may end with a dash."""
+    return lambda text: rule(names.masked_as_prefix(text))
+
+
+def _value(complaints: Callable[[str], bool], words: str) -> names.Rule:
+    return lambda text: [] if complaints(text) else [words]
+
+
+_FORMATS = {
+    each.name: each
+    for each in (
+        NamedFormat("dns1123Label", names.label),
+        NamedFormat("dns1123Subdomain", names.subdomain),
+        NamedFormat("dns1035Label", names.label_1035),
+        NamedFormat("qualifiedName", names.qualified_name),
+        NamedFormat("dns1123LabelPrefix", _prefix(names.label)),
+        NamedFormat("dns1123SubdomainPrefix", _prefix(names.subdomain)),
+        NamedFormat("dns1035LabelPrefix", _prefix(names.label_1035)),
+        NamedFormat("labelValue", names.label_value),
+        NamedFormat("uri", _value(URLS["isURL"][0][1], "invalid URI for request")),
+        NamedFormat("uuid", _value(lambda text: is_of_format("uuid", text), "does not match the UUID format")),
+        NamedFormat("byte", _value(lambda text: is_of_format("byte", text), "invalid base64")),
+        NamedFormat("date", _value(lambda text: is_of_format("date", text), "invalid date")),
+        NamedFormat("datetime", _value(lambda text: is_of_format("date-time", text), "invalid datetime")),
+    )
+}
+
+
+def _named(name: str) -> Optional:
+    return Optional(_FORMATS[name]) if name in _FORMATS else NONE
+
+
+def _validate(form: NamedFormat, text: str) -> Optional:
+    complaints = form.complain(text)
+    return Optional(complaints) if complaints else NONE
+
+
+def _constant(form: NamedFormat) -> Callable[[], NamedFormat]:
+    return lambda: form
+
+
+NAMED_FORMATS: Table = {
+    "format.named": [("(string) -> optional_type(kubernetes.NamedFormat)", _named)],
+    "validate": [("kubernetes.NamedFormat.(string) -> optional_type(list(string))", _validate)],
+    **{f"format.{name}": [("() -> kubernetes.NamedFormat", _constant(form))] for name, form in _FORMATS.items()},
+}
