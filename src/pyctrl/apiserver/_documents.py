@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import msgspec
 
 from ._answers import JSON, Answer, method_not_allowed
 from ._discovery import AGGREGATED, discovery_answer, is_aggregated
+from ._health import CHECKS, NO_PAGE, health_answer
 from ._openapi import openapi_answer
+from ._request import Query
 from ._resources import Registry
 
-HEALTH = ("healthz", "livez", "readyz")
+PROTOBUF = "application/com.github.proto-openapi.spec.v2.v1.0+protobuf"
 
-TEXT = (("Content-Type", "text/plain; charset=utf-8"),)
-NO_PAGE = Answer(status=404, headers=TEXT, body=b"404 page not found\n")
-_OK = Answer(status=200, headers=TEXT, body=b"ok")
+_INDENTED = frozenset(("", "version"))  # documents that kube-apiserver writes for people
+_NAMED = ("/openapi/v2", "/openapi/v3", "/version")  # of the paths that the first page lists, those that never change
 
 
 class Documents:
@@ -24,17 +27,17 @@ class Documents:
         self._epoch = registry.epoch
         self._encoded: dict[tuple[str, bool], Answer] = {}
 
-    def answer(self, method: str, path: str, accept: str) -> Answer:
+    def answer(self, method: str, path: str, query: Query, accept: str) -> Answer:
         """Answer a request for a document."""
         parts = [part for part in path.split("/") if part]
-        if parts and parts[0] in HEALTH:
-            return _OK
+        if parts and parts[0] in CHECKS:
+            return health_answer(parts, query)
         if method not in ("GET", "HEAD"):
             raise method_not_allowed()
         if self._epoch != self._registry.epoch:
             self._epoch = self._registry.epoch
             self._encoded.clear()
-        key = ("/".join(parts), is_aggregated(accept))
+        key = ("/".join(parts), is_aggregated(accept) or wants_protobuf(accept))
         if key not in self._encoded:
             answer = self._make(parts, accept)
             if answer is NO_PAGE:
@@ -44,11 +47,35 @@ class Documents:
 
     def _make(self, parts: list[str], accept: str) -> Answer:
         path = "/" + "/".join(parts)
-        if parts and parts[0] == "openapi":
+        if not parts:
+            found: dict[str, Any] | None = {"paths": self._paths()}
+        elif parts[0] == "openapi":
             found = openapi_answer(self._registry, path)
         else:
             found = discovery_answer(self._registry, path, accept)
         if found is None:
             return NO_PAGE
+        if parts == ["openapi", "v2"] and wants_protobuf(accept):
+            from ._openapi_protobuf import document_as_protobuf  # with YAML, for the few who ask for it
+
+            return Answer(status=200, headers=(("Content-Type", PROTOBUF),), body=document_as_protobuf(found))
         media = AGGREGATED if found.get("kind") == "APIGroupDiscoveryList" else JSON
-        return Answer(status=200, headers=(("Content-Type", media),), body=msgspec.json.encode(found))
+        body = msgspec.json.encode(found)
+        if "/".join(parts) in _INDENTED:
+            body = msgspec.json.format(body, indent=2)
+        return Answer(status=200, headers=(("Content-Type", media),), body=body)
+
+    def _paths(self) -> list[str]:
+        """The paths that there are, for the first page."""
+        found = {"/api", "/apis", "/apis/", *_NAMED}
+        found.update(f"/{each}" for each in CHECKS)
+        found.update(f"/{kind}/{check}" for kind, checks in CHECKS.items() for check in checks)
+        for group, versions in self._registry.group_versions.items():
+            root = f"/apis/{group}" if group else "/api"
+            found.update((root, *(f"{root}/{version}" for version in versions)))
+        return sorted(found)
+
+
+def wants_protobuf(accept: str) -> bool:
+    """Whether a client asks for the v2 document as protobuf, which it calls otherwise than the answer does."""
+    return "proto-openapi.spec.v2" in accept

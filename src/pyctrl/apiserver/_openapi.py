@@ -93,7 +93,7 @@ def _everything(registry: Registry) -> dict[str, JSON]:
     types = list(registry)
     return {
         "swagger": "2.0",
-        "info": _INFO,
+        "info": {"title": _INFO["title"], "version": f"{VERSION['major']}.{VERSION['minor']}"},
         "paths": {path: _as_v2(path_as_v2(item)) for path, item in paths_of(types, registry.components)},
         "definitions": {name: _as_v2(each) for name, each in _schemas(registry, types).items()},
     }

@@ -32,10 +32,11 @@ from ._audit import AuditLog
 from ._auth import Authenticator, Peer, User
 from ._backend import Backend
 from ._bootstrap import default_objects
-from ._documents import NO_PAGE, Documents
+from ._documents import Documents
 from ._establishing import Establishing
 from ._exchange import Exchange
 from ._forms import accepted_form, is_custom
+from ._health import NO_PAGE
 from ._impersonation import GROUP, impersonated
 from ._request import Query, Request, Target, parse_target
 from ._resources import Registry, ResourceType
@@ -174,7 +175,7 @@ class ApiServer:
         exchange.acting = impersonated(exchange.user, headers)
         exchange.decision = "allow"
         if target is None:
-            return self._documents.answer(exchange.method, exchange.path, headers.get("accept", ""))
+            return self._documents.answer(exchange.method, exchange.path, exchange.query, headers.get("accept", ""))
         resource = self._resource(target)
         if resource is None:
             return NO_PAGE
