@@ -15,6 +15,7 @@ from pyctrl.kinds.core.v1 import Node, ServiceAccount
 from pyctrl.manager import Manager
 
 from ._claims import add_claim_protection
+from ._daemonsets import add_daemonsets
 from ._deployments import add_deployments
 from ._furniture import NO_TLS
 from ._garbage import add_garbage_collector
@@ -35,6 +36,7 @@ def add_controllers(manager: Manager, *, root_ca: str = NO_TLS) -> None:
     add_replicationcontrollers(manager)
     add_deployments(manager)
     add_statefulsets(manager)
+    add_daemonsets(manager)
     add_claim_protection(manager)
 
 

@@ -1,12 +1,11 @@
 """ControllerRevisions: the templates that a StatefulSet or DaemonSet has had, by number.
 
-The rules are those of kube-controller-manager's history package (pkg/controller/history). The names are the real ones:
-the hash is over the same bytes.
+The rules are those of kube-controller-manager's history package (pkg/controller/history).
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable
 from typing import Any
 
 import msgspec
@@ -21,9 +20,8 @@ from pyctrl.kinds.core.v1 import PodTemplateSpec
 from ._claiming import Claims
 from ._templates import fnv_1, safe_name
 
-__all__ = ["Revisions", "template_of"]
+__all__ = ["Revisions", "content_hash", "template_of"]
 
-HASH_LABEL = "controller.kubernetes.io/hash"
 DEFAULT_LIMIT = 10  # spec.revisionHistoryLimit when it is absent
 
 #: Go's encoder writes these for the sake of browsers; the hash is over what it writes.
@@ -42,8 +40,9 @@ def _patch_to(template: PodTemplateSpec) -> dict[str, Any]:
     return {"spec": {"template": {**template.to_wire(), "$patch": "replace"}}}
 
 
-def _hash(data: dict[str, Any], collisions: int) -> str:
-    raw = msgspec.json.encode(data, order="sorted")
+def content_hash(template: PodTemplateSpec, collisions: int) -> str:
+    """Return the hash that StatefulSets name their revisions by: the real one, since it is over the same bytes."""
+    raw = msgspec.json.encode(_patch_to(template), order="sorted")
     for plain, escaped in _ESCAPED.items():
         raw = raw.replace(plain, escaped)
     return safe_name(str(fnv_1(raw + str(collisions).encode())))
@@ -56,10 +55,21 @@ class Revisions:
         client: reads from the cache, which needs the index of orphans.
         owner: the StatefulSet or DaemonSet.
         selector: what its revisions' labels match.
+        naming: makes a hash of a template and the number of collisions.
+        label: the label that has the hash.
     """
 
-    def __init__(self, client: CachedClient, owner: KubernetesObject, selector: LabelSelector) -> None:
+    def __init__(
+        self,
+        client: CachedClient,
+        owner: KubernetesObject,
+        selector: LabelSelector,
+        *,
+        naming: Callable[[PodTemplateSpec, int], str],
+        label: str,
+    ) -> None:
         self._client, self._owner, self._selector = client, owner, selector
+        self._naming, self._label = naming, label
         self.known: list[ControllerRevision] = []
         #: How often another template had the name already.
         self.collisions = 0
@@ -94,12 +104,12 @@ class Revisions:
     async def _create(self, template: PodTemplateSpec, data: dict[str, Any], number: int) -> ControllerRevision:
         meta = self._owner.metadata
         while True:
-            hashed = _hash(data, self.collisions)
+            hashed = self._naming(template, self.collisions)
             revision = ControllerRevision(
                 metadata=ObjectMeta(
                     name=f"{meta.name}-{hashed}",
                     namespace=meta.namespace,
-                    labels={**template.metadata.labels, HASH_LABEL: hashed},
+                    labels={**template.metadata.labels, self._label: hashed},
                     annotations=dict(meta.annotations),
                 ),
                 data=data,

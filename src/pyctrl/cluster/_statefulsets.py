@@ -17,7 +17,7 @@ from pyctrl.kinds.apps.v1 import ControllerRevision, StatefulSet, StatefulSetSta
 from pyctrl.kinds.core.v1 import Pod, PodTemplateSpec
 
 from ._claiming import Claims, index_orphans, wanting_orphans
-from ._controller_revisions import Revisions, template_of
+from ._controller_revisions import Revisions, content_hash, template_of
 from ._namespaces import is_namespace_going
 from ._pods import is_available, is_ready, until_available
 from ._recorder import Recorder
@@ -27,6 +27,7 @@ from ._statefulset_pods import has_identity, identity, ordinal_of, pod_of, revis
 
 __all__ = ["StatefulSetReconciler", "add_statefulsets"]
 
+HASH_LABEL = "controller.kubernetes.io/hash"
 AGAIN = timedelta(seconds=1)  # until a claim that is going is looked at again
 
 
@@ -59,9 +60,12 @@ class StatefulSetReconciler(Reconciler[StatefulSet]):
         stateful_set = await self.client.find(StatefulSet, request.key)
         if stateful_set is None:
             return None
-        revisions = Revisions(self.client, stateful_set, selector_of(stateful_set))
+        selector = selector_of(stateful_set)
+        revisions = Revisions(self.client, stateful_set, selector, naming=content_hash, label=HASH_LABEL)
         await revisions.load(stateful_set.status.collision_count or 0)
-        update = await revisions.obtain(stateful_set.spec.template)
+        update = await self._revision(stateful_set, revisions)
+        if update is None:
+            return None
         current = revisions.named(stateful_set.status.current_revision) or update
         run = _Run(self, stateful_set, current, update)
         await run.find_pods()
@@ -73,6 +77,12 @@ class StatefulSetReconciler(Reconciler[StatefulSet]):
         if run.refusal is not None:
             raise run.refusal
         return run.again()
+
+    async def _revision(self, stateful_set: StatefulSet, revisions: Revisions) -> ControllerRevision | None:
+        """Return the revision of the present template; of a set that is going only one that is still there."""
+        if is_deleting(stateful_set):
+            return revisions.named(stateful_set.status.update_revision)
+        return await revisions.obtain(stateful_set.spec.template)
 
     @property
     def events(self) -> Recorder:

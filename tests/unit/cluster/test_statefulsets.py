@@ -13,7 +13,7 @@ from typing import Any
 import pytest_asyncio
 
 from pyctrl.api import ObjectMeta, controller_of
-from pyctrl.client import Client, MergePatch, wait_for, wait_for_list
+from pyctrl.client import Client, MergePatch, wait_for, wait_for_list, wait_until_gone
 from pyctrl.cluster import Cluster
 from pyctrl.kinds.apps.v1 import (
     ControllerRevision,
@@ -257,6 +257,7 @@ async def test_a_new_set_adopts_what_an_orphaning_one_left(client: Client) -> No
     await client.create(stateful_set(2))
     old = await settled(client, 2)
     await client.delete(StatefulSet, DB, propagation="Orphan")
+    await wait_until_gone(client, StatefulSet, DB)
     await until_pods(client, lambda pods: not any(pod.metadata.owner_references for pod in pods))
     new = await client.create(stateful_set(2))
     pods = await until_pods(client, lambda pods: all(pod.metadata.owner_references for pod in pods))
