@@ -11,6 +11,14 @@ from ._auth import Peer, User, read_token_file
 from ._http import serve
 from ._resources import Registry, ResourceType
 from ._server import ApiServer
+from ._webhooks import (
+    ServiceReference,
+    ServiceResolver,
+    WebhookAnswer,
+    WebhookCaller,
+    WebhookRequest,
+    WebhookUnreachable,
+)
 
 __all__ = [
     "Answer",
@@ -20,7 +28,13 @@ __all__ = [
     "Peer",
     "Registry",
     "ResourceType",
+    "ServiceReference",
+    "ServiceResolver",
     "User",
+    "WebhookAnswer",
+    "WebhookCaller",
+    "WebhookRequest",
+    "WebhookUnreachable",
     "read_token_file",
     "serve",
 ]

@@ -5,6 +5,7 @@ Pure functions over metadata; `_verbs_delete` carries out what they decide.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 from enum import Enum
 from typing import TYPE_CHECKING, Any
@@ -154,6 +155,16 @@ def _pod_grace(pod: dict[str, Any], options: DeleteOptions) -> int:
     if asked is None:
         asked = pod["spec"].get("terminationGracePeriodSeconds", POD_GRACE_SECONDS)
     return 1 if asked < 0 else int(asked)  # a negative period is the shortest
+
+
+def effective_options(obj: dict[str, Any], resource: ResourceType, options: DeleteOptions) -> DeleteOptions:
+    """Give the options of a delete as admission is told them: with what the server adds for some kinds."""
+    match (resource.group, resource.plural):
+        case ("", "pods"):
+            return replace(options, grace_period_seconds=_pod_grace(obj, options))
+        case ("", "namespaces") | ("apiextensions.k8s.io", "customresourcedefinitions"):
+            return replace(options, uid=obj["metadata"]["uid"])
+    return options
 
 
 def is_finished(obj: dict[str, Any], resource: ResourceType) -> bool:

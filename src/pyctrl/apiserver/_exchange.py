@@ -20,6 +20,7 @@ class Exchange:
     headers: Mapping[str, str]  # names in lower case
     body: bytes
     peer: Peer | None
+    may_wait: bool = True
     target: Target | None = None  # None for what is no resource
     user: User | None = None  # who authenticated
     acting: User | None = None  # the user that impersonation made of them, or the same

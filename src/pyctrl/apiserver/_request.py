@@ -113,6 +113,10 @@ class Query:
         return self.get(name).lower() not in ("0", "false")
 
 
+class MustWait(RuntimeError):
+    """An answer was wanted at once that takes time. A mistake of who asked; nothing was changed."""
+
+
 @dataclass(slots=True, kw_only=True)
 class Request:
     """One request for a resource, after authentication."""
@@ -127,6 +131,17 @@ class Request:
     user: User
     form: Form
     warnings: list[str] = field(default_factory=list)
+    annotations: dict[str, str] = field(default_factory=dict)  # of the audit event
+    may_wait: bool = True  # False when the answer is wanted at once
+
+    def must_wait(self, what: str) -> None:
+        """Say that the answer takes time.
+
+        Raises:
+            MustWait: there is none.
+        """
+        if not self.may_wait:
+            raise MustWait(f"{self.method} {self.path} has to wait for {what}: await ApiServer.handle for it")
 
     @property
     def manager(self) -> str:

@@ -84,6 +84,10 @@ class Registry:
         found = [each for key, each in self._types.items() if key[:2] == (group, version)]
         return sorted(found, key=lambda each: each.plural)
 
+    def of_storage(self, storage_group: str, plural: str) -> list[BuiltinType | CustomType]:
+        """Give the types of one resource in all its versions: they show the same stored objects."""
+        return [each for each in self._types.values() if each.plural == plural and each.storage_group == storage_group]
+
     def __iter__(self) -> Iterator[BuiltinType | CustomType]:
         return iter(self._types.values())
 

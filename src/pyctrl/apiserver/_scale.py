@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from pyctrl.api import LabelSelector
 
-from ._admission import UPDATE, Attributes, Kind
+from ._admission import UPDATE, Attributes
 from ._answers import Answer, bad_request, conflict, invalid, invalid_value
 from ._backend import Backend, check_place, metadata_of
 from ._bodies import decode_object, media_type
 from ._custom_type import CustomType
 from ._forms import Form, Shape, answer_value
 from ._options import WriteOptions, write_options
+from ._own_kinds import SCALE, decode_own
 from ._patch import check_patch_type, patched
 from ._request import Request
 from ._storage import Stored
@@ -23,7 +25,6 @@ if TYPE_CHECKING:
     from ._resources import ResourceType
 
 _PATHS = {"specReplicasPath": ".spec.replicas", "statusReplicasPath": ".status.replicas"}
-_KIND = Kind("autoscaling", "v1", "Scale")
 _OF_SCALE = ("name", "namespace", "uid", "resourceVersion", "creationTimestamp")
 
 
@@ -55,52 +56,51 @@ class Scales:
         self, request: Request, options: WriteOptions, wanted: Callable[[dict[str, Any]], dict[str, Any]]
     ) -> Answer:
         """Bring the scale that is wanted, which follows from the live one, into the object."""
-        resource = request.resource
+        resource, admission = request.resource, self._backend.admission
         while True:
             stored = self._backend.live(request)
-            live = scale_of(stored.read(resource), resource)
-            scale = wanted(scale_of(stored.read(resource), resource))
-            _check(request, stored, scale)
-            scale = await self._admitted(request, options, scale, live)
+            old = scale_of(stored.read(resource), resource)
+            attributes = Attributes(
+                operation=UPDATE,
+                request=request,
+                object=self._decoded(wanted(scale_of(stored.read(resource), resource)), request),
+                old=old,
+                name=stored.name,
+                options=options,
+                own_kind=SCALE,
+            )
+            await admission.mutate(attributes)
+            change = self._scaled(request, stored, attributes.object or old, options)
+            attributes.object = scale_of(change.new, resource)
+            await admission.validate(attributes)
             if self._backend.find(request) is stored:
                 break
-
-        def scaled(stored: Stored) -> Change:
-            new, old = stored.read(resource), stored.read(resource)
-            _set(new, _path(resource, "specReplicasPath"), _replicas(scale, stored.name))
-            return Change(new=new, old=old, options=options)
-
-        change = scaled(stored)
-        await self._writes.update(request, stored, change, scaled, admitted=True)
+        again = partial(self._scaled, request, scale=attributes.object, options=options)
+        await self._writes.update(request, stored, change, again, admitted=True)
         written = change.new if options.dry_run else self._backend.live(request).read(resource)
         return _answered(scale_of(written, resource), request.form)
 
-    async def _admitted(
-        self, request: Request, options: WriteOptions, scale: dict[str, Any], live: dict[str, Any]
-    ) -> dict[str, Any]:
-        attributes = Attributes(
-            operation=UPDATE,
-            request=request,
-            object=scale,
-            old=live,
-            name=request.target.name,
-            options=options,
-            own_kind=_KIND,
-        )
-        await self._backend.admission.mutate(attributes)
-        await self._backend.admission.validate(attributes)
-        return attributes.object or scale
+    def _decoded(self, scale: dict[str, Any], request: Request) -> dict[str, Any]:
+        """Read a scale as its Go type does, and check that it is one, of this object."""
+        if scale.get("kind", "Scale") != "Scale":
+            raise bad_request(f"expected input object type to be Scale, but {scale['kind']}")
+        check_place(metadata_of(scale, request.resource), request)
+        return decode_own(scale, SCALE, self._backend.registry.components)
 
-
-def _check(request: Request, stored: Stored, scale: dict[str, Any]) -> None:
-    """Refuse what is no scale, and one of another object or state."""
-    if scale.get("kind", "Scale") != "Scale":
-        raise bad_request(f"expected input object type to be Scale, but {scale['kind']}")
-    metadata = metadata_of(scale, request.resource)
-    check_place(metadata, request)
-    version, uid = metadata.get("resourceVersion"), metadata.get("uid")
-    if (version and version != str(stored.version)) or (uid and uid != stored.uid):
-        raise conflict(request.target.resource, stored.name, request.target.group)
+    @staticmethod
+    def _scaled(request: Request, stored: Stored, scale: dict[str, Any], options: WriteOptions) -> Change:
+        """Make the change that a scale wants."""
+        resource, metadata = request.resource, scale["metadata"]
+        replicas = (scale.get("spec") or {}).get("replicas", 0)
+        if replicas < 0:
+            cause = invalid_value("spec.replicas", replicas, "must be greater than or equal to 0")
+            raise invalid("Scale", stored.name, [cause], "autoscaling")
+        version, uid = metadata.get("resourceVersion"), metadata.get("uid")
+        if (version and version != str(stored.version)) or (uid and uid != stored.uid):
+            raise conflict(request.target.resource, stored.name, request.target.group)
+        new, old = stored.read(resource), stored.read(resource)
+        _set(new, _path(resource, "specReplicasPath"), replicas)
+        return Change(new=new, old=old, options=options)
 
 
 def _answered(scale: dict[str, Any], form: Form) -> Answer:
@@ -112,18 +112,6 @@ def _answered(scale: dict[str, Any], form: Form) -> Answer:
     from ._tables import scale_table  # here: only kubectl asks for tables
 
     return answer_value(scale_table(scale, version=form.version), form)
-
-
-def _replicas(scale: dict[str, Any], name: str) -> int:
-    replicas = (scale.get("spec") or {}).get("replicas") or 0
-    if not isinstance(replicas, int) or isinstance(replicas, bool):
-        where = 'Scale in version "v1" cannot be handled as a Scale'
-        reason = "json: cannot unmarshal string into Go struct field ScaleSpec.spec.replicas of type int32"
-        raise bad_request(f"{where}: {reason}")
-    if replicas < 0:
-        cause = invalid_value("spec.replicas", replicas, "must be greater than or equal to 0")
-        raise invalid("Scale", name, [cause], "autoscaling")
-    return replicas
 
 
 def scale_of(obj: dict[str, Any], resource: ResourceType) -> dict[str, Any]:

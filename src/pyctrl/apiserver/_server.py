@@ -16,7 +16,7 @@ import msgspec
 
 from pyctrl._clock import now
 
-from ._admission import Admission, NamespaceLifecycle
+from ._admission import default_admission
 from ._answers import (
     Answer,
     Refused,
@@ -38,7 +38,7 @@ from ._exchange import Exchange
 from ._forms import accepted_form, is_custom
 from ._health import NO_PAGE
 from ._impersonation import GROUP, impersonated
-from ._request import Query, Request, Target, parse_target
+from ._request import MustWait, Query, Request, Target, parse_target
 from ._resources import Registry, ResourceType
 from ._reviews import Reviews
 from ._scale import Scales
@@ -48,6 +48,7 @@ from ._tokens import TokenSigner
 from ._verbs_delete import Deletes
 from ._verbs_read import Reads
 from ._verbs_write import Writes
+from ._webhooks import HttpsCaller, ServiceResolver, Services, WebhookCaller, WebhookClient
 
 log = logging.getLogger("pyctrl.apiserver")
 
@@ -68,6 +69,10 @@ class ApiServer:
         tokens: Users by their bearer tokens. Without, everybody is an administrator.
         history: Events kept for each resource, for watches and older versions; after that they answer 410.
         audit: Told of every request that was answered.
+        webhooks: Calls the webhooks of admission and conversion; an async function in this process will do, and works
+            in virtual time. Without, they are called over HTTPS.
+        resolve_service: Says where a service is that a webhook names, for calls over HTTPS; by default its first ready
+            endpoint.
     """
 
     def __init__(
@@ -78,11 +83,15 @@ class ApiServer:
         history: int = HISTORY,
         registry: Registry | None = None,
         audit: AuditLog | None = None,
+        webhooks: WebhookCaller | None = None,
+        resolve_service: ServiceResolver | None = None,
     ) -> None:
         self.storage: Storage = Storage(history=history)
         self.registry: Registry = registry or Registry()
-        self._admission = Admission([NamespaceLifecycle(self.storage.collection("", "namespaces"))])
-        backend = Backend(self.storage, self.registry, random or Random(), self._admission)
+        random = random or Random()
+        client = WebhookClient(webhooks or HttpsCaller(resolve_service or Services(self.storage)))
+        admission = default_admission(self.storage, self.registry, random, client)
+        backend = Backend(self.storage, self.registry, random, admission)
         signer = TokenSigner(backend.random)
         self._authenticator = Authenticator(tokens, signer, backend.is_service_account)
         self._reads = Reads(backend)
@@ -141,14 +150,15 @@ class ApiServer:
         Raises:
             RuntimeError: the answer takes time, because a webhook has to be called; nothing was changed.
         """
-        pending = self._exchanged(Exchange(method, path, Query(query), _lowered(headers), body, peer))
+        exchange = Exchange(method, path, Query(query), _lowered(headers), body, peer, may_wait=False)
+        pending = self._exchanged(exchange)
         try:
             pending.send(None)
         except StopIteration as done:
             answer: Answer = done.value
             return answer
         pending.close()
-        raise RuntimeError(f"{method} {path} has to wait for a webhook: await ApiServer.handle instead of answer_now")
+        raise MustWait(f"{method} {path} takes time: await ApiServer.handle for it")
 
     async def _exchanged(self, exchange: Exchange) -> Answer:
         if self._audit is None:
@@ -161,6 +171,8 @@ class ApiServer:
             answer = await self._dispatch(exchange)
         except Refused as refusal:
             answer = refusal.answer()
+        except MustWait:
+            raise
         except RecursionError:
             answer = bad_request("the object is nested too deeply").answer()
         except Exception as error:
@@ -193,6 +205,8 @@ class ApiServer:
             user=exchange.acting,
             form=form,
             warnings=exchange.warnings,
+            annotations=exchange.annotations,
+            may_wait=exchange.may_wait,
         )
         answered = self._handler(request)(request)
         answer = answered if isinstance(answered, Answer) else await answered

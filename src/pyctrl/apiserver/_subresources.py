@@ -7,19 +7,16 @@ from typing import Any
 
 from ._admission import CREATE, UPDATE, Attributes, Kind
 from ._answers import Answer, bad_request, conflict, invalid, invalid_value, method_not_allowed
-from ._backend import Backend, check_place, metadata_of
+from ._backend import Backend, check_namespace_matches, check_place, metadata_of
 from ._bodies import decode_object
 from ._forms import answer_value
 from ._identity import keep_life, timestamp
 from ._options import WriteOptions, delete_options, write_options
+from ._own_kinds import BINDING, EVICTION, TOKEN_REQUEST, decode_own
 from ._request import Request
 from ._tokens import DEFAULT_SECONDS, ISSUER, LEAST_SECONDS, MOST_SECONDS, TokenSigner, claims_of
 from ._verbs_delete import Deletes
 from ._verbs_write import Change, Writes
-
-_BINDING = Kind("", "v1", "Binding")
-_EVICTION = Kind("policy", "v1", "Eviction")
-_TOKEN = Kind("authentication.k8s.io", "v1", "TokenRequest")
 
 
 class Subresources:
@@ -59,21 +56,27 @@ class Subresources:
         await self._backend.admission.mutate(attributes)
         await self._backend.admission.validate(attributes)
 
-    async def _admit_own(self, request: Request, kind: Kind, obj: dict[str, Any], options: WriteOptions) -> None:
-        """Have the posting of an object of the sub-resource's own kind admitted."""
+    async def _admitted(
+        self, request: Request, kind: Kind, obj: dict[str, Any], options: WriteOptions
+    ) -> dict[str, Any]:
+        """Have the posting of an object of the sub-resource's own kind admitted, and give what became of it."""
         name = request.target.name
-        await self._admit(
-            Attributes(operation=CREATE, request=request, object=obj, name=name, options=options, own_kind=kind)
+        obj = decode_own(obj, kind, self._backend.registry.components)
+        check_namespace_matches(metadata_of(obj, request.resource), request)
+        attributes = Attributes(
+            operation=CREATE, request=request, object=obj, name=name, options=options, own_kind=kind
         )
+        await self._admit(attributes)
+        return attributes.object or obj
 
     async def bind(self, request: Request) -> Answer:
         """POST a Binding to a pod: it is scheduled."""
         options = write_options(request.query, "CreateOptions")
         binding = decode_object(request.body, request.headers, "Binding")
+        binding = await self._admitted(request, BINDING, binding, options)
         node = (binding.get("target") or {}).get("name")
         if not node:
             raise bad_request("target.name is required to bind a pod")
-        await self._admit_own(request, _BINDING, binding, options)
         stored = self._backend.live(request)
         new, old = stored.read(request.resource), stored.read(request.resource)
         if new["spec"].get("nodeName"):
@@ -92,8 +95,7 @@ class Subresources:
     async def evict(self, request: Request) -> Answer:
         """POST an Eviction to a pod: it is deleted, with the options that the eviction brings."""
         eviction = decode_object(request.body, request.headers, "Eviction")
-        self._backend.live(request)
-        await self._admit_own(request, _EVICTION, eviction, write_options(request.query, "CreateOptions"))
+        eviction = await self._admitted(request, EVICTION, eviction, write_options(request.query, "CreateOptions"))
         options = delete_options(request.query, eviction.get("deleteOptions"))
         await self._deletes.delete_object(request, options, admitted=True)
         status = {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success", "code": 201}
@@ -103,8 +105,7 @@ class Subresources:
         """POST a TokenRequest to a service account: a token is made for it."""
         options = write_options(request.query, "CreateOptions")
         wanted = decode_object(request.body, request.headers, "TokenRequest")
-        self._backend.live(request)
-        await self._admit_own(request, _TOKEN, wanted, options)
+        wanted = await self._admitted(request, TOKEN_REQUEST, wanted, options)
         spec = wanted.get("spec") or {}
         account = self._backend.live(request).read(request.resource)
         audiences = spec.get("audiences") or [ISSUER]

@@ -8,7 +8,7 @@ from ._admission import DELETE, Attributes
 from ._answers import Answer, bad_request, method_not_allowed, success
 from ._backend import Backend
 from ._bodies import decode_object
-from ._deletion import Fate, begin_deletion, check_preconditions, is_returned
+from ._deletion import Fate, begin_deletion, check_preconditions, effective_options, is_returned
 from ._forms import answer_object, answer_value, typed_first
 from ._options import DeleteOptions, delete_options, list_options
 from ._request import Request
@@ -38,10 +38,15 @@ class Deletes:
             if not admitted:
                 await self._admit(request, stored, request.target.name, options)
             if self._backend.find(request) is stored:
-                return self._answer(request, stored, options)
-
-    def _answer(self, request: Request, stored: Stored, options: DeleteOptions) -> Answer:
+                break
         obj, fate = self._delete_one(stored, request, options)
+        if fate is Fate.MARKED_AND_GONE and not options.dry_run:
+            await self._remove_marked(request, obj, None if admitted else request.target.name, options)
+        return self._answer(request, stored, options, obj, fate)
+
+    def _answer(
+        self, request: Request, stored: Stored, options: DeleteOptions, obj: dict[str, Any], fate: Fate
+    ) -> Answer:
         held = fate in (Fate.MARKED, Fate.UNCHANGED)
         if held or is_returned(request.resource):
             if held and not options.dry_run:
@@ -58,25 +63,51 @@ class Deletes:
         options = self._options(request)
         selected = self._reads.select(request, list_options(request.query, watch=False))
         answer = self._reads.answer_list(request, selected)
-        collection = self._backend.collection(request.resource)
         for stored in selected.items:
-            live: Stored | None = stored
-            while live is not None:
-                await self._admit(request, live, "", options)
-                now = collection.find(stored.namespace, stored.name)
-                if now is live:
-                    self._delete_one(live, request, options)
-                    break
-                live = now
+            await self._delete_selected(request, stored, options)
         return answer
+
+    async def _delete_selected(self, request: Request, stored: Stored, options: DeleteOptions) -> None:
+        """Delete one object of a collection, whatever it has become meanwhile."""
+        live: Stored | None = stored
+        while live is not None:
+            await self._admit(request, live, "", options)
+            now = self._backend.collection(request.resource).find(stored.namespace, stored.name)
+            if now is live:
+                obj, fate = self._delete_one(live, request, options)
+                if fate is Fate.MARKED_AND_GONE and not options.dry_run:
+                    await self._remove_marked(request, obj, "", options)
+                return
+            live = now
 
     async def _admit(self, request: Request, stored: Stored, name: str, options: DeleteOptions) -> None:
         """Ask whether an object may be deleted; a mutating webhook may refuse that, too, though nothing can change."""
-        admission = self._backend.admission
-        old = stored.read(request.resource) if admission.asks_outside else None
+        admission, old = self._backend.admission, None
+        if admission.asks_outside:
+            old = stored.read(request.resource)
+            options = effective_options(old, request.resource, options)
         attributes = Attributes(operation=DELETE, request=request, object=None, old=old, name=name, options=options)
         await admission.mutate(attributes)
         await admission.validate(attributes)
+
+    async def _remove_marked(
+        self, request: Request, obj: dict[str, Any], name: str | None, options: DeleteOptions
+    ) -> None:
+        """Remove what was marked a moment ago; that is a second deletion, which is asked about again.
+
+        Args:
+            name: of the request; None when nobody is asked.
+        """
+        collection, metadata = self._backend.collection(request.resource), obj["metadata"]
+        marked = collection.find(metadata.get("namespace", ""), metadata["name"])
+        while marked is not None:
+            if name is not None:
+                await self._admit(request, marked, name, options)
+            now = collection.find(marked.namespace, marked.name)
+            if now is marked:
+                metadata["resourceVersion"] = str(collection.remove(marked).version)
+                return
+            marked = now
 
     @staticmethod
     def _options(request: Request) -> DeleteOptions:
@@ -88,7 +119,7 @@ class Deletes:
         return delete_options(request.query, body)
 
     def _delete_one(self, stored: Stored, request: Request, options: DeleteOptions) -> tuple[dict[str, Any], Fate]:
-        """Delete one live object as far as it may go, and give its last state."""
+        """Delete one live object, or mark it, and give its last state."""
         collection, resource = self._backend.collection(request.resource), request.resource
         obj, old = stored.read(resource), stored.read(resource)
         fate = begin_deletion(obj, resource, options)
@@ -98,10 +129,7 @@ class Deletes:
             collection.remove(stored)
             return obj, fate
         if not same_content(obj, old):
-            stored = self._backend.put(obj, resource)
-        if fate is Fate.MARKED_AND_GONE:
-            gone = collection.remove(stored)
-            obj["metadata"]["resourceVersion"] = str(gone.version)
+            self._backend.put(obj, resource)
         return obj, fate
 
 

@@ -86,7 +86,9 @@ class Writes:
         attributes = Attributes(operation=CREATE, request=request, object=obj, name=name, options=options)
         await admission.mutate(attributes)
         obj = attributes.object or obj
+        check_namespace_matches(obj["metadata"], request)
         self._name(request, obj["metadata"])
+        attributes.name = obj["metadata"].get("name", "")
         begin_life(obj["metadata"], self._backend.random)
         request.resource.prepare_create(obj, warnings=request.warnings)
         await admission.validate(attributes)
@@ -234,7 +236,6 @@ class Writes:
     async def _prepare(self, request: Request, stored: Stored, change: Change, *, admitted: bool) -> None:
         """Have a change mutated, brought into form and checked, and validated."""
         resource, new, old = request.resource, change.new, change.old
-        keep_life(new["metadata"], old["metadata"])
         if is_namespace(resource):
             new["spec"] = old.get("spec") or {}  # its finalizers have a door of their own, and there is nothing else
         if not change.is_apply:
@@ -246,6 +247,7 @@ class Writes:
         if not admitted:
             await admission.mutate(attributes)
             change.new = new = attributes.object or new
+        keep_life(new["metadata"], old["metadata"])
         self._check_version(request, new["metadata"].get("resourceVersion", ""), stored)
         new["metadata"]["resourceVersion"] = str(stored.version)
         resource.prepare_update(new, old, subresource=request.target.subresource or None, warnings=request.warnings)

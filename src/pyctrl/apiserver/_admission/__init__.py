@@ -7,7 +7,7 @@ Nothing here waits unless something outside has to be asked: a write without web
 
 from ._attributes import CONNECT, CREATE, DELETE, UPDATE, Attributes, Kind
 from ._chain import Admission, Plugin
-from ._lifecycle import NamespaceLifecycle
+from ._defaults import default_admission
 
 __all__ = [
     "CONNECT",
@@ -17,6 +17,6 @@ __all__ = [
     "Admission",
     "Attributes",
     "Kind",
-    "NamespaceLifecycle",
     "Plugin",
+    "default_admission",
 ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from pyctrl.apiserver._answers import Cause, Refused, forbidden
@@ -28,6 +28,21 @@ class Kind(NamedTuple):
 
 
 @dataclass(slots=True, kw_only=True)
+class Reinvocation:
+    """Who is to be asked once more, because somebody after them changed the object."""
+
+    round: int = 0
+    is_wanted: bool = False  # somebody changed the object in the first round
+    invoked: dict[tuple[str, int], None] = field(default_factory=dict)  # webhooks that may be called again
+    required: set[tuple[str, int]] = field(default_factory=set)
+    last_output: dict[str, Any] | None = None
+
+    def require_all(self) -> None:
+        """Ask everybody again that was asked so far and wants to be."""
+        self.required.update(self.invoked)
+
+
+@dataclass(slots=True, kw_only=True)
 class Attributes:
     """One write that wants to be admitted.
 
@@ -43,6 +58,7 @@ class Attributes:
     name: str
     options: WriteOptions | DeleteOptions
     own_kind: Kind | None = None  # of a sub-resource; None is the resource's
+    reinvocation: Reinvocation = field(default_factory=Reinvocation)
 
     @property
     def resource(self) -> ResourceType:
@@ -85,6 +101,15 @@ class Attributes:
             return self.name
         metadata = (self.object or {}).get("metadata") or {}
         return str(metadata.get("name") or metadata.get("generateName") or "Unknown")
+
+    def warn(self, text: str) -> None:
+        """Warn the client; a text that no header can carry is left out."""
+        if text and text.isprintable():
+            self.request.warnings.append(text)
+
+    def annotate(self, key: str, value: str) -> None:
+        """Note something in the audit log."""
+        self.request.annotations.setdefault(key, value)
 
     def forbidden(self, why: str, *causes: Cause) -> Refused:
         """Make the 403 of a plugin that refuses."""

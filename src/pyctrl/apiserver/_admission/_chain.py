@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Coroutine, Iterable
-from typing import Any, Protocol, TypeAlias
+from typing import Any, Protocol
 
 from ._attributes import Attributes
-
-Concern: TypeAlias = tuple[str, str]  # group and resource
 
 
 class Plugin(Protocol):
@@ -49,7 +47,7 @@ class Admission:
     def __init__(self, plugins: Iterable[Plugin] = (), remotes: Iterable[Remote] = ()) -> None:
         self._plugins = list(plugins)
         self._remotes = list(remotes)
-        self._concerned: dict[Concern, tuple[Plugin, ...]] = {}
+        self._concerned: dict[tuple[str, str], tuple[Plugin, ...]] = {}
 
     def add(self, plugin: Plugin) -> None:
         """Let one more plugin have a say, after those that are there."""
@@ -63,6 +61,12 @@ class Admission:
 
     async def mutate(self, attributes: Attributes) -> None:
         """Let everybody change the object; suspends only where a webhook must be called."""
+        await self._mutate(attributes)
+        if attributes.reinvocation.is_wanted:
+            attributes.reinvocation.round = 1
+            await self._mutate(attributes)
+
+    async def _mutate(self, attributes: Attributes) -> None:
         for plugin in self._of(attributes):
             plugin.mutate(attributes)
         for remote in self._remotes:

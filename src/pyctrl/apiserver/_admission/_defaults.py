@@ -1,0 +1,38 @@
+"""The chain that a server has by default, in kube-apiserver's order."""
+
+from __future__ import annotations
+
+from random import Random
+from typing import TYPE_CHECKING
+
+from pyctrl.apiserver._storage import Storage
+
+from ._asking import Asker
+from ._chain import Admission
+from ._dispatch import MutatingWebhooks, ValidatingWebhooks
+from ._hooks import Hooks
+from ._lifecycle import NamespaceLifecycle
+from ._matching import Surroundings
+from ._versions import Versions
+
+if TYPE_CHECKING:
+    from pyctrl.apiserver._resources import Registry
+    from pyctrl.apiserver._webhooks import WebhookClient
+
+_GROUP = "admissionregistration.k8s.io"
+
+
+def default_admission(storage: Storage, registry: Registry, random: Random, client: WebhookClient) -> Admission:
+    """Make the chain over a storage."""
+    namespaces = storage.collection("", "namespaces")
+    surroundings, versions = Surroundings(registry, namespaces), Versions()
+    asker = Asker(client, registry.components, random)
+    mutating = Hooks(storage.collection(_GROUP, "mutatingwebhookconfigurations"))
+    validating = Hooks(storage.collection(_GROUP, "validatingwebhookconfigurations"))
+    return Admission(
+        [NamespaceLifecycle(namespaces)],
+        [
+            MutatingWebhooks(mutating, asker, surroundings, versions),
+            ValidatingWebhooks(validating, asker, surroundings, versions),
+        ],
+    )

@@ -1,0 +1,180 @@
+"""Calls the webhooks that want to see a write: mutating ones after each other, validating ones side by side."""
+
+from __future__ import annotations
+
+import asyncio
+import copy
+import json
+from collections.abc import Coroutine
+from typing import TYPE_CHECKING, Any
+
+from pyctrl.apiserver._answers import Refused, Unfit, internal, quoted
+from pyctrl.apiserver._json_patch import PatchFailed, apply_json_patch
+
+from ._asking import Asker, HookFailed
+from ._attributes import Attributes
+from ._hooks import Hook, Hooks
+from ._matching import Surroundings, is_exempt
+from ._review import InvalidReview, Verdict, operations_of
+from ._versions import Versions
+
+if TYPE_CHECKING:
+    from pyctrl.apiserver._resources import ResourceType
+
+
+class MutatingWebhooks:
+    """The webhooks of MutatingWebhookConfigurations."""
+
+    def __init__(self, hooks: Hooks, asker: Asker, surroundings: Surroundings, versions: Versions) -> None:
+        self._hooks = hooks
+        self._asker = asker
+        self._surroundings = surroundings
+        self._versions = versions
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether there is no configuration."""
+        return not self._hooks
+
+    async def mutate(self, attributes: Attributes) -> None:
+        """Let each webhook that wants to change the object, in the order of their configurations' names."""
+        if is_exempt(attributes):
+            return
+        again = attributes.reinvocation
+        if again.round and again.last_output != attributes.object:
+            again.require_all()  # somebody else has changed what they made of it
+        for index, hook in enumerate(self._hooks.all()):
+            wanted = hook.criteria.match(attributes, self._surroundings)
+            if wanted is None or (again.round and hook.key not in again.required):
+                continue
+            if await self._changes(hook, attributes, wanted, index):
+                again.require_all()
+                again.is_wanted = True
+            if hook.reinvocable:
+                again.invoked[hook.key] = None
+        again.last_output = copy.deepcopy(attributes.object)
+
+    async def validate(self, attributes: Attributes) -> None:
+        """Nothing is left to say."""
+
+    async def _changes(self, hook: Hook, attributes: Attributes, wanted: ResourceType, index: int) -> bool:
+        """Call one webhook; whether it changed the object."""
+        place = f"round_{attributes.reinvocation.round}_index_{index}"
+        try:
+            shown = await self._versions.shown(attributes, wanted)
+            verdict = await self._asker.ask(hook, attributes, wanted, shown, mutating=True)
+            operations = _operations(hook, verdict)
+        except HookFailed as failed:
+            _annotate(attributes, "mutation", place, hook, {"mutated": False})
+            if not hook.fails_open:
+                raise failed.refusal() from None
+            attributes.annotate(f"failed-open.mutating.webhook.admission.k8s.io/{place}", hook.name)
+            return False
+        changed = bool(operations) and await self._patch(hook, attributes, wanted, shown[0], operations)
+        _annotate(attributes, "mutation", place, hook, {"mutated": changed})
+        return changed
+
+    async def _patch(
+        self,
+        hook: Hook,
+        attributes: Attributes,
+        wanted: ResourceType,
+        shown: dict[str, Any] | None,
+        operations: list[dict[str, Any]],
+    ) -> bool:
+        if shown is None or attributes.object is None:
+            why = "attempted to modify the object, which is not supported for this operation"
+            raise internal(f"admission webhook {quoted(hook.name)} {why}")
+        try:
+            new = apply_json_patch(shown, operations)
+        except PatchFailed as failed:
+            raise internal(str(failed)) from None
+        if attributes.own_kind is None:
+            _redecode(new, wanted)
+        if new == shown:
+            return False
+        attributes.object = await self._versions.taken(attributes, wanted, new)
+        return True
+
+
+def _operations(hook: Hook, verdict: Verdict) -> list[dict[str, Any]]:
+    """Read the patch of a verdict."""
+    if not verdict.patch:
+        return []
+    try:
+        operations = operations_of(verdict.patch)
+    except InvalidReview as invalid:
+        raise HookFailed(hook, f"received undecodable patch in webhook response: {invalid}") from None
+    if operations and verdict.patch_type != "JSONPatch":
+        raise HookFailed(hook, f"unsupported patch type {quoted(verdict.patch_type)}")
+    return operations
+
+
+def _redecode(obj: dict[str, Any], resource: ResourceType) -> None:
+    """Bring what a patch made of an object into form: what the kind does not know is dropped, defaults are set."""
+    try:
+        resource.decode(obj, field_validation="Ignore", warnings=[])
+    except Unfit as unfit:
+        raise internal(unfit.why) from None
+
+
+def _annotate(attributes: Attributes, what: str, place: str, hook: Hook, more: dict[str, Any]) -> None:
+    told = {"configuration": hook.key[0], "webhook": hook.name, **more}
+    attributes.annotate(f"{what}.webhook.admission.k8s.io/{place}", json.dumps(told, separators=(",", ":")))
+
+
+class ValidatingWebhooks:
+    """The webhooks of ValidatingWebhookConfigurations."""
+
+    def __init__(self, hooks: Hooks, asker: Asker, surroundings: Surroundings, versions: Versions) -> None:
+        self._hooks = hooks
+        self._asker = asker
+        self._surroundings = surroundings
+        self._versions = versions
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether there is no configuration."""
+        return not self._hooks
+
+    async def mutate(self, attributes: Attributes) -> None:
+        """Nothing is changed here."""
+
+    async def validate(self, attributes: Attributes) -> None:
+        """Ask every webhook that wants to see the write, at the same time; the first refusal counts."""
+        if is_exempt(attributes):
+            return
+        matched = [(hook, hook.criteria.match(attributes, self._surroundings)) for hook in self._hooks.all()]
+        asked = [(hook, wanted) for hook, wanted in matched if wanted is not None]
+        if asked:
+            attributes.request.must_wait("a webhook")
+        refusals: list[Refused] = []
+        calls = [self._ask(hook, attributes, wanted, place, refusals) for place, (hook, wanted) in enumerate(asked)]
+        await _together(calls)
+        if refusals:
+            raise refusals[0]
+
+    async def _ask(
+        self, hook: Hook, attributes: Attributes, wanted: ResourceType, index: int, refusals: list[Refused]
+    ) -> None:
+        try:
+            shown = await self._versions.shown(attributes, wanted)
+            await self._asker.ask(hook, attributes, wanted, shown, mutating=False)
+        except Refused as refusal:
+            refusals.append(refusal)
+        except HookFailed as failed:
+            if hook.fails_open:
+                key = f"failed-open.validating.webhook.admission.k8s.io/round_0_index_{index}"
+                attributes.annotate(key, hook.name)
+            else:
+                refusals.append(failed.refusal())
+
+
+async def _together(calls: list[Coroutine[Any, Any, None]]) -> None:
+    if len(calls) < 2:
+        for call in calls:
+            await call
+        return
+    async with asyncio.TaskGroup() as group:
+        for call in calls:
+            group.create_task(call)

@@ -1,0 +1,68 @@
+"""The webhooks that are configured now, ready to be matched and called."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from pyctrl.apiserver._storage import Collection, Event
+
+from ._matching import Criteria
+from ._review import VERSIONS
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hook:
+    """One webhook of one configuration."""
+
+    key: tuple[str, int]  # configuration and place in it
+    name: str
+    config: Mapping[str, Any]  # clientConfig
+    criteria: Criteria
+    conditions: Sequence[Mapping[str, str]]
+    fails_open: bool
+    timeout_seconds: int
+    review_version: str
+    reinvocable: bool
+
+
+class Hooks:
+    """The webhooks of one kind of configuration, in the order in which they are called: by configuration's name."""
+
+    def __init__(self, configurations: Collection) -> None:
+        self._configurations = configurations
+        self._hooks: list[Hook] | None = None
+        configurations.listen(self._changed)
+
+    def _changed(self, _event: Event) -> None:
+        self._hooks = None
+
+    def __len__(self) -> int:
+        return len(self._configurations)
+
+    def all(self) -> list[Hook]:
+        """Give every webhook."""
+        if self._hooks is None:
+            found = [stored.decode() for stored in self._configurations.current("")]
+            self._hooks = [hook for configuration in found for hook in _hooks_of(configuration)]
+        return self._hooks
+
+
+def _hooks_of(configuration: Mapping[str, Any]) -> list[Hook]:
+    name = configuration["metadata"]["name"]
+    return [_hook(name, index, spec) for index, spec in enumerate(configuration.get("webhooks") or ())]
+
+
+def _hook(configuration: str, index: int, spec: Mapping[str, Any]) -> Hook:
+    return Hook(
+        key=(configuration, index),
+        name=spec["name"],
+        config=spec["clientConfig"],
+        criteria=Criteria(spec, spec.get("rules") or ()),
+        conditions=spec.get("matchConditions") or (),
+        fails_open=spec.get("failurePolicy") == "Ignore",
+        timeout_seconds=spec.get("timeoutSeconds") or 10,
+        review_version=next(each for each in spec["admissionReviewVersions"] if each in VERSIONS),
+        reinvocable=spec.get("reinvocationPolicy") == "IfNeeded",
+    )

@@ -1,0 +1,117 @@
+"""Posts reviews to webhooks, and tells failures in the words of kube-apiserver's own client."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import urlsplit
+
+import msgspec
+
+from pyctrl.apiserver._answers import quoted
+from pyctrl.apiserver._bodies import decode_json, decode_yaml
+
+from ._calls import ServiceReference, WebhookAnswer, WebhookCaller, WebhookRequest, WebhookUnreachable
+
+_CERTIFICATE = b"-----BEGIN CERTIFICATE-----"
+_SUCCESS = range(200, 207)
+_WORDS = {
+    400: "the server rejected our request for an unknown reason",
+    401: "the server has asked for the client to provide credentials",
+    404: "the server could not find the requested resource",
+    405: "the server does not allow this method on the requested resource",
+    409: "the server reported a conflict",
+    422: "the server rejected our request due to an error in our request",
+    429: "the server has received too many requests and has asked us to try again later",
+    503: "the server is currently unable to handle the request",
+    504: "the server was unable to return a response in the time allotted, but may still be processing the request",
+}
+
+
+class CallFailed(Exception):
+    """A webhook could not be asked, or gave no review back; the text is what kube-apiserver would say."""
+
+
+class NoClient(CallFailed):
+    """A webhook that cannot even be tried, for what its configuration says."""
+
+
+class WebhookClient:
+    """Asks webhooks through a `WebhookCaller`."""
+
+    def __init__(self, call: WebhookCaller) -> None:
+        self._call = call
+
+    async def post(self, config: Mapping[str, Any], review: Mapping[str, Any], timeout_seconds: int) -> Any:
+        """Send a review to the webhook of a `clientConfig` and give the JSON that it answers.
+
+        Raises:
+            NoClient: the authorities of the configuration are none.
+            CallFailed: nothing came back in time, or nothing that could be a review.
+        """
+        request = request_of(config, msgspec.json.encode(review), timeout_seconds)
+        try:
+            async with asyncio.timeout(timeout_seconds):
+                answer = await self._call(request)
+        except TimeoutError:
+            raise CallFailed(f"Post {quoted(request.url)}: context deadline exceeded") from None
+        except (WebhookUnreachable, OSError) as error:
+            raise CallFailed(f"Post {quoted(request.url)}: {error}") from None
+        return _decoded(answer)
+
+
+def request_of(config: Mapping[str, Any], body: bytes, timeout_seconds: int) -> WebhookRequest:
+    """Make the request for a `clientConfig`."""
+    service, url = None, config.get("url")
+    ca = base64.b64decode(config.get("caBundle") or "")
+    if ca and _CERTIFICATE not in ca:
+        raise NoClient("unable to load root certificates: unable to parse bytes as PEM block")
+    if not url:
+        named = config["service"]
+        service = ServiceReference(named["namespace"], named["name"], named.get("port") or 443)
+        path = named.get("path") or "/"
+        url = f"https://{service.name}.{service.namespace}.svc:{service.port}{path}"
+    elif not urlsplit(url).path:
+        url += "/"
+    return WebhookRequest(
+        url=f"{url}?timeout={timeout_seconds}s",
+        body=body,
+        timeout_seconds=timeout_seconds,
+        ca=ca,
+        service=service,
+    )
+
+
+def _decoded(answer: WebhookAnswer) -> Any:
+    """Give the JSON of an answer; YAML does as well, as for everything that kube-apiserver's client reads."""
+    if answer.status not in _SUCCESS:
+        raise CallFailed(_refusal(answer))
+    if not answer.body:
+        kind = answer.content_type
+        raise CallFailed(f"0-length response with status code: {answer.status} and content type: {kind}")
+    try:
+        return decode_json(answer.body)
+    except ValueError:
+        return decode_yaml(answer.body)
+
+
+def _refusal(answer: WebhookAnswer) -> str:
+    """Say what an error status means; a Status in the body says it itself."""
+    try:
+        status = decode_json(answer.body)
+    except ValueError:
+        status = None
+    if isinstance(status, dict) and status.get("kind") == "Status" and status.get("message"):
+        return str(status["message"])
+    is_text = answer.content_type.startswith("text/")
+    said = answer.body.decode("utf-8", "replace").strip() if is_text else "unknown"
+    code = answer.status
+    if code in _WORDS:
+        return _WORDS[code]
+    if code in (403, 406, 415):
+        return said or "unknown"
+    if code >= 500:
+        return f"an error on the server ({quoted(said)}) has prevented the request from succeeding"
+    return f"the server responded with the status code {code} but did not return more information"
