@@ -1,12 +1,13 @@
 """A Kubernetes cluster in this process: the API server plus the controllers that a cluster has.
 
 Each controller is an ordinary pyctrl `Reconciler` over the client's transport seam, so the same ones also run against
-a real API server, where `add_controllers` and `add_kubelet` stand in for what is missing there.
+a real API server, where `add_controllers`, `add_kubelet` and `add_volumes` stand in for what is missing there.
 """
 
 from ._cluster import Cluster, add_controllers
 from ._kubelet import add_kubelet
 from ._kubelet_options import Kubelet
+from ._provisioner import add_volumes
 from ._scripts import Script
 
-__all__ = ["Cluster", "Kubelet", "Script", "add_controllers", "add_kubelet"]
+__all__ = ["Cluster", "Kubelet", "Script", "add_controllers", "add_kubelet", "add_volumes"]

@@ -8,6 +8,8 @@ from pyctrl.controller import Builder, Controller, Host, Reconciler, Request, Re
 from pyctrl.errors import Conflict, NotFound
 from pyctrl.kinds.core.v1 import PersistentVolumeClaim, Pod
 
+from ._scheduler import claims_of
+
 __all__ = ["ClaimProtection", "add_claim_protection"]
 
 FINALIZER = "kubernetes.io/pvc-protection"  # put on every new claim by the API server
@@ -25,8 +27,8 @@ def add_claim_protection(host: Host) -> Controller:
 
 
 def _claims_of(pod: Pod) -> list[Request]:
-    claims = (volume.persistent_volume_claim for volume in pod.spec.volumes)
-    return [Request(pod.metadata.namespace, claim.claim_name) for claim in claims if claim is not None]
+    """Return the claims that a pod uses; one without a node does not use anything yet."""
+    return [Request(*key) for key in claims_of(pod)] if pod.spec.node_name else []
 
 
 class ClaimProtection(Reconciler[PersistentVolumeClaim]):

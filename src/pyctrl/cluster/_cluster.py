@@ -17,13 +17,16 @@ from pyctrl.manager import Manager
 from ._claims import add_claim_protection
 from ._daemonsets import add_daemonsets
 from ._deployments import add_deployments
+from ._ephemeral_claims import add_ephemeral_claims
 from ._furniture import NO_TLS
 from ._garbage import add_garbage_collector
 from ._kubelet import add_kubelet
 from ._kubelet_options import Kubelet
 from ._namespaces import add_namespaces
+from ._provisioner import add_volumes
 from ._replicasets import add_replicasets, add_replicationcontrollers
 from ._statefulsets import add_statefulsets
+from ._volume_binding import add_volume_binding
 
 __all__ = ["Cluster", "add_controllers"]
 
@@ -38,6 +41,8 @@ def add_controllers(manager: Manager, *, root_ca: str = NO_TLS) -> None:
     add_statefulsets(manager)
     add_daemonsets(manager)
     add_claim_protection(manager)
+    add_volume_binding(manager)
+    add_ephemeral_claims(manager)
 
 
 class Cluster:
@@ -55,6 +60,7 @@ class Cluster:
         controllers: run the controllers; without, this is an API server and nothing else.
         kubelet: run pretend nodes with their scheduler, or how they run; with False there are none: pods stay Pending.
         nodes: how many nodes, or `Node` objects with the names, labels, taints and capacity that they shall have.
+        volumes: make volumes for claims where there are nodes, with the default storage class ``standard``.
         random: where uids, generated names and jitter come from.
         server: an `ApiServer` to use, such as one with users; by default everybody is an administrator.
         token: what the cluster itself logs in with, when the server has users: an administrator's.
@@ -66,6 +72,7 @@ class Cluster:
         controllers: bool = True,
         kubelet: bool | Kubelet = True,
         nodes: int | Sequence[Node] = 1,
+        volumes: bool = True,
         random: Random | None = None,
         server: ApiServer | None = None,
         token: str | None = None,
@@ -76,7 +83,7 @@ class Cluster:
         self.config: Config = Config.in_process(self.server, token=token)
         self._controllers = controllers
         self._kubelet = kubelet if isinstance(kubelet, Kubelet) else Kubelet() if kubelet else None
-        self._nodes = nodes
+        self._nodes, self._volumes = nodes, volumes
         self._stack = AsyncExitStack()
 
     async def __aenter__(self) -> Self:
@@ -114,6 +121,8 @@ class Cluster:
             add_controllers(manager)
         if self._kubelet is not None:
             add_kubelet(manager, nodes=self._nodes, kubelet=self._kubelet)
+            if self._volumes:
+                add_volumes(manager, start_seconds=self._kubelet.start_seconds)
         await stack.enter_async_context(manager.running())
         if self._controllers:
             default = Key("default", "default")

@@ -242,6 +242,7 @@ async def test_a_claim_goes_when_no_pod_uses_it(client: Client) -> None:
     source = PersistentVolumeClaimVolumeSource(claim_name="used")
     pod.spec.volumes = [Volume(name="v", persistent_volume_claim=source)]
     await client.create(pod)
+    await wait_for(client, Pod, pod.key, lambda found: found.status.phase == "Running")
     for name in ("used", "free"):
         await client.delete(PersistentVolumeClaim, Key("default", name))
     await wait_until_gone(client, PersistentVolumeClaim, Key("default", "free"))
