@@ -6,6 +6,7 @@ from typing import Final
 
 from . import _builtins_others as others
 from . import _builtins_pods as pods
+from . import _builtins_volumes as volumes
 from . import _builtins_workloads as workloads
 from . import _names as names
 from ._builtins_events import validate_event
@@ -109,10 +110,16 @@ def _core(allocator: others.ServiceAllocator) -> dict[tuple[str, str], Strategy]
 def _volumes() -> dict[tuple[str, str], Strategy]:
     return {
         ("", "PersistentVolumeClaim"): Strategy(
-            defaults=(others.default_claim,), completes=(others.complete_claim,), validates=(others.validate_claim,)
+            defaults=(volumes.default_claim,), completes=(volumes.complete_claim,), validates=(volumes.validate_claim,)
         ),
-        ("", "PersistentVolume"): Strategy(defaults=(others.default_volume,), completes=(others.complete_volume,)),
-        ("storage.k8s.io", "StorageClass"): Strategy(defaults=(others.default_storage_class,)),
+        ("", "PersistentVolume"): Strategy(
+            defaults=(volumes.default_volume,),
+            completes=(volumes.complete_volume,),
+            validates=(volumes.validate_volume,),
+        ),
+        ("storage.k8s.io", "StorageClass"): Strategy(
+            defaults=(volumes.default_storage_class,), validates=(volumes.validate_storage_class,)
+        ),
     }
 
 

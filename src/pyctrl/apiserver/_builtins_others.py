@@ -1,11 +1,9 @@
-"""The built-in kinds beside workloads: services, claims and volumes, configuration, roles, networking, scaling."""
+"""The built-in kinds beside workloads and volumes: services, configuration, roles, networking, scaling."""
 
 from __future__ import annotations
 
 import ipaddress
 from collections.abc import Iterator, Mapping
-
-from pyctrl import _clock
 
 from . import _names as names
 from ._answers import Cause, duplicate, field_forbidden, invalid_value, required, unsupported
@@ -133,69 +131,6 @@ def validate_service(new: Object, old: Object | None) -> Iterator[Cause]:
         yield invalid_value("spec.clusterIPs[0]", spec.get("clusterIPs"), "may not change once set")
 
 
-# -- claims and volumes ----------------------------------------------------------------------------------------
-
-
-def default_claim(obj: Object) -> None:
-    """A file system."""
-    fill(obj["spec"], volumeMode="Filesystem")
-    fill(obj["status"], phase="Pending")
-
-
-def complete_claim(new: Object, old: Object | None) -> None:
-    """A new claim is pending, and protected while pods use it."""
-    if old is None:
-        new["status"] = {"phase": "Pending"}
-        _protect(new, "kubernetes.io/pvc-protection")
-
-
-def default_volume(obj: Object) -> None:
-    """Retained, a file system."""
-    spec = obj["spec"]
-    fill(spec, persistentVolumeReclaimPolicy="Retain", volumeMode="Filesystem")
-    fill(obj["status"], phase="Pending")
-    if spec.get("hostPath") is not None:
-        spec["hostPath"].setdefault("type", "")
-
-
-def complete_volume(new: Object, old: Object | None) -> None:
-    """A new volume is pending, and protected while claims use it; the time of the last change of phase is kept."""
-    if old is None:
-        new["status"] = {"phase": "Pending", "lastPhaseTransitionTime": _timestamp()}
-        _protect(new, "kubernetes.io/pv-protection")
-    elif new["status"].get("phase") != old["status"].get("phase"):
-        new["status"]["lastPhaseTransitionTime"] = _timestamp()
-
-
-def _protect(obj: Object, finalizer: str) -> None:
-    finalizers = obj["metadata"].setdefault("finalizers", [])
-    if finalizer not in finalizers:
-        finalizers.append(finalizer)
-
-
-def _timestamp() -> str:
-    return _clock.now().strftime("%Y-%m-%dT%H:%M:%SZ")
-
-
-def validate_claim(new: Object, old: Object | None) -> Iterator[Cause]:
-    """Check a claim: it asks for modes and for storage, and stays what it is."""
-    spec = new["spec"]
-    if not spec.get("accessModes"):
-        yield required("spec.accessModes", "at least 1 access mode is required")
-    if "storage" not in (spec["resources"].get("requests") or {}):
-        yield required("spec.resources[storage]")
-    if old is not None:
-        unset = (key for key in ("volumeName", "storageClassName") if not old["spec"].get(key))
-        changeable = ("resources", "volumeAttributesClassName", *unset)
-        if _without(spec, changeable) != _without(old["spec"], changeable):
-            exceptions = "resources.requests and volumeAttributesClassName for bound claims"
-            yield field_forbidden("spec", f"spec is immutable after creation except {exceptions}")
-
-
-def _without(spec: Mapping[str, JSON], keys: tuple[str, ...]) -> dict[str, JSON]:
-    return {key: value for key, value in spec.items() if key not in keys}
-
-
 # -- configuration ---------------------------------------------------------------------------------------------
 
 
@@ -320,11 +255,6 @@ def default_webhooks(obj: Object) -> None:
             fill(rule, scope="*")
         if service := webhook["clientConfig"].get("service"):
             fill(service, port=443)
-
-
-def default_storage_class(obj: Object) -> None:
-    """Volumes are deleted with their claims and bound at once."""
-    fill(obj, reclaimPolicy="Delete", volumeBindingMode="Immediate")
 
 
 def default_priority_class(obj: Object) -> None:

@@ -25,18 +25,23 @@ ORPHAN = "orphan"
 FOREGROUND = "foregroundDeletion"
 POD_GRACE_SECONDS = 30  # spec.terminationGracePeriodSeconds of a pod that does not say
 
-# Kinds of the core group with ReturnDeletedObject in kube-apiserver.
-_RETURNED = frozenset(
-    (
-        "persistentvolumeclaims",
-        "persistentvolumes",
-        "pods",
-        "podtemplates",
-        "resourcequotas",
-        "serviceaccounts",
-        "services",
-    )
-)
+# Resources with ReturnDeletedObject in kube-apiserver, by group.
+_RETURNED = {
+    "": frozenset(
+        (
+            "persistentvolumeclaims",
+            "persistentvolumes",
+            "pods",
+            "podtemplates",
+            "resourcequotas",
+            "serviceaccounts",
+            "services",
+        )
+    ),
+    "storage.k8s.io": frozenset(
+        ("csidrivers", "csinodes", "storageclasses", "volumeattachments", "volumeattributesclasses")
+    ),
+}
 
 
 class Fate(Enum):
@@ -188,4 +193,4 @@ def _holds_content(namespace: dict[str, Any]) -> bool:
 
 def is_returned(resource: ResourceType) -> bool:
     """Whether a delete that is done at once is answered with the object itself, not with a Status."""
-    return not resource.group and resource.plural in _RETURNED
+    return resource.plural in _RETURNED.get(resource.group, ())

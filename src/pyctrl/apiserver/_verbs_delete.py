@@ -126,7 +126,7 @@ class Deletes:
         if options.dry_run or fate is Fate.UNCHANGED:
             return obj, fate
         if fate is Fate.GONE:
-            collection.remove(stored)
+            obj["metadata"]["resourceVersion"] = str(collection.remove(stored).version)
             return obj, fate
         if not same_content(obj, old):
             self._backend.put(obj, resource)

@@ -6,11 +6,12 @@ Making volumes is not its part: it says in annotations and Events that a provisi
 from __future__ import annotations
 
 import re
+from datetime import timedelta
 from typing import Any
 
 from pyctrl.api import Key, is_deleting, remove_finalizer
 from pyctrl.client import MergePatch, merge_from
-from pyctrl.controller import Builder, Host, Observed, Reconciler, Request, Result, mapped
+from pyctrl.controller import Builder, Host, Reconciler, Request, Result, mapped
 from pyctrl.errors import Conflict, NotFound
 from pyctrl.kinds.core.v1 import PersistentVolume, PersistentVolumeClaim
 from pyctrl.kinds.storage.v1 import StorageClass
@@ -34,6 +35,7 @@ PROVISIONED_BY = "pv.kubernetes.io/provisioned-by"
 STORAGE_PROVISIONER = "volume.kubernetes.io/storage-provisioner"
 BETA_STORAGE_PROVISIONER = "volume.beta.kubernetes.io/storage-provisioner"
 NO_PROVISIONER = "kubernetes.io/no-provisioner"  # of classes whose volumes are made by hand
+RESYNC = timedelta(seconds=15)  # kube-controller-manager's --pvclaimbinder-sync-period
 PROTECTION = "kubernetes.io/pv-protection"  # put on every new volume by the API server
 
 
@@ -44,8 +46,8 @@ def add_volume_binding(host: Host) -> None:
     (
         Builder(host)
         .reconciles(PersistentVolumeClaim)
-        .watches(PersistentVolume, binder.on_volume)
-        .watches(StorageClass, binder.on_class)
+        .watches(PersistentVolume, mapped(_claim_of))
+        .watches(StorageClass, mapped(_nobody))
         .options(name="persistentvolume-binder")
         .build(binder)
     )
@@ -62,35 +64,36 @@ def _volume_of(claim: PersistentVolumeClaim) -> list[Request]:
     return [Request("", claim.spec.volume_name)] if claim.spec.volume_name else []
 
 
+def _claim_of(volume: PersistentVolume) -> list[Request]:
+    ref = volume.spec.claim_ref
+    return [Request(ref.namespace or "", ref.name or "")] if ref is not None else []
+
+
+def _nobody(found: StorageClass) -> list[Request]:
+    """Classes are looked up, and ask for nobody: see `ClaimBinder`."""
+    return []
+
+
 class ClaimBinder(Reconciler[PersistentVolumeClaim]):
-    """Binds a claim to a volume that is there, asks for one that is not, and sees when a bound one is lost."""
+    """Binds a claim to a volume that is there, asks for one that is not, and sees when a bound one is lost.
+
+    As upstream, a claim that waits does not hear of new volumes and classes: it looks again after a while.
+    """
 
     def __init__(self, recorder: Recorder) -> None:
         self._recorder = recorder
-        self._waiting: dict[Request, None] = {}
         self._told: dict[str, str] = {}  # what was last said of a claim, by its uid
-
-    def on_volume(self, observed: Observed[PersistentVolume]) -> list[Request]:
-        """Ask for the claim that a volume names, and for those that wait for any volume."""
-        refs = [volume.spec.claim_ref for volume in observed.objects]
-        named = [Request(ref.namespace or "", ref.name or "") for ref in refs if ref is not None]
-        return [*named, *self._waiting]
-
-    def on_class(self, observed: Observed[StorageClass]) -> list[Request]:
-        """Ask for the claims that wait."""
-        return list(self._waiting)
 
     async def reconcile(self, request: Request) -> Result | None:
         claim = await self.client.find(PersistentVolumeClaim, request.key)
-        self._waiting.pop(request, None)
         if claim is None:
             return None
         try:
             if BIND_COMPLETED in claim.metadata.annotations:
                 await self._check(claim)
             elif not is_deleting(claim):
-                self._waiting[request] = None
                 await self._seek(claim)
+                return Result.after(RESYNC)
         except (NotFound, Conflict):
             return None  # it, or the volume, has changed or gone: that event tells
         return None
@@ -101,17 +104,26 @@ class ClaimBinder(Reconciler[PersistentVolumeClaim]):
         if volume is not None and is_claimed_by(volume, claim):
             self._told.pop(claim.metadata.uid, None)
             await self._report_bound(claim, volume)
-        elif claim.status.phase != "Lost":
-            lost = MergePatch({"status": {"phase": "Lost", "accessModes": None, "capacity": None}})
-            await self.client.status.patch(claim, lost)
+        elif await self._set_unbound(claim, "Lost"):
             said = "Bound claim has lost its PersistentVolume. Data on the volume is lost!"
             await self._recorder.warning(claim, "ClaimLost", said)
+
+    async def _set_unbound(self, claim: PersistentVolumeClaim, phase: str) -> bool:
+        """Say that a claim has nothing; whether that was news."""
+        status = claim.status
+        if status.phase == phase and not status.access_modes and not status.capacity:
+            return False
+        nothing = {"phase": phase, "accessModes": None, "capacity": None}
+        await self.client.status.patch(claim, MergePatch({"status": nothing}))
+        return True
 
     async def _seek(self, claim: PersistentVolumeClaim) -> None:
         volume = await self._volume_for(claim)
         if volume is not None:
             await self._bind(claim, volume)
-        elif not claim.spec.volume_name:
+            return
+        await self._set_unbound(claim, "Pending")
+        if not claim.spec.volume_name:
             await self._ask_for_volume(claim)
 
     async def _volume_for(self, claim: PersistentVolumeClaim) -> PersistentVolume | None:

@@ -259,6 +259,7 @@ async def test_a_new_set_adopts_what_an_orphaning_one_left(client: Client) -> No
     await client.delete(StatefulSet, DB, propagation="Orphan")
     await wait_until_gone(client, StatefulSet, DB)
     await until_pods(client, lambda pods: not any(pod.metadata.owner_references for pod in pods))
+    await wait_until_gone(client, StatefulSet, DB)
     new = await client.create(stateful_set(2))
     pods = await until_pods(client, lambda pods: all(pod.metadata.owner_references for pod in pods))
     assert {ref.uid for pod in pods for ref in pod.metadata.owner_references} == {new.metadata.uid}

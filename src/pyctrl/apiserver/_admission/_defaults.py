@@ -9,6 +9,7 @@ from pyctrl.apiserver._storage import Storage
 
 from ._asking import Asker
 from ._chain import Admission
+from ._claim_resize import ClaimResize
 from ._dispatch import MutatingWebhooks, ValidatingWebhooks
 from ._hooks import Hooks
 from ._lifecycle import NamespaceLifecycle
@@ -30,7 +31,7 @@ def default_admission(storage: Storage, registry: Registry, random: Random, clie
     mutating = Hooks(storage.collection(_GROUP, "mutatingwebhookconfigurations"))
     validating = Hooks(storage.collection(_GROUP, "validatingwebhookconfigurations"))
     return Admission(
-        [NamespaceLifecycle(namespaces)],
+        [NamespaceLifecycle(namespaces), ClaimResize(storage.collection("storage.k8s.io", "storageclasses"))],
         [
             MutatingWebhooks(mutating, asker, surroundings, versions),
             ValidatingWebhooks(validating, asker, surroundings, versions),
