@@ -26,6 +26,7 @@ from ._fieldset import (
     with_named_fields,
     without,
 )
+from ._last_applied import conceded
 from ._managed_fields import Entry, Managed, Manager, now, owned, reset_fields
 from ._schema import JSON, Node
 
@@ -62,7 +63,8 @@ def apply_patch(
     new: dict[str, JSON] = _merged(node, before, patch)
     if last is not None and last.fields:
         new = _pruned(node, new, managed, without(last.fields, reset))
-    _settle(managed, who, Comparison(node, before, new), reset, force=force)
+    allowed = conceded(node, before, field_manager) if live is not None and not force else {}
+    _settle(managed, who, Comparison(node, before, new), reset, allowed, force=force)
     if live is None or new != before:
         managed.put(who, stated, now())
     managed.write(new.setdefault("metadata", {}))
@@ -86,11 +88,13 @@ def _managed_before(live: Mapping[str, JSON] | None, type: ResourceType) -> Mana
     return managed
 
 
-def _settle(managed: Managed, who: Manager, comparison: Comparison, reset: Fields, *, force: bool) -> None:
-    """Find whose fields change, refuse or take them."""
+def _settle(
+    managed: Managed, who: Manager, comparison: Comparison, reset: Fields, allowed: Fields, *, force: bool
+) -> None:
+    """Find whose fields change, refuse or take them; those that are `allowed` to be taken are nobody's to defend."""
     changed, removed = without(comparison.changed, reset), without(comparison.removed, reset)
     clashes = [(entry, intersection(entry.fields, changed)) for entry in managed.others(who)]
-    clashes = [(entry, fields) for entry, fields in clashes if fields]
+    clashes = [(entry, left) for entry, fields in clashes if (left := difference(fields, allowed))]
     if clashes and not force:
         raise _conflict(clashes)
     managed.take_from_others(who, changed, removed)

@@ -86,7 +86,6 @@ def _core(allocator: others.ServiceAllocator) -> dict[tuple[str, str], Strategy]
         ("", "Secret"): Strategy(
             fields=_same("type"),
             defaults=(others.default_secret,),
-            completes=(others.complete_secret,),
             validates=(others.validate_secret,),
         ),
         ("", "Service"): Strategy(

@@ -135,16 +135,13 @@ def validate_service(new: Object, old: Object | None) -> Iterator[Cause]:
 
 
 def default_secret(obj: Object) -> None:
-    """Opaque."""
-    fill(obj, type="Opaque")
-
-
-def complete_secret(new: Object, old: Object | None) -> None:
-    """`stringData` is written into `data` and never read back."""
+    """Opaque; `stringData` is only another way to write `data`, and is never read back."""
     import base64
 
-    for key, text in (new.pop("stringData", None) or {}).items():
-        new.setdefault("data", {})[key] = base64.b64encode(text.encode()).decode()
+    fill(obj, type="Opaque")
+    for key, text in (obj.pop("stringData", None) or {}).items():
+        data = obj.get("data") or {}
+        obj["data"] = {**data, key: base64.b64encode(text.encode()).decode()}
 
 
 def validate_config(new: Object, old: Object | None) -> Iterator[Cause]:

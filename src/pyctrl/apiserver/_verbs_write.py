@@ -37,6 +37,7 @@ from ._bodies import decode_object, duplicates_in, media_type
 from ._deletion import is_finished, is_namespace
 from ._forms import answer_object, answer_value, is_custom, typed_first
 from ._identity import begin_life, generated_name, keep_life, wipe_life
+from ._last_applied import renew
 from ._managed_fields import track
 from ._options import WriteOptions, parse_object_version, write_options
 from ._patch import APPLY, check_patch_type, decode_apply, outcome_unfit, patched
@@ -187,11 +188,13 @@ class Writes:
     async def _apply(self, request: Request, options: WriteOptions) -> Answer:
         """Server-side apply: creates what is not there."""
         target, resource = request.target, request.resource
-        patch = _checked_patch(request)
+        patch, sent = _checked_patch(request)
 
         def merged(live: dict[str, Any] | None) -> dict[str, Any]:
             who, door = request.manager, target.subresource or None
             new = apply_patch(live, patch, type=resource, field_manager=who, force=options.force, subresource=door)
+            if live is not None:
+                renew(new, live, sent, who)
             _decode(new, request, options, [])
             return new
 
@@ -300,16 +303,17 @@ def _decode(obj: dict[str, Any], request: Request, options: WriteOptions, duplic
     request.resource.decode(obj, field_validation=validation, warnings=warnings, duplicates=duplicates)
 
 
-def _checked_patch(request: Request) -> dict[str, Any]:
-    """Read the body of an apply, whose kind, name and namespace are the URL's."""
+def _checked_patch(request: Request) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Read the body of an apply, whose kind, name and namespace are the URL's; give it complete, and as it was sent."""
     patch = decode_apply(request)
     check_kind(patch, request.resource)
     metadata = metadata_of(patch, request.resource)
     if metadata.get("managedFields"):
         raise bad_request("metadata.managedFields must be nil")
+    sent = {**patch, "metadata": dict(metadata)}
     metadata.setdefault("name", request.target.name)
     check_place(metadata, request)
-    return patch
+    return patch, sent
 
 
 def _check_unversioned(metadata: dict[str, Any]) -> None:
