@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from . import _answers as answers
 from . import _names as names
@@ -13,6 +13,7 @@ from ._defaulting import apply_defaults, prune_nulls
 from ._metadata import finalizer_warnings, validate_labels, validate_metadata, validate_metadata_update
 from ._paths import value_at
 from ._pruning import prune
+from ._scale_values import validate_scale
 from ._schema import JSON, Node, compile_structural
 from ._status import bump_generation
 from ._strict import report_unknown
@@ -167,13 +168,8 @@ class CustomType:
         obj["metadata"] = metadata
         return causes
 
-    def _validate_scale(self, obj: Mapping[str, JSON]) -> Iterator[answers.Cause]:
-        if self.scale is None:
-            return
-        for path in (self.scale["specReplicasPath"], self.scale["statusReplicasPath"]):
-            replicas = value_at(obj, path)
-            if isinstance(replicas, int) and replicas < 0:
-                yield answers.invalid_value(path.removeprefix("."), replicas, "should be a non-negative integer")
+    def _validate_scale(self, obj: Mapping[str, JSON]) -> Iterable[answers.Cause]:
+        return validate_scale(obj, self.scale) if self.scale is not None else ()
 
     def _refuse(self, obj: Mapping[str, JSON], causes: list[answers.Cause]) -> None:
         if causes:

@@ -166,6 +166,8 @@ def _subresources(found: Mapping[str, JSON], path: str, version: Mapping[str, JS
         if not text:
             if key != "labelSelectorPath":
                 yield required(where)
+        elif not text.startswith("."):
+            yield invalid_value(where, text, "must be a simple json path starting with .")
         elif steps(text) is None:
             yield invalid_value(where, text, "should be a valid json path")
         elif not text.startswith(roots):

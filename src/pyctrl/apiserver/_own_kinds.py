@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from ._admission import Kind
-from ._answers import bad_request
+from ._answers import Unfit
 from ._typed import DecodeFailed, decode
 
 if TYPE_CHECKING:
@@ -33,6 +33,5 @@ def decode_own(obj: dict[str, Any], kind: Kind, components: Components) -> dict[
     try:
         read: dict[str, Any] = decode(components.node("core_v1", _COMPONENTS[kind]), obj, [])
     except DecodeFailed as failed:
-        where = f'{kind.kind} in version "{kind.version}" cannot be handled as a {kind.kind}'
-        raise bad_request(f"{where}: {failed}") from None
+        raise Unfit(kind.kind, kind.version, str(failed)) from None
     return read

@@ -23,6 +23,7 @@ from ._answers import (
 from ._bodies import BODY_LIMIT, decode_json, decode_yaml, duplicates_in
 from ._forms import is_custom
 from ._request import Request
+from ._scale_values import go_text
 from ._strategic import strategic_merge
 
 JSON_PATCH = "application/json-patch+json"
@@ -69,22 +70,11 @@ def patched(live: dict[str, Any], request: Request, media: str) -> tuple[dict[st
 def outcome_unfit(live: dict[str, Any], request: Request, media: str, why: str) -> Refused:
     """422: what comes of a patch is no object of its kind. A strategic patch is shown, of others what came of them."""
     if media == STRATEGIC:
-        outcome = _go_text(_decode(request))
+        outcome = go_text(_decode(request))
     else:
         new, _ = patched(live, request, media)
         outcome = msgspec.json.encode({name: new[name] for name in sorted(new)}).decode()
     return invalid("", "", [invalid_value("patch", outcome, why)])
-
-
-def _go_text(value: Any) -> str:
-    """Print a value as Go's `%v` does."""
-    if isinstance(value, dict):
-        return f"map[{' '.join(f'{name}:{_go_text(each)}' for name, each in sorted(value.items()))}]"
-    if isinstance(value, list):
-        return f"[{' '.join(map(_go_text, value))}]"
-    if value is None or isinstance(value, bool):
-        return {None: "<nil>", True: "true", False: "false"}[value]
-    return str(value)
 
 
 def _decode(request: Request) -> Any:

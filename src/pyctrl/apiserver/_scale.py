@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any
 from pyctrl.api import LabelSelector
 
 from ._admission import UPDATE, Attributes
-from ._answers import Answer, bad_request, conflict, invalid, invalid_value
+from ._answers import Answer, Unfit, bad_request, conflict, internal, invalid, invalid_value
 from ._backend import Backend, check_place, metadata_of
 from ._bodies import decode_object, media_type
 from ._custom_type import CustomType
 from ._forms import Form, Shape, answer_value
 from ._options import WriteOptions, write_options
 from ._own_kinds import SCALE, decode_own
-from ._patch import check_patch_type, patched
+from ._patch import check_patch_type, outcome_unfit, patched
 from ._request import Request
 from ._storage import Stored
 from ._verbs_write import Change, Writes
@@ -37,8 +37,11 @@ class Scales:
 
     def get(self, request: Request) -> Answer:
         """GET the scale of an object."""
-        stored = self._backend.live(request)
-        return _answered(scale_of(stored.read(request.resource), request.resource), request.form)
+        stored, resource = self._backend.live(request), request.resource
+        obj = stored.read(resource)
+        if isinstance(resource, CustomType) and _get(obj, path := _path(resource, "specReplicasPath")) is None:
+            raise internal(f'the spec replicas field "{path}" does not exist')
+        return _answered(scale_of(obj, resource), request.form)
 
     async def replace(self, request: Request) -> Answer:
         """PUT a scale: its replicas go into the object."""
@@ -50,7 +53,15 @@ class Scales:
         options = write_options(request.query, "PatchOptions")
         media = media_type(request.headers, default="")
         check_patch_type(request, media)
-        return await self._write(request, options, lambda live: patched(live, request, media)[0])
+
+        def wanted(live: dict[str, Any]) -> dict[str, Any]:
+            new, _ = patched(live, request, media)
+            try:
+                return self._decoded(new, request)
+            except Unfit as unfit:
+                raise outcome_unfit(live, request, media, unfit.why) from None
+
+        return await self._write(request, options, wanted)
 
     async def _write(
         self, request: Request, options: WriteOptions, wanted: Callable[[dict[str, Any]], dict[str, Any]]
@@ -83,7 +94,7 @@ class Scales:
     def _decoded(self, scale: dict[str, Any], request: Request) -> dict[str, Any]:
         """Read a scale as its Go type does, and check that it is one, of this object."""
         if scale.get("kind", "Scale") != "Scale":
-            raise bad_request(f"expected input object type to be Scale, but {scale['kind']}")
+            raise bad_request('no kind is registered for the type v1.Scale in scheme "pkg/runtime/scheme.go:111"')
         check_place(metadata_of(scale, request.resource), request)
         return decode_own(scale, SCALE, self._backend.registry.components)
 
@@ -92,7 +103,7 @@ class Scales:
         """Make the change that a scale wants."""
         resource, metadata = request.resource, scale["metadata"]
         replicas = (scale.get("spec") or {}).get("replicas", 0)
-        if replicas < 0:
+        if replicas < 0 and not isinstance(resource, CustomType):  # which says so in its own words
             cause = invalid_value("spec.replicas", replicas, "must be greater than or equal to 0")
             raise invalid("Scale", stored.name, [cause], "autoscaling")
         version, uid = metadata.get("resourceVersion"), metadata.get("uid")
