@@ -24,8 +24,6 @@ USERS = {
 DIFFERENT: dict[str, set[str]] = {
     # everybody may do everything, so that more objects are there, under other numbers
     "auth": {*(f"s{number}" for number in range(1, 20) if number not in (2, 14)), "whoami", "s22"},
-    "crd-cel": {f"s{number}" for number in range(1, 15)},  # validation rules in CEL are refused
-    "crd-invalid": {"s10"},  # the message is the CEL compiler's
     # recorded when the deployment controller had written its status between two steps; here it is done before
     "scale": {"s3", "s5", "s8", "s9", "s10", "s11", "s12"},
     "service-accounts": {"s4", "s5"},  # authorization again

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from . import _answers as answers
 from . import _names as names
@@ -19,6 +20,9 @@ from ._status import bump_generation
 from ._strict import report_unknown
 from ._typed import DecodeFailed, decode
 from ._validation import validate, validate_list_types
+
+if TYPE_CHECKING:
+    from ._cel import KindRules
 
 VERBS = ("delete", "deletecollection", "get", "list", "patch", "create", "update", "watch")
 _META = ("core_v1", "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta")
@@ -63,6 +67,7 @@ class CustomType:
         self._components = components
         self._schema: Node | None = None
         self._settle: Settle | None = None
+        self._rules: KindRules | None = None
 
     def __repr__(self) -> str:
         return f"<{self.plural}.{self.version}.{self.group}>"
@@ -89,6 +94,20 @@ class CustomType:
         if self._settle is None:
             self._settle = compile_object(self.schema)
         return self._settle(obj) and not any(self._validate_scale(obj))
+
+    @property
+    def rules(self) -> KindRules | None:
+        """The validation rules of the kind, if it has some, compiled when they are first asked for."""
+        if self._rules is None and self.schema.rules:
+            from ._cel import compile_rules  # most kinds have no rules
+
+            self._rules = compile_rules(self.described["schema"]["openAPIV3Schema"])
+        return self._rules
+
+    def _broken_rules(
+        self, obj: dict[str, JSON], old: dict[str, JSON] | None, causes: Sequence[answers.Cause]
+    ) -> list[answers.Cause]:
+        return [] if self.rules is None else self.rules.broken(obj, old, causes)
 
     @property
     def _metadata_node(self) -> Node:
@@ -137,7 +156,8 @@ class CustomType:
         causes = validate_metadata(
             metadata, namespaced=self.namespaced, name_rule=names.subdomain, standard_finalizers=False
         )
-        self._refuse(obj, [*causes, *self.validate(obj)])
+        causes += self.validate(obj, None)
+        self._refuse(obj, [*causes, *self._broken_rules(obj, None, causes)])
         warnings.extend(finalizer_warnings(metadata, None))
 
     def prepare_update(
@@ -152,11 +172,12 @@ class CustomType:
                 new["status"] = old["status"]
         bump_generation(new, old, with_status="status" not in self.subresources)
         again = validate_metadata_update(new["metadata"], old["metadata"], standard_finalizers=False)
-        self._refuse(new, [*again, *again, *self.validate(new)])
+        causes = [*again, *again, *self.validate(new, old)]
+        self._refuse(new, [*causes, *self._broken_rules(new, old, causes)])
         warnings.extend(finalizer_warnings(new["metadata"], old["metadata"]))
 
-    def validate(self, obj: dict[str, JSON]) -> list[answers.Cause]:
-        """Check the object against the schema: values, scale, embedded objects, list types."""
+    def validate(self, obj: dict[str, JSON], old: dict[str, JSON] | None) -> list[answers.Cause]:
+        """Check the object, which replaces `old`, against the schema: values, scale, embedded objects, list types."""
         if self._settles(obj):
             return []
         schema = self.schema

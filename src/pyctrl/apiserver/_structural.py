@@ -13,10 +13,6 @@ from ._validation import validate
 
 Schema: TypeAlias = Mapping[str, JSON]
 TYPES = ("array", "boolean", "integer", "number", "object", "string")
-CEL_NOTE = (
-    "validation rules are CEL expressions and need pyctrl's CEL extra, which a later release brings; this server does "
-    "not ignore rules, so leave them out until then"
-)
 _UNSUPPORTED = ("id", "additionalItems", "patternProperties", "definitions", "dependencies", "$ref")
 _EMPTY_AT = {
     "root": "must not be empty at the root",
@@ -36,6 +32,7 @@ _NESTED = {  # what only the structural part of a schema may say -> how it is co
     "x-kubernetes-list-map-keys": "must be empty to be structural",
     "x-kubernetes-list-type": "must be undefined to be structural",
     "x-kubernetes-map-type": "must be undefined to be structural",
+    "x-kubernetes-validations": "must be empty to be structural",
 }
 _INT_OR_STRING = [{"type": "integer"}, {"type": "string"}]
 
@@ -50,7 +47,15 @@ def validate_schema(schema: Schema, path: str) -> list[Cause]:
     structural = sorted(set(_structure(schema, "root", path)), key=lambda cause: f"{cause.field}: {cause.message}")
     if structural:
         return [*causes, *structural]
-    return causes or list(_defaults(schema, path))
+    return causes or _uncompiled(schema, path) or list(_defaults(schema, path))
+
+
+def _uncompiled(schema: Schema, path: str) -> list[Cause]:
+    if not compile_structural(schema).rules:
+        return []
+    from ._cel import uncompiled_rules  # most definitions have no rules
+
+    return uncompiled_rules(schema, path)
 
 
 def _below(schema: Schema, path: str) -> Iterator[tuple[Schema, str]]:
@@ -83,7 +88,9 @@ def _openapi(schema: Schema, path: str, *, is_root: bool = False) -> Iterator[Ca
         yield from _openapi(each, where)
     yield from _extensions(schema, path)
     if schema.get("x-kubernetes-validations"):
-        yield field_forbidden(f"{path}.x-kubernetes-validations", CEL_NOTE)
+        from ._cel import written_rules  # most definitions have no rules
+
+        yield from written_rules(schema, path)
     for key in _UNSUPPORTED:
         if schema.get(key):
             yield field_forbidden(f"{path}.{key}", f"{key} is not supported")

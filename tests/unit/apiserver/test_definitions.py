@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import pytest
@@ -92,12 +93,13 @@ def test_a_schema_that_is_not_structural_is_refused(schema: dict[str, Any], comp
     assert _refused(definition(schema)) == [complaint]
 
 
-def test_validation_rules_are_refused_not_ignored() -> None:
-    """A schema with CEL rules is refused with what to do: rules that are not checked would promise what is not kept."""
+def test_validation_rules_are_refused_not_ignored(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without the library, a schema with rules is refused with what to install: no rule is taken and not kept."""
+    monkeypatch.setitem(sys.modules, "cel_expr_python", None)  # as if it were not installed
     rules = {"x": {"type": "string", "x-kubernetes-validations": [{"rule": "self != ''"}]}}
     (told,) = _refused(definition(spec_schema(rules)))
     assert told.startswith(f"{ROOT}.properties[spec].properties[x].x-kubernetes-validations: Forbidden: ")
-    assert "CEL extra" in told
+    assert "pip install 'pyctrl[cel]'" in told
 
 
 def test_int_or_string_may_say_so_in_any_of() -> None:

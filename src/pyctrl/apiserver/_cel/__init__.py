@@ -22,7 +22,9 @@ from ._authorization import Access, Authorizer, Decision, ResourceCheck
 from ._environment import Environment, Program
 from ._errors import CompileFailed, EvaluationFailed
 from ._parser import NOT_INSTALLED, has_library
+from ._rule_checks import uncompiled_rules, written_rules
 from ._types import BOOL, DYN, INT, NULL, STRING, Type, list_of, map_of
+from ._walk import KindRules, compile_rules
 
 __all__ = [
     "BOOL",
@@ -40,12 +42,16 @@ __all__ = [
     "Decision",
     "Environment",
     "EvaluationFailed",
+    "KindRules",
     "Program",
     "ResourceCheck",
     "Type",
+    "compile_rules",
     "has_library",
     "list_of",
     "map_of",
     "object_type",
     "policy_variables",
+    "uncompiled_rules",
+    "written_rules",
 ]
