@@ -12,6 +12,7 @@ from . import _names as names
 from ._builtins_events import validate_event
 from ._builtins_rare import RARE
 from ._builtins_strategy import Strategy
+from ._builtins_webhooks import default_webhooks, validate_webhooks
 from ._definitions import complete_definition, default_definition, validate_definition
 from ._status import STATUS_RESETS
 
@@ -193,7 +194,7 @@ def _networking() -> dict[tuple[str, str], Strategy]:
 
 def _extensions() -> dict[tuple[str, str], Strategy]:
     admission = "admissionregistration.k8s.io"
-    webhooks = Strategy(has_generation=True, defaults=(others.default_webhooks,))
+    webhooks = Strategy(has_generation=True, defaults=(default_webhooks,), validates=(validate_webhooks,))
     return {
         ("apiextensions.k8s.io", "CustomResourceDefinition"): Strategy(
             has_generation=True,

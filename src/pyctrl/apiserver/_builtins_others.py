@@ -240,20 +240,6 @@ def default_autoscaler(obj: Object) -> None:
     fill(spec, metrics=[{"type": "Resource", "resource": {"name": "cpu", "target": target}}])
 
 
-def default_webhooks(obj: Object) -> None:
-    """Fail closed, match equivalents, ten seconds, everything selected."""
-    is_mutating = obj.get("kind") == "MutatingWebhookConfiguration"
-    for webhook in obj.get("webhooks") or ():
-        fill(webhook, failurePolicy="Fail", matchPolicy="Equivalent", timeoutSeconds=10)
-        fill(webhook, namespaceSelector={}, objectSelector={})
-        if is_mutating:
-            fill(webhook, reinvocationPolicy="Never")
-        for rule in webhook.get("rules") or ():
-            fill(rule, scope="*")
-        if service := webhook["clientConfig"].get("service"):
-            fill(service, port=443)
-
-
 def default_priority_class(obj: Object) -> None:
     """A class preempts lower ones."""
     fill(obj, preemptionPolicy="PreemptLowerPriority")

@@ -119,7 +119,7 @@ def qualified_name(text: str) -> list[str]:
     found: list[str] = []
     if "/" in prefix:
         return [
-            f"a qualified name {_QUALIFIED} with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')"
+            f"a valid label key {_QUALIFIED} with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')"
         ]
     if slash:
         found += (

@@ -151,11 +151,11 @@ def _set_problem(tokens: _Tokens, values: list[str]) -> str:
 
 def _content_problem(key: str, operator: str, values: list[str]) -> str:
     """Say what is wrong with a key or a value, as the field errors that they are in apimachinery."""
-    causes = [invalid_value("key", key, why) for why in names.qualified_name(key)]
+    causes = [invalid_value("<nil>", key, why) for why in names.qualified_name(key)]
     if operator in (">", "<"):
         wrong = [each for each in values if not each.removeprefix("-").isdecimal()]
         causes += [invalid_value("values[0]", each, _NO_INTEGER) for each in wrong]
-    for index, value in enumerate(values):
+    for index, value in enumerate(sorted(values)):  # a set, in Go's order
         causes += [invalid_value(f"values[{index}][{key}]", value, why) for why in names.label_value(value)]
     told = list(dict.fromkeys(f"{cause.field}: {cause.message}" for cause in causes))
     return f"[{', '.join(told)}]" if len(told) > 1 else "".join(told)

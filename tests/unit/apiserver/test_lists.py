@@ -145,7 +145,7 @@ def test_a_continue_token_reads_back(version: int, name: str) -> None:
         ("a=b,!c,d notin (e,f),g,h in (),i=,j>5", ""),
         ("", ""),
         ("a>x", 'unable to parse requirement: values[0]: Invalid value: "x": ' + NO_INTEGER),
-        ("a/b/c", 'unable to parse requirement: key: Invalid value: "a/b/c": a qualified name must consist of '),
+        ("a/b/c", 'unable to parse requirement: <nil>: Invalid value: "a/b/c": a valid label key must consist of '),
         ("a=" + "x" * 64, f'unable to parse requirement: values[0][a]: Invalid value: "{"x" * 64}": must be no more '),
     ],
 )

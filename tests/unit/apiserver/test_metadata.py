@@ -28,7 +28,7 @@ def _config(**metadata: Any) -> dict[str, Any]:
         ),
         (
             {"annotations": {"a/b/c": ""}},
-            'metadata.annotations: Invalid value: "a/b/c": a qualified name must consist of',
+            'metadata.annotations: Invalid value: "a/b/c": a valid label key must consist of',
         ),
         ({"annotations": {"k": "x" * 300_000}}, "metadata.annotations: Too long: may not be more than 262144 bytes"),
         (

@@ -10,7 +10,7 @@ from pyctrl.apiserver._storage import Storage
 from ._asking import Asker
 from ._chain import Admission
 from ._claim_resize import ClaimResize
-from ._dispatch import MutatingWebhooks, ValidatingWebhooks
+from ._dispatch import MutatingWebhooks, Sifter, ValidatingWebhooks
 from ._hooks import Hooks
 from ._lifecycle import NamespaceLifecycle
 from ._matching import Surroundings
@@ -27,13 +27,14 @@ def default_admission(storage: Storage, registry: Registry, random: Random, clie
     """Make the chain over a storage."""
     namespaces = storage.collection("", "namespaces")
     surroundings, versions = Surroundings(registry, namespaces), Versions()
+    sifter = Sifter(surroundings, versions)
     asker = Asker(client, registry.components, random)
     mutating = Hooks(storage.collection(_GROUP, "mutatingwebhookconfigurations"))
     validating = Hooks(storage.collection(_GROUP, "validatingwebhookconfigurations"))
     return Admission(
         [NamespaceLifecycle(namespaces), ClaimResize(storage.collection("storage.k8s.io", "storageclasses"))],
         [
-            MutatingWebhooks(mutating, asker, surroundings, versions),
-            ValidatingWebhooks(validating, asker, surroundings, versions),
+            MutatingWebhooks(mutating, sifter, asker, versions),
+            ValidatingWebhooks(validating, sifter, asker, versions),
         ],
     )

@@ -21,14 +21,46 @@ from ._versions import Versions
 if TYPE_CHECKING:
     from pyctrl.apiserver._resources import ResourceType
 
+    from ._conditions import Decides
+
+
+class Sifter:
+    """Finds out which webhooks want to see a write."""
+
+    def __init__(self, surroundings: Surroundings, versions: Versions, decides: Decides | None = None) -> None:
+        self._surroundings = surroundings
+        self._versions = versions
+        self._decides = decides
+
+    async def wanted(self, hook: Hook, attributes: Attributes) -> ResourceType | None:
+        """Give the resource, in the version that a webhook wants, as which it is shown a write; None: it is not.
+
+        Raises:
+            Refused: 403, nobody can say whether its match conditions hold.
+        """
+        wanted = hook.criteria.match(attributes, self._surroundings)
+        if wanted is None or not hook.conditions:
+            return wanted
+        # here: expressions are slow to import, and seldom used
+        from ._conditions import ConditionsFailed, conditions_hold, variables_of
+
+        shown = await self._versions.shown(attributes, wanted)
+        try:
+            holds = conditions_hold(hook.conditions, variables_of(attributes, wanted, shown, self._decides))
+        except ConditionsFailed as failed:
+            if hook.fails_open:
+                return None
+            raise attributes.forbidden(str(failed)) from None
+        return wanted if holds else None
+
 
 class MutatingWebhooks:
     """The webhooks of MutatingWebhookConfigurations."""
 
-    def __init__(self, hooks: Hooks, asker: Asker, surroundings: Surroundings, versions: Versions) -> None:
+    def __init__(self, hooks: Hooks, sifter: Sifter, asker: Asker, versions: Versions) -> None:
         self._hooks = hooks
+        self._sifter = sifter
         self._asker = asker
-        self._surroundings = surroundings
         self._versions = versions
 
     @property
@@ -44,7 +76,7 @@ class MutatingWebhooks:
         if again.round and again.last_output != attributes.object:
             again.require_all()  # somebody else has changed what they made of it
         for index, hook in enumerate(self._hooks.all()):
-            wanted = hook.criteria.match(attributes, self._surroundings)
+            wanted = await self._sifter.wanted(hook, attributes)
             if wanted is None or (again.round and hook.key not in again.required):
                 continue
             if await self._changes(hook, attributes, wanted, index):
@@ -126,10 +158,10 @@ def _annotate(attributes: Attributes, what: str, place: str, hook: Hook, more: d
 class ValidatingWebhooks:
     """The webhooks of ValidatingWebhookConfigurations."""
 
-    def __init__(self, hooks: Hooks, asker: Asker, surroundings: Surroundings, versions: Versions) -> None:
+    def __init__(self, hooks: Hooks, sifter: Sifter, asker: Asker, versions: Versions) -> None:
         self._hooks = hooks
+        self._sifter = sifter
         self._asker = asker
-        self._surroundings = surroundings
         self._versions = versions
 
     @property
@@ -144,8 +176,11 @@ class ValidatingWebhooks:
         """Ask every webhook that wants to see the write, at the same time; the first refusal counts."""
         if is_exempt(attributes):
             return
-        matched = [(hook, hook.criteria.match(attributes, self._surroundings)) for hook in self._hooks.all()]
-        asked = [(hook, wanted) for hook, wanted in matched if wanted is not None]
+        asked: list[tuple[Hook, ResourceType]] = []
+        for hook in self._hooks.all():
+            wanted = await self._sifter.wanted(hook, attributes)
+            if wanted is not None:
+                asked.append((hook, wanted))
         if asked:
             attributes.request.must_wait("a webhook")
         refusals: list[Refused] = []

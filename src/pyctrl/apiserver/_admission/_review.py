@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 GROUP = "admission.k8s.io"
 VERSIONS = ("v1", "v1beta1")
 _OPTIONS = {CREATE: "CreateOptions", DELETE: "DeleteOptions"}
+_LAST = ("object", "oldObject", "dryRun", "options")
 _SCHEME = "pkg/runtime/scheme.go:111"  # as kube-apiserver's errors name it
 _STATUS = "io.k8s.apimachinery.pkg.apis.meta.v1.Status"
 
@@ -59,29 +60,34 @@ def review_of(
     uid: str,
 ) -> dict[str, Any]:
     """Make the AdmissionReview of a write, shown as `wanted`, which `objects` (new and old) are in the version of."""
-    request, subresource = attributes.request, attributes.subresource
     new, old = (_shown(each, wanted, attributes) for each in objects)
+    asked = {"uid": uid, **request_of(attributes, wanted), "object": new, "oldObject": old}
+    # kube-apiserver's order, for whoever reads the bytes:
+    order = (*(key for key in asked if key not in _LAST), *_LAST)
+    request = {key: asked[key] for key in order}
+    return {"kind": "AdmissionReview", "apiVersion": f"{GROUP}/{version}", "request": request}
+
+
+def request_of(attributes: Attributes, wanted: ResourceType) -> dict[str, Any]:
+    """Describe a write as an AdmissionRequest does, without its id and its objects."""
+    subresource = attributes.subresource
     parts: dict[str, Any] = {
-        "uid": uid,
         "kind": _kind(attributes.own_kind or Kind(wanted.group, wanted.version, wanted.kind)),
         "resource": _resource(wanted),
         "subResource": subresource,
         "requestKind": _kind(attributes.kind),
-        "requestResource": _resource(request.resource),
+        "requestResource": _resource(attributes.resource),
         "requestSubResource": subresource,
         "name": attributes.name,
         "namespace": attributes.namespace,
     }
-    asked = {
+    return {
         **{name: part for name, part in parts.items() if part},
         "operation": attributes.operation,
         "userInfo": user_info(attributes.user),
-        "object": new,
-        "oldObject": old,
         "dryRun": attributes.dry_run,
         "options": options_of(attributes),
     }
-    return {"kind": "AdmissionReview", "apiVersion": f"{GROUP}/{version}", "request": asked}
 
 
 def _shown(obj: dict[str, Any] | None, wanted: ResourceType, attributes: Attributes) -> dict[str, Any] | None:

@@ -1,0 +1,100 @@
+"""The strategies of webhook configurations: defaults, and every rule that is checked when one is written."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from . import _names as names
+from ._admission_rules import validate_rule
+from ._answers import Cause, duplicate, invalid_value, required, unsupported
+from ._builtins_strategy import Object, fill
+from ._client_config import validate_client_config
+from ._label_selectors import validate_selector
+from ._schema import JSON
+
+REVIEW_VERSIONS = ("v1", "v1beta1")
+SIDE_EFFECTS = ("None", "NoneOnDryRun")
+_CHOICES = {
+    "failurePolicy": ("Fail", "Ignore"),
+    "matchPolicy": ("Equivalent", "Exact"),
+    "sideEffects": SIDE_EFFECTS,
+}
+_REINVOCATION = ("IfNeeded", "Never")
+_SEGMENTS = 3  # of a webhook's name
+_SECONDS = range(1, 31)  # a webhook may take
+
+
+def default_webhooks(obj: Object) -> None:
+    """Fail closed, match equivalents, ten seconds, everything selected."""
+    is_mutating = obj.get("kind") == "MutatingWebhookConfiguration"
+    for webhook in obj.get("webhooks") or ():
+        fill(webhook, failurePolicy="Fail", matchPolicy="Equivalent", timeoutSeconds=10)
+        fill(webhook, namespaceSelector={}, objectSelector={})
+        if is_mutating:
+            fill(webhook, reinvocationPolicy="Never")
+        for rule in webhook.get("rules") or ():
+            fill(rule, scope="*")
+        if service := webhook["clientConfig"].get("service"):
+            fill(service, port=443)
+
+
+def validate_webhooks(new: Object, _old: Object | None) -> Iterator[Cause]:
+    """Check a configuration, webhook by webhook."""
+    seen: set[str] = set()
+    for index, webhook in enumerate(new.get("webhooks") or ()):
+        path = f"webhooks[{index}]"
+        yield from _webhook(webhook, path)
+        yield from _review_versions(webhook.get("admissionReviewVersions") or (), f"{path}.admissionReviewVersions")
+        name = webhook.get("name")
+        if name and name in seen:
+            yield duplicate(f"{path}.name", name)
+        seen.add(name)
+
+
+def _webhook(webhook: Mapping[str, JSON], path: str) -> Iterator[Cause]:
+    yield from _name(webhook.get("name") or "", f"{path}.name")
+    for index, rule in enumerate(webhook.get("rules") or ()):
+        yield from validate_rule(rule, f"{path}.rules[{index}]")
+    for field, choices in _CHOICES.items():
+        value = webhook.get(field)
+        if not value and field == "sideEffects":
+            yield required(f"{path}.{field}", f"must specify one of {', '.join(choices)}")
+        elif value is not None and value not in choices:
+            yield unsupported(f"{path}.{field}", value, choices)
+    seconds = webhook["timeoutSeconds"]
+    if seconds not in _SECONDS:
+        yield invalid_value(f"{path}.timeoutSeconds", seconds, "the timeout value must be between 1 and 30 seconds")
+    for field in ("namespaceSelector", "objectSelector"):
+        yield from validate_selector(webhook.get(field) or {}, f"{path}.{field}")
+    yield from validate_client_config(webhook["clientConfig"], f"{path}.clientConfig")
+    if conditions := webhook.get("matchConditions"):
+        from ._match_conditions import validate_conditions  # here: expressions are slow to import, and seldom used
+
+        yield from validate_conditions(conditions, f"{path}.matchConditions")
+    again = webhook.get("reinvocationPolicy")
+    if again is not None and again not in _REINVOCATION:
+        yield unsupported(f"{path}.reinvocationPolicy", again, _REINVOCATION)
+
+
+def _name(name: str, path: str) -> Iterator[Cause]:
+    if not name:
+        yield required(path)
+    elif complaints := names.subdomain(name):
+        yield invalid_value(path, name, ".".join(complaints))
+    elif name.count(".") < _SEGMENTS - 1:
+        yield invalid_value(path, name, "should be a domain with at least three segments separated by dots")
+
+
+def _review_versions(versions: Sequence[str], path: str) -> Iterator[Cause]:
+    known = ", ".join(REVIEW_VERSIONS)
+    if not versions:
+        yield required(path, f"must specify one of {known}")
+        return
+    for index, version in enumerate(versions):
+        if version in versions[:index]:
+            yield invalid_value(f"{path}[{index}]", version, "duplicate version")
+            continue
+        for why in names.label_1035(version):
+            yield invalid_value(f"{path}[{index}]", version, why)
+    if not set(versions) & set(REVIEW_VERSIONS):
+        yield invalid_value(path, list(versions), f"must include at least one of {known}")
