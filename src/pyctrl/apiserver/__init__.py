@@ -7,7 +7,7 @@ those.
 
 from ._answers import Answer
 from ._audit import AuditLevel, AuditLog
-from ._auth import Peer, User, read_token_file
+from ._authentication import Peer, User, read_token_file
 from ._http import serve
 from ._resources import Registry, ResourceType
 from ._server import ApiServer

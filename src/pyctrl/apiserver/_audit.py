@@ -20,7 +20,7 @@ import msgspec
 from pyctrl._clock import now
 
 from ._answers import Answer
-from ._auth import User
+from ._authentication import User
 from ._exchange import Exchange
 from ._identity import new_uid
 from ._request import verb_of

@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 from ._admission import Admission
 from ._answers import Refused, bad_request, invalid, invalid_value, not_found
+from ._authorization import Access
 from ._bodies import unrecognized
 from ._forms import is_custom, typed_first
 from ._request import Request
 from ._storage import Collection, Storage, Stored, api_version
 
 if TYPE_CHECKING:
+    from ._authorization import Authorizer, Escalation
     from ._resources import Registry, ResourceType
 
 _SCHEME = "k8s.io/kubernetes/pkg/api/legacyscheme/scheme.go:30"  # as kube-apiserver's errors name it
@@ -27,6 +29,8 @@ class Backend:
     registry: Registry
     random: Random
     admission: Admission
+    authorizer: Authorizer
+    escalation: Escalation | None  # None where everybody may do everything
 
     def collection(self, resource: ResourceType) -> Collection:
         """Give the collection behind a resource, shared by all its versions."""
@@ -51,10 +55,20 @@ class Backend:
         """Store an object under the next version."""
         return self.collection(resource).put(typed_first(obj, resource), resource)
 
-    def is_service_account(self, namespace: str, name: str, uid: str) -> bool:
-        """Whether this very service account is there."""
-        found = self.storage.collection("", "serviceaccounts").find(namespace, name)
-        return found is not None and found.uid == uid
+    def check_grant(self, request: Request, new: dict[str, Any], old: dict[str, Any] | None = None) -> None:
+        """Refuse a role or binding that would grant more than the user has."""
+        if self.escalation is not None:
+            self.escalation.check(request, new, old)
+
+    def check_create(self, request: Request) -> None:
+        """Refuse to let a PUT or a PATCH, which may do that, create what its user may not create."""
+        target, user = request.target, request.user
+        if request.method == "POST" or user.is_administrator:
+            return
+        create = Access("create", target.group, target.resource, namespace=target.namespace, name=target.name)
+        is_allowed, reason = self.authorizer.decide(user, create)
+        if not is_allowed:
+            raise create.forbidden(user, reason)
 
 
 def check_typed(obj: dict[str, Any], resource: ResourceType, body: bytes) -> None:

@@ -6,6 +6,7 @@ from typing import Final
 
 from . import _builtins_others as others
 from . import _builtins_pods as pods
+from . import _builtins_rbac as rbac
 from . import _builtins_volumes as volumes
 from . import _builtins_workloads as workloads
 from . import _names as names
@@ -168,9 +169,9 @@ def _batch() -> dict[tuple[str, str], Strategy]:
 
 
 def _rbac() -> dict[tuple[str, str], Strategy]:
-    role = Strategy(name_rule=names.path_segment, validates=(others.validate_role,))
+    role = Strategy(name_rule=names.path_segment, validates=(rbac.validate_role,))
     binding = Strategy(
-        name_rule=names.path_segment, defaults=(others.default_binding,), validates=(others.validate_binding,)
+        name_rule=names.path_segment, defaults=(rbac.default_binding,), validates=(rbac.validate_binding,)
     )
     group = "rbac.authorization.k8s.io"
     return {

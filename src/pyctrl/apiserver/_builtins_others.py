@@ -1,4 +1,4 @@
-"""The built-in kinds beside workloads and volumes: services, configuration, roles, networking, scaling."""
+"""The built-in kinds beside workloads and volumes: services, configuration, networking, scaling."""
 
 from __future__ import annotations
 
@@ -10,8 +10,6 @@ from ._answers import Cause, duplicate, field_forbidden, invalid_value, required
 from ._builtins_strategy import Object, fill
 from ._schema import JSON
 
-_RBAC = "rbac.authorization.k8s.io"
-_ROLE_REFERENCE = (("APIGroup", "apiGroup"), ("Kind", "kind"), ("Name", "name"))  # as Go's internal type prints it
 _DATA_LIMIT = 1024 * 1024  # bytes of a ConfigMap's or Secret's values together
 
 
@@ -168,54 +166,6 @@ def validate_secret(new: Object, old: Object | None) -> Iterator[Cause]:
     yield from validate_config(new, old)
     if old is not None and new.get("type") != old.get("type"):
         yield invalid_value("type", new.get("type"), "field is immutable")
-
-
-# -- roles -----------------------------------------------------------------------------------------------------
-
-
-def default_binding(obj: Object) -> None:
-    """References are to RBAC roles; users and groups are RBAC's, service accounts the core group's."""
-    fill(obj["roleRef"], apiGroup=_RBAC)
-    for subject in obj.get("subjects") or ():
-        if subject.get("kind") in ("User", "Group"):
-            fill(subject, apiGroup=_RBAC)
-
-
-def validate_binding(new: Object, old: Object | None) -> Iterator[Cause]:
-    """A binding keeps its role, and names its subjects."""
-    reference = new["roleRef"]
-    if reference.get("kind") not in ("Role", "ClusterRole"):
-        yield unsupported("roleRef.kind", reference.get("kind", ""), ("Role", "ClusterRole"))
-    if not reference.get("name"):
-        yield required("roleRef.name")
-    for index, subject in enumerate(new.get("subjects") or ()):
-        path = f"subjects[{index}]"
-        if not subject.get("name"):
-            yield required(f"{path}.name")
-        if subject.get("kind") not in ("ServiceAccount", "User", "Group"):
-            yield unsupported(f"{path}.kind", subject.get("kind", ""), ("ServiceAccount", "User", "Group"))
-        elif subject["kind"] == "ServiceAccount" and not subject.get("namespace"):
-            yield required(f"{path}.namespace")
-    if old is not None and reference != old["roleRef"]:
-        internal = {go: reference.get(key, "") for go, key in _ROLE_REFERENCE}
-        yield invalid_value("roleRef", internal, "cannot change roleRef")
-
-
-def validate_role(new: Object, old: Object | None) -> Iterator[Cause]:
-    """Every rule has verbs, and names resources or paths."""
-    for index, rule in enumerate(new.get("rules") or ()):
-        path = f"rules[{index}]"
-        if not rule.get("verbs"):
-            yield required(f"{path}.verbs", "verbs must contain at least one value")
-        if rule.get("nonResourceURLs"):
-            if rule.get("apiGroups") or rule.get("resources") or rule.get("resourceNames"):
-                why = "rules cannot apply to both regular resources and non-resource URLs"
-                yield invalid_value(f"{path}.nonResourceURLs", rule["nonResourceURLs"], why)
-            continue
-        if not rule.get("apiGroups"):
-            yield required(f"{path}.apiGroups", "resource rules must supply at least one api group")
-        if not rule.get("resources"):
-            yield required(f"{path}.resources", "resource rules must supply at least one resource")
 
 
 # -- networking, scaling, disruption ---------------------------------------------------------------------------

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from ._auth import Peer, User
+from ._authentication import Peer, User
 from ._request import Query, Target
 
 

@@ -16,7 +16,7 @@ import msgspec
 from pyctrl._tasks import Deadline, end
 
 from ._answers import Answer
-from ._auth import Peer
+from ._authentication import Peer
 from ._http_answer import OWN_HEADERS
 from ._http_connection import Connection
 from ._http_head import Head

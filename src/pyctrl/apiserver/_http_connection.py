@@ -13,7 +13,7 @@ from contextlib import aclosing
 from typing import Protocol
 
 from ._answers import Answer, Refused
-from ._auth import Peer, user_of_certificate
+from ._authentication import Peer, user_of_certificate
 from ._bodies import BODY_LIMIT
 from ._http_answer import ENDED, OWN_HEADERS, chunk, interim, is_compressible, refusal, stream_head, whole
 from ._http_body import ChunkedBody, CountedBody

@@ -11,7 +11,7 @@ from urllib.parse import unquote
 from ._forms import Form
 
 if TYPE_CHECKING:
-    from ._auth import User
+    from ._authentication import User
     from ._resources import ResourceType
 
 
@@ -34,23 +34,33 @@ def parse_target(path: str) -> Target | None:
     As in kube-apiserver a slash at the end means nothing, one that is escaped is one, and paths are not tidied up:
     with an empty segment, or with more than there can be, there is no such resource.
     """
+    target, is_whole = _parse(path)
+    return target if target is None or is_whole else Target(target.group, target.version, "")
+
+
+@lru_cache(maxsize=4096)
+def guarded_target(path: str) -> Target | None:
+    """Read what authorization is asked about: also what goes on after a sub-resource, as `pods/NAME/proxy/...`."""
+    return _parse(path)[0]
+
+
+def _parse(path: str) -> tuple[Target | None, bool]:
+    """Read the path of a resource, and whether there can be such a path."""
     segments = (unquote(path) if "%" in path else path).removeprefix("/").removesuffix("/").split("/")
     if segments[0] == "api" and len(segments) >= 3:
         group, version, rest = "", segments[1], segments[2:]
     elif segments[0] == "apis" and len(segments) >= 4:
         group, version, rest = segments[1], segments[2], segments[3:]
     else:
-        return None
+        return None, False
     watch = rest[0] == "watch" and len(rest) > 1
     if watch:
         rest = rest[1:]
     namespace = ""
     if rest[0] == "namespaces" and len(rest) >= 3 and not (group == "" and rest[2] in _OF_NAMESPACES):
         namespace, rest = rest[1], rest[2:]
-    if not all(rest) or len(rest) > 3:
-        return Target(group, version, "")
     resource, name, subresource = (*rest, "", "")[:3]
-    return Target(group, version, resource, namespace, name, subresource, watch)
+    return Target(group, version, resource, namespace, name, subresource, watch), all(rest) and len(rest) <= 3
 
 
 _OF_NAMESPACES = ("status", "finalize")  # /api/v1/namespaces/NAME/status is no resource inside the namespace

@@ -4,24 +4,28 @@ from __future__ import annotations
 
 from typing import Any
 
-from ._answers import Answer, method_not_allowed
-from ._auth import Authenticator, User
-from ._backend import check_kind, metadata_of
-from ._bodies import decode_object
+from ._access_reviews import AccessReviews
+from ._answers import Answer, bad_request, method_not_allowed, no_such_resource
+from ._authentication import Authenticator, user_info
+from ._authorization import Authorizer
+from ._backend import check_kind, check_namespace_matches, metadata_of
+from ._bodies import decode_object, duplicates_in
 from ._forms import answer_value, typed_first
-from ._identity import timestamp
+from ._identity import tidy, timestamp
+from ._managed_fields import track
+from ._options import write_options
 from ._request import Request, Target
-from ._tokens import ISSUER
+from ._storage import api_version
 
 _AUTHENTICATION, _AUTHORIZATION = "authentication.k8s.io", "authorization.k8s.io"
-_ACCESS = ("selfsubjectaccessreviews", "subjectaccessreviews", "localsubjectaccessreviews")
 
 
 class Reviews:
-    """Who somebody is, and what they may do. Nothing is forbidden yet to a user who is known."""
+    """Who somebody is, and what they may do."""
 
-    def __init__(self, authenticator: Authenticator) -> None:
+    def __init__(self, authenticator: Authenticator, authorizer: Authorizer) -> None:
         self._authenticator = authenticator
+        self._access = AccessReviews(authorizer)
 
     @staticmethod
     def answers(target: Target) -> bool:
@@ -30,38 +34,51 @@ class Reviews:
 
     def answer(self, request: Request) -> Answer:
         """Answer a POST."""
-        if request.method != "POST" or request.target.name:
-            raise method_not_allowed()
         resource = request.resource
+        if request.target.name or (resource.namespaced and not request.target.namespace):
+            raise no_such_resource()
+        if request.method != "POST":
+            raise method_not_allowed()
+        options = write_options(request.query, "CreateOptions")
         review = decode_object(request.body, request.headers, resource.kind)
+        duplicates = duplicates_in(request.body, review)
         check_kind(review, resource)
         metadata_of(review, resource)
-        resource.decode(review, field_validation="Warn", warnings=request.warnings)
-        review["status"] = self._status(request, review)
-        if resource.plural == "selfsubjectreviews":
-            review["metadata"]["creationTimestamp"] = timestamp()
-        return answer_value(typed_first(review, resource), request.form, 201)
+        validation, warnings = options.field_validation, request.warnings
+        resource.decode(review, field_validation=validation, warnings=warnings, duplicates=duplicates)
+        check_namespace_matches(review["metadata"], request)
+        tidy(review["metadata"])
+        self._track(request, review)
+        return answer_value(typed_first(self._answered(request, review), resource), request.form, 201)
 
-    def _status(self, request: Request, review: dict[str, Any]) -> dict[str, Any]:
-        plural = request.resource.plural
+    @staticmethod
+    def _track(request: Request, review: dict[str, Any]) -> None:
+        track(
+            review,
+            None,
+            manager=request.manager,
+            operation="Update",
+            api_version=api_version(request.resource),
+            subresource=None,
+            type=request.resource,
+        )
+
+    def _answered(self, request: Request, review: dict[str, Any]) -> dict[str, Any]:
+        plural, user = request.resource.plural, request.user
         if plural == "selfsubjectreviews":
-            return {"userInfo": user_info(request.user)}
+            return {"metadata": {"creationTimestamp": timestamp()}, "status": {"userInfo": user_info(user)}}
+        if plural == "selfsubjectrulesreviews":
+            status = self._access.rules((review.get("spec") or {}).get("namespace", ""), user)
+            return {"metadata": {}, "spec": {}, "status": status}
         if plural == "tokenreviews":
-            return self._token(str((review.get("spec") or {}).get("token") or ""))
-        if plural in _ACCESS:
-            return {"allowed": True}
-        everything = {"verbs": ["*"], "apiGroups": ["*"], "resources": ["*"]}
-        anywhere = {"verbs": ["*"], "nonResourceURLs": ["*"]}
-        return {"resourceRules": [everything], "nonResourceRules": [anywhere], "incomplete": False}
+            return {**review, "status": self._token(review.get("spec") or {})}
+        return {**review, "status": self._access.review(plural, review, user)}
 
-    def _token(self, token: str) -> dict[str, Any]:
-        user = self._authenticator.find(token)
-        if user is None:
-            return {"user": {}, "error": "invalid bearer token"}
-        return {"authenticated": True, "user": user_info(user), "audiences": [ISSUER]}
-
-
-def user_info(user: User) -> dict[str, Any]:
-    """Tell a user as `UserInfo`."""
-    parts: dict[str, Any] = {"username": user.name, "uid": user.uid, "groups": list(user.groups)}
-    return {name: value for name, value in parts.items() if value}
+    def _token(self, spec: dict[str, Any]) -> dict[str, Any]:
+        token = spec.get("token", "")
+        if not token:
+            raise bad_request("token is required for TokenReview in authentication")
+        found = self._authenticator.review(token, spec.get("audiences") or ())
+        if found.user is None:
+            return {"user": {}, "error": found.error}
+        return {"authenticated": True, "user": user_info(found.user), "audiences": list(found.audiences)}

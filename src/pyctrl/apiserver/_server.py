@@ -1,8 +1,8 @@
 """The server: one `handle` that takes a request and gives its answer, without sockets and without threads.
 
-The way of a request: who asks (`_auth`), which resource the URL means (`_request`), which form is wanted (`_forms`),
-then the verb (`_verbs_*`), one transaction over the storage. Only watches, waits for a version, and webhooks
-(`_admission`) take time; everything else is answered in the same turn of the loop.
+The way of a request: who asks and whether they may (`_access_control`), which resource the URL means (`_request`),
+which form is wanted (`_forms`), then the verb (`_verbs_*`), one transaction over the storage. Only watches, waits for a
+version, and webhooks (`_admission`) take time; everything else is answered in the same turn of the loop.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import msgspec
 
 from pyctrl._clock import now
 
+from ._access_control import AccessControl, AuthorizationMode
 from ._admission import default_admission
 from ._answers import (
     Answer,
@@ -29,7 +30,8 @@ from ._answers import (
 )
 from ._api_services import ApiServices
 from ._audit import AuditLog
-from ._auth import Authenticator, Peer, User
+from ._authentication import Peer, User
+from ._authorization import store_policy
 from ._backend import Backend
 from ._bootstrap import default_objects
 from ._documents import Documents
@@ -37,14 +39,15 @@ from ._establishing import Establishing
 from ._exchange import Exchange
 from ._forms import accepted_form, is_custom
 from ._health import NO_PAGE
-from ._impersonation import GROUP, impersonated
+from ._impersonation import EXTRA, GROUP, REPEATED
+from ._openid import OpenId
 from ._request import MustWait, Query, Request, Target, parse_target
 from ._resources import Registry, ResourceType
 from ._reviews import Reviews
 from ._scale import Scales
 from ._storage import HISTORY, Storage
 from ._subresources import Subresources
-from ._tokens import TokenSigner
+from ._token_requests import MOST_SECONDS, TokenRequests
 from ._verbs_delete import Deletes
 from ._verbs_read import Reads
 from ._verbs_write import Writes
@@ -67,6 +70,8 @@ class ApiServer:
 
     Args:
         tokens: Users by their bearer tokens. Without, everybody is an administrator.
+        authorization: `"RBAC"` asks the roles and bindings, and has those that every cluster begins with;
+            `"AlwaysAllow"` lets everybody do everything. By default RBAC for a server that has `tokens`.
         history: Events kept for each resource, for watches and older versions; after that they answer 410.
         audit: Told of every request that was answered.
         webhooks: Calls the webhooks of admission and conversion; an async function in this process will do, and works
@@ -85,29 +90,60 @@ class ApiServer:
         audit: AuditLog | None = None,
         webhooks: WebhookCaller | None = None,
         resolve_service: ServiceResolver | None = None,
+        authorization: AuthorizationMode | None = None,
     ) -> None:
         self.storage: Storage = Storage(history=history)
         self.registry: Registry = registry or Registry()
         random = random or Random()
         client = WebhookClient(webhooks or HttpsCaller(resolve_service or Services(self.storage)))
         admission = default_admission(self.storage, self.registry, random, client)
-        backend = Backend(self.storage, self.registry, random, admission)
-        signer = TokenSigner(backend.random)
-        self._authenticator = Authenticator(tokens, signer, backend.is_service_account)
+        self._access = access = AccessControl(self.storage, random, tokens=tokens, authorization=authorization)
+        #: Whether roles and bindings decide who may do what.
+        self.has_rbac: bool = access.escalation is not None
+        backend = Backend(self.storage, self.registry, random, admission, access.authorizer, access.escalation)
+        if self.has_rbac:
+            store_policy(backend)
         self._reads = Reads(backend)
         self._writes = Writes(backend)
         self._deletes = Deletes(backend, self._reads)
         self._scales = Scales(backend, self._writes)
-        self._subresources = Subresources(backend, self._writes, self._deletes, signer)
-        self._reviews = Reviews(self._authenticator)
+        self._subresources = Subresources(backend, self._writes, self._deletes)
+        self._token_requests = TokenRequests(backend, access.accounts)
+        self._reviews = Reviews(access.authenticator, access.authorizer)
+        self._openid = OpenId(access.accounts)
         self._documents = Documents(self.registry)
         self._establishing = Establishing(backend)
         self._api_services = ApiServices(backend)
         self._verbs = self._routes()
         self._audit: AuditLog | None = None
+        own = {"authorization": f"Bearer {self.loopback_token}"}
         for path, obj in default_objects():
-            self.answer_now("POST", path, body=msgspec.json.encode(obj))
+            self.answer_now("POST", path, headers=own, body=msgspec.json.encode(obj))
         self._audit = audit  # now: nobody has asked for the default objects
+
+    @property
+    def loopback_token(self) -> str:
+        """A token of this server's own administrator, `system:apiserver`: for what lives in the same process."""
+        return self._access.authenticator.loopback
+
+    def issue_token(self, user: User) -> str:
+        """Make a token for a user, who need not be known before; it is good as long as the server."""
+        return self._access.authenticator.issue(user)
+
+    def issue_account_token(self, namespace: str, name: str) -> str:
+        """Make a token for a service account; it is good while the account is there.
+
+        Raises:
+            LookupError: there is no such service account.
+        """
+        account = self.storage.collection("", "serviceaccounts").find(namespace, name)
+        if account is None:
+            raise LookupError(f"there is no service account {name!r} in namespace {namespace!r}; create it first")
+        return self._access.accounts.make(account, seconds=MOST_SECONDS)
+
+    def make_lasting_token(self, namespace: str, name: str, uid: str, secret: str) -> str:
+        """Make the token that a Secret keeps for a service account: it is good while both are there."""
+        return self._access.accounts.make_lasting(namespace, name, uid, secret)
 
     def compact(self) -> None:
         """Forget all history: watches and lists of older versions answer 410 from now on."""
@@ -183,11 +219,11 @@ class ApiServer:
     async def _dispatch(self, exchange: Exchange) -> Answer:
         headers = exchange.headers
         target = exchange.target = parse_target(exchange.path)
-        exchange.user = self._authenticator.user(headers, exchange.peer)
-        exchange.acting = impersonated(exchange.user, headers)
-        exchange.decision = "allow"
+        user = self._access.enter(exchange)
         if target is None:
-            return self._documents.answer(exchange.method, exchange.path, exchange.query, headers.get("accept", ""))
+            found = self._openid.answer(exchange.method, exchange.path, headers)
+            accept = headers.get("accept", "")
+            return found or self._documents.answer(exchange.method, exchange.path, exchange.query, accept)
         resource = self._resource(target)
         if resource is None:
             return NO_PAGE
@@ -202,7 +238,7 @@ class ApiServer:
             query=exchange.query,
             headers=headers,
             body=exchange.body,
-            user=exchange.acting,
+            user=user,
             form=form,
             warnings=exchange.warnings,
             annotations=exchange.annotations,
@@ -246,7 +282,7 @@ class ApiServer:
             ("PUT", "finalize"): ("", self._subresources.finalize),
             ("POST", "binding"): ("", self._subresources.bind),
             ("POST", "eviction"): ("", self._subresources.evict),
-            ("POST", "token"): ("", self._subresources.token),
+            ("POST", "token"): ("", self._token_requests.create),
         }
 
     def _handler(self, request: Request) -> Handler:
@@ -295,13 +331,15 @@ def _number(version: str) -> int:
 
 
 def _lowered(headers: Mapping[str, str] | None) -> dict[str, str]:
-    """Return headers by their names in lower case; of a repeated one the first, as in Go, but every group."""
+    """Return headers by their names in lower case; of a repeated one the first, as in Go, but all that impersonate."""
     if headers is None:
         return {}
     lowered = {name.lower(): headers[name] for name in headers}
     every: Callable[[str], list[str]] | None = getattr(headers, "get_all", None) or getattr(headers, "getall", None)
-    if GROUP in lowered and every is not None:  # a mapping that knows of repeated headers
-        lowered[GROUP] = "\n".join(every(GROUP))
+    if every is not None:  # a mapping that knows of repeated headers
+        for name in lowered:
+            if name == GROUP or name.startswith(EXTRA):
+                lowered[name] = REPEATED.join(every(name))
     return lowered
 
 

@@ -1,20 +1,18 @@
-"""Sub-resources that are verbs: finalize a namespace, bind a pod, evict one, make a token."""
+"""Sub-resources that are verbs: finalize a namespace, bind a pod, evict one."""
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from typing import Any
 
 from ._admission import CREATE, UPDATE, Attributes, Kind
-from ._answers import Answer, bad_request, conflict, invalid, invalid_value, method_not_allowed
+from ._answers import Answer, bad_request, conflict, method_not_allowed
 from ._backend import Backend, check_namespace_matches, check_place, metadata_of
 from ._bodies import decode_object
 from ._forms import answer_value
 from ._identity import keep_life, timestamp
 from ._options import WriteOptions, delete_options, write_options
-from ._own_kinds import BINDING, EVICTION, TOKEN_REQUEST, decode_own
+from ._own_kinds import BINDING, EVICTION, decode_own
 from ._request import Request
-from ._tokens import DEFAULT_SECONDS, ISSUER, LEAST_SECONDS, MOST_SECONDS, TokenSigner, claims_of
 from ._verbs_delete import Deletes
 from ._verbs_write import Change, Writes
 
@@ -22,9 +20,8 @@ from ._verbs_write import Change, Writes
 class Subresources:
     """What is posted to an object to have something done with it."""
 
-    def __init__(self, backend: Backend, writes: Writes, deletes: Deletes, signer: TokenSigner) -> None:
+    def __init__(self, backend: Backend, writes: Writes, deletes: Deletes) -> None:
         self._backend = backend
-        self._signer = signer
         self._writes = writes
         self._deletes = deletes
 
@@ -100,44 +97,6 @@ class Subresources:
         await self._deletes.delete_object(request, options, admitted=True)
         status = {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success", "code": 201}
         return answer_value(status, request.form, 201)
-
-    async def token(self, request: Request) -> Answer:
-        """POST a TokenRequest to a service account: a token is made for it."""
-        options = write_options(request.query, "CreateOptions")
-        wanted = decode_object(request.body, request.headers, "TokenRequest")
-        wanted = await self._admitted(request, TOKEN_REQUEST, wanted, options)
-        spec = wanted.get("spec") or {}
-        account = self._backend.live(request).read(request.resource)
-        audiences = spec.get("audiences") or [ISSUER]
-        seconds = spec.get("expirationSeconds") or DEFAULT_SECONDS
-        _check_lifetime(seconds)
-        claims = claims_of(account, audiences, seconds)
-        metadata = {name: account["metadata"][name] for name in ("name", "namespace", "uid")}
-        answer = {
-            "kind": "TokenRequest",
-            "apiVersion": "authentication.k8s.io/v1",
-            "metadata": {**metadata, "creationTimestamp": timestamp()},
-            "spec": {
-                "audiences": audiences,
-                "expirationSeconds": seconds,
-                "boundObjectRef": spec.get("boundObjectRef"),
-            },
-            "status": {
-                "token": self._signer.sign(claims),
-                "expirationTimestamp": timestamp(datetime.fromtimestamp(claims["exp"], UTC)),
-            },
-        }
-        return answer_value(answer, request.form, 201)
-
-
-def _check_lifetime(seconds: int) -> None:
-    field, causes = "spec.expirationSeconds", []
-    if seconds < LEAST_SECONDS:
-        causes.append(invalid_value(field, seconds, "may not specify a duration less than 10 minutes"))
-    if seconds > MOST_SECONDS:
-        causes.append(invalid_value(field, seconds, "may not specify a duration larger than 2^32 seconds"))
-    if causes:
-        raise invalid("TokenRequest", "", causes, "authentication.k8s.io")
 
 
 def _scheduled(pod: dict[str, Any]) -> None:

@@ -88,10 +88,12 @@ class Writes:
         await admission.mutate(attributes)
         obj = attributes.object or obj
         check_namespace_matches(obj["metadata"], request)
+        self._backend.check_grant(request, obj)
         self._name(request, obj["metadata"])
         attributes.name = obj["metadata"].get("name", "")
         begin_life(obj["metadata"], self._backend.random)
         request.resource.prepare_create(obj, warnings=request.warnings)
+        self._backend.check_create(request)
         await admission.validate(attributes)
         return self._store_new(request, obj, options)
 
@@ -251,6 +253,7 @@ class Writes:
             await admission.mutate(attributes)
             change.new = new = attributes.object or new
         keep_life(new["metadata"], old["metadata"])
+        self._backend.check_grant(request, new, old)
         self._check_version(request, new["metadata"].get("resourceVersion", ""), stored)
         new["metadata"]["resourceVersion"] = str(stored.version)
         resource.prepare_update(new, old, subresource=request.target.subresource or None, warnings=request.warnings)

@@ -6,14 +6,17 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from random import Random
 from types import TracebackType
-from typing import Self
+from typing import Literal, Self
 
 from pyctrl.api import Key
-from pyctrl.apiserver import ApiServer, serve
+from pyctrl.apiserver import ApiServer, User, serve
 from pyctrl.client import Client, Config, ServerWarning, wait_for
 from pyctrl.kinds.core.v1 import Node, ServiceAccount
+from pyctrl.kinds.rbac.v1 import ClusterRole
 from pyctrl.manager import Manager
 
+from ._account_tokens import MakeToken, add_account_tokens
+from ._aggregation import add_clusterrole_aggregation
 from ._claims import add_claim_protection
 from ._daemonsets import add_daemonsets
 from ._deployments import add_deployments
@@ -30,9 +33,19 @@ from ._volume_binding import add_volume_binding
 
 __all__ = ["Cluster", "add_controllers"]
 
+MASTERS = "system:masters"
+ADMIN = User(name="kubernetes-admin", groups=(MASTERS,))
+WHOLE_ROLE = Key("", "admin")  # the last that is aggregated: it has parts that have parts
+CONTROLLERS = User(name="system:kube-controller-manager", groups=(MASTERS,))
 
-def add_controllers(manager: Manager, *, root_ca: str = NO_TLS) -> None:
-    """Add what kube-controller-manager does to a manager: namespaces, garbage, ReplicaSets, Deployments, claims."""
+
+def add_controllers(manager: Manager, *, root_ca: str = NO_TLS, make_token: MakeToken | None = None) -> None:
+    """Add what kube-controller-manager does to a manager: namespaces, garbage, workloads, claims, roles, tokens.
+
+    Args:
+        root_ca: the certificate, as PEM, that pods are told to trust the server by.
+        make_token: signs the tokens that Secrets keep; only the server's own key can: without, they stay empty.
+    """
     add_namespaces(manager, root_ca=root_ca)
     add_garbage_collector(manager)
     add_replicasets(manager)
@@ -43,6 +56,9 @@ def add_controllers(manager: Manager, *, root_ca: str = NO_TLS) -> None:
     add_claim_protection(manager)
     add_volume_binding(manager)
     add_ephemeral_claims(manager)
+    add_clusterrole_aggregation(manager)
+    if make_token is not None:
+        add_account_tokens(manager, make_token=make_token, root_ca=root_ca)
 
 
 class Cluster:
@@ -62,8 +78,10 @@ class Cluster:
         nodes: how many nodes, or `Node` objects with the names, labels, taints and capacity that they shall have.
         volumes: make volumes for claims where there are nodes, with the default storage class ``standard``.
         random: where uids, generated names and jitter come from.
-        server: an `ApiServer` to use, such as one with users; by default everybody is an administrator.
-        token: what the cluster itself logs in with, when the server has users: an administrator's.
+        rbac: have roles and bindings decide who may do what, with those that every cluster has from the start. Without,
+            everybody may do everything. `config` is an administrator's; `config_for` and `config_for_account` are not.
+        server: an `ApiServer` to use, such as one with users; whether it has RBAC is said there.
+        token: what `config` logs in with; by default an administrator of the server's own.
     """
 
     def __init__(
@@ -74,13 +92,15 @@ class Cluster:
         nodes: int | Sequence[Node] = 1,
         volumes: bool = True,
         random: Random | None = None,
+        rbac: bool = False,
         server: ApiServer | None = None,
         token: str | None = None,
     ) -> None:
         self.random: Random = random or Random()
-        self.server: ApiServer = server or ApiServer(random=self.random)
+        mode: Literal["RBAC", "AlwaysAllow"] = "RBAC" if rbac else "AlwaysAllow"
+        self.server: ApiServer = server or ApiServer(random=self.random, authorization=mode)
         #: How to reach it from this process; give it to a `Manager` or to `Client.connect`.
-        self.config: Config = Config.in_process(self.server, token=token)
+        self.config: Config = Config.in_process(self.server, token=token or self.server.issue_token(ADMIN))
         self._controllers = controllers
         self._kubelet = kubelet if isinstance(kubelet, Kubelet) else Kubelet() if kubelet else None
         self._nodes, self._volumes = nodes, volumes
@@ -98,6 +118,19 @@ class Cluster:
     ) -> None:
         await self._stack.aclose()
 
+    def config_for(self, user: User) -> Config:
+        """Return how to reach it from this process as a user, who needs no introduction; with ``rbac`` that matters."""
+        return Config.in_process(self.server, token=self.server.issue_token(user))
+
+    def config_for_account(self, account: Key) -> Config:
+        """Return how to reach it from this process as a service account, as a pod of that account does.
+
+        Raises:
+            LookupError: there is no such account.
+        """
+        token = self.server.issue_account_token(account.namespace, account.name)
+        return Config.in_process(self.server, token=token, namespace=account.namespace)
+
     def client(self) -> Client:
         """Return a client of this cluster, in process. The caller closes it."""
         return Client.connect(self.config)
@@ -106,19 +139,20 @@ class Cluster:
     async def serve(self, host: str = "127.0.0.1", port: int = 0) -> AsyncIterator[Config]:
         """Serve the cluster over HTTP until the block ends; gives how to reach it there.
 
-        ``config.to_kubeconfig()`` is for kubectl. Port 0 takes a free one. There is no encryption and, unless the
-        server has users, no login: this is for loopback addresses.
+        ``config.to_kubeconfig()`` is for kubectl, as an administrator. Port 0 takes a free one. There is no encryption
+        and, unless the server has users, no login: this is for loopback addresses.
         """
         async with serve(self.server, host, port) as url:
-            yield Config.from_token(url, "admin")
+            yield Config.from_token(url, self.server.issue_token(ADMIN))
 
     async def _start(self, stack: AsyncExitStack) -> None:
-        """Run the controllers, and wait until the default namespace is furnished as a real cluster's is."""
-        connection = Client.connect(self.config, field_owner="kube-controller-manager", on_warning=_unheard)
+        """Run the controllers, and wait until the cluster is furnished as a real one is."""
+        own = Config.in_process(self.server, token=self.server.issue_token(CONTROLLERS))
+        connection = Client.connect(own, field_owner="kube-controller-manager", on_warning=_unheard)
         client = await stack.enter_async_context(connection)
         manager = await stack.enter_async_context(Manager(client=client, random=self.random))
         if self._controllers:
-            add_controllers(manager)
+            add_controllers(manager, make_token=self.server.make_lasting_token)
         if self._kubelet is not None:
             add_kubelet(manager, nodes=self._nodes, kubelet=self._kubelet)
             if self._volumes:
@@ -127,6 +161,8 @@ class Cluster:
         if self._controllers:
             default = Key("default", "default")
             await wait_for(manager.live_client, ServiceAccount, default)
+            if self.server.has_rbac:
+                await wait_for(manager.live_client, ClusterRole, WHOLE_ROLE, lambda role: bool(role.rules))
 
 
 def _unheard(warning: ServerWarning) -> None:

@@ -55,7 +55,7 @@ def test_others_may_not() -> None:
     ask = Asker(ApiServer(random=Random(1), tokens={"secret": User(name="bob", groups=("team",))}))
     code, status = ask("POST", WHOAMI, {}, headers={"Authorization": "Bearer secret", "Impersonate-User": "jane"})
     assert (code, status["reason"]) == (403, "Forbidden")
-    assert 'User "bob" cannot impersonate resource "users"' in status["message"]
+    assert 'User "bob" cannot impersonate-on:user-info:create resource "selfsubjectreviews"' in status["message"]
 
 
 def test_groups_of_nobody() -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from pyctrl.apiserver._answers import Cause, Refused, forbidden
 
 if TYPE_CHECKING:
-    from pyctrl.apiserver._auth import User
+    from pyctrl.apiserver._authentication import User
     from pyctrl.apiserver._options import DeleteOptions, WriteOptions
     from pyctrl.apiserver._request import Request
     from pyctrl.apiserver._resources import ResourceType

@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from pyctrl.apiserver._authentication import user_info
 from pyctrl.apiserver._bodies import decode_json
 from pyctrl.apiserver._forms import typed_first
 from pyctrl.apiserver._options import DeleteOptions
-from pyctrl.apiserver._reviews import user_info
 from pyctrl.apiserver._schema import GoFacts, Node
 from pyctrl.apiserver._typed import DecodeFailed, decode
 

@@ -18,7 +18,7 @@ WHOAMI = "/apis/authentication.k8s.io/v1/selfsubjectreviews"
 @pytest.fixture
 def ask() -> Asker:
     tokens = {"secret": User(name="jane", uid="1", groups=("team", "system:authenticated"))}
-    return Asker(ApiServer(random=Random(1), tokens=tokens))
+    return Asker(ApiServer(random=Random(1), tokens=tokens, authorization="AlwaysAllow"))
 
 
 def bearer(token: str) -> dict[str, str]:

@@ -1,0 +1,44 @@
+"""Authentication: who is asking, by client certificate, bearer token, or as nobody in particular.
+
+`Authenticator` tries what kube-apiserver tries, in its order. Tokens are static ones, named from Python or in a file,
+and those of service accounts, which `AccountTokens` makes and checks against what is stored.
+"""
+
+from ._account_tokens import ISSUER, AccountTokens, BoundObject
+from ._authenticator import Authenticator, Reviewed
+from ._certificates import user_of_certificate
+from ._token_file import read_token_file
+from ._user import (
+    ADMINISTRATORS,
+    ANONYMOUS,
+    ANONYMOUS_GROUP,
+    AUTHENTICATED,
+    NODE_PREFIX,
+    NODES,
+    Peer,
+    User,
+    account_groups,
+    account_of,
+    user_info,
+)
+
+__all__ = [
+    "ADMINISTRATORS",
+    "ANONYMOUS",
+    "ANONYMOUS_GROUP",
+    "AUTHENTICATED",
+    "ISSUER",
+    "NODES",
+    "NODE_PREFIX",
+    "AccountTokens",
+    "Authenticator",
+    "BoundObject",
+    "Peer",
+    "Reviewed",
+    "User",
+    "account_groups",
+    "account_of",
+    "read_token_file",
+    "user_info",
+    "user_of_certificate",
+]

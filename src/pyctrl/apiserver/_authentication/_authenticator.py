@@ -1,0 +1,89 @@
+"""Who is asking: a client certificate or a bearer token becomes a user."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from random import Random
+from typing import NamedTuple
+
+from pyctrl.apiserver._answers import unauthorized
+
+from ._account_tokens import ISSUER, AccountTokens, TokenInvalid
+from ._user import ADMIN, ADMINISTRATORS, ANONYMOUS, AUTHENTICATED, Peer, User, authenticated
+
+LOOPBACK = User(name="system:apiserver", groups=(ADMINISTRATORS, AUTHENTICATED))
+
+
+class Reviewed(NamedTuple):
+    """What a token review has found out."""
+
+    user: User | None = None
+    audiences: tuple[str, ...] = ()
+    error: str = ""
+
+
+class Authenticator:
+    """Turns a connection and the headers of a request into the request's user.
+
+    Args:
+        tokens: users by their tokens. None lets everybody but a service account be an administrator: the server of a
+            test that does not care.
+    """
+
+    def __init__(self, tokens: Mapping[str, User] | None, accounts: AccountTokens, random: Random) -> None:
+        self._is_open = tokens is None
+        self._tokens = {token: authenticated(user) for token, user in (tokens or {}).items()}
+        self._accounts = accounts
+        self._random = random
+        self.loopback = self.issue(LOOPBACK)
+
+    def issue(self, user: User) -> str:
+        """Make a token for a user; it is good as long as the server."""
+        token = f"{self._random.getrandbits(256):064x}"
+        self._tokens[token] = authenticated(user)
+        return token
+
+    def user(self, headers: Mapping[str, str], peer: Peer | None = None) -> User:
+        """Give the user of a request: that of the client certificate, else that of the token, else nobody.
+
+        Raises:
+            Refused: 401, the token is not known.
+        """
+        if peer is not None and peer.user is not None:
+            return peer.user
+        token = _bearer(headers.get("authorization", ""))
+        if not token:
+            return ADMIN if self._is_open else ANONYMOUS
+        user = self._tokens.get(token) or self._account(token)
+        if user is None:
+            if self._is_open:
+                return ADMIN
+            raise unauthorized()
+        return user
+
+    def _account(self, token: str) -> User | None:
+        try:
+            found = self._accounts.user(token, (ISSUER,))
+        except TokenInvalid:
+            return None
+        return None if found is None else found[0]
+
+    def review(self, token: str, audiences: Iterable[str]) -> Reviewed:
+        """Say whose a token is, and for which of the audiences (none: this server) it is good."""
+        wanted = tuple(audiences) or (ISSUER,)
+        static = self._tokens.get(token)
+        if static is not None and ISSUER in wanted:
+            return Reviewed(static, (ISSUER,))
+        try:
+            found = self._accounts.user(token, wanted)
+        except TokenInvalid as invalid:
+            return Reviewed(error=f"[invalid bearer token, {invalid}]")
+        if found is None:
+            return Reviewed(error="invalid bearer token")
+        return Reviewed(found[0], tuple(found[1]))
+
+
+def _bearer(header: str) -> str:
+    """Read the token of an Authorization header; "" when it has none, as kube-apiserver splits it."""
+    words = header.strip().split(" ")
+    return words[1] if len(words) > 1 and words[0].lower() == "bearer" else ""

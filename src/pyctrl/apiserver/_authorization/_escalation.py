@@ -1,0 +1,91 @@
+"""Nobody grants what they do not have: the check of writes to roles and bindings.
+
+It stands between decoding and the checks of the kind, where kube-apiserver has it in the storage of these kinds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from pyctrl.apiserver._answers import Refused, forbidden, not_found, qualified, quoted, unclassified
+from pyctrl.apiserver._authentication import User
+from pyctrl.apiserver._request import Request
+
+from ._access import Access
+from ._rbac import GROUP, Rbac, RoleReference, aggregated
+from ._rule import EVERYTHING, Rule, missing
+
+_COLLECTED = ("finalizers", "ownerReferences", "managedFields", "resourceVersion")
+_AGGREGATION = "must have cluster-admin privileges to use the aggregationRule"
+
+
+class Escalation:
+    """Asks of a write to a role whether its rules are held, of one to a binding whether the role's are."""
+
+    def __init__(self, rbac: Rbac) -> None:
+        self._rbac = rbac
+
+    def check(self, request: Request, new: Mapping[str, Any], old: Mapping[str, Any] | None) -> None:
+        """Refuse (403) what would grant more than the user has. `old` is None on create."""
+        target, user = request.target, request.user
+        if target.group != GROUP or user.is_administrator or (old is not None and _is_for_collector(new, old)):
+            return
+        name = request.target.name or str(new["metadata"].get("name", ""))
+        if target.resource in ("roles", "clusterroles"):
+            self._check_role(request, name, new, old)
+        elif not self._may_bind(user, new["roleRef"], target.namespace):
+            self._check_rules(request, name, self._bound(request, new["roleRef"]))
+
+    def _check_role(self, request: Request, name: str, new: Mapping[str, Any], old: Mapping[str, Any] | None) -> None:
+        target = request.target
+        escalate = Access("escalate", GROUP, target.resource, namespace=target.namespace, name=target.name)
+        if self._rbac.decide(request.user, escalate).is_allowed:
+            return
+        self._check_rules(request, name, [Rule.read(rule) for rule in new.get("rules") or ()])
+        if new.get("aggregationRule") or (old or {}).get("aggregationRule"):
+            held, _ = self._rbac.rules(request.user, target.namespace)
+            if missing(held, EVERYTHING):
+                raise forbidden(target.resource, name, _AGGREGATION, GROUP)
+
+    def _may_bind(self, user: User, reference: Mapping[str, Any], namespace: str) -> bool:
+        plural = f"{str(reference.get('kind', '')).lower()}s"
+        bind = Access("bind", GROUP, plural, namespace=namespace, name=str(reference.get("name", "")))
+        return self._rbac.decide(user, bind).is_allowed
+
+    def _bound(self, request: Request, reference: Mapping[str, Any]) -> list[Rule]:
+        kind, name = reference.get("kind", ""), reference.get("name", "")
+        if kind not in ("Role", "ClusterRole"):
+            raise unclassified(f"unsupported role reference kind: {quoted(kind)}")
+        rules = self._rbac.role(kind, request.target.namespace, name)
+        if rules is None:
+            raise not_found(request.target.resource, name, GROUP)
+        return rules
+
+    def _check_rules(self, request: Request, name: str, wanted: Iterable[Rule]) -> None:
+        held, absent = self._rbac.rules(request.user, request.target.namespace)
+        lacking = missing(held, wanted)
+        if lacking:
+            raise _refusal(request, name, lacking, absent)
+
+
+def _refusal(request: Request, name: str, lacking: Iterable[Rule], absent: Iterable[RoleReference]) -> Refused:
+    user, resource = request.user, request.target.resource
+    groups = " ".join(map(quoted, user.groups))
+    why = (
+        f"user {quoted(user.name)} (groups=[{groups}]) is attempting to grant RBAC permissions not currently held:\n"
+        + "\n".join(map(str, lacking))
+    )
+    # A missing role is called by the resource of the request, as kube-apiserver does here.
+    errors = [f"{qualified(resource, GROUP)} {quoted(each.name)} not found" for each in absent]
+    return forbidden(resource, name, f"{why}; resolution errors: [{aggregated(errors)}]" if errors else why, GROUP)
+
+
+def _is_for_collector(new: Mapping[str, Any], old: Mapping[str, Any]) -> bool:
+    """Whether nothing differs but what the garbage collector must be free to change."""
+    return _without_owners(new) == _without_owners(old)
+
+
+def _without_owners(obj: Mapping[str, Any]) -> dict[str, Any]:
+    metadata = {key: value for key, value in obj["metadata"].items() if key not in _COLLECTED}
+    return {**obj, "metadata": metadata}
