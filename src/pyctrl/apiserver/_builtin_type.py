@@ -107,6 +107,7 @@ class BuiltinType:
             metadata, namespaced=self.namespaced, name_rule=strategy.name_rule, standard_finalizers=True
         )
         self._refuse(obj, [*causes, *strategy.validate(obj, None)])
+        warnings.extend(strategy.warn(obj))
 
     def _reset_status(self, obj: dict[str, JSON]) -> None:
         obj.pop("status", None)
@@ -129,6 +130,8 @@ class BuiltinType:
         again = validate_metadata_update(new["metadata"], old["metadata"], standard_finalizers=True)
         causes = [*again, *again]  # kube-apiserver checks twice, and says so twice
         self._refuse(new, [*causes, *strategy.validate(new, old if subresource is None else None)])
+        if subresource is None:
+            warnings.extend(strategy.warn(new))
 
     def _keep_all_but_status(self, new: dict[str, JSON], old: Mapping[str, JSON]) -> None:
         for key in [key for key in new if key not in ("metadata", "status", "kind", "apiVersion")]:

@@ -14,7 +14,7 @@ from ._builtins_events import validate_event
 from ._builtins_rare import RARE
 from ._builtins_strategy import Strategy
 from ._builtins_webhooks import default_webhooks, validate_webhooks
-from ._definitions import complete_definition, default_definition, validate_definition
+from ._definitions import complete_definition, default_definition, definition_warnings, validate_definition
 from ._status import STATUS_RESETS
 
 _POD_FIELDS = {
@@ -203,6 +203,7 @@ def _extensions() -> dict[tuple[str, str], Strategy]:
             defaults=(default_definition,),
             completes=(complete_definition,),
             validates=(validate_definition,),
+            warns=definition_warnings,
         ),
         (admission, "ValidatingWebhookConfiguration"): webhooks,
         (admission, "MutatingWebhookConfiguration"): webhooks,

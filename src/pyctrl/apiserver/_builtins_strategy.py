@@ -15,6 +15,7 @@ Object: TypeAlias = dict[str, JSON]
 Default: TypeAlias = Callable[[Object], None]  # sets what is missing
 Complete: TypeAlias = Callable[[Object, Object | None], None]  # what the server decides; old is None on create
 Validate: TypeAlias = Callable[[Object, Object | None], Iterable[Cause]]
+Warn: TypeAlias = Callable[[Object], Iterable[str]]  # what is allowed and probably not meant
 
 
 def fill(obj: Object, **values: JSON) -> None:
@@ -38,6 +39,7 @@ class Strategy:
     defaults: tuple[Default, ...] = ()
     completes: tuple[Complete, ...] = ()
     validates: tuple[Validate, ...] = ()
+    warns: Warn | None = None
 
     def default(self, obj: Object) -> None:
         """Set what is missing."""
@@ -52,6 +54,10 @@ class Strategy:
     def validate(self, new: Object, old: Object | None) -> list[Cause]:
         """Check what the kind asks for."""
         return [cause for each in self.validates for cause in each(new, old)]
+
+    def warn(self, new: Object) -> Iterable[str]:
+        """Tell of what is allowed and probably not meant."""
+        return () if self.warns is None else self.warns(new)
 
     def selectable_fields(self, obj: Mapping[str, JSON], *, namespaced: bool) -> dict[str, str]:
         """Give the values of the fields that selectors may name."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
@@ -9,10 +10,11 @@ from pyctrl import _clock
 
 from . import _names as names
 from ._answers import Cause, invalid_value, quoted, required, shown, unsupported
+from ._builtins_strategy import fill
 from ._defaulting import copied
 from ._paths import steps
 from ._schema import JSON
-from ._structural import validate_schema
+from ._structural import unknown_formats, validate_schema
 
 if TYPE_CHECKING:
     from ._resources import Registry
@@ -20,6 +22,8 @@ if TYPE_CHECKING:
 CLEANUP_FINALIZER = "customresourcecleanup.apiextensions.k8s.io"
 _COLUMN_TYPES = ("boolean", "date", "integer", "number", "string")
 _COLUMN_FORMATS = ("byte", "date", "date-time", "double", "float", "int32", "int64", "password")
+LONGEST_WARNING = 256  # characters
+MOST_SELECTABLE = 8
 _APPROVAL = "api-approved.kubernetes.io"
 
 
@@ -28,8 +32,8 @@ def default_definition(obj: dict[str, JSON]) -> None:
     spec = obj["spec"]
     called = spec["names"]
     kind = called.get("kind", "")
-    called.setdefault("singular", kind.lower())
-    called.setdefault("listKind", f"{kind}List")
+    if kind:
+        fill(called, singular=kind.lower(), listKind=f"{kind}List")
     conversion = spec.setdefault("conversion", {"strategy": "None"})
     service = ((conversion.get("webhook") or {}).get("clientConfig") or {}).get("service")
     if service is not None:
@@ -49,6 +53,13 @@ def complete_definition(new: dict[str, JSON], old: dict[str, JSON] | None) -> No
 
 def _no_status() -> dict[str, JSON]:
     return {"conditions": None, "acceptedNames": {"plural": "", "kind": ""}, "storedVersions": None}
+
+
+def definition_warnings(new: dict[str, JSON]) -> Iterator[str]:
+    """Tell of what is allowed and does nothing: formats that are not known."""
+    for version in new["spec"]["versions"] or ():
+        schema = (version.get("schema") or {}).get("openAPIV3Schema") or {}
+        yield from (f'unrecognized format "{name}"' for name in unknown_formats(schema))
 
 
 # -- validation ------------------------------------------------------------------------------------------------
@@ -79,6 +90,9 @@ def _spec(spec: Mapping[str, JSON]) -> Iterator[Cause]:
     yield from _per_version(versions, "additionalPrinterColumns", "spec.additionalPrinterColumns", _columns)
     yield from _per_version(versions, "selectableFields", "spec.selectableFields", _selectable)
     yield from _conversion(spec["conversion"])
+    if spec.get("preserveUnknownFields"):
+        why = "set x-kubernetes-preserve-unknown-fields to true in spec.versions[*].schema instead"
+        yield invalid_value("spec.preserveUnknownFields", True, f"cannot set to true, {why}")
 
 
 def _group(group: str) -> Iterator[Cause]:
@@ -93,19 +107,35 @@ def _group(group: str) -> Iterator[Cause]:
 def _versions(versions: list[dict[str, JSON]]) -> Iterator[Cause]:
     shared = _shared(versions)
     for index, version in enumerate(versions):
-        if not (version.get("schema") or {}).get("openAPIV3Schema"):
+        if (version.get("schema") or {}).get("openAPIV3Schema") is None:
             yield required(f"spec.versions[{index}].schema.openAPIV3Schema")
     for index, version in enumerate(versions):
         if complaints := names.label_1035(version["name"]):
             yield invalid_value(f"spec.versions[{index}].name", version["name"], ",".join(complaints))
-        if version.get("deprecationWarning") is not None and not version.get("deprecated"):
-            why = "can only be set for deprecated versions"
-            yield invalid_value(f"spec.versions[{index}].deprecationWarning", version["deprecationWarning"], why)
+        yield from _warning(version, f"spec.versions[{index}].deprecationWarning")
+    if versions and versions[0]["name"] and (complaints := names.label_1035(versions[0]["name"])):
+        yield invalid_value("spec.version", versions[0]["name"], ",".join(complaints))
     if len({each["name"] for each in versions}) != len(versions):
         yield invalid_value("spec.versions", _as_go(versions, shared), "must contain unique version names")
     if sum(bool(each.get("storage")) for each in versions) != 1:
         why = "must have exactly one version marked as storage version"
         yield invalid_value("spec.versions", _as_go(versions, shared), why)
+
+
+def _warning(version: Mapping[str, JSON], where: str) -> Iterator[Cause]:
+    text = version.get("deprecationWarning")
+    if text is None:
+        return
+    if not version.get("deprecated"):
+        yield invalid_value(where, text, "can only be set for deprecated versions")
+    if len(text) > LONGEST_WARNING:
+        yield invalid_value(where, text, f"must be <= {LONGEST_WARNING} characters long")
+    if not text:
+        yield invalid_value(where, text, "must not be an empty string")
+    index = next((index for index, each in enumerate(text) if not each.isprintable()), None)
+    if index is not None:
+        why = f"must only contain printable UTF-8 characters; non-printable character found at index {index}"
+        yield Cause("FieldValueInvalid", f"Invalid value: {json.dumps(text)}: {why}", where)  # a pointer, shown as JSON
 
 
 def _shared(versions: list[dict[str, JSON]]) -> frozenset[str]:
@@ -149,7 +179,7 @@ def _per_version(versions: list[dict[str, JSON]], key: str, common: str, check: 
 
 def _schema(schema: Mapping[str, JSON], path: str, version: Mapping[str, JSON]) -> Iterable[Cause]:
     text = schema.get("openAPIV3Schema")
-    return validate_schema(text, f"{path}.openAPIV3Schema") if text else ()
+    return validate_schema(text, f"{path}.openAPIV3Schema") if text is not None else ()
 
 
 def _subresources(found: Mapping[str, JSON], path: str, version: Mapping[str, JSON]) -> Iterator[Cause]:
@@ -193,26 +223,37 @@ def _columns(found: list[Mapping[str, JSON]], path: str, version: Mapping[str, J
 
 
 def _selectable(found: list[Mapping[str, JSON]], path: str, version: Mapping[str, JSON]) -> Iterator[Cause]:
+    if len(found) > MOST_SELECTABLE:
+        why = f"Too many: {len(found)}: must have at most {MOST_SELECTABLE} items"
+        yield Cause("FieldValueTooMany", why, path)
     seen: set[str] = set()
     for index, each in enumerate(found):
         text, where = each.get("jsonPath", ""), f"{path}[{index}].jsonPath"
-        way = steps(text)
         if not text:
             yield required(where)
-        elif way is None or not text.startswith(".") or any(isinstance(step, int) for step in way):
-            yield invalid_value(where, text, "is an invalid path: must be a simple path of fields, without arrays")
-        elif _type_at(version, way) not in ("string", "boolean", "integer"):
-            yield invalid_value(where, text, "must point to a field of type string, boolean or integer")
+        elif why := _unselectable(text, version):
+            yield invalid_value(where, text, why)
         elif text in seen:
             yield Cause("FieldValueDuplicate", f"Duplicate value: {quoted(text)}", where)
         seen.add(text)
 
 
-def _type_at(version: Mapping[str, JSON], way: tuple[str | int, ...]) -> JSON:
+def _unselectable(text: str, version: Mapping[str, JSON]) -> str:
+    """Say why a path is no selectable field, "" when it is one."""
+    if not text.startswith((".", "[")):
+        return f"is an invalid path: expected [ or . but got: {text.partition('.')[0]}"
+    way = steps(text)
+    if way is None or any(isinstance(step, int) for step in way):
+        return "is an invalid path: array notation is not allowed"
     schema: JSON = (version.get("schema") or {}).get("openAPIV3Schema") or {}
     for step in way:
-        schema = (schema.get("properties") or {}).get(step) or {}
-    return schema.get("type")
+        schema = (schema.get("properties") or {}).get(step)
+        if schema is None or way[0] == "metadata":
+            return "is an invalid path: does not refer to a valid field"
+    if schema.get("type") not in ("string", "boolean", "integer"):
+        allowed = "Enum string fields and strings with formats are allowed."
+        return f"must point to a field of type string, boolean or integer. {allowed}"
+    return ""
 
 
 def _called(called: Mapping[str, JSON]) -> Iterator[Cause]:

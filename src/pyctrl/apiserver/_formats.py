@@ -22,6 +22,15 @@ def is_of_format(name: str, text: str) -> bool:
     return check is None or check(text)
 
 
+def is_known_format(name: str, kind: str) -> bool:
+    """Say whether kube-apiserver knows a format for values of a type; it warns of those that it does not."""
+    if kind == "integer":
+        return name in ("int32", "int64")
+    if kind == "number":
+        return name in ("float", "double", "int32", "int64")
+    return name.replace("-", "") in _FORMATS or name in ("k8s-short-name", "k8s-long-name")
+
+
 def _matches(pattern: str, flags: int = 0) -> Callable[[str], bool]:
     whole = re.compile(pattern, flags).fullmatch
     return lambda text: whole(text) is not None

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TypeAlias
 
-from ._answers import Cause, field_forbidden, invalid_value, required, shown, unsupported
+from ._answers import Cause, field_forbidden, invalid_value, required, unsupported
 from ._defaulting import copied
+from ._formats import is_known_format
 from ._pruning import prune
+from ._regexp import pattern_error
 from ._schema import JSON, compile_structural
 from ._validation import validate
 
@@ -34,6 +36,7 @@ _NESTED = {  # what only the structural part of a schema may say -> how it is co
     "x-kubernetes-map-type": "must be undefined to be structural",
     "x-kubernetes-validations": "must be empty to be structural",
 }
+_POINTERS = ("default", "additionalProperties")  # which are there also when they are empty
 _INT_OR_STRING = [{"type": "integer"}, {"type": "string"}]
 
 
@@ -47,7 +50,7 @@ def validate_schema(schema: Schema, path: str) -> list[Cause]:
     structural = sorted(set(_structure(schema, "root", path)), key=lambda cause: f"{cause.field}: {cause.message}")
     if structural:
         return [*causes, *structural]
-    return causes or _uncompiled(schema, path) or list(_defaults(schema, path))
+    return causes or _uncompiled(schema, path) or list(_defaults(schema, path, "root"))
 
 
 def _uncompiled(schema: Schema, path: str) -> list[Cause]:
@@ -56,6 +59,15 @@ def _uncompiled(schema: Schema, path: str) -> list[Cause]:
     from ._cel import uncompiled_rules  # most definitions have no rules
 
     return uncompiled_rules(schema, path)
+
+
+def unknown_formats(schema: Schema) -> Iterator[str]:
+    """Give the formats that the server does not check, which may be misspelled."""
+    name = schema.get("format")
+    if name and not is_known_format(name, schema.get("type", "")):
+        yield name
+    for each, _ in _below(schema, ""):
+        yield from unknown_formats(each)
 
 
 def _below(schema: Schema, path: str) -> Iterator[tuple[Schema, str]]:
@@ -91,15 +103,19 @@ def _openapi(schema: Schema, path: str, *, is_root: bool = False) -> Iterator[Ca
         from ._cel import written_rules  # most definitions have no rules
 
         yield from written_rules(schema, path)
+    if why := pattern_error(schema.get("pattern") or ""):
+        yield invalid_value(
+            f"{path}.pattern", schema["pattern"], f"must be a valid regular expression, but isn't: {why}"
+        )
     for key in _UNSUPPORTED:
         if schema.get(key):
             yield field_forbidden(f"{path}.{key}", f"{key} is not supported")
     kind = schema.get("type")
+    if kind and kind not in TYPES:
+        yield unsupported(f"{path}.type", kind, TYPES)
     if kind == "null":
         why = "type cannot be set to null, use nullable as an alternative"
         yield field_forbidden(f"{path}.type", why)
-    elif kind and kind not in TYPES:
-        yield unsupported(f"{path}.type", kind, TYPES)
     if isinstance(schema.get("items"), list):
         yield field_forbidden(f"{path}.items", "items must be a schema object and not an array")
 
@@ -114,7 +130,7 @@ def _extensions(schema: Schema, path: str) -> Iterator[Cause]:
         why = "must be map if x-kubernetes-list-map-keys is non-empty"
         where = f"{path}.x-kubernetes-list-type"
         yield invalid_value(where, list_type, why) if list_type else required(where, why)
-    if list_type == "set":
+    if list_type == "set" and schema.get("type") == "array":
         yield from _set_items(schema, path)
     elif list_type == "map":
         yield from _map_items(schema, path)
@@ -139,10 +155,9 @@ def _set_items(schema: Schema, path: str) -> Iterator[Cause]:
     if items.get("nullable"):
         yield field_forbidden(f"{path}.items.nullable", "cannot be nullable when x-kubernetes-list-type is set")
     key = {"object": "x-kubernetes-map-type", "array": "x-kubernetes-list-type"}.get(items.get("type", ""))
-    if key and items.get(key) != "atomic":
+    if key and items.get(key) != "atomic" and (key in items or key == "x-kubernetes-map-type"):  # lists are atomic
         why = "must be atomic as item of a list with x-kubernetes-list-type=set"
-        where = f"{path}.items.{key}"
-        yield invalid_value(where, items[key], why) if items.get(key) else required(where, why)
+        yield invalid_value(f"{path}.items.{key}", items.get(key), why)
 
 
 def _map_items(schema: Schema, path: str) -> Iterator[Cause]:
@@ -158,10 +173,10 @@ def _map_items(schema: Schema, path: str) -> Iterator[Cause]:
         why = "must be object if parent array's x-kubernetes-list-type is map"
         yield invalid_value(f"{path}.items.type", items.get("type", ""), why)
         return
-    for key in keys:
-        yield from _map_key(items, key, keys, path)
     if len(set(keys)) != len(keys):
         yield invalid_value(where, keys, "must not contain duplicate entries")
+    for key in keys:
+        yield from _map_key(items, key, keys, path)
 
 
 def _map_key(items: Schema, key: str, keys: list[str], path: str) -> Iterator[Cause]:
@@ -210,8 +225,6 @@ def _type(schema: Schema, level: str, path: str) -> Iterator[Cause]:
         yield invalid_value(where, kind, why) if kind else required(where, why)
     elif not kind and not either and not preserve:
         yield required(where, _EMPTY_AT[level])
-    elif kind and either:
-        yield invalid_value(where, kind, "must be empty if x-kubernetes-int-or-string is true")
     if either and preserve:
         why = "must be false if x-kubernetes-int-or-string is true"
         yield invalid_value(f"{path}.x-kubernetes-preserve-unknown-fields", True, why)
@@ -255,41 +268,38 @@ def _nested_parts(schema: Schema, path: str) -> Iterator[Cause]:
 
 def _nested(branch: Schema, structure: Schema, path: str) -> Iterator[Cause]:
     for key, why in _NESTED.items():
-        if branch.get(key):
+        if branch.get(key) or (key in _POINTERS and branch.get(key) is not None):
             yield field_forbidden(f"{path}.{key}", why)
     for key, each in (branch.get("properties") or {}).items():
         where = f"{path}.properties[{key}]"
         inner = (structure.get("properties") or {}).get(key)
         if key == "metadata":
             yield field_forbidden(where, "must not be specified in a nested context")
-        elif inner is None:
-            yield required(_structural_path(where), f"because it is defined in {where}")
         else:
-            yield from _nested(each, inner, where)
+            yield from _nested(each, inner or {}, where)
     if isinstance(branch.get("items"), Mapping) and isinstance(structure.get("items"), Mapping):
         yield from _nested(branch["items"], structure["items"], f"{path}.items")
     for each, where in _below({key: branch[key] for key in ("not", "allOf", "anyOf", "oneOf") if key in branch}, path):
         yield from _nested(each, structure, where)
 
 
-def _structural_path(path: str) -> str:
-    """Where the structural part would have to define what a branch names."""
-    parts = path.split(".")
-    return ".".join(part for part in parts if part != "not" and not part.startswith(("allOf[", "anyOf[", "oneOf[")))
-
-
 # -- defaults --------------------------------------------------------------------------------------------------
 
 
-def _defaults(schema: Schema, path: str) -> Iterator[Cause]:
-    """A default is a valid, pruned value of its place."""
+def _defaults(schema: Schema, path: str, level: str = "field") -> Iterator[Cause]:
+    """A default is a valid, pruned value of its place; nothing in the metadata of the object itself has one."""
     default = schema.get("default")
-    if default is not None:
+    if default is not None and level == "metadata":
+        yield field_forbidden(f"{path}.default", "must not be set in top-level metadata")
+    elif default is not None:
         node = compile_structural(schema)
         unknown: list[str] = []
         prune(node, copied(default), unknown, lambda metadata, _path, _unknown: metadata, is_object=False)
         if unknown:
-            yield invalid_value(f"{path}.default", default, f"must be pruned: unknown fields {shown(unknown)}")
+            yield invalid_value(f"{path}.default", default, "must not have unknown fields")
         yield from validate(node, default, f"{path}.default")
+        if level == "root":
+            yield from (required(f"{path}.default.{key}") for key in ("apiVersion", "kind") if not default.get(key))
     for each, where in _below(schema, path):
-        yield from _defaults(each, where)
+        is_metadata = level == "metadata" or (level == "root" and where == f"{path}.properties[metadata]")
+        yield from _defaults(each, where, "metadata" if is_metadata else "field")

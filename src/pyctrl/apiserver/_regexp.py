@@ -1,0 +1,159 @@
+"""What is wrong with a regular expression, in the words of Go's `regexp/syntax`, whose grammar patterns have."""
+
+from __future__ import annotations
+
+import re
+
+MOST_REPEATS = 1000  # Go's limit for {n,m}
+
+_GROUP = re.compile(r"\(\?(?:P?<[A-Za-z_][A-Za-z0-9_]*>|[imsU]*(?:-[imsU]+)?[:)])")
+_REPEAT = re.compile(r"\{(\d+)(?:(,)(\d*))?\}")
+_ESCAPES = frozenset("AbBzCQEdDsSwWafnrtvx01234567pP")
+_UNICODE = re.compile(r"\\[pP](?:\{\^?[A-Za-z_]+\}|[A-Z])")
+_NAMED_CLASS = re.compile(r"\[:\^?(\w*):\]")
+_NAMES = frozenset(
+    (
+        *("alnum", "alpha", "ascii", "blank", "cntrl", "digit", "graph"),
+        *("lower", "print", "punct", "space", "upper", "word", "xdigit"),
+    )
+)
+
+
+class _Wrong(Exception):
+    """What is wrong, and with which part of the expression."""
+
+
+def pattern_error(text: str) -> str:
+    """Say why an expression cannot be compiled; "" when it can."""
+    try:
+        _Scanner(text).scan()
+    except _Wrong as wrong:
+        what, part = wrong.args
+        return f"error parsing regexp: {what}: `{part}`"
+    return ""
+
+
+class _Scanner:
+    """Goes over an expression once, keeping only what its grammar needs: how deep it is, and what may be repeated."""
+
+    def __init__(self, text: str) -> None:
+        self.text, self.at, self.depth = text, 0, 0
+        self.repeatable = False  # whether a repetition may follow
+        self.operator = ""  # the repetition just before, which may not be repeated
+
+    def scan(self) -> None:
+        """Go over all of it."""
+        while self.at < len(self.text):
+            self._step(self.text[self.at])
+        if self.depth:
+            raise _Wrong("missing closing )", self.text)
+
+    def _step(self, char: str) -> None:
+        if char in "*+?":
+            self._repeat(char)
+        elif char == "{" and (found := _REPEAT.match(self.text, self.at)):
+            self._repeat(found[0], found)
+        elif char == "(":
+            self._open()
+        elif char == ")":
+            if not self.depth:
+                raise _Wrong("unexpected )", self.text)
+            self.depth -= 1
+            self._take(1)
+        elif char == "|":
+            self._take(1, repeatable=False)
+        else:
+            self._take(self._class() if char == "[" else self._escape() if char == "\\" else 1)
+
+    def _take(self, count: int, *, repeatable: bool = True) -> None:
+        self.at += count
+        self.repeatable, self.operator = repeatable, ""
+
+    def _open(self) -> None:
+        count = 1
+        if self.text.startswith("(?", self.at):
+            found = _GROUP.match(self.text, self.at)
+            if found is None:
+                raise self._bad_group()
+            count = len(found[0])
+            if found[0].endswith(")"):
+                self._take(count, repeatable=False)  # flags only
+                return
+        self.depth += 1
+        self._take(count, repeatable=False)
+
+    def _bad_group(self) -> _Wrong:
+        rest = self.text[self.at :]
+        if rest.startswith(("(?P<", "(?<")):
+            end = rest.find(")" if rest.startswith(("(?<!", "(?<=")) else ">")
+            return _Wrong("invalid named capture", rest if end < 0 else rest[: end + 1])
+        return _Wrong("invalid or unsupported Perl syntax", rest[:3])
+
+    def _repeat(self, operator: str, counted: re.Match[str] | None = None) -> None:
+        if self.operator and operator != "?":
+            raise _Wrong("invalid nested repetition operator", self.operator + operator)
+        if self.operator.endswith("?") and len(self.operator) > 1:
+            raise _Wrong("invalid nested repetition operator", self.operator + operator)
+        if not self.repeatable and not self.operator:
+            raise _Wrong("missing argument to repetition operator", operator)
+        if counted is not None and _is_too_much(counted):
+            raise _Wrong("invalid repeat count", operator)
+        self.at += len(operator)
+        self.operator, self.repeatable = self.operator + operator, False
+
+    def _escape(self) -> int:
+        """Give the length of an escape."""
+        rest = self.text[self.at :]
+        if len(rest) == 1:
+            raise _Wrong("trailing backslash at end of expression", "")
+        if rest[1] in "pP":
+            found = _UNICODE.match(rest)
+            if found is None:
+                raise _Wrong("invalid character class range", rest[:3])
+            return len(found[0])  # whether Unicode has the class is not looked up: unknown ones pass
+        if rest[1] == "Q":
+            end = rest.find("\\E")
+            return len(rest) if end < 0 else end + 2
+        if rest[1].isalnum() and rest[1].isascii() and rest[1] not in _ESCAPES:
+            raise _Wrong("invalid escape sequence", rest[:2])
+        if rest[1] in "1234567" and not rest[2:3].isdigit():
+            raise _Wrong("invalid escape sequence", rest[:2])
+        return 2
+
+    def _class(self) -> int:
+        """Give the length of a class in brackets."""
+        start = self.at
+        at = start + (2 if self.text.startswith("[^", start) else 1)
+        is_first, low = True, ""
+        while True:
+            if at >= len(self.text):
+                raise _Wrong("missing closing ]", self.text[start:])
+            if self.text[at] == "]" and not is_first:
+                return at + 1 - start
+            is_first = False
+            count, char = self._member(at)
+            if low and char and char < low[0]:
+                raise _Wrong("invalid character class range", f"{low[0]}-{char}")
+            at += count
+            low = ""
+            if char and self.text.startswith("-", at) and not self.text.startswith("-]", at):
+                low, at = char + "-", at + 1
+
+    def _member(self, at: int) -> tuple[int, str]:
+        """Give the length of one member of a class, and the character that it is, "" when it is more."""
+        if named := _NAMED_CLASS.match(self.text, at):
+            if named[1] not in _NAMES:
+                raise _Wrong("invalid character class range", named[0])
+            return len(named[0]), ""
+        if self.text[at] != "\\":
+            return 1, self.text[at]
+        self.at, before = at, self.at
+        count = self._escape()
+        self.at = before
+        escaped = self.text[at + 1]
+        return count, "" if escaped.isalnum() else escaped
+
+
+def _is_too_much(counted: re.Match[str]) -> bool:
+    low, high = int(counted[1]), int(counted[3] or counted[1])
+    return max(low, high) > MOST_REPEATS or high < low
