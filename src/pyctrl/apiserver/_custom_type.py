@@ -93,7 +93,7 @@ class CustomType:
         """Fill in the defaults; whether nothing more is to be done to the object, and nothing is wrong with it."""
         if self._settle is None:
             self._settle = compile_object(self.schema)
-        return self._settle(obj) and not any(self._validate_scale(obj))
+        return self._settle(obj) is not None and not any(self._validate_scale(obj))
 
     @property
     def rules(self) -> KindRules | None:

@@ -28,6 +28,9 @@ def field(name: str) -> str:
 def item(node: Node, index: int, value: JSON) -> str:
     """Give the path element of an item of a list that is a set or a map by keys."""
     if node.list_type == "map":
+        name = node.map_keys[0]
+        if len(node.map_keys) == 1 and type(value) is dict and type(value.get(name)) is str:
+            return f'k:{{"{name}":{_compact(value[name])}}}'  # most: said once more below for all others
         key = list_key(value, node.map_keys, node.items)
         if key is not None:
             pairs = sorted(zip(node.map_keys, key, strict=True))
@@ -198,11 +201,11 @@ def everything(node: Node | None, value: JSON) -> Fields:
     """Give every field of a value, all the way, objects and items themselves included: what adding it adds."""
     if type(value) is list:
         pairs = _items(node, value) if node is not None else iter(())
-        return {element: _added(node.items if node is not None else None, each) for element, each in pairs}
+        return {element: whole(node.items if node is not None else None, each) for element, each in pairs}
     found: Fields = {}
     for key, each in value.items():
         if type(each) is dict or type(each) is list:
-            found["f:" + key] = _added(node.child(key) if node is not None else None, each)
+            found["f:" + key] = whole(node.child(key) if node is not None else None, each)
         else:  # most: a scalar has nothing below, whatever the schema says
             found["f:" + key] = _NOTHING_BELOW
     return found
@@ -211,7 +214,8 @@ def everything(node: Node | None, value: JSON) -> Fields:
 _NOTHING_BELOW: Fields = {}  # shared: sets are values
 
 
-def _added(node: Node | None, value: JSON) -> Fields:
+def whole(node: Node | None, value: JSON) -> Fields:
+    """Give what is below a value that is there as a whole: itself, and every field of it."""
     if value and is_granular(node, value):
         return {**_SELF, **everything(node, value)}
     return _NOTHING_BELOW
@@ -241,7 +245,7 @@ def _compare(node: Node | None, old: JSON, new: JSON, added: Fields, removed: Fi
     ours, theirs = _parts(node, old), _parts(node, new)
     for key, (child, value) in theirs.items():
         if key not in ours:
-            added[key] = _added(child, value)
+            added[key] = whole(child, value)
             continue
         before = ours[key][1]
         if before is value or (before == value and type(before) is type(value)):
@@ -256,7 +260,7 @@ def _compare(node: Node | None, old: JSON, new: JSON, added: Fields, removed: Fi
             modified[key] = {}
     for key, (child, value) in ours.items():
         if key not in theirs:
-            removed[key] = _added(child, value)
+            removed[key] = whole(child, value)
 
 
 def _splits(node: Node | None, old: JSON, new: JSON) -> bool:
