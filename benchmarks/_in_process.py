@@ -193,4 +193,3 @@ class _ListMeta(msgspec.Struct):
 
 class _Page(msgspec.Struct):
     metadata: _ListMeta
-

@@ -95,7 +95,7 @@ class BuiltinType:
         obj["kind"], obj["apiVersion"] = self.kind, self.api_version
         self.strategy.default(obj)
 
-    def prepare_create(self, obj: dict[str, JSON], *, warnings: list[str]) -> None:
+    def prepare_create(self, obj: dict[str, JSON], *, warnings: list[str], is_valid: bool = False) -> None:
         """Strip what only the server writes, decide what it decides, and check."""
         strategy, metadata = self.strategy, obj["metadata"]
         if self.has_generation:

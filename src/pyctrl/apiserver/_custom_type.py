@@ -11,6 +11,7 @@ from . import _names as names
 from ._compiled import Settle, compile_object
 from ._components import Components
 from ._defaulting import apply_defaults, prune_nulls
+from ._fieldset import Fields
 from ._metadata import finalizer_warnings, validate_labels, validate_metadata, validate_metadata_update
 from ._paths import value_at
 from ._pruning import prune
@@ -89,11 +90,11 @@ class CustomType:
             node.properties.setdefault("kind", Node(type="string"))
         return self._schema
 
-    def _settles(self, obj: dict[str, JSON]) -> bool:
-        """Fill in the defaults; whether nothing more is to be done to the object, and nothing is wrong with it."""
+    def _settled(self, obj: dict[str, JSON]) -> Fields | None:
+        """Fill in the defaults; if nothing more is to be done, and nothing is wrong, give the fields of the object."""
         if self._settle is None:
             self._settle = compile_object(self.schema)
-        return self._settle(obj) is not None and not any(self._validate_scale(obj))
+        return None if any(self._validate_scale(obj)) else self._settle(obj)
 
     @property
     def rules(self) -> KindRules | None:
@@ -119,21 +120,22 @@ class CustomType:
 
     def decode(
         self, obj: dict[str, JSON], *, field_validation: str, warnings: list[str], duplicates: Sequence[str] = ()
-    ) -> None:
+    ) -> Fields | None:
         """Read metadata as its Go type does, drop what the schema does not know, and fill defaults."""
         unknown: list[str] = []
         schema = self.schema
         try:
             obj["metadata"] = self._read_metadata(obj.get("metadata") or {}, "metadata", unknown)
-            is_settled = self._settles(obj)
-            if not is_settled:
+            fields = self._settled(obj)
+            if fields is None:
                 prune(schema, obj, unknown, self._read_metadata)
         except DecodeFailed as failed:
             raise answers.Unfit(self.kind, self.version, str(failed)) from failed
         report_unknown(self.kind, self.version, unknown, duplicates, field_validation, warnings)
-        if not is_settled:
+        if fields is None:
             self._fill(schema, obj)
         obj["kind"], obj["apiVersion"] = self.kind, self.api_version
+        return fields
 
     def _fill(self, schema: Node, obj: dict[str, JSON]) -> None:
         metadata = obj.pop("metadata")
@@ -147,16 +149,16 @@ class CustomType:
         unknown.extend(f"{path}.{each}" for each in found)
         return read
 
-    def prepare_create(self, obj: dict[str, JSON], *, warnings: list[str]) -> None:
+    def prepare_create(self, obj: dict[str, JSON], *, warnings: list[str], is_valid: bool = False) -> None:
         """Strip what only the server writes, and check."""
         metadata = obj["metadata"]
-        if "status" in self.subresources:
-            obj.pop("status", None)
+        if "status" in self.subresources and obj.pop("status", None) is not None:
+            is_valid = False  # it may have been required
         metadata["generation"] = 1
         causes = validate_metadata(
             metadata, namespaced=self.namespaced, name_rule=names.subdomain, standard_finalizers=False
         )
-        causes += self.validate(obj, None)
+        causes += self.validate(obj, None, is_settled=is_valid)
         self._refuse(obj, [*causes, *self._broken_rules(obj, None, causes)])
         warnings.extend(finalizer_warnings(metadata, None))
 
@@ -176,10 +178,14 @@ class CustomType:
         self._refuse(new, [*causes, *self._broken_rules(new, old, causes)])
         warnings.extend(finalizer_warnings(new["metadata"], old["metadata"]))
 
-    def validate(self, obj: dict[str, JSON], old: dict[str, JSON] | None) -> list[answers.Cause]:
-        """Check the object, which replaces `old`, against the schema: values, scale, embedded objects, list types."""
-        if self._settles(obj):
-            return []
+    def validate(
+        self, obj: dict[str, JSON], old: dict[str, JSON] | None, *, is_settled: bool = False
+    ) -> list[answers.Cause]:
+        """Check the object, which replaces `old`, against the schema; that may have been done when it was decoded."""
+        return [] if is_settled or self._settled(obj) is not None else self._schema_causes(obj, old)
+
+    def _schema_causes(self, obj: dict[str, JSON], old: dict[str, JSON] | None) -> list[answers.Cause]:
+        """Give what is wrong with values, scale, embedded objects, list types."""
         schema = self.schema
         metadata = obj.pop("metadata")
         causes = validate(schema, obj)

@@ -157,14 +157,18 @@ def track(
     api_version: str,
     subresource: str | None,
     type: ResourceType,
+    sent: Fields | None = None,
 ) -> None:
     """Note in `new` who changed what from `old`, for every write but an apply.
 
     Call it when the object is decoded and defaulted, before the server adds its own decisions, which nobody owns.
+
+    Args:
+        sent: All fields of `new` but its metadata's, if somebody has found them out; only for what is created.
     """
     who = Manager(name=manager, operation=operation, api_version=api_version, subresource=subresource or "")
     if old is None and "managedFields" not in new["metadata"]:
-        added, _ = _difference(new, None, type, subresource)
+        added, _ = _difference(new, None, type, subresource, sent)
         if added:
             new["metadata"]["managedFields"] = [_written(Entry(manager=who, fields=added, time=now()))]
         return
@@ -181,19 +185,27 @@ def track(
 
 
 def _difference(
-    new: Mapping[str, JSON], old: Mapping[str, JSON] | None, type: ResourceType, subresource: str | None
+    new: Mapping[str, JSON],
+    old: Mapping[str, JSON] | None,
+    type: ResourceType,
+    subresource: str | None,
+    sent: Fields | None = None,
 ) -> tuple[Fields, Fields]:
     """Give the fields that came or changed, and those that went, as far as this door may change and own them."""
     reset = reset_fields(type, subresource)
     if old is None and not type.blank():
         metadata = {key: value for key, value in new["metadata"].items() if f"f:{key}" not in _NO_METADATA}
-        wish = {key: value for key, value in new.items() if key not in ("apiVersion", "kind", "metadata")}
-        added = everything(type.schema, wish)
+        added = _content(new, type) if sent is None else {**sent}
         if metadata:
             added["f:metadata"] = everything(type.schema.properties["metadata"], metadata)
         return without(added, reset), {}
     comparison = Comparison(type.schema, type.blank() if old is None else _unmanaged(old), new)
     return owned(without(comparison.changed, reset)), without(comparison.removed, reset)
+
+
+def _content(new: Mapping[str, JSON], type: ResourceType) -> Fields:
+    wish = {key: value for key, value in new.items() if key not in ("apiVersion", "kind", "metadata")}
+    return everything(type.schema, wish)
 
 
 def _believed(

@@ -12,6 +12,7 @@ from ._forms import Form
 
 if TYPE_CHECKING:
     from ._authentication import User
+    from ._fieldset import Fields
     from ._resources import ResourceType
 
 
@@ -142,6 +143,7 @@ class Request:
     form: Form
     warnings: list[str] = field(default_factory=list)
     annotations: dict[str, str] = field(default_factory=dict)  # of the audit event
+    sent_fields: Fields | None = None  # of the object that was decoded last, when nothing is wrong with it
     may_wait: bool = True  # False when the answer is wanted at once
 
     def must_wait(self, what: str) -> None:

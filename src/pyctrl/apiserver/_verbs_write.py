@@ -92,7 +92,8 @@ class Writes:
         self._name(request, obj["metadata"])
         attributes.name = obj["metadata"].get("name", "")
         begin_life(obj["metadata"], self._backend.random)
-        request.resource.prepare_create(obj, warnings=request.warnings)
+        is_valid = request.sent_fields is not None and not attributes.is_changed_outside
+        request.resource.prepare_create(obj, warnings=request.warnings, is_valid=is_valid)
         self._backend.check_create(request)
         await admission.validate(attributes)
         return self._store_new(request, obj, options)
@@ -298,12 +299,15 @@ class Writes:
             api_version=api_version(request.resource),
             subresource=request.target.subresource or None,
             type=request.resource,
+            sent=request.sent_fields,
         )
 
 
 def _decode(obj: dict[str, Any], request: Request, options: WriteOptions, duplicates: list[str]) -> None:
     validation, warnings = options.field_validation, request.warnings
-    request.resource.decode(obj, field_validation=validation, warnings=warnings, duplicates=duplicates)
+    resource = request.resource
+    fields = resource.decode(obj, field_validation=validation, warnings=warnings, duplicates=duplicates)
+    request.sent_fields = fields
 
 
 def _checked_patch(request: Request) -> tuple[dict[str, Any], dict[str, Any]]:

@@ -59,6 +59,7 @@ class Attributes:
     options: WriteOptions | DeleteOptions
     own_kind: Kind | None = None  # of a sub-resource; None is the resource's
     reinvocation: Reinvocation = field(default_factory=Reinvocation)
+    is_changed_outside: bool = False  # or may be: webhooks were asked
 
     @property
     def resource(self) -> ResourceType:

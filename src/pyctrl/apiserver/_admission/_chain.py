@@ -16,7 +16,10 @@ class Plugin(Protocol):
         ...
 
     def mutate(self, attributes: Attributes) -> None:
-        """Change the object, or refuse. It is decoded and defaulted; its kind has not checked it yet."""
+        """Change the object, or refuse. It is decoded and defaulted; its kind has not checked it yet.
+
+        A custom resource may not be changed here, whose schema may have been checked before.
+        """
         ...
 
     def validate(self, attributes: Attributes) -> None:
@@ -71,6 +74,7 @@ class Admission:
             plugin.mutate(attributes)
         for remote in self._remotes:
             if not remote.is_idle:
+                attributes.is_changed_outside = True
                 await remote.mutate(attributes)
 
     async def validate(self, attributes: Attributes) -> None:
