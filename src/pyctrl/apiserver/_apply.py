@@ -26,8 +26,9 @@ from ._fieldset import (
     with_named_fields,
     without,
 )
+from ._identity import timestamp
 from ._last_applied import conceded
-from ._managed_fields import Entry, Managed, Manager, now, owned, reset_fields
+from ._managed_fields import Entry, Managed, Manager, owned, reset_fields
 from ._schema import JSON, Node
 
 if TYPE_CHECKING:
@@ -66,7 +67,7 @@ def apply_patch(
     allowed = conceded(node, before, field_manager) if live is not None and not force else {}
     _settle(managed, who, Comparison(node, before, new), reset, allowed, force=force)
     if live is None or new != before:
-        managed.put(who, stated, now())
+        managed.put(who, stated, timestamp())
     managed.write(new.setdefault("metadata", {}))
     return new
 
@@ -84,7 +85,7 @@ def _managed_before(live: Mapping[str, JSON] | None, type: ResourceType) -> Mana
     if not managed.entries:
         everything = owned(Comparison(type.schema, type.blank(), _unmanaged(live)).changed)
         manager = Manager(name=BEFORE_FIRST_APPLY, operation="Update", api_version=type.api_version, subresource="")
-        managed.put(manager, everything, now())
+        managed.put(manager, everything, timestamp())
     return managed
 
 

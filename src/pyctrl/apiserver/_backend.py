@@ -75,6 +75,8 @@ def check_typed(obj: dict[str, Any], resource: ResourceType, body: bytes) -> Non
     """Refuse the body of a custom resource that leaves out its kind or version; built-in ones may."""
     if not is_custom(resource):
         return
+    if obj.get("kind") and obj.get("apiVersion"):
+        return
     shown = body.decode("utf-8", "replace")
     if not obj.get("kind"):
         raise unrecognized(resource.kind, f"Object 'Kind' is missing in '{shown}'", body)

@@ -43,7 +43,7 @@ class Establishing:
             stored = self._definitions.find("", name)
             if stored is not None:
                 self._settle(stored)
-        for name in sorted(self._terminating):
+        for name in sorted(self._terminating) if self._terminating else ():
             stored = self._definitions.find("", name)
             if stored is not None:
                 self._release(stored)

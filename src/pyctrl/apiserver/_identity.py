@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from random import Random
 from typing import Any
 
@@ -26,9 +26,27 @@ def generated_name(prefix: str, random: Random) -> str:
     return prefix[: _NAME_LIMIT - _SUFFIX] + "".join(random.choices(_ALPHABET, k=_SUFFIX))
 
 
+class _Second:
+    """One second, printed once: every object that is made in it has the same text."""
+
+    def __init__(self) -> None:
+        self._start = self._end = datetime.max.replace(tzinfo=UTC)
+        self._text = ""
+
+    def printed(self, moment: datetime) -> str:
+        if not self._start <= moment < self._end:
+            self._start = moment.astimezone(UTC).replace(microsecond=0)
+            self._end = self._start + timedelta(seconds=1)
+            self._text = self._start.strftime("%Y-%m-%dT%H:%M:%SZ")
+        return self._text
+
+
+_second = _Second()
+
+
 def timestamp(moment: datetime | None = None) -> str:
     """Print a time (the present one) as metadata has it: whole seconds, UTC."""
-    return (moment or now()).astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    return _second.printed(moment or now())
 
 
 _OPTIONAL = frozenset({"controller", "blockOwnerDeletion", "deletionGracePeriodSeconds"})  # pointers: zero is a value

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
-
-from pyctrl import _clock
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
 
 from ._builtin_type import BuiltinType
 from ._fieldset import Comparison, Fields, difference, everything, union, without
+from ._identity import timestamp
 from ._schema import JSON
 
 if TYPE_CHECKING:
@@ -38,11 +37,10 @@ _NEVER_OWNED: Fields = {
         },
     },
 }
-_NO_METADATA = frozenset(_NEVER_OWNED["f:metadata"])
+_NO_METADATA = frozenset(key[2:] for key in _NEVER_OWNED["f:metadata"])
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Manager:
+class Manager(NamedTuple):
     """Who owns fields: a name, how it writes, in which version, through which door."""
 
     name: str
@@ -53,7 +51,7 @@ class Manager:
     def is_same(self, other: Manager) -> bool:
         """Say whether this is the same manager; one that applies stays the same in another version."""
         if self.operation == "Apply":
-            return replace(self, api_version=other.api_version) == other
+            return self._replace(api_version=other.api_version) == other
         return self == other
 
     def __str__(self) -> str:
@@ -108,7 +106,7 @@ class Managed:
     def _merge_old_updaters(self) -> None:
         updaters = sorted((each for each in self.entries if each.manager.operation == "Update"), key=_order)
         for oldest in updaters[: max(0, len(updaters) - UPDATERS)]:
-            bucket = replace(oldest.manager, name=ANCIENT, subresource="")
+            bucket = oldest.manager._replace(name=ANCIENT, subresource="")
             self.entries.remove(oldest)
             earlier = self.find(bucket)
             self.put(bucket, union(earlier.fields if earlier else {}, oldest.fields), oldest.time)
@@ -143,11 +141,6 @@ def _order(entry: Entry) -> tuple[str, str, str, str, str]:
     return manager.operation, entry.time or "", manager.name, manager.api_version, manager.subresource
 
 
-def now() -> str:
-    """The time as managed fields have it."""
-    return f"{_clock.now().isoformat(timespec='seconds')[:19]}Z"
-
-
 def track(
     new: dict[str, JSON],
     old: dict[str, JSON] | None,
@@ -170,7 +163,7 @@ def track(
     if old is None and "managedFields" not in new["metadata"]:
         added, _ = _difference(new, None, type, subresource, sent)
         if added:
-            new["metadata"]["managedFields"] = [_written(Entry(manager=who, fields=added, time=now()))]
+            new["metadata"]["managedFields"] = [_written(Entry(manager=who, fields=added, time=timestamp()))]
         return
     managed = Managed(_believed(new["metadata"], old, is_subresource=bool(subresource)))
     new["metadata"].pop("managedFields", None)
@@ -180,7 +173,7 @@ def track(
         earlier = managed.find(who)
         fields = union(difference(earlier.fields, removed), added) if earlier else added
         if fields:
-            managed.put(who, fields, now() if added else earlier.time if earlier else None)
+            managed.put(who, fields, timestamp() if added else earlier.time if earlier else None)
     managed.write(new["metadata"])
 
 
@@ -194,7 +187,7 @@ def _difference(
     """Give the fields that came or changed, and those that went, as far as this door may change and own them."""
     reset = reset_fields(type, subresource)
     if old is None and not type.blank():
-        metadata = {key: value for key, value in new["metadata"].items() if f"f:{key}" not in _NO_METADATA}
+        metadata = {key: value for key, value in new["metadata"].items() if key not in _NO_METADATA}
         added = _content(new, type) if sent is None else {**sent}
         if metadata:
             added["f:metadata"] = everything(type.schema.properties["metadata"], metadata)

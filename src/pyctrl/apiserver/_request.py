@@ -94,34 +94,32 @@ def verb_of(method: str, target: Target | None, query: Query) -> str:
 class Query:
     """The query parameters of a request; of a repeated one the first counts, as in Go."""
 
-    __slots__ = ("_all",)
+    __slots__ = ("_all", "_first")
 
     def __init__(self, parameters: Sequence[tuple[str, str]]) -> None:
         self._all = parameters
+        self._first = dict(reversed(parameters))
 
     def __iter__(self) -> Iterator[tuple[str, str]]:
         return iter(self._all)
 
     def get(self, name: str) -> str:
         """Give a parameter, "" when it is absent."""
-        for key, value in self._all:
-            if key == name:
-                return value
-        return ""
+        return self._first.get(name, "")
 
     def has(self, name: str) -> bool:
         """Whether a parameter is there at all."""
-        return any(key == name for key, _ in self._all)
+        return name in self._first
 
     def every(self, name: str) -> list[str]:
         """Give all values of a parameter that may be repeated."""
-        return [value for key, value in self._all if key == name]
+        return [value for key, value in self._all if key == name] if name in self._first else []
 
     def flag(self, name: str) -> bool | None:
         """Give a boolean parameter, None when it is absent; Go takes everything but 0 and false as true."""
-        if not self.has(name):
+        if name not in self._first:
             return None
-        return self.get(name).lower() not in ("0", "false")
+        return self._first[name].lower() not in ("0", "false")
 
 
 class MustWait(RuntimeError):
