@@ -182,9 +182,9 @@ class CustomType:
         self, obj: dict[str, JSON], old: dict[str, JSON] | None, *, is_settled: bool = False
     ) -> list[answers.Cause]:
         """Check the object, which replaces `old`, against the schema; that may have been done when it was decoded."""
-        return [] if is_settled or self._settled(obj) is not None else self._schema_causes(obj, old)
+        return [] if is_settled or self._settled(obj) is not None else self._schema_causes(obj)
 
-    def _schema_causes(self, obj: dict[str, JSON], old: dict[str, JSON] | None) -> list[answers.Cause]:
+    def _schema_causes(self, obj: dict[str, JSON]) -> list[answers.Cause]:
         """Give what is wrong with values, scale, embedded objects, list types."""
         schema = self.schema
         metadata = obj.pop("metadata")
