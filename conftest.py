@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import HealthCheck, settings
 from sybil import Sybil
 from sybil.integration.pytest import SybilItem
 from sybil.parsers.markdown import PythonCodeBlockParser, SkipParser
 
 pytest_plugins = ["pytester"]
+
+# A machine that is busy with something else fails no test: Hypothesis does not look at the clock.
+settings.register_profile("pyctrl", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("pyctrl")
 
 pytest_collect_file = Sybil(parsers=[SkipParser(), PythonCodeBlockParser()], patterns=["*.md"]).pytest()
 
