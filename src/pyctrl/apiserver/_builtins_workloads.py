@@ -60,6 +60,7 @@ def default_stateful_set(obj: Object) -> None:
     if strategy["type"] == "RollingUpdate":
         fill(strategy, rollingUpdate={})
         fill(strategy["rollingUpdate"], partition=0)
+        strategy["rollingUpdate"].pop("maxUnavailable", None)  # of a feature that is off by default in 1.36
     for claim in spec.get("volumeClaimTemplates") or ():
         claim.update(kind="PersistentVolumeClaim", apiVersion="v1")
         fill(claim["spec"], volumeMode="Filesystem")
@@ -113,14 +114,18 @@ def complete_daemon_set(new: Object, old: Object | None) -> None:
         annotations[_TEMPLATE_GENERATION] = "1"
         return
     before = int((old["metadata"].get("annotations") or {}).get(_TEMPLATE_GENERATION, "1"))
-    changed = new["spec"] != old["spec"]
+    changed = new["spec"]["template"] != old["spec"]["template"]
     annotations[_TEMPLATE_GENERATION] = str(before + 1 if changed else before)
 
 
 def complete_job(new: Object, old: Object | None) -> None:
     """Give a job a selector of its own, and its pods the labels for it, unless it brings them."""
     spec = new["spec"]
-    if old is not None or spec.get("manualSelector"):
+    if old is not None:
+        return
+    if spec.get("manualSelector"):
+        if not new["metadata"].get("labels") and (given := spec["template"]["metadata"].get("labels")):
+            new["metadata"]["labels"] = dict(given)
         return
     uid, name = new["metadata"].get("uid", ""), new["metadata"].get("name", "")
     labels = spec["template"]["metadata"].setdefault("labels", {})
@@ -251,9 +256,32 @@ def validate_job(new: Object, old: Object | None) -> Iterator[Cause]:
     if spec.get("selector") is None:
         yield required("spec.selector")
     if old is not None:
-        for key in ("completions", "selector", "template", "completionMode"):
+        yield from _job_completions(spec, old["spec"])
+        for key in _IMMUTABLE_OF_JOBS:
             if spec.get(key) != old["spec"].get(key) and not (key == "template" and old["spec"].get("suspend")):
                 yield invalid_value(f"spec.{key}", spec.get(key), "field is immutable")
+
+
+_IMMUTABLE_OF_JOBS = (
+    "selector",
+    "template",
+    "completionMode",
+    "podFailurePolicy",
+    "backoffLimitPerIndex",
+    "managedBy",
+    "successPolicy",
+)
+
+
+def _job_completions(spec: Mapping[str, JSON], old: Mapping[str, JSON]) -> Iterator[Cause]:
+    """Check that only the number of indexes changes, and only together with parallelism."""
+    completions = spec.get("completions")
+    if completions == old.get("completions"):
+        return
+    if spec.get("completionMode") != "Indexed":
+        yield invalid_value("spec.completions", completions, "field is immutable")
+    elif completions is not None and completions != spec.get("parallelism"):
+        yield invalid_value("spec.completions", completions, "can only be modified in tandem with spec.parallelism")
 
 
 def _job_spec(spec: Mapping[str, JSON], path: str) -> Iterator[Cause]:

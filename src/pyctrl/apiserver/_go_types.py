@@ -51,7 +51,7 @@ _POINTERS = """
     EndpointPort.appProtocol HTTPIngressPath.pathType Container.restartPolicy EphemeralContainer.restartPolicy
     PodDNSConfigOption.value Validation.reason NetworkPolicyPort.protocol JSONSchemaProps.x-kubernetes-list-type
     JSONSchemaProps.x-kubernetes-map-type JSONSchemaProps.$ref JSONSchemaProps.x-kubernetes-preserve-unknown-fields
-    ValidationRule.reason PersistentVolumeClaimSpec.dataSource *.persistentVolumeName *.stopSignal
+    ValidationRule.reason PersistentVolumeClaimSpec.dataSource *.persistentVolumeName *.stopSignal *.failedIndexes
     """
 POINTERS = frozenset(_POINTERS.split())
 

@@ -46,10 +46,11 @@ class Claims(Generic[O]):
     Args:
         client: reads from the cache; the kind needs `index_orphans`.
         kind: the kind that is owned.
+        finalizer: what is put on adopted objects and taken off released ones.
     """
 
-    def __init__(self, client: CachedClient, kind: type[O]) -> None:
-        self._client, self._kind = client, kind
+    def __init__(self, client: CachedClient, kind: type[O], *, finalizer: str = "") -> None:
+        self._client, self._kind, self._finalizer = client, kind, finalizer
 
     async def settle(
         self, owner: KubernetesObject, selector: LabelSelector, *, is_adoptable: Callable[[O], bool] = lambda _: True
@@ -88,28 +89,32 @@ class Claims(Generic[O]):
         """Put the owner among an object's references; None when that was too late."""
         reference = owner_reference(owner, controller=True, block_owner_deletion=True)
         kept = [ref.to_wire() for ref in obj.metadata.owner_references if ref.uid != owner.metadata.uid]
-        return await self._refer(obj, [*kept, reference.to_wire()])
+        finalizers = [name for name in obj.metadata.finalizers if name != self._finalizer]
+        wanted = [*finalizers, self._finalizer] if self._finalizer else finalizers
+        return await self._refer(obj, [*kept, reference.to_wire()], wanted)
 
     async def _release(self, owner: KubernetesObject, obj: O) -> None:
-        await self._refer(
-            obj, [ref.to_wire() for ref in obj.metadata.owner_references if ref.uid != owner.metadata.uid]
-        )
+        kept = [ref.to_wire() for ref in obj.metadata.owner_references if ref.uid != owner.metadata.uid]
+        await self._refer(obj, kept, [name for name in obj.metadata.finalizers if name != self._finalizer])
 
-    async def _refer(self, obj: O, references: list[dict[str, Any]]) -> O | None:
-        """Replace the owner references, unless the object has become another or has changed."""
+    async def _refer(self, obj: O, references: list[dict[str, Any]], finalizers: list[str]) -> O | None:
+        """Replace owner references and finalizers, unless the object has become another or has changed."""
         tests = [
             {"op": "test", "path": "/metadata/uid", "value": obj.metadata.uid},
             {"op": "test", "path": "/metadata/resourceVersion", "value": obj.metadata.resource_version},
         ]
-        change: dict[str, Any] = (
-            {"op": "add", "path": "/metadata/ownerReferences", "value": references}
-            if references
-            else {"op": "remove", "path": "/metadata/ownerReferences"}
-        )
+        changes = [_set("ownerReferences", references)]
+        if finalizers != obj.metadata.finalizers:
+            changes.append(_set("finalizers", finalizers))
         try:
-            return await self._client.patch(self._kind, obj.key, JsonPatch([*tests, change]))
+            return await self._client.patch(self._kind, obj.key, JsonPatch([*tests, *changes]))
         except (NotFound, Conflict, Invalid):
             return None  # it has changed or gone: its event brings the owner here again
+
+
+def _set(field: str, values: list[Any]) -> dict[str, Any]:
+    path = f"/metadata/{field}"
+    return {"op": "add", "path": path, "value": values} if values else {"op": "remove", "path": path}
 
 
 def wanting_orphans(host: Host, owner: type[W], selector_of: Callable[[W], LabelSelector]) -> Handler[Any]:

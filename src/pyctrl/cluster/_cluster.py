@@ -23,6 +23,7 @@ from ._deployments import add_deployments
 from ._ephemeral_claims import add_ephemeral_claims
 from ._furniture import NO_TLS
 from ._garbage import add_garbage_collector
+from ._jobs import add_jobs
 from ._kubelet import add_kubelet
 from ._kubelet_options import Kubelet
 from ._namespaces import add_namespaces
@@ -53,6 +54,7 @@ def add_controllers(manager: Manager, *, root_ca: str = NO_TLS, make_token: Make
     add_deployments(manager)
     add_statefulsets(manager)
     add_daemonsets(manager)
+    add_jobs(manager)
     add_claim_protection(manager)
     add_volume_binding(manager)
     add_ephemeral_claims(manager)
