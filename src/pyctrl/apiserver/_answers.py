@@ -102,7 +102,8 @@ def too_long(field: str, limit: int) -> Cause:
 
 def too_many(field: str, count: int, limit: int) -> Cause:
     """`FIELD: Too many: COUNT: must have at most LIMIT items`."""
-    return Cause("FieldValueTooMany", f"Too many: {count}: must have at most {limit} items", field)
+    items = "item" if limit == 1 else "items"
+    return Cause("FieldValueTooMany", f"Too many: {count}: must have at most {limit} {items}", field)
 
 
 def unsupported(field: str, value: object, supported: Iterable[str]) -> Cause:

@@ -145,7 +145,12 @@ class CustomType:
 
     def _read_metadata(self, metadata: JSON, path: str, unknown: list[str]) -> JSON:
         found: list[str] = []
-        read = decode(self._metadata_node, metadata, found)
+        try:
+            read = decode(self._metadata_node, metadata, found)
+        except DecodeFailed as failed:
+            if path == "metadata":
+                raise
+            raise DecodeFailed(f"{path}: Invalid value: {answers.shown(metadata)}: {failed}") from None
         unknown.extend(f"{path}.{each}" for each in found)
         return read
 
@@ -269,6 +274,6 @@ def _embedded(value: Mapping[str, JSON], path: str) -> Iterator[answers.Cause]:
             )
     metadata = value.get("metadata") or {}
     if name := metadata.get("name"):
-        for why_not in names.subdomain(name):
+        for why_not in names.path_segment(name):
             yield answers.invalid_value(f"{path}.metadata.name", name, why_not)
     yield from validate_labels(metadata.get("labels") or {}, f"{path}.metadata.labels")

@@ -9,6 +9,10 @@ from collections.abc import Callable
 from datetime import date
 from urllib.parse import urlsplit
 
+from . import _names as names
+
+_ALNUM = r"[^\W_]"  # go-openapi's hostnames: one label, or several of which the last has two letters at least
+_HOSTNAME = rf"{_ALNUM}(-?{_ALNUM}{{0,62}})?|({_ALNUM}(({_ALNUM}|-){{0,61}}{_ALNUM})?\.)+[^\W\d_]{{2,63}}"
 _DATE_TIME = re.compile(r"(\d{4}-\d\d-\d\d)[Tt ]([01]\d|2[0-3]):[0-5]\d:([0-5]\d|60)(\.\d+)?([zZ]|[+-]\d\d:?\d\d)")
 _UUID = r"[0-9a-f]{{8}}-?[0-9a-f]{{4}}-?{0}[0-9a-f]{{3}}-?{1}[0-9a-f]{{3}}-?[0-9a-f]{{12}}"
 _DURATION = re.compile(
@@ -28,7 +32,7 @@ def is_known_format(name: str, kind: str) -> bool:
         return name in ("int32", "int64")
     if kind == "number":
         return name in ("float", "double", "int32", "int64")
-    return name.replace("-", "") in _FORMATS or name in ("k8s-short-name", "k8s-long-name")
+    return name.replace("-", "") in _FORMATS
 
 
 def _matches(pattern: str, flags: int = 0) -> Callable[[str], bool]:
@@ -71,13 +75,19 @@ def _ipv4(text: str) -> object:
 def _ipv6(text: str) -> object:
     if ":" not in text:
         raise ValueError(text)
-    return ipaddress.IPv6Address(text.partition("%")[0])
+    if "%" in text:  # a zone names an interface of one machine
+        raise ValueError(text)
+    return ipaddress.IPv6Address(text)
 
 
 def _cidr(text: str) -> object:
     if "/" not in text:
         raise ValueError(text)
     return ipaddress.ip_network(text, strict=False)
+
+
+def _is_name(rule: names.Rule) -> Callable[[str], bool]:
+    return lambda text: not rule(text)
 
 
 _is_date = _parses(date.fromisoformat)
@@ -87,9 +97,7 @@ _FORMATS: dict[str, Callable[[str], bool]] = {
     "bsonobjectid": _matches(r"[0-9a-fA-F]{24}"),
     "uri": _is_uri,
     "email": _matches(r"[^@\s<>]+@[^@\s<>]+"),
-    "hostname": _matches(
-        r"(?=.{1,253}\.?$)([a-zA-Z0-9_]([-a-zA-Z0-9_]{0,61}[a-zA-Z0-9_])?\.)*[a-zA-Z0-9_]([-a-zA-Z0-9_]{0,61}[a-zA-Z0-9_])?\.?"
-    ),
+    "hostname": _matches(_HOSTNAME),
     "ipv4": _parses(_ipv4),
     "ipv6": _parses(_ipv6),
     "cidr": _parses(_cidr),
@@ -112,4 +120,6 @@ _FORMATS: dict[str, Callable[[str], bool]] = {
     "date": _is_date,
     "duration": lambda text: _DURATION.fullmatch(text) is not None,
     "datetime": _is_date_time,
+    "k8sshortname": _is_name(names.label),
+    "k8slongname": _is_name(names.subdomain),
 }

@@ -17,15 +17,17 @@ def prune(node: Node, value: JSON, unknown: list[str], metadata: Metadata, *, is
         metadata: Reads the metadata of an embedded object; takes it, its path, and the list of unknown fields.
         is_object: The value is a whole object (with apiVersion, kind and metadata), not a part of one.
     """
-    _Pruning(unknown, metadata).prune(node, value, "", is_object)
+    embedded: list[str] = []
+    _Pruning(unknown, embedded, metadata).prune(node, value, "", is_object)
     unknown.sort()
+    unknown.extend(embedded)  # kube-apiserver reads what is embedded after everything else
 
 
 class _Pruning:
-    __slots__ = ("_metadata", "_unknown")
+    __slots__ = ("_embedded", "_metadata", "_unknown")
 
-    def __init__(self, unknown: list[str], metadata: Metadata) -> None:
-        self._unknown = unknown
+    def __init__(self, unknown: list[str], embedded: list[str], metadata: Metadata) -> None:
+        self._unknown, self._embedded = unknown, embedded
         self._metadata = metadata
 
     def prune(self, node: Node, value: JSON, path: str, is_object: bool) -> None:
@@ -43,7 +45,7 @@ class _Pruning:
             child = properties.get(key) or additional
             if is_object and key in _IMPLICIT:
                 if node.embedded and key == "metadata":
-                    value[key] = self._metadata(item, f"{path}.{key}", self._unknown)
+                    value[key] = self._metadata(item, f"{path}.{key}", self._embedded)
             elif child is not None:
                 if type(item) in (dict, list):
                     self.prune(child, item, f"{path}.{key}" if path else key, False)

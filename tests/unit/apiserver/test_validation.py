@@ -43,7 +43,7 @@ def _told(schema: dict[str, Any], value: Any) -> list[str]:
         (
             {"type": "array", "items": {"type": "integer"}, "maxItems": 1},
             [1, 2],
-            "f: Too many: 2: must have at most 1 items",
+            "f: Too many: 2: must have at most 1 item",
         ),
         (
             {"type": "array", "items": {"type": "integer"}},
