@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from pyctrl.api import is_deleting, remove_finalizer
 from pyctrl.client import merge_from
-from pyctrl.controller import Builder, Controller, Host, Reconciler, Request, Result, mapped
+from pyctrl.controller import Builder, Controller, Host, Predicate, Reconciler, Request, Result, mapped
 from pyctrl.errors import Conflict, NotFound
 from pyctrl.kinds.core.v1 import PersistentVolumeClaim, Pod
 
+from ._pod_glance import may_use_claims
 from ._scheduler import claims_of
 
-__all__ = ["ClaimProtection", "add_claim_protection"]
+__all__ = ["USES_CLAIMS", "ClaimProtection", "add_claim_protection"]
+
+#: A pod may have volumes that are claims.
+USES_CLAIMS: Predicate[Pod] = Predicate(lambda observed: any(map(may_use_claims, observed.records)), "uses claims")
 
 FINALIZER = "kubernetes.io/pvc-protection"  # put on every new claim by the API server
 
@@ -20,7 +24,7 @@ def add_claim_protection(host: Host) -> Controller:
     return (
         Builder(host)
         .reconciles(PersistentVolumeClaim)
-        .watches(Pod, mapped(_claims_of))
+        .watches(Pod, mapped(_claims_of), predicates=[USES_CLAIMS])
         .options(name="pvc-protection")
         .build(ClaimProtection())
     )

@@ -17,9 +17,11 @@ from pyctrl.manager import Manager
 
 from ._account_tokens import MakeToken, add_account_tokens
 from ._aggregation import add_clusterrole_aggregation
+from ._api_endpoints import add_api_endpoints
 from ._claims import add_claim_protection
 from ._daemonsets import add_daemonsets
 from ._deployments import add_deployments
+from ._endpoints import add_endpoints
 from ._ephemeral_claims import add_ephemeral_claims
 from ._furniture import NO_TLS
 from ._garbage import add_garbage_collector
@@ -61,6 +63,7 @@ def add_controllers(manager: Manager, *, root_ca: str = NO_TLS, make_token: Make
     add_clusterrole_aggregation(manager)
     if make_token is not None:
         add_account_tokens(manager, make_token=make_token, root_ca=root_ca)
+    add_endpoints(manager)
 
 
 class Cluster:
@@ -155,6 +158,7 @@ class Cluster:
         manager = await stack.enter_async_context(Manager(client=client, random=self.random))
         if self._controllers:
             add_controllers(manager, make_token=self.server.make_lasting_token)
+            add_api_endpoints(manager)
         if self._kubelet is not None:
             add_kubelet(manager, nodes=self._nodes, kubelet=self._kubelet)
             if self._volumes:

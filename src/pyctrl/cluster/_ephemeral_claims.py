@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from pyctrl.api import ObjectMeta, is_controlled_by, is_deleting, set_controller_reference
-from pyctrl.controller import Builder, Host, Reconciler, Request, Result
+from pyctrl.controller import Builder, Host, Reconciler, Request, Result, on_create
 from pyctrl.errors import AlreadyExists, Forbidden, NotFound
 from pyctrl.kinds.core.v1 import PersistentVolumeClaim, Pod, Volume
 
+from ._claims import USES_CLAIMS
 from ._namespaces import is_namespace_going
 from ._recorder import Recorder
 
@@ -16,7 +17,9 @@ __all__ = ["add_ephemeral_claims"]
 def add_ephemeral_claims(host: Host) -> None:
     """Run kube-controller-manager's ephemeral volume controller in a manager."""
     reconciler = EphemeralClaims(Recorder(host.live_client, "ephemeral_volume"))
-    Builder(host).reconciles(Pod).options(name="ephemeral-volume").build(reconciler)
+    Builder(host).reconciles(Pod, predicates=[on_create & USES_CLAIMS]).options(name="ephemeral-volume").build(
+        reconciler
+    )
 
 
 class EphemeralClaims(Reconciler[Pod]):

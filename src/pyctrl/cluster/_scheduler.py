@@ -16,6 +16,7 @@ from pyctrl.kinds.storage.v1 import StorageClass
 
 from ._namespaces import is_namespace_going
 from ._node_matching import matches_selector
+from ._pod_glance import glance
 from ._pod_needs import placed
 from ._recorder import Recorder
 from ._scheduling import Nodes
@@ -72,15 +73,16 @@ class Scheduler(Reconciler[Pod]):
     def on_pod(self, observed: Observed[Pod]) -> list[Request]:
         """Count a pod where it is; ask for it when it has no node, and for those that wait when room was made."""
         request = Request(*observed.current.key)
-        pod = observed.new
-        if pod is not None and not _is_over(pod):
-            if not pod.spec.node_name:
-                return [request]
-            self._nodes.put_pod(request.key, placed(pod, pod.spec.node_name))
+        seen = glance(observed.after) if observed.after is not None else None
+        if seen is None or seen.is_over:
             self._forget(request)
-            return []
-        self._forget(request)
-        return list(self._waiting) if self._nodes.remove_pod(request.key) else []
+            return list(self._waiting) if self._nodes.remove_pod(request.key) else []
+        if not seen.node:
+            return [request]
+        if not self._nodes.has_pod(request.key, seen.node) and observed.new is not None:
+            self._nodes.put_pod(request.key, placed(observed.new, seen.node))
+            self._forget(request)
+        return []
 
     def on_node(self, observed: Observed[Node]) -> list[Request]:
         """Know a node as it is; ask for the pods that wait."""
@@ -206,7 +208,3 @@ class Scheduler(Reconciler[Pod]):
                 patch = MergePatch({"metadata": {"annotations": {SELECTED_NODE: node}}})
                 await self.client.patch(PersistentVolumeClaim, key, patch)
         return not waits
-
-
-def _is_over(pod: Pod) -> bool:
-    return pod.status.phase in ("Succeeded", "Failed")

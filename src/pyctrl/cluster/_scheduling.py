@@ -53,6 +53,11 @@ class Nodes:
         """Forget a node; what was on it counts again when it comes back."""
         self._nodes.pop(name, None)
 
+    def has_pod(self, key: tuple[str, str], node: str) -> bool:
+        """Whether a pod is counted on this node already."""
+        found = self._pods.get(key)
+        return found is not None and found.node == node
+
     def put_pod(self, key: tuple[str, str], pod: PlacedPod) -> None:
         """Count a pod on its node."""
         self.remove_pod(key)
