@@ -91,8 +91,12 @@ class Replay:
             data = body.encode() if isinstance(body, str) else json.dumps(body).encode()
             headers.setdefault("Content-Type", "application/json")
         query: Mapping[str, Any] = request.get("query") or {}
-        pairs = [(name, str(value)) for name, value in query.items()]
+        pairs = [(name, str(each)) for name, value in query.items() for each in _every(value)]
         return await self._server.handle(request["method"], request["path"], pairs, headers, data)
+
+
+def _every(value: JSON) -> list[JSON]:
+    return value if isinstance(value, list) else [value]
 
 
 async def _events(chunks: AsyncGenerator[bytes, None], count: int, seconds: float) -> list[JSON]:

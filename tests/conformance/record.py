@@ -81,16 +81,15 @@ class Run:
     def run(self) -> None:
         """Make the namespace, run all steps, and remove what was made."""
         namespace = self._scenario["namespace"]
+        self._wait({"path": f"/api/v1/namespaces/{namespace}", "until": {"code": 404}, "timeout": 90})
         body = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": namespace}}
         self._server.call({"method": "POST", "path": "/api/v1/namespaces", "body": body})
         for thing in FURNITURE:
-            self._wait({"path": f"/api/v1/namespaces/{namespace}/{thing}", "until": {"code": 200}, "timeout": 10})
+            self._wait({"path": f"/api/v1/namespaces/{namespace}/{thing}", "until": {"code": 200}, "timeout": 30})
         for step in self._scenario["steps"]:
             self._run(step)
         for path in (*self._scenario.get("cleanup", ()), f"/api/v1/namespaces/{namespace}"):
             self._server.call({"method": "DELETE", "path": path})
-        for path in (*self._scenario.get("cleanup", ()), f"/api/v1/namespaces/{namespace}"):
-            self._wait({"path": path, "until": {"code": 404}, "timeout": 20})
 
     def _run(self, step: JSON) -> None:
         slot = len(self.steps)
@@ -150,20 +149,18 @@ def _read(response: http.client.HTTPResponse, count: int, events: list[JSON]) ->
         events.append("timeout")
 
 
-def record(server: Server, scenario: JSON) -> JSON:
-    """Give a scenario with its answers; run twice, so that chance shows itself."""
+def record(server: Server, scenario: JSON, *, count: int) -> JSON:
+    """Give a scenario with its answers; run more than once, so that chance shows itself."""
     runs = []
-    for _ in range(2):
+    for _ in range(count):
         runs.append(Run(server, scenario))
         runs[-1].run()
     first, case = runs[0], _case(scenario)
-    compared = (comparable(case, each.steps, each.observed) for each in runs)
-    pairs = zip(*compared, strict=True)
-    for step, observed, (one, other) in zip(first.steps, first.observed, pairs, strict=True):
+    compared = [comparable(case, each.steps, each.observed) for each in runs]
+    for index, (step, observed) in enumerate(zip(first.steps, first.observed, strict=True)):
         step["response"] = observed if case.managed else _without_managers(observed)
-        if one != other:
+        if difference := next(differences(compared[0][index], compared[-1][index]), ""):
             step["loose"] = True
-            difference = next(differences(one, other), "")
             sys.stderr.write(f"{case.name}/{step['id']} is loose: {difference}\n")
     return scenario
 
@@ -194,11 +191,12 @@ def main() -> None:
     parser.add_argument("--server", required=True)
     parser.add_argument("--token", required=True, help="bearer token of an administrator")
     parser.add_argument("--plain-token", default="", help="bearer token of a user without rights")
+    parser.add_argument("--runs", type=int, default=2, help="more than one shows what is chance; it is marked loose")
     parser.add_argument("--out", type=Path, default=CASES)
     arguments = parser.parse_args()
     server = Server(arguments.server, {"admin": arguments.token, "plain": arguments.plain_token})
     for path in arguments.scenarios:
-        recorded = record(server, json.loads(path.read_text()))
+        recorded = record(server, json.loads(path.read_text()), count=arguments.runs)
         (arguments.out / path.name).write_text(json.dumps(recorded, ensure_ascii=False, separators=(",", ":")) + "\n")
         loose = sum(bool(step.get("loose")) for step in recorded["steps"])
         sys.stdout.write(f"{path.stem}: {len(recorded['steps'])} steps, {loose} loose\n")

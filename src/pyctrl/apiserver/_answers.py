@@ -233,10 +233,11 @@ def bad_request(message: str) -> Refused:
 class Unfit(Refused):
     """400: a body that is no object of its kind; `why` is what a patch, which is answered 422, tells of it."""
 
-    def __init__(self, kind: str, version: str, why: str) -> None:
-        message = f'{kind} in version "{version}" cannot be handled as a {kind}: {why}'
+    def __init__(self, kind: str, version: str, why: str, *, of: str = "", converted: str = "") -> None:
+        message = f'{kind} in version "{version}" cannot be handled as a {of or kind}: {why}'
         super().__init__(400, failure(400, "BadRequest", message))
         self.why = why
+        self.converted = converted or why  # of a strategic merge patch
 
 
 def unauthorized() -> Refused:
@@ -264,10 +265,26 @@ def method_not_allowed() -> Refused:
 MEDIA_TYPES = (JSON, "application/yaml", "application/vnd.kubernetes.protobuf")
 
 
+STREAMS = ("application/json;stream=watch", "application/vnd.kubernetes.protobuf;stream=watch")
+
+
 def not_acceptable(available: Sequence[str] = MEDIA_TYPES) -> Refused:
     """406: no form the client accepts is one the server has."""
     message = f"406: Not Acceptable\n\nAvailable representations: {', '.join(available)}"
     return refused(406, "NotAcceptable", message, {})
+
+
+def no_such_form() -> Refused:
+    """406: the media type is known, what is asked of it is not."""
+    message = f"only the following media types are accepted: {', '.join(MEDIA_TYPES)}"
+    return refused(406, "NotAcceptable", message)
+
+
+def wrong_number(wanted: str, go_type: str, *, is_list: bool) -> Refused:
+    """406: the form of one object is asked for a list, or the other way round."""
+    what = "is a list" if is_list else "is not a list"
+    message = f"you requested {wanted}, but the requested object {what} ({go_type})"
+    return refused(406, "NotAcceptable", message)
 
 
 def unsupported_media_type(accepted: Sequence[str] = MEDIA_TYPES) -> Refused:

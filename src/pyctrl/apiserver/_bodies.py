@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
-from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
 
-from ._answers import JSON, Refused, bad_request, too_large, unsupported_media_type
+from ._answers import JSON, Refused, bad_request, quoted, too_large, unsupported_media_type
 from ._forms import YAML
 from ._go_json import syntax_error
 from ._strict import duplicate_fields
-
-if TYPE_CHECKING:
-    import yaml
 
 BODY_LIMIT = 3 * 1024 * 1024  # bytes; kube-apiserver's own
 
@@ -27,9 +22,9 @@ _decode = msgspec.json.Decoder().decode
 
 
 def media_type(headers: Mapping[str, str], default: str = JSON) -> str:
-    """Give the content type without its parameters; an absent or unknowing one is the default."""
-    given = headers.get("content-type", "").partition(";")[0].strip().lower()
-    return default if given in ("", "application/octet-stream", "*/*") else given
+    """Give the content type without its parameters; an absent one is the default."""
+    given = headers.get("content-type", "")
+    return given.partition(";")[0].strip().lower() if given else default
 
 
 def decode_object(body: bytes, headers: Mapping[str, str], kind: str) -> dict[str, Any]:
@@ -38,23 +33,55 @@ def decode_object(body: bytes, headers: Mapping[str, str], kind: str) -> dict[st
     Raises:
         Refused: 400, 413 or 415.
     """
-    media = media_type(headers)
+    return decode_strictly(body, headers, kind)[0]
+
+
+def decode_strictly(body: bytes, headers: Mapping[str, str], kind: str) -> tuple[dict[str, Any], list[str]]:
+    """Decode a body that must be an object of `kind`, and tell what it has twice.
+
+    Raises:
+        Refused: 400, 413 or 415.
+    """
+    media, duplicates = media_type(headers), list[str]()
     if len(body) > BODY_LIMIT:
         raise too_large(BODY_LIMIT)
     if media == JSON:
         decoded = _json_object(body, kind)
-    elif media in (YAML, "application/x-yaml"):
-        decoded = decode_yaml(body, kind)
+        duplicates = duplicates_in(body, decoded)
+    elif media == YAML:
+        decoded = _yaml_object(body, kind, duplicates)
     elif media == PROTOBUF:
         from ._protobuf import decode_protobuf  # here: the common server is never sent any
 
         decoded = decode_protobuf(body, kind, unrecognized)
     else:
         raise unsupported_media_type()
+    if decoded is None:
+        return {}, []  # as Go reads a null into a struct
     if not isinstance(decoded, dict):
         reason = f"json: cannot unmarshal {_go_kind(decoded)} into Go value of type {_TYPE_META}"
         raise _no_version_and_kind(kind, reason, body)
-    return decoded
+    _check_type_meta(decoded, kind, body)
+    return decoded, duplicates
+
+
+def _check_type_meta(obj: dict[str, Any], kind: str, body: bytes) -> None:
+    for key in ("kind", "apiVersion"):
+        if obj.get(key) is not None and not isinstance(obj[key], str):
+            reason = f"json: cannot unmarshal {_go_kind(obj[key])} into Go struct field .{key} of type string"
+            raise _no_version_and_kind(kind, reason, body)
+    version = obj.get("apiVersion") or ""
+    if version.count("/") > 1:
+        raise unrecognized(kind, f"unexpected GroupVersion string: {version}", body)
+
+
+def _yaml_object(body: bytes, kind: str, duplicates: list[str]) -> Any:
+    from ._yaml import read_yaml  # here: programs send JSON
+
+    try:
+        return read_yaml(body, duplicates)
+    except ValueError as error:
+        raise unrecognized(kind, str(error), body) from None
 
 
 def _json_object(body: bytes, kind: str) -> Any:
@@ -86,7 +113,7 @@ def _excerpt(body: bytes) -> str:
 
 
 def _go_kind(value: object) -> str:
-    names = ((bool, "bool"), (int, "number"), (float, "number"), (str, "string"), (list, "array"))
+    names = ((bool, "bool"), (int, "number"), (float, "number"), (str, "string"), (list, "array"), (dict, "object"))
     return next((name for type_, name in names if isinstance(value, type_)), "null")
 
 
@@ -103,73 +130,10 @@ def decode_json(body: bytes) -> Any:
 
 
 def duplicates_in(body: bytes, decoded: object) -> list[str]:
-    """Name the members that an object in a JSON body has twice, as paths.
+    """Tell the members that an object in a JSON body has twice.
 
     The common body has none, which is seen cheaply: encoded again, it has as many colons after quotes.
     """
     if body.count(b'":') <= msgspec.json.encode(decoded).count(b'":'):
         return []
-    return duplicate_fields(body)
-
-
-# -- YAML ------------------------------------------------------------------------------------------------------
-
-
-def decode_yaml(body: bytes, kind: str = "") -> Any:
-    """Decode YAML as kube-apiserver does: go-yaml's scalars, and keys that are strings as in JSON.
-
-    Raises:
-        Refused: 400, it is no YAML.
-    """
-    import yaml
-
-    try:
-        return yaml.load(body, Loader=_loader())
-    except (yaml.YAMLError, RecursionError, ValueError) as error:
-        first = str(error).splitlines()[0]
-        problem = f"error converting YAML to JSON: yaml: {first}"
-        raise (unrecognized(kind, problem, body) if kind else bad_request(problem)) from error
-
-
-@cache
-def _loader() -> type[yaml.SafeLoader]:
-    """Make a loader with go-yaml's scalars: y and n are booleans, times and 1:30 are text, 1e3 is a number."""
-    import yaml
-
-    class Loader(yaml.SafeLoader):
-        def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
-            return {_as_key(key): value for key, value in super().construct_mapping(node, deep).items()}
-
-    Loader.yaml_implicit_resolvers = {}  # PyYAML's own are left out; these are all
-    words = "y|Y|yes|Yes|YES|n|N|no|No|NO|true|True|TRUE|false|False|FALSE|on|On|ON|off|Off|OFF"
-    resolver = Loader.add_implicit_resolver
-    resolver("tag:yaml.org,2002:bool", re.compile(f"^(?:{words})$"), list("yYnNtTfFoO"))
-    resolver(
-        "tag:yaml.org,2002:int",
-        re.compile(r"^[-+]?(?:0|[1-9][0-9_]*|0[0-7_]+|0x[0-9a-fA-F_]+|0b[01_]+)$"),
-        list("-+0123456789"),
-    )
-    resolver("tag:yaml.org,2002:float", re.compile(_FLOAT), list("-+0123456789."))
-    resolver("tag:yaml.org,2002:null", re.compile(r"^(?:~|null|Null|NULL|)$"), ["~", "n", "N", ""])
-    resolver("tag:yaml.org,2002:merge", re.compile(r"^(?:<<)$"), ["<"])
-    Loader.add_constructor("tag:yaml.org,2002:bool", _construct_bool)
-    Loader.add_constructor("tag:yaml.org,2002:float", _construct_float)
-    return Loader
-
-
-_FLOAT = r"^[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?$"
-
-
-def _construct_bool(loader: yaml.SafeLoader, node: yaml.ScalarNode) -> bool:
-    return str(node.value).lower() in ("y", "yes", "true", "on")
-
-
-def _construct_float(loader: yaml.SafeLoader, node: yaml.ScalarNode) -> float | int:
-    number = float(node.value)
-    return int(number) if number.is_integer() else number
-
-
-def _as_key(key: object) -> str:
-    if isinstance(key, bool):
-        return "true" if key else "false"
-    return "null" if key is None else str(key)
+    return [f"duplicate field {quoted(path)}" for path in duplicate_fields(body)]

@@ -6,10 +6,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias
 
 from . import _answers as answers
+from . import _names as names
 from ._builtins_strategy import Strategy
 from ._components import Components
 from ._conversions import convert
-from ._metadata import validate_metadata, validate_metadata_update
+from ._metadata import Check, validate_metadata, validate_metadata_update
 from ._schema import JSON, Node
 from ._status import bump_generation, keep_metadata
 from ._strict import report_unknown
@@ -88,7 +89,7 @@ class BuiltinType:
         try:
             read = decode(self.schema, obj, unknown)
         except DecodeFailed as failed:
-            raise answers.Unfit(self.kind, self.version, str(failed)) from failed
+            raise answers.Unfit(self.kind, self.version, str(failed), converted=failed.converted) from failed
         report_unknown(self.kind, self.version, unknown, duplicates, field_validation, warnings)
         obj.clear()
         obj.update(read)
@@ -103,10 +104,20 @@ class BuiltinType:
         if "status" in self.subresources and not strategy.keeps_status_on_create:
             self._reset_status(obj)
         strategy.complete(obj, None)
-        causes = validate_metadata(
-            metadata, namespaced=self.namespaced, name_rule=strategy.name_rule, standard_finalizers=True
-        )
-        self._refuse(obj, [*causes, *strategy.validate(obj, None)])
+        if strategy.on_create is not None:
+            is_strict = strategy.on_create is Check.WHOLE
+            causes = validate_metadata(
+                metadata, namespaced=self.namespaced, name_rule=strategy.name_rule, standard_finalizers=is_strict
+            )
+            self._refuse(obj, [*causes, *strategy.validate(obj, None)])
+        else:
+            self._refuse(obj, strategy.validate(obj, None))
+            rule = names.path_segment
+            self._refuse(
+                obj,
+                validate_metadata(metadata, namespaced=self.namespaced, name_rule=rule, standard_finalizers=False),
+            )
+        strategy.store(obj)
         warnings.extend(strategy.warn(obj))
 
     def _reset_status(self, obj: dict[str, JSON]) -> None:
@@ -127,9 +138,11 @@ class BuiltinType:
         strategy.complete(new, old)
         if self.has_generation:
             bump_generation(new, old, annotations_too=strategy.annotations_count and subresource is None)
-        again = validate_metadata_update(new["metadata"], old["metadata"], standard_finalizers=True)
-        causes = [*again, *again]  # kube-apiserver checks twice, and says so twice
+        causes = validate_metadata_update(
+            new["metadata"], old["metadata"], strategy.on_update, is_namespaced=self.namespaced
+        )
         self._refuse(new, [*causes, *strategy.validate(new, old if subresource is None else None)])
+        strategy.store(new)
         if subresource is None:
             warnings.extend(strategy.warn(new))
 

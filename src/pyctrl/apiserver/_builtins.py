@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final
 
 from . import _builtins_others as others
 from . import _builtins_pods as pods
@@ -15,6 +15,7 @@ from ._builtins_rare import RARE
 from ._builtins_strategy import Strategy
 from ._builtins_webhooks import default_webhooks, validate_webhooks
 from ._definitions import complete_definition, default_definition, definition_warnings, validate_definition
+from ._metadata import Check
 from ._status import STATUS_RESETS
 
 _POD_FIELDS = {
@@ -46,7 +47,11 @@ _NEW_EVENT_FIELDS = {
 }
 _NEW_EVENT_FIELDS["reportingComponent"] = "reportingController"
 
-_GENERATION: Final = Strategy(has_generation=True)
+# Of metadata, on an update: what may not change, and the whole; in the orders that kinds have them.
+_BOTH: Final = (Check.CHANGE, Check.WHOLE)
+_WHOLE_FIRST: Final = (Check.WHOLE, Check.CHANGE)
+_WHOLE: Final = (Check.WHOLE,)
+
 _PLAIN: Final = Strategy()
 
 
@@ -72,11 +77,13 @@ def _core(allocator: others.ServiceAllocator) -> dict[tuple[str, str], Strategy]
     return {
         ("", "Namespace"): Strategy(
             name_rule=names.label,
+            on_update=_WHOLE_FIRST,
             fields={"name": "metadata.name", "status.phase": "status.phase"},
             completes=(others.complete_namespace,),
         ),
-        ("", "Node"): Strategy(keeps_status_on_create=True, fields=_same("spec.unschedulable")),
+        ("", "Node"): Strategy(on_update=_WHOLE_FIRST, keeps_status_on_create=True, fields=_same("spec.unschedulable")),
         ("", "Pod"): Strategy(
+            on_update=_BOTH,
             has_generation=True,
             status_keeps=("ownerReferences",),
             fields=_POD_FIELDS,
@@ -84,21 +91,30 @@ def _core(allocator: others.ServiceAllocator) -> dict[tuple[str, str], Strategy]
             completes=(pods.complete_pod,),
             validates=(pods.validate_pod,),
         ),
-        ("", "ConfigMap"): Strategy(validates=(others.validate_config,)),
+        ("", "ConfigMap"): Strategy(on_update=_BOTH, validates=(others.validate_config,)),
         ("", "Secret"): Strategy(
+            on_update=_BOTH,
             fields=_same("type"),
             defaults=(others.default_secret,),
             validates=(others.validate_secret,),
         ),
         ("", "Service"): Strategy(
-            name_rule=names.label_1035,
+            name_rule=names.label,
             fields=_same("spec.clusterIP", "spec.type"),
             defaults=(others.default_service,),
             completes=(allocator,),
             validates=(others.validate_service,),
         ),
-        ("", "Endpoints"): Strategy(defaults=(others.default_endpoints,)),
-        ("", "Event"): Strategy(fields=_EVENT_FIELDS, validates=(validate_event,)),
+        **_core_rest(),
+    }
+
+
+def _core_rest() -> dict[tuple[str, str], Strategy]:
+    return {
+        ("", "Endpoints"): Strategy(on_update=_BOTH, defaults=(others.default_endpoints,)),
+        ("", "ServiceAccount"): Strategy(on_update=_BOTH),
+        ("", "LimitRange"): Strategy(on_update=_WHOLE),
+        ("", "Event"): Strategy(on_create=None, on_update=(), fields=_EVENT_FIELDS, validates=(validate_event,)),
         ("events.k8s.io", "Event"): Strategy(fields=_NEW_EVENT_FIELDS, validates=(validate_event,)),
         ("", "ReplicationController"): Strategy(
             has_generation=True,
@@ -109,18 +125,27 @@ def _core(allocator: others.ServiceAllocator) -> dict[tuple[str, str], Strategy]
 
 
 def _volumes() -> dict[tuple[str, str], Strategy]:
+    storage = "storage.k8s.io"
     return {
         ("", "PersistentVolumeClaim"): Strategy(
-            defaults=(volumes.default_claim,), completes=(volumes.complete_claim,), validates=(volumes.validate_claim,)
+            on_update=_BOTH,
+            defaults=(volumes.default_claim,),
+            completes=(volumes.complete_claim,),
+            validates=(volumes.validate_claim,),
         ),
         ("", "PersistentVolume"): Strategy(
+            on_update=(Check.WHOLE, Check.WHOLE),
             defaults=(volumes.default_volume,),
             completes=(volumes.complete_volume,),
             validates=(volumes.validate_volume,),
         ),
-        ("storage.k8s.io", "StorageClass"): Strategy(
-            defaults=(volumes.default_storage_class,), validates=(volumes.validate_storage_class,)
+        (storage, "StorageClass"): Strategy(
+            on_update=_WHOLE_FIRST,
+            defaults=(volumes.default_storage_class,),
+            validates=(volumes.validate_storage_class,),
         ),
+        (storage, "CSINode"): Strategy(on_update=_WHOLE),
+        (storage, "VolumeAttachment"): Strategy(on_update=_WHOLE),
     }
 
 
@@ -139,7 +164,9 @@ def _apps() -> dict[tuple[str, str], Strategy]:
             defaults=(workloads.default_replica_set,),
             validates=(workloads.validate_replica_set,),
         ),
+        ("apps", "ControllerRevision"): Strategy(on_update=_BOTH),
         ("apps", "StatefulSet"): Strategy(
+            name_rule=names.label,
             has_generation=True,
             defaults=(workloads.default_stateful_set,),
             validates=(workloads.validate_stateful_set,),
@@ -156,11 +183,13 @@ def _apps() -> dict[tuple[str, str], Strategy]:
 def _batch() -> dict[tuple[str, str], Strategy]:
     return {
         ("batch", "Job"): Strategy(
+            on_update=_WHOLE_FIRST,
             has_generation=True,
             fields={"status.successful": "status.succeeded"},
             defaults=(workloads.default_job,),
             completes=(workloads.complete_job,),
             validates=(workloads.validate_job,),
+            stored=(workloads.label_job,),
         ),
         ("batch", "CronJob"): Strategy(
             has_generation=True, defaults=(workloads.default_cron_job,), validates=(workloads.validate_cron_job,)
@@ -169,9 +198,12 @@ def _batch() -> dict[tuple[str, str], Strategy]:
 
 
 def _rbac() -> dict[tuple[str, str], Strategy]:
-    role = Strategy(name_rule=names.path_segment, validates=(rbac.validate_role,))
+    role = Strategy(name_rule=names.path_segment, on_update=_WHOLE_FIRST, validates=(rbac.validate_role,))
     binding = Strategy(
-        name_rule=names.path_segment, defaults=(rbac.default_binding,), validates=(rbac.validate_binding,)
+        name_rule=names.path_segment,
+        on_update=_WHOLE_FIRST,
+        defaults=(rbac.default_binding,),
+        validates=(rbac.validate_binding,),
     )
     group = "rbac.authorization.k8s.io"
     return {
@@ -184,20 +216,30 @@ def _rbac() -> dict[tuple[str, str], Strategy]:
 
 def _networking() -> dict[tuple[str, str], Strategy]:
     return {
-        ("networking.k8s.io", "Ingress"): _GENERATION,
+        ("networking.k8s.io", "Ingress"): Strategy(has_generation=True, on_update=_BOTH),
         ("networking.k8s.io", "NetworkPolicy"): Strategy(
             has_generation=True, defaults=(others.default_network_policy,)
         ),
-        ("policy", "PodDisruptionBudget"): _GENERATION,
-        ("discovery.k8s.io", "EndpointSlice"): Strategy(has_generation=True, defaults=(others.default_endpoint_slice,)),
+        ("policy", "PodDisruptionBudget"): Strategy(has_generation=True, on_create=None, on_update=()),
+        ("discovery.k8s.io", "EndpointSlice"): Strategy(
+            has_generation=True, on_update=_WHOLE, defaults=(others.default_endpoint_slice,)
+        ),
     }
 
 
 def _extensions() -> dict[tuple[str, str], Strategy]:
     admission = "admissionregistration.k8s.io"
-    webhooks = Strategy(has_generation=True, defaults=(default_webhooks,), validates=(validate_webhooks,))
+    admits: dict[str, Any] = {
+        "has_generation": True,
+        "on_create": Check.PLAIN_WHOLE,
+        "on_update": (Check.PLAIN_WHOLE,),
+    }
+    webhooks = Strategy(**admits, defaults=(default_webhooks,), validates=(validate_webhooks,))
+    policy = Strategy(**admits)
     return {
         ("apiextensions.k8s.io", "CustomResourceDefinition"): Strategy(
+            on_create=Check.PLAIN_WHOLE,
+            on_update=(Check.PLAIN_CHANGE,),
             has_generation=True,
             status_keeps=STATUS_RESETS,
             defaults=(default_definition,),
@@ -207,10 +249,14 @@ def _extensions() -> dict[tuple[str, str], Strategy]:
         ),
         (admission, "ValidatingWebhookConfiguration"): webhooks,
         (admission, "MutatingWebhookConfiguration"): webhooks,
-        (admission, "ValidatingAdmissionPolicy"): _GENERATION,
-        (admission, "ValidatingAdmissionPolicyBinding"): _GENERATION,
-        (admission, "MutatingAdmissionPolicy"): _GENERATION,
-        (admission, "MutatingAdmissionPolicyBinding"): _GENERATION,
+        (admission, "ValidatingAdmissionPolicy"): policy,
+        (admission, "ValidatingAdmissionPolicyBinding"): policy,
+        (admission, "MutatingAdmissionPolicy"): policy,
+        (admission, "MutatingAdmissionPolicyBinding"): policy,
+        ("coordination.k8s.io", "Lease"): Strategy(on_create=Check.PLAIN_WHOLE, on_update=(Check.PLAIN_CHANGE,)),
+        ("node.k8s.io", "RuntimeClass"): Strategy(
+            on_create=Check.PLAIN_WHOLE, on_update=(Check.PLAIN_WHOLE, Check.PLAIN_CHANGE)
+        ),
     }
 
 

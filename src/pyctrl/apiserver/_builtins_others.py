@@ -152,7 +152,7 @@ def validate_config(new: Object, old: Object | None) -> Iterator[Cause]:
     for key in sorted((new.get("data") or {}).keys() & (new.get("binaryData") or {}).keys()):
         yield invalid_value(f"data[{key}]", key, "duplicate of key present in binaryData")
     if size > _DATA_LIMIT:
-        yield Cause("FieldValueTooLong", f"Too long: may not be more than {_DATA_LIMIT} bytes", "")
+        yield Cause("FieldValueTooLong", f"Too long: may not be more than {_DATA_LIMIT} bytes", "[]")
     if old is not None and old.get("immutable"):
         if not new.get("immutable"):
             yield field_forbidden("immutable", "field is immutable when `immutable` is set")

@@ -67,8 +67,6 @@ def default_pod_spec(spec: Object) -> None:
             _default_container(container, host_network=bool(spec.get("hostNetwork")))
     for volume in spec.get("volumes") or ():
         _default_volume(volume)
-    for constraint in spec.get("topologySpreadConstraints") or ():
-        fill(constraint, nodeAffinityPolicy="Honor", nodeTaintsPolicy="Ignore")
 
 
 def _default_container(container: Object, *, host_network: bool) -> None:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Final
 
+from . import _names as names
 from ._builtins_pods import default_template
 from ._builtins_strategy import Object, Strategy, fill
+from ._metadata import Check
 from ._status import STATUS_RESETS
 
 SERVICE_PORT = 443  # where an aggregated API server is expected
@@ -44,18 +46,28 @@ def _default_api_service(obj: Object) -> None:
         fill(service, port=SERVICE_PORT)
 
 
-_BY_STATUS: Final = Strategy(has_generation=True, status_keeps=STATUS_RESETS)
+_BY_STATUS: Final = Strategy(has_generation=True, on_update=(Check.WHOLE,), status_keeps=STATUS_RESETS)
 _GENERATION: Final = Strategy(has_generation=True)
 _DEVICES = "resource.k8s.io"
 
 RARE: dict[tuple[str, str], Strategy] = {
     ("", "PodTemplate"): Strategy(has_generation=True, defaults=(_default_pod_template,)),
-    ("apiregistration.k8s.io", "APIService"): Strategy(defaults=(_default_api_service,)),
+    ("apiregistration.k8s.io", "APIService"): Strategy(
+        name_rule=names.path_segment,
+        on_create=Check.PLAIN_WHOLE,
+        on_update=(Check.PLAIN_CHANGE, Check.PLAIN_WHOLE),
+        defaults=(_default_api_service,),
+    ),
     ("flowcontrol.apiserver.k8s.io", "FlowSchema"): _BY_STATUS,
     ("flowcontrol.apiserver.k8s.io", "PriorityLevelConfiguration"): Strategy(
-        has_generation=True, status_keeps=STATUS_RESETS, defaults=(_default_priority_level,)
+        has_generation=True,
+        on_update=(Check.WHOLE,),
+        status_keeps=STATUS_RESETS,
+        defaults=(_default_priority_level,),
     ),
-    ("networking.k8s.io", "IngressClass"): Strategy(has_generation=True, defaults=(_default_ingress_class,)),
+    ("networking.k8s.io", "IngressClass"): Strategy(
+        has_generation=True, on_update=(Check.CHANGE, Check.WHOLE), defaults=(_default_ingress_class,)
+    ),
     ("storage.k8s.io", "CSIDriver"): Strategy(defaults=(_default_driver,)),
     (_DEVICES, "DeviceClass"): _GENERATION,
     (_DEVICES, "ResourceSlice"): Strategy(

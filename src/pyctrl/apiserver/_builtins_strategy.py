@@ -8,6 +8,7 @@ from typing import TypeAlias
 
 from . import _names as names
 from ._answers import Cause
+from ._metadata import Check
 from ._paths import value_at
 from ._schema import JSON
 
@@ -33,6 +34,8 @@ class Strategy:
     annotations_count: bool = False  # a change of annotations moves the generation, as for Deployments
     keeps_status_on_create: bool = False
     name_rule: names.Rule = names.subdomain
+    on_create: Check | None = Check.WHOLE  # of metadata; None: any name that fits a path, looked at after the rest
+    on_update: tuple[Check, ...] = (Check.CHANGE,)
     storage_version: str = ""  # when not the version asked for
     status_keeps: tuple[str, ...] = ()  # metadata that the status door may not change
     fields: Mapping[str, str] = field(default_factory=dict)  # field selectors beside name and namespace -> path
@@ -40,6 +43,7 @@ class Strategy:
     completes: tuple[Complete, ...] = ()
     validates: tuple[Validate, ...] = ()
     warns: Warn | None = None
+    stored: tuple[Default, ...] = ()  # sets what is still missing when the object was checked
 
     def default(self, obj: Object) -> None:
         """Set what is missing."""
@@ -58,6 +62,11 @@ class Strategy:
     def warn(self, new: Object) -> Iterable[str]:
         """Tell of what is allowed and probably not meant."""
         return () if self.warns is None else self.warns(new)
+
+    def store(self, obj: Object) -> None:
+        """Set what is still missing in an object that is fine."""
+        for each in self.stored:
+            each(obj)
 
     def selectable_fields(self, obj: Mapping[str, JSON], *, namespaced: bool) -> dict[str, str]:
         """Give the values of the fields that selectors may name."""

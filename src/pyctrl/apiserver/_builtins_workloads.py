@@ -93,8 +93,16 @@ def default_job_spec(spec: Object) -> None:
 
 
 def default_job(obj: Object) -> None:
-    """The defaults of its spec."""
+    """The defaults of its spec; without labels it gets its pods'."""
     default_job_spec(obj["spec"])
+    label_job(obj)
+
+
+def label_job(obj: Object) -> None:
+    """Give a job without labels those of its pods."""
+    labels = obj["spec"]["template"]["metadata"].get("labels")
+    if labels and not obj["metadata"].get("labels"):
+        obj["metadata"]["labels"] = dict(labels)
 
 
 def default_cron_job(obj: Object) -> None:
@@ -136,8 +144,6 @@ def complete_job(new: Object, old: Object | None) -> None:
         ("job-name", name),
     ):
         labels[key] = value
-    if not new["metadata"].get("labels"):
-        new["metadata"]["labels"] = dict(labels)
     spec["selector"] = {"matchLabels": {"batch.kubernetes.io/controller-uid": uid}}
 
 

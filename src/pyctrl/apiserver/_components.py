@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
-from ._go_types import is_always_written, is_optional_time, is_pointer
+from ._go_types import is_always_written, is_optional_time, is_pointer, named_text
 from ._schema import JSON, NO_DEFAULT, GoFacts, Node
 
 _PREFIX = "#/components/schemas/"
@@ -89,6 +89,8 @@ class Components:
         struct = facts.struct
         for key, schema in properties.items():
             field = self._field(document, schema)
+            if field.go and field.go.name == "string":
+                field.go.name = named_text(struct, key)
             if field.go and not field.go.scalar and key not in node.required and field.type in _ZERO_SCALARS:
                 field.go.drop_zero = not is_pointer(struct, key)
             node.properties[key] = field

@@ -12,7 +12,7 @@ from ._compiled import Settle, compile_object
 from ._components import Components
 from ._defaulting import apply_defaults, prune_nulls
 from ._fieldset import Fields
-from ._metadata import finalizer_warnings, validate_labels, validate_metadata, validate_metadata_update
+from ._metadata import Check, finalizer_warnings, validate_labels, validate_metadata, validate_metadata_update
 from ._paths import value_at
 from ._pruning import prune
 from ._scale_values import validate_scale
@@ -178,8 +178,10 @@ class CustomType:
             if "status" in old:
                 new["status"] = old["status"]
         bump_generation(new, old, with_status="status" not in self.subresources)
-        again = validate_metadata_update(new["metadata"], old["metadata"], standard_finalizers=False)
-        causes = [*again, *again, *self.validate(new, old)]
+        causes = validate_metadata_update(
+            new["metadata"], old["metadata"], (Check.PLAIN_CHANGE,), is_namespaced=self.namespaced
+        )
+        causes += self.validate(new, old)
         self._refuse(new, [*causes, *self._broken_rules(new, old, causes)])
         warnings.extend(finalizer_warnings(new["metadata"], old["metadata"]))
 

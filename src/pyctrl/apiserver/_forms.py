@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from ._answers import JSON, Answer, not_acceptable
+from ._answers import JSON, MEDIA_TYPES, STREAMS, Answer, no_such_form, not_acceptable, wrong_number
 from ._custom_type import CustomType
 from ._storage import Stored, api_version
 
@@ -38,14 +38,15 @@ class Form:
     media: str = JSON
     shape: Shape = Shape.WHOLE
     version: str = "v1"  # of meta.k8s.io, for tables
+    kind: str = ""  # as which the shape was asked for
 
 
 _SHAPES = {"PartialObjectMetadata": Shape.METADATA, "PartialObjectMetadataList": Shape.METADATA, "Table": Shape.TABLE}
-_MEDIA = {JSON: JSON, "*/*": JSON, "application/*": JSON, YAML: YAML, "application/x-yaml": YAML, "text/yaml": YAML}
+_MEDIA = {JSON: JSON, "*/*": JSON, YAML: YAML}
 
 
 @lru_cache(maxsize=256)
-def accepted_form(accept: str) -> Form:
+def accepted_form(accept: str, *, may_stream: bool = False) -> Form:
     """Choose the first form in `Accept` that the server has.
 
     Raises:
@@ -53,18 +54,31 @@ def accepted_form(accept: str) -> Form:
     """
     if not accept:
         return Form()
-    for clause in accept.split(","):
-        media, *parameters = (part.strip() for part in clause.split(";"))
+    clauses = [[part.strip() for part in clause.split(";")] for clause in accept.split(",")]
+    if not any(media in _MEDIA for media, *_ in clauses):
+        raise not_acceptable((*MEDIA_TYPES, *STREAMS) if may_stream else MEDIA_TYPES)
+    for media, *parameters in sorted(clauses, key=_preference):
         found = _MEDIA.get(media)
         if found is None:
             continue
-        options = {name: value for name, _, value in (part.partition("=") for part in parameters)}
+        options = _options(parameters)
         wanted = options.get("as", "")
         if not wanted:
             return Form(found)
         if wanted in _SHAPES and options.get("g") == "meta.k8s.io" and options.get("v") in ("v1", "v1beta1"):
-            return Form(found, _SHAPES[wanted], options["v"])
-    raise not_acceptable()
+            return Form(found, _SHAPES[wanted], options["v"], wanted)
+    raise no_such_form()
+
+
+def _options(parameters: list[str]) -> dict[str, str]:
+    return {name: value for name, _, value in (part.partition("=") for part in parameters)}
+
+
+def _preference(clause: list[str]) -> float:
+    try:
+        return -float(_options(clause[1:]).get("q", 1))
+    except ValueError:
+        return -1.0
 
 
 class _Metadata(msgspec.Struct):
@@ -96,9 +110,23 @@ def table_of(resource: ResourceType, objects: list[Stored], form: Form, metadata
 
 def answer_object(stored: Stored, resource: ResourceType, form: Form, status: int = 200) -> Answer:
     """Answer with one object in the form asked for."""
+    if form.kind == "PartialObjectMetadataList":
+        raise wrong_number(form.kind, _go_type(resource), is_list=False)
     if form.shape is Shape.TABLE:
         return answer_bytes(table_of(resource, [stored], form, {"resourceVersion": str(stored.version)}), form, status)
     return answer_bytes(shaped(stored, resource, form.shape), form, status)
+
+
+def check_list_form(resource: ResourceType, form: Form) -> None:
+    """Refuse (406) to answer a list in the form of one object."""
+    if form.kind == "PartialObjectMetadata":
+        raise wrong_number(form.kind, f"{_go_type(resource)}List", is_list=True)
+
+
+def _go_type(resource: ResourceType) -> str:
+    if is_custom(resource):
+        return "*unstructured.Unstructured"
+    return f"*{resource.storage_group.partition('.')[0] or 'core'}.{resource.kind}"
 
 
 def answer_value(value: Any, form: Form, status: int = 200) -> Answer:

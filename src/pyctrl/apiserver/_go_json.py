@@ -122,11 +122,11 @@ class _Scanner:
             self._at += 1
 
     def _escape(self) -> None:
-        character = self._here()
+        character = self._step()
         if character == "u":
             for _ in range(4):
                 self._at += 1
-                if self._here() not in "0123456789abcdefABCDEF":
+                if self._step() not in "0123456789abcdefABCDEF":
                     raise self._unexpected("in \\u hexadecimal character escape")
         elif character not in '"\\/bfnrt':
             raise self._unexpected("in string escape code")
@@ -135,15 +135,15 @@ class _Scanner:
         found = _NUMBER.match(self._text, self._at)
         if found is None:
             self._at += 1
-            self._here()
+            self._step()
             raise self._unexpected("in numeric literal")
         self._at = found.end()
         rest = self._text[self._at : self._at + 1]
         if rest == "." or rest in ("e", "E"):
             self._at += 1
-            if rest != "." and self._here() in "+-":
+            if rest != "." and self._step() in "+-":
                 self._at += 1
-            self._here()
+            self._step()
             raise self._unexpected(
                 "after decimal point in numeric literal" if rest == "." else "in exponent of numeric literal"
             )
@@ -151,7 +151,7 @@ class _Scanner:
     def _literal(self, word: str) -> None:
         for expected in word[1:]:
             self._at += 1
-            if self._here() != expected:
+            if self._step() != expected:
                 raise self._unexpected(f"in literal {word} (expecting {_character(expected)})")
         self._at += 1
 
@@ -168,8 +168,12 @@ class _Scanner:
             raise _Wrong(_END)
         return self._text[self._at]
 
+    def _step(self) -> str:
+        """The character in the middle of a token; at its end Go tries a space."""
+        return self._text[self._at] if self._at < len(self._text) else " "
+
     def _unexpected(self, where: str) -> _Wrong:
-        return _Wrong(f"invalid character {_character(self._text[self._at])} {where}")
+        return _Wrong(f"invalid character {_character(self._step())} {where}")
 
 
 def _character(character: str) -> str:

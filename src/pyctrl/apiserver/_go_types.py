@@ -55,12 +55,37 @@ _POINTERS = """
     """
 POINTERS = frozenset(_POINTERS.split())
 
+# Texts with a type of their own, which decoding errors print.
+_NAMED = """
+    PodSpec.restartPolicy:RestartPolicy PodSpec.dnsPolicy:DNSPolicy PodSpec.preemptionPolicy:PreemptionPolicy
+    Container.imagePullPolicy:PullPolicy Container.terminationMessagePolicy:TerminationMessagePolicy
+    Container.restartPolicy:ContainerRestartPolicy ContainerPort.protocol:Protocol ServicePort.protocol:Protocol
+    EndpointPort.protocol:Protocol NetworkPolicyPort.protocol:Protocol HTTPGetAction.scheme:URIScheme
+    Toleration.operator:TolerationOperator Toleration.effect:TaintEffect Taint.effect:TaintEffect
+    NodeSelectorRequirement.operator:NodeSelectorOperator LabelSelectorRequirement.operator:LabelSelectorOperator
+    ServiceSpec.type:ServiceType ServiceSpec.sessionAffinity:ServiceAffinity
+    ServiceSpec.externalTrafficPolicy:ServiceExternalTrafficPolicy ServiceSpec.ipFamilyPolicy:IPFamilyPolicy
+    ServiceSpec.internalTrafficPolicy:ServiceInternalTrafficPolicy Secret.type:SecretType
+    PersistentVolumeClaimSpec.volumeMode:PersistentVolumeMode PersistentVolumeSpec.volumeMode:PersistentVolumeMode
+    PersistentVolumeSpec.persistentVolumeReclaimPolicy:PersistentVolumeReclaimPolicy
+    DeploymentStrategy.type:DeploymentStrategyType DaemonSetUpdateStrategy.type:DaemonSetUpdateStrategyType
+    StatefulSetUpdateStrategy.type:StatefulSetUpdateStrategyType
+    StatefulSetSpec.podManagementPolicy:PodManagementPolicyType CronJobSpec.concurrencyPolicy:ConcurrencyPolicy
+    JobSpec.completionMode:CompletionMode PodStatus.phase:PodPhase PodStatus.qosClass:PodQOSClass
+    PodCondition.type:PodConditionType PodCondition.status:ConditionStatus NodeCondition.type:NodeConditionType
+    NodeCondition.status:ConditionStatus DeploymentCondition.status:ConditionStatus NamespaceStatus.phase:NamespacePhase
+    DeploymentCondition.type:DeploymentConditionType Condition.status:ConditionStatus LimitRangeItem.type:LimitType
+    HTTPIngressPath.pathType:PathType CustomResourceDefinitionSpec.scope:ResourceScope
+    CustomResourceConversion.strategy:ConversionStrategyType EndpointSlice.addressType:AddressType
+    """
+NAMED = dict(each.split(":") for each in _NAMED.split())
+
 # Optional in the document, yet written when zero.
 _ALWAYS_WRITTEN = """
     apps.v1.StatefulSetStatus.availableReplicas autoscaling.v2.HorizontalPodAutoscalerStatus.currentMetrics
     apiextensions.v1.CustomResourceDefinitionStatus.conditions
     apiextensions.v1.CustomResourceDefinitionStatus.storedVersions
-    core.v1.Event.reportingComponent core.v1.Event.reportingInstance
+    rbac.v1.Role.rules rbac.v1.ClusterRole.rules core.v1.Event.reportingComponent core.v1.Event.reportingInstance
     policy.v1.PodDisruptionBudgetStatus.currentHealthy policy.v1.PodDisruptionBudgetStatus.desiredHealthy
     policy.v1.PodDisruptionBudgetStatus.disruptionsAllowed policy.v1.PodDisruptionBudgetStatus.expectedPods
     """
@@ -78,6 +103,14 @@ OPTIONAL_TIMES = frozenset(_OPTIONAL_TIMES.split())
 def is_pointer(struct: str, field: str) -> bool:
     """Say whether a field's zero is a value of its own, kept when it is written."""
     return f"*.{field}" in POINTERS or f"{struct}.{field}" in POINTERS
+
+
+def named_text(struct: str, field: str) -> str:
+    """Give the Go type of a text."""
+    if field == "uid":
+        return "types.UID"
+    name = NAMED.get(f"{struct}.{field}")
+    return f"v1.{name}" if name else "string"
 
 
 def is_optional_time(struct: str, field: str) -> bool:

@@ -59,7 +59,7 @@ def tidy(metadata: dict[str, Any]) -> None:
             del metadata[name]
 
 
-_OF_SERVER = ("uid", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds", "selfLink", "generation")
+_OF_SERVER = ("uid", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds", "selfLink")
 
 
 def wipe_life(metadata: dict[str, Any]) -> None:

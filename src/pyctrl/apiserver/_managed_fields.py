@@ -205,11 +205,21 @@ def _believed(
     metadata: Mapping[str, JSON], old: Mapping[str, JSON] | None, *, is_subresource: bool
 ) -> Mapping[str, JSON]:
     """Whose entries count: those a client sends with the object, or those the live object has."""
-    sent = metadata.get("managedFields")
-    if old is None or (sent and not is_subresource):
-        return {} if sent == [{}] else metadata
+    sent = metadata.get("managedFields") or []
+    if sent == [{}]:
+        return {} if old is None or not is_subresource else old["metadata"]
+    if all(map(_is_readable, sent)) and (old is None or (sent and not is_subresource)):
+        return metadata
+    if old is None:
+        return {}
     live: Mapping[str, JSON] = old["metadata"]
     return live
+
+
+def _is_readable(entry: Mapping[str, JSON]) -> bool:
+    """Say whether an entry that a client sent is complete; when one is not, all of them are overlooked."""
+    fields = entry.get("fieldsV1")
+    return bool(entry.get("apiVersion")) and entry.get("fieldsType") == "FieldsV1" and isinstance(fields, dict)
 
 
 def _unmanaged(obj: Mapping[str, JSON]) -> dict[str, JSON]:

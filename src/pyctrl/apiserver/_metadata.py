@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from enum import Enum
 
 from . import _names as names
 from ._answers import Cause, field_forbidden, invalid_value, quoted, required
@@ -14,30 +15,52 @@ SYSTEM_FIELDS = ("uid", "creationTimestamp", "deletionTimestamp", "deletionGrace
 IMMUTABLE = ("name", "namespace", *SYSTEM_FIELDS)
 
 
+class Check(Enum):
+    """How a kind checks metadata, beside what is checked of every object; many check the same again."""
+
+    WHOLE = "whole"  # as at creation, and a finalizer without a domain must be one of Kubernetes' own
+    CHANGE = "change"  # what may not change, with the same rule of finalizers
+    PLAIN_WHOLE = "plain whole"  # the same two without that rule
+    PLAIN_CHANGE = "plain change"
+
+
 def validate_metadata(
     metadata: Mapping[str, JSON], *, namespaced: bool, name_rule: names.Rule, standard_finalizers: bool
 ) -> list[Cause]:
     """Check the metadata of an object that is created.
 
     Args:
-        standard_finalizers: A finalizer without a domain must be one of Kubernetes' own (built-in kinds).
+        standard_finalizers: A finalizer without a domain must be one of Kubernetes' own (most built-in kinds).
     """
     return [
         *_name(metadata, name_rule),
         *_namespace(metadata, namespaced),
         *_generation(metadata),
-        *_maps_and_lists(metadata, standard_finalizers=standard_finalizers),
+        *_maps_and_owners(metadata),
+        *_qualified_finalizers(metadata),
+        *(_standard_finalizers(metadata) if standard_finalizers else ()),
     ]
 
 
 def validate_metadata_update(
-    new: Mapping[str, JSON], old: Mapping[str, JSON], *, standard_finalizers: bool
+    new: Mapping[str, JSON], old: Mapping[str, JSON], checks: Sequence[Check], *, is_namespaced: bool
 ) -> list[Cause]:
-    """Check the metadata of an object that replaces another."""
-    causes = [*_deleting(new, old), *_generation(new)]
-    changed = [key for key in IMMUTABLE if new.get(key) != old.get(key)]
-    causes += [invalid_value(f"metadata.{key}", new.get(key), "field is immutable") for key in changed]
-    return [*causes, *_maps_and_lists(new, standard_finalizers=standard_finalizers)]
+    """Check the metadata of an object that replaces another: what every kind checks, then what this one does."""
+    causes = [*_maps_and_owners(new), *_qualified_finalizers(new), *_change(new, old)]
+    for check in checks:
+        if check in (Check.CHANGE, Check.PLAIN_CHANGE):
+            causes += _change(new, old)
+        else:
+            causes += [*_namespace(new, is_namespaced), *_maps_and_owners(new), *_qualified_finalizers(new)]
+        if check in (Check.CHANGE, Check.WHOLE):
+            causes += _standard_finalizers(new)
+    return causes
+
+
+def _change(new: Mapping[str, JSON], old: Mapping[str, JSON]) -> list[Cause]:
+    changed = (key for key in IMMUTABLE if new.get(key) != old.get(key))
+    immutable = (invalid_value(f"metadata.{key}", new.get(key), "field is immutable") for key in changed)
+    return [*_deleting(new, old), *immutable, *_maps_and_owners(new)]
 
 
 def _name(metadata: Mapping[str, JSON], rule: names.Rule) -> Iterator[Cause]:
@@ -70,15 +93,13 @@ def _generation(metadata: Mapping[str, JSON]) -> Iterator[Cause]:
         yield invalid_value("metadata.generation", generation, "must be greater than or equal to 0")
 
 
-def _maps_and_lists(metadata: Mapping[str, JSON], *, standard_finalizers: bool) -> Iterator[Cause]:
+def _maps_and_owners(metadata: Mapping[str, JSON]) -> Iterator[Cause]:
     if labels := metadata.get("labels"):
         yield from validate_labels(labels, "metadata.labels")
     if annotations := metadata.get("annotations"):
         yield from validate_annotations(annotations, "metadata.annotations")
     if owners := metadata.get("ownerReferences"):
         yield from _owners(owners)
-    for index, finalizer in enumerate(metadata.get("finalizers") or ()):
-        yield from _finalizer(finalizer, f"metadata.finalizers[{index}]", standard_finalizers)
 
 
 def validate_labels(labels: Mapping[str, str], path: str) -> Iterator[Cause]:
@@ -120,7 +141,7 @@ def _owners(owners: list[Mapping[str, JSON]]) -> Iterator[Cause]:
 
 def _owner(owner: Mapping[str, JSON], path: str) -> Iterator[Cause]:
     group, _, version = str(owner.get("apiVersion", "")).rpartition("/")
-    if not version:
+    if not version or "/" in group:
         yield invalid_value(f"{path}.apiVersion", owner.get("apiVersion", ""), "version must not be empty")
     for key in ("kind", "name", "uid"):
         if not owner.get(key):
@@ -129,12 +150,17 @@ def _owner(owner: Mapping[str, JSON], path: str) -> Iterator[Cause]:
         yield invalid_value(path, owner, "/v1, Kind=Event is disallowed from being an owner")
 
 
-def _finalizer(finalizer: str, path: str, standard_only: bool) -> Iterator[Cause]:
-    complaints = names.qualified_name(finalizer)
-    for why in complaints:
-        yield invalid_value(path, finalizer, why)
-    if standard_only and not complaints and "/" not in finalizer and finalizer not in STANDARD_FINALIZERS:
-        yield invalid_value(path, finalizer, "name is neither a standard finalizer name nor is it fully qualified")
+def _qualified_finalizers(metadata: Mapping[str, JSON]) -> Iterator[Cause]:
+    for finalizer in metadata.get("finalizers") or ():
+        for why in names.qualified_name(finalizer):
+            yield invalid_value("metadata.finalizers", finalizer, why)
+
+
+def _standard_finalizers(metadata: Mapping[str, JSON]) -> Iterator[Cause]:
+    for index, finalizer in enumerate(metadata.get("finalizers") or ()):
+        if "/" not in finalizer and finalizer not in STANDARD_FINALIZERS:
+            why = "name is neither a standard finalizer name nor is it fully qualified"
+            yield invalid_value(f"metadata.finalizers[{index}]", finalizer, why)
 
 
 def _deleting(new: Mapping[str, JSON], old: Mapping[str, JSON]) -> Iterator[Cause]:

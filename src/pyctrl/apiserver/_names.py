@@ -80,8 +80,8 @@ _CONFIG_KEY = _grammar(
 )
 
 
-def _too_long(limit: int) -> str:
-    return f"must be no more than {limit} characters"
+def _too_long(limit: int, unit: str = "characters") -> str:
+    return f"must be no more than {limit} {unit}"
 
 
 def _dns(text: str, limit: int, is_right: Callable[[str], object], words: str) -> list[str]:
@@ -96,12 +96,12 @@ def subdomain(text: str) -> list[str]:
 
 @_remembered
 def label(text: str) -> list[str]:
-    """RFC 1123 label: namespaces, containers, volumes."""
-    return _dns(text, 63, _is_label, _LABEL)
+    """RFC 1123 label: namespaces, services, containers, volumes."""
+    return _dns(text, 63, _is_label, "must not contain dots" if _is_subdomain(text) else _LABEL)
 
 
 def label_1035(text: str) -> list[str]:
-    """RFC 1035 label: the names of services and of definitions' resources."""
+    """RFC 1035 label: the names of definitions' resources."""
     return _dns(text, 63, _is_1035, _1035)
 
 
@@ -122,20 +122,23 @@ def qualified_name(text: str) -> list[str]:
             f"a valid label key {_QUALIFIED} with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')"
         ]
     if slash:
-        found += (
-            ["prefix part must be non-empty"] if not prefix else [f"prefix part {why}" for why in subdomain(prefix)]
-        )
+        found += ["prefix part must be non-empty"] if not prefix else [f"prefix part {why}" for why in _prefix(prefix)]
     if not name:
         return [*found, "name part must be non-empty", f"name part {_QUALIFIED}"]
     if len(name) > 63:
-        found.append(f"name part {_too_long(63)}")
+        found.append(f"name part {_too_long(63, 'bytes')}")
     return found if _is_name(name) else [*found, f"name part {_QUALIFIED}"]
+
+
+def _prefix(text: str) -> list[str]:
+    found = [_too_long(253, "bytes")] if len(text) > 253 else []
+    return found if _is_subdomain(text) else [*found, _SUBDOMAIN]
 
 
 @_remembered
 def label_value(text: str) -> list[str]:
     """The value of a label."""
-    found = [_too_long(63)] if len(text) > 63 else []
+    found = [_too_long(63, "bytes")] if len(text) > 63 else []
     return found if _is_value(text) else [*found, _VALUE]
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -52,6 +52,7 @@ def write_options(query: Query, kind: str, *, is_apply: bool = False) -> WriteOp
             causes.append(field_forbidden("force", "may not be specified for non-apply patch"))
     if len(manager) > MANAGER_LIMIT:
         causes.append(too_long("fieldManager", MANAGER_LIMIT))
+    causes += _unprintable(manager)
     causes += _dry_run_causes(query.every("dryRun"))
     validation = query.get("fieldValidation")
     if validation not in FIELD_VALIDATION:
@@ -59,6 +60,14 @@ def write_options(query: Query, kind: str, *, is_apply: bool = False) -> WriteOp
     if causes:
         raise invalid_options(kind, causes)
     return WriteOptions(dry_run=bool(query.every("dryRun")), field_validation=validation or "Warn", force=bool(force))
+
+
+def _unprintable(manager: str) -> Iterator[Cause]:
+    for position, character in enumerate(manager):
+        if not character.isprintable():
+            at = len(manager[:position].encode())
+            why = f"invalid character U+{ord(character):04X} (at position {at})"
+            yield invalid_value("fieldManager", manager, why)
 
 
 def _dry_run_causes(values: list[str]) -> list[Cause]:

@@ -11,6 +11,7 @@ from pyctrl.errors import PatchError
 
 from ._answers import (
     Refused,
+    Unfit,
     bad_request,
     invalid,
     invalid_value,
@@ -20,7 +21,7 @@ from ._answers import (
     unprocessable,
     unsupported_media_type,
 )
-from ._bodies import BODY_LIMIT, decode_json, decode_yaml, duplicates_in
+from ._bodies import BODY_LIMIT, decode_json, duplicates_in
 from ._forms import is_custom
 from ._request import Request
 from ._scale_values import go_text
@@ -31,6 +32,8 @@ MERGE = "application/merge-patch+json"
 STRATEGIC = "application/strategic-merge-patch+json"
 APPLY = "application/apply-patch+yaml"
 OPERATIONS = 10_000  # kube-apiserver's limit on one JSON patch
+
+_DECODING = "error decoding patch: "
 
 _OF_CUSTOM = (JSON_PATCH, MERGE, APPLY)
 
@@ -57,37 +60,52 @@ def patched(live: dict[str, Any], request: Request, media: str) -> tuple[dict[st
         raise too_large(BODY_LIMIT)
     if media == JSON_PATCH:
         return _json_patched(live, request), []
+    if media == STRATEGIC:
+        return _strategically(live, request)
     patch = _decode(request)
     if not isinstance(patch, dict):
         raise bad_request(_cannot_unmarshal(patch, "map[string]interface {}"))
-    duplicates = duplicates_in(request.body, patch)
-    if media == MERGE:
-        new = merge_patch_apply(live, patch)
-        return new, duplicates
-    return strategic_merge(live, patch, request.resource.schema), duplicates
+    new: dict[str, Any] = merge_patch_apply(live, patch)
+    return new, duplicates_in(request.body, patch)
 
 
-def outcome_unfit(live: dict[str, Any], request: Request, media: str, why: str) -> Refused:
+def _strategically(live: dict[str, Any], request: Request) -> tuple[dict[str, Any], list[str]]:
+    """Merge a strategic patch; whatever it says of its kind is not looked at."""
+    try:
+        patch = decode_json(request.body)
+    except ValueError as error:
+        raise bad_request(str(error)) from None
+    if patch is None:
+        patch = {}
+    if not isinstance(patch, dict):
+        raise bad_request(_cannot_unmarshal(patch, "map[string]interface {}").removeprefix(_DECODING))
+    new = strategic_merge(live, patch, request.resource.schema)
+    for key in ("kind", "apiVersion"):
+        if isinstance(new.get(key), str):
+            new[key] = live[key]
+    return new, duplicates_in(request.body, patch)
+
+
+def outcome_unfit(live: dict[str, Any], request: Request, media: str, unfit: Unfit) -> Refused:
     """422: what comes of a patch is no object of its kind. A strategic patch is shown, of others what came of them."""
     if media == STRATEGIC:
-        outcome = go_text(_decode(request))
-    else:
-        new, _ = patched(live, request, media)
-        outcome = msgspec.json.encode({name: new[name] for name in sorted(new)}).decode()
-    return invalid("", "", [invalid_value("patch", outcome, why)])
+        return invalid("", "", [invalid_value("patch", go_text(_decode(request)), unfit.converted)])
+    new, _ = patched(live, request, media)
+    outcome = msgspec.json.encode({name: new[name] for name in sorted(new)}).decode()
+    return invalid("", "", [invalid_value("patch", outcome, unfit.why)])
 
 
 def _decode(request: Request) -> Any:
     try:
         return decode_json(request.body)
     except ValueError as error:
-        raise bad_request(f"error decoding patch: {error}") from None
+        raise bad_request(f"{_DECODING}{error}") from None
 
 
 def _cannot_unmarshal(value: object, into: str) -> str:
     names = ((bool, "bool"), (int, "number"), (float, "number"), (str, "string"), (list, "array"), (dict, "object"))
     what = next((name for type_, name in names if isinstance(value, type_)), "null")
-    return f"error decoding patch: json: cannot unmarshal {what} into Go value of type {into}"
+    return f"{_DECODING}json: cannot unmarshal {what} into Go value of type {into}"
 
 
 def _json_patched(live: dict[str, Any], request: Request) -> dict[str, Any]:
@@ -113,7 +131,12 @@ def decode_apply(request: Request) -> dict[str, Any]:
     try:
         decoded = decode_json(request.body)  # what programs send, read twenty times as fast as YAML
     except ValueError:
-        decoded = decode_yaml(request.body)
+        from ._yaml import read_yaml  # here: few write YAML by hand
+
+        try:
+            decoded = read_yaml(request.body, [])
+        except ValueError as error:
+            raise bad_request(f"error decoding YAML: {error}") from None
     if not isinstance(decoded, dict):
         raise bad_request(f"error decoding YAML: {_cannot_unmarshal(decoded, 'map[string]interface {}')}")
     return decoded

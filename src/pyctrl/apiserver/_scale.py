@@ -59,7 +59,7 @@ class Scales:
             try:
                 return self._decoded(new, request)
             except Unfit as unfit:
-                raise outcome_unfit(live, request, media, unfit.why) from None
+                raise outcome_unfit(live, request, media, unfit) from None
 
         return await self._write(request, options, wanted)
 

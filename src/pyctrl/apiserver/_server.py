@@ -227,7 +227,8 @@ class ApiServer:
         resource = self._resource(target)
         if resource is None:
             return NO_PAGE
-        form = accepted_form(headers.get("accept", ""))
+        is_collection = exchange.method == "GET" and not target.name
+        form = accepted_form(headers.get("accept", ""), may_stream=is_collection)
         if resource.deprecation:
             exchange.warnings.append(resource.deprecation)
         request = Request(

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 HISTORY = 10_000  # events a collection keeps; kube-apiserver's watch cache holds 100 to 102,400
 
-FIRST_VERSION = 200  # about what a fresh kube-apiserver has written before it takes its first request
+FIRST_VERSION = 40_000  # any number would do; this one stands out: no limit or port that a message tells is near
 
 EventType = Literal["ADDED", "MODIFIED", "DELETED"]
 

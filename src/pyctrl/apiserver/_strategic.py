@@ -1,13 +1,17 @@
 """Strategic merge patch: a merge patch whose lists may merge by a key that the kind's schema names.
 
-Directives are carried out as kube-apiserver does: `$patch: delete|replace|merge` in maps and list items,
-`$deleteFromPrimitiveList/NAME`, `$setElementOrder/NAME`, `$retainKeys`. In a list, items that are new come first.
+Directives are carried out as kube-apiserver does: `$patch: delete|replace` in maps and list items,
+`$deleteFromPrimitiveList/NAME`, `$setElementOrder/NAME`, `$retainKeys`. What the live object has not is taken from the
+patch as it stands, but for nulls and directives.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from . import _answers as answers
 from ._defaulting import copied
+from ._scale_values import go_text
 from ._schema import JSON, Node
 
 _PATCH, _RETAIN = "$patch", "$retainKeys"
@@ -18,33 +22,34 @@ def strategic_merge(live: dict[str, JSON], patch: dict[str, JSON], schema: Node)
     """Give the live object with the patch merged into it; neither is changed.
 
     Raises:
-        Refused: The patch has a directive that is not one, or a list item without its merge key.
+        Refused: 500, as kube-apiserver has it: the patch has a directive that is not one, or an item without its key.
     """
     return _map(live, patch, schema)
 
 
 def _map(live: dict[str, JSON], patch: dict[str, JSON], node: Node | None) -> dict[str, JSON]:
     directive = patch.get(_PATCH)
-    if directive is not None:
-        if directive == "replace":
-            return {key: copied(value) for key, value in patch.items() if key != _PATCH}
-        if directive == "delete":
-            return {}
-        if directive != "merge":
-            raise answers.bad_request(f"Unknown patch type found: {directive}")
+    if directive == "replace":
+        return {key: copied(value) for key, value in patch.items() if key != _PATCH}
+    if directive == "delete":
+        return {}
+    if _PATCH in patch:
+        raise _unknown(patch)
     merged = dict(live)
     _retain(merged, patch)
+    ordered = {key.removeprefix(_ORDER) for key in patch if key.startswith(_ORDER)}
+    for name in sorted(ordered):
+        _order(merged, name, patch, node)
     for key, value in patch.items():
-        if key in (_PATCH, _RETAIN):
-            continue
         if key.startswith(_DELETE):
             _delete_values(merged, key.removeprefix(_DELETE), value)
-        elif not key.startswith(_ORDER):
+        elif key != _RETAIN and not key.startswith(_ORDER) and key not in ordered:
             _field(merged, key, value, node.child(key) if node is not None else None)
-    for key, value in patch.items():
-        if key.startswith(_ORDER):
-            _reorder(merged, key.removeprefix(_ORDER), value, patch, node)
     return merged
+
+
+def _unknown(patch: dict[str, JSON]) -> answers.Refused:
+    return answers.unclassified(f"unknown patch type: {go_text(patch[_PATCH])} in map: {go_text(patch)}")
 
 
 def _retain(merged: dict[str, JSON], patch: dict[str, JSON]) -> None:
@@ -52,91 +57,134 @@ def _retain(merged: dict[str, JSON], patch: dict[str, JSON]) -> None:
     keys = patch.get(_RETAIN)
     if keys is None:
         return
-    if not isinstance(keys, list) or not all(isinstance(key, str) for key in keys):
-        raise answers.bad_request("invalid patch format of $retainKeys: must be a list of strings")
+    if not isinstance(keys, list):
+        raise answers.unclassified("invalid patch format of retainKeys list")
     for key in [key for key in merged if key not in keys]:
         del merged[key]
 
 
 def _field(merged: dict[str, JSON], key: str, value: JSON, node: Node | None) -> None:
+    live = merged.get(key)
     if value is None:
         merged.pop(key, None)
-        return
-    live = merged.get(key)
-    if isinstance(value, dict):
-        merged[key] = _map(live if isinstance(live, dict) else {}, value, node)
-    elif isinstance(value, list) and node is not None and node.merge:
-        merged[key] = _list(live if isinstance(live, list) else [], value, node)
+    elif isinstance(value, list) and node is not None and node.merge and isinstance(live, list | None):
+        merged[key] = _list(live or [], value, node)
+    elif isinstance(value, dict) and isinstance(live, dict):
+        merged[key] = _map(live, value, node)
     else:
-        merged[key] = _without_directives(value)
+        merged[key] = _taken(value) if live is None else copied(value)
 
 
-def _without_directives(value: JSON) -> JSON:
-    return copied(value)
+def _taken(value: JSON) -> JSON:
+    """Give what comes of a part of the patch that meets nothing: no nulls, and nothing of a map with a directive."""
+    if isinstance(value, dict):
+        if _PATCH in value:
+            return {}
+        return {key: _taken(each) for key, each in value.items() if each is not None and not _is_about_lists(key)}
+    return [_taken(each) for each in value] if isinstance(value, list) else value
+
+
+def _is_about_lists(key: str) -> bool:
+    return key.startswith((_ORDER, _DELETE))
+
+
+# -- lists -----------------------------------------------------------------------------------------------------
 
 
 def _list(live: list[JSON], patch: list[JSON], node: Node) -> list[JSON]:
-    if not node.merge_key:
-        return _values(live, patch)
-    replaces, items = _split(patch)
-    if replaces:
-        return [copied(each) for each in items]
     key = node.merge_key
-    gone = [_key_of(each, key) for each in items if each.get(_PATCH) == "delete"]
-    merged = [each for each in live if not (isinstance(each, dict) and key in each and each[key] in gone)]
-    new: list[JSON] = []
-    for each in items:
-        if each.get(_PATCH) == "delete":
-            continue
+    if not key:
+        merged = [*live, *(each for each in patch if each not in live)]
+        return _ordered(merged, patch, live, _itself)
+    items = _items(live, patch)
+    if items is None:
+        return [copied(each) for each in patch if _PATCH not in each]
+    if not live:
+        return [_taken(each) for each in items if not _is_deletion(each)]
+    gone = [_key_of(each, key) for each in items if _is_deletion(each)]
+    merged = [each for each in live if _key_of(each, key) not in gone]
+    stated = [each for each in items if not _is_deletion(each)]
+    for each in stated:
         value = _key_of(each, key)
-        index = next((i for i, old in enumerate(merged) if isinstance(old, dict) and old.get(key) == value), None)
+        index = next((i for i, old in enumerate(merged) if old.get(key) == value), None)
         if index is None:
-            new.append(_map({}, each, node.items))
+            merged.append(_taken(each))
         else:
             merged[index] = _map(merged[index], each, node.items)
-    return _new_first(merged, new)
+    return _ordered(merged, stated, live, lambda each: each.get(key))
 
 
-def _new_first(merged: list[JSON], new: list[JSON]) -> list[JSON]:
-    return [*new, *merged]
-
-
-def _split(patch: list[JSON]) -> tuple[bool, list[dict[str, JSON]]]:
-    """Tell whether the patch replaces the list, and give its items."""
-    items: list[dict[str, JSON]] = []
-    replaces = False
+def _items(live: list[JSON], patch: list[JSON]) -> list[dict[str, JSON]] | None:
+    """Give the items of a patch of a list of maps; None when the list is to be replaced by them."""
     for each in patch:
         if not isinstance(each, dict):
-            raise answers.bad_request("invalid patch: list items that merge by a key must be objects")
-        if each.get(_PATCH) == "replace":
-            replaces = True
-        elif each.get(_PATCH) not in (None, "delete", "merge"):
-            raise answers.bad_request(f"Unknown patch type found: {each[_PATCH]}")
-        else:
-            items.append(each)
-    return replaces, items
+            both = f"[{go_text(live)} {go_text(patch)}]"
+            raise answers.unclassified(f"list element types are not identical: {both}")
+        directive = each.get(_PATCH)
+        if directive == "merge":
+            raise answers.unclassified("merging lists cannot yet be specified in the patch")
+        if _PATCH in each and directive not in ("replace", "delete"):
+            raise _unknown(each)
+    return None if any(each.get(_PATCH) == "replace" for each in patch) else patch
+
+
+def _is_deletion(item: dict[str, JSON]) -> bool:
+    return item.get(_PATCH) == "delete"
+
+
+def _itself(each: JSON) -> JSON:
+    return each
 
 
 def _key_of(each: dict[str, JSON], key: str) -> JSON:
     if key not in each:
-        raise answers.unclassified(f"map: {_go_map(each)} does not contain declared merge key: {key}")
+        raise answers.unclassified(f"map: {go_text(each)} does not contain declared merge key: {key}")
     return each[key]
 
 
-def _go_map(value: JSON) -> str:
-    """Print a value as Go's `%v` does."""
-    if isinstance(value, dict):
-        return "map[" + " ".join(f"{key}:{_go_map(value[key])}" for key in sorted(value)) + "]"
-    if isinstance(value, list):
-        return "[" + " ".join(_go_map(each) for each in value) + "]"
-    return {True: "true", False: "false", None: "<nil>"}.get(value, str(value)) if not isinstance(value, str) else value
+def _ordered(merged: list[JSON], wanted: list[JSON], live: list[JSON], key: Callable[[JSON], JSON]) -> list[JSON]:
+    """Order a merged list: what the patch names as it names it, the rest where it stood before what it names."""
+    names = [key(each) for each in wanted]
+    places = [key(each) for each in live]
+    named = sorted((each for each in merged if key(each) in names), key=lambda each: names.index(key(each)))
+    others = [each for each in merged if key(each) not in names]
+    result: list[JSON] = []
+    while named and others:
+        ours, theirs = key(others[0]), key(named[0])
+        is_before = ours in places and theirs in places and places.index(ours) < places.index(theirs)
+        result.append((others if is_before else named).pop(0))
+    return [*result, *named, *others]
 
 
-def _values(live: list[JSON], patch: list[JSON]) -> list[JSON]:
-    """Merge lists of plain values: each once, live ones first."""
-    merged = list(live)
-    merged.extend(each for each in patch if each not in merged)
-    return merged
+def _order(merged: dict[str, JSON], name: str, patch: dict[str, JSON], node: Node | None) -> None:
+    """`$setElementOrder`: merge the list, whose items then stand as the client has them."""
+    order, child = patch[f"{_ORDER}{name}"], node.child(name) if node is not None else None
+    if not isinstance(order, list):
+        raise answers.unclassified(f"expected a []interface {{}}, but received a {_go_kind(order)}")
+    live, stated = merged.get(name), patch.get(name)
+    if child is None or (live is None and stated is None):
+        return
+    if isinstance(stated, list):
+        _check_order(stated, order, child.merge_key)
+    if stated is not None:
+        _field(merged, name, stated, child)
+    if isinstance(merged.get(name), list):
+        key = child.merge_key
+        merged[name] = _ordered(merged[name], order, live or [], (lambda each: each.get(key)) if key else _itself)
+
+
+def _check_order(stated: list[JSON], order: list[JSON], key: str) -> None:
+    """What the patch has of a list stands in the order that it asks for."""
+    items = [each for each in stated if not (isinstance(each, dict) and _PATCH in each)]
+    wanted = [each.get(key) if key and isinstance(each, dict) else each for each in order]
+    position = 0
+    for each in items:
+        value = each.get(key) if key and isinstance(each, dict) else each
+        if value not in wanted[position:]:
+            raise answers.unclassified(
+                f"The order in patch list:\n{go_text(items)}\n doesn't match {_ORDER[:-1]} list:\n{go_text(order)}\n"
+            )
+        position = wanted.index(value, position) + 1
 
 
 def _delete_values(merged: dict[str, JSON], key: str, values: JSON) -> None:
@@ -145,30 +193,9 @@ def _delete_values(merged: dict[str, JSON], key: str, values: JSON) -> None:
         merged[key] = [each for each in live if each not in values]
 
 
-def _reorder(merged: dict[str, JSON], key: str, order: JSON, patch: dict[str, JSON], node: Node | None) -> None:
-    """`$setElementOrder`: items stand as the client has them; ones it does not know keep their neighbours."""
-    live, child = merged.get(key), node.child(key) if node is not None else None
-    if not isinstance(live, list) or not isinstance(order, list) or child is None:
-        return
-    name = child.merge_key
-    keys = [each.get(name) if name and isinstance(each, dict) else each for each in order]
-
-    def key_of(each: JSON) -> JSON:
-        return each.get(name) if name and isinstance(each, dict) else each
-
-    known = [each for value in keys for each in live if key_of(each) == value]
-    result = [each for each in live if key_of(each) not in keys]
-    _interleave(result, known, live)
-    merged[key] = result
+# -- as Go prints it -------------------------------------------------------------------------------------------
 
 
-def _interleave(others: list[JSON], known: list[JSON], live: list[JSON]) -> None:
-    """Put known items, in their new order, where the unknown ones between them stood."""
-    places = {id(each): index for index, each in enumerate(live)}
-    result: list[JSON] = []
-    waiting = list(others)
-    for each in known:
-        while waiting and places[id(waiting[0])] < places[id(each)]:
-            result.append(waiting.pop(0))
-        result.append(each)
-    others[:] = [*result, *waiting]
+def _go_kind(value: JSON) -> str:
+    kinds = ((bool, "bool"), (int, "int64"), (float, "float64"), (str, "string"), (dict, "map[string]interface {}"))
+    return next((name for kind, name in kinds if isinstance(value, kind)), "<nil>")

@@ -19,11 +19,23 @@ def report_unknown(
     """Refuse (Strict), warn about (Warn) or overlook (Ignore) unknown and duplicate fields."""
     if field_validation == "Ignore" or not (unknown or duplicates):
         return
-    told = [f"duplicate field {answers.quoted(path)}" for path in duplicates]
-    told += [f"unknown field {answers.quoted(path)}" for path in unknown]
+    said = [f"unknown field {answers.quoted(path)}" for path in unknown]
+    twice = [each for each in duplicates if not _is_unknown(each, unknown)]
     if field_validation == "Strict":
-        raise answers.Unfit(kind, version, f"strict decoding error: {', '.join(told)}")
-    warnings.extend(told)
+        raise answers.Unfit(kind, version, f"strict decoding error: {', '.join([*_together(twice), *said])}")
+    warnings.extend([*twice, *said])
+
+
+def _is_unknown(told: str, unknown: Sequence[str]) -> bool:
+    """What is twice in an unknown place, or is unknown itself, is told as unknown only."""
+    path = told.removeprefix('duplicate field "').removesuffix('"')
+    return any(path == each or path.startswith((f"{each}.", f"{each}[")) for each in unknown)
+
+
+def _together(duplicates: Sequence[str]) -> list[str]:
+    """Complaints about lines of YAML are one error."""
+    lines = [f"\n  {each}" for each in duplicates if each.startswith("line ")]
+    return [f"yaml: unmarshal errors:{''.join(lines)}"] if lines else list(duplicates)
 
 
 def duplicate_fields(body: bytes) -> list[str]:

@@ -19,27 +19,59 @@ from . import _answers as answers
 from ._schema import JSON, Node, Reader
 
 _SHOWN = {str: "string", bool: "bool", int: "number", float: "number", dict: "object", list: "array"}
+_CONVERTED = {str: "string", bool: "bool", int: "int64", float: "float64", list: "slice"}
+_PLAIN_KINDS = ("int32", "int64", "float64", "bool")
 _IS_CANONICAL = re.compile(r"(0|[1-9]\d{0,2})([kMGTPE]|[KMGTPE]i|m)?\Z")
 _TIME = re.compile(r"(\d{4})-(\d\d)-(\d\d)[Tt](\d\d):(\d\d):(\d\d)(\.\d+)?(Z|z|[+-]\d\d:\d\d)\Z")
 
 
 class DecodeFailed(Exception):
-    """The body does not fit the Go type; the message is Go's."""
+    """The body does not fit the Go type; the message is that of Go's JSON decoder."""
+
+    @property
+    def converted(self) -> str:
+        """What Kubernetes' own converter says, which a strategic merge patch goes through in place of JSON."""
+        return str(self)
+
+
+class _NoBase64(DecodeFailed):
+    @property
+    def converted(self) -> str:
+        return f"error decoding from json: {self}"
 
 
 class _Misfit(DecodeFailed):
     """A value of the wrong type. Where it stands is found out on the way back to the root: reading is quick so."""
 
-    def __init__(self, value: JSON, wanted: str, *, with_number: bool = False) -> None:
+    def __init__(self, value: JSON, wanted: str, *, with_number: bool = False, of: Node | None = None) -> None:
         super().__init__()
+        self._value = value
+        self._is_struct = of is not None and bool(of.properties)
+        self._is_read_from_json = of is None
         shown = _SHOWN.get(type(value), "null")
         self._shown = f"number {value}" if with_number and shown == "number" else shown
         self._wanted = wanted
         self._path: list[str] = []
         self._struct = ""
 
-    def is_below(self, key: str, struct: str = "") -> None:
-        """Note a key that the value stands below, of a struct if it has a name; the indexes of lists are not told."""
+    @property
+    def converted(self) -> str:
+        value, wanted = self._value, self._wanted
+        kind = _CONVERTED.get(type(value), "map")
+        if wanted.startswith("[]"):
+            return f"cannot restore slice from {kind}"
+        if wanted.startswith("map["):
+            return f"cannot restore map from {kind}"
+        if self._is_struct:
+            return f"cannot restore struct from: {kind}"
+        if self._is_read_from_json:
+            return f"json: cannot unmarshal {self._shown} into Go value of type {wanted}"
+        if kind in ("int64", "float64", "bool"):
+            return f"cannot convert {kind} to {wanted}"
+        return f"unrecognized type: {wanted if wanted in _PLAIN_KINDS else 'string'}"
+
+    def is_below(self, key: str, struct: str) -> None:
+        """Note the field that the value stands below, and its struct; keys of maps and indexes are not told."""
         self._path.append(key)
         self._struct = self._struct or struct
 
@@ -138,11 +170,7 @@ def _map(item: Node, value: dict[str, JSON], unknown: list[str]) -> JSON:
     written: dict[str, JSON] = {}
     for key, each in value.items():
         known = len(unknown)
-        try:
-            written[key] = _read_or_zero(item, each, unknown)
-        except _Misfit as misfit:
-            misfit.is_below(key)
-            raise
+        written[key] = _read_or_zero(item, each, unknown)
         unknown[known:] = [f".{key}{each}" for each in unknown[known:]]
     return written
 
@@ -174,7 +202,7 @@ def _read_or_zero(node: Node, value: JSON, unknown: list[str]) -> JSON:
 
 def _misfit(node: Node, value: JSON) -> _Misfit:
     wanted = node.go.name if node.go and node.go.name else "map[string]interface {}"
-    return _Misfit(value, wanted, with_number=node.type == "integer")
+    return _Misfit(value, wanted, with_number=node.type == "integer", of=node)
 
 
 # -- plain scalars -----------------------------------------------------------------------------------------------
@@ -218,7 +246,7 @@ _PLAIN: dict[str | None, Reader] = {"string": _string, "boolean": _boolean, "num
 def _int_or_string(node: Node, value: JSON, unknown: list[str]) -> JSON:
     if type(value) in (int, str):
         return value
-    raise DecodeFailed(f"json: cannot unmarshal {_SHOWN.get(type(value), 'null')} into Go value of type int32")
+    raise _Misfit(value, "int32")
 
 
 def _quantity(node: Node, value: JSON, unknown: list[str]) -> str:
@@ -246,7 +274,7 @@ def _microtime(node: Node, value: JSON, unknown: list[str]) -> str | None:
 
 def _parsed_time(value: JSON, layout: str, *, places: int) -> str:
     if type(value) is not str:
-        raise DecodeFailed(f"json: cannot unmarshal {_SHOWN.get(type(value), 'null')} into Go value of type string")
+        raise _Misfit(value, "string")
     found = _TIME.match(value)
     if found is None:
         raise DecodeFailed(
@@ -264,8 +292,10 @@ def _bytes(node: Node, value: JSON, unknown: list[str]) -> str:
         try:
             binascii.a2b_base64(value, strict_mode=True)
         except binascii.Error:
-            raise DecodeFailed(f"illegal base64 data at input byte {_bad_byte(value)}") from None
+            raise _NoBase64(f"illegal base64 data at input byte {_bad_byte(value)}") from None
         return value
+    if type(value) is list and all(type(each) is int and 0 <= each < 256 for each in value):
+        return binascii.b2a_base64(bytes(value), newline=False).decode()
     raise _Misfit(value, "[]uint8")
 
 

@@ -9,7 +9,17 @@ from typing import TYPE_CHECKING, Any
 from ._answers import Answer, Refused, bad_request, expired
 from ._backend import Backend
 from ._continue import INCONSISTENT, Place, read_token, write_token
-from ._forms import Form, Shape, answer_bytes, answer_object, is_custom, list_item, metadata_only, table_of
+from ._forms import (
+    Form,
+    Shape,
+    answer_bytes,
+    answer_object,
+    check_list_form,
+    is_custom,
+    list_item,
+    metadata_only,
+    table_of,
+)
 from ._options import EXACT, ListOptions, list_options, parse_list_version, parse_version
 from ._request import Request, Target
 from ._selecting import selection_of
@@ -92,6 +102,7 @@ class Reads:
     def answer_list(self, request: Request, selected: Selected) -> Answer:
         """Encode a page of a list in the form asked for."""
         resource, form = request.resource, request.form
+        check_list_form(resource, form)
         metadata: dict[str, Any] = {"resourceVersion": str(selected.version)}
         if selected.next_token or (is_custom(resource) and form.shape is Shape.WHOLE):
             metadata["continue"] = selected.next_token

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ._admission import CREATE, UPDATE, Attributes
 from ._answers import (
@@ -33,7 +33,7 @@ from ._backend import (
     check_typed,
     metadata_of,
 )
-from ._bodies import decode_object, duplicates_in, media_type
+from ._bodies import decode_strictly, media_type
 from ._deletion import is_finished, is_namespace
 from ._forms import answer_object, answer_value, is_custom, typed_first
 from ._identity import begin_life, generated_name, keep_life, wipe_life
@@ -44,6 +44,14 @@ from ._patch import APPLY, check_patch_type, decode_apply, outcome_unfit, patche
 from ._request import Request
 from ._status import same_content
 from ._storage import Stored, api_version
+
+if TYPE_CHECKING:
+    from ._resources import Registry
+
+_REPEATED_OWNERS = (
+    ".metadata.ownerReferences contains duplicate entries; API server dedups owner references in 1.20+, and may reject "
+    "such requests as early as 1.24; please fix your requests; duplicate UID(s) observed: "
+)
 
 GENERATE_ATTEMPTS = 8  # kube-apiserver's own
 
@@ -107,14 +115,12 @@ class Writes:
             return answer_value(typed_first(obj, resource), request.form, 201)
         return answer_object(self._backend.put(obj, resource), resource, request.form, 201)
 
-    @staticmethod
-    def _decoded(request: Request, options: WriteOptions) -> dict[str, Any]:
+    def _decoded(self, request: Request, options: WriteOptions) -> dict[str, Any]:
         """Read the object that a client sent, defaulted."""
         resource = request.resource
-        obj = decode_object(request.body, request.headers, resource.kind)
-        duplicates = duplicates_in(request.body, obj)
+        obj, duplicates = decode_strictly(request.body, request.headers, resource.kind)
         check_typed(obj, resource, request.body)
-        check_kind(obj, resource)
+        check_kind(obj, resource, self._backend.registry)
         _decode(obj, request, options, duplicates)
         return obj
 
@@ -177,11 +183,11 @@ class Writes:
 
         def changed(stored: Stored) -> Change:
             new, duplicates = patched(stored.read(request.resource), request, media)
-            check_kind(new, request.resource)
             try:
+                check_kind(new, request.resource, self._backend.registry)
                 _decode(new, request, options, duplicates)
             except Unfit as unfit:
-                raise outcome_unfit(stored.read(request.resource), request, media, unfit.why) from None
+                raise outcome_unfit(stored.read(request.resource), request, media, unfit) from None
             check_place(new["metadata"], request)
             return Change(new=new, old=stored.read(request.resource), options=options)
 
@@ -191,7 +197,7 @@ class Writes:
     async def _apply(self, request: Request, options: WriteOptions) -> Answer:
         """Server-side apply: creates what is not there."""
         target, resource = request.target, request.resource
-        patch, sent = _checked_patch(request)
+        patch, sent = _checked_patch(request, self._backend.registry)
 
         def merged(live: dict[str, Any] | None) -> dict[str, Any]:
             who, door = request.manager, target.subresource or None
@@ -308,12 +314,26 @@ def _decode(obj: dict[str, Any], request: Request, options: WriteOptions, duplic
     resource = request.resource
     fields = resource.decode(obj, field_validation=validation, warnings=warnings, duplicates=duplicates)
     request.sent_fields = fields
+    if len(obj["metadata"].get("ownerReferences") or ()) > 1:
+        _drop_repeated_owners(obj["metadata"], warnings)
 
 
-def _checked_patch(request: Request) -> tuple[dict[str, Any], dict[str, Any]]:
+def _drop_repeated_owners(metadata: dict[str, Any], warnings: list[str]) -> None:
+    owners, repeated = list[Any](), list[str]()
+    for owner in metadata["ownerReferences"]:
+        if owner in owners:
+            repeated.append(owner.get("uid", ""))
+        else:
+            owners.append(owner)
+    metadata["ownerReferences"] = owners
+    if repeated:
+        warnings.append(f"{_REPEATED_OWNERS}{', '.join(repeated)}")
+
+
+def _checked_patch(request: Request, registry: Registry) -> tuple[dict[str, Any], dict[str, Any]]:
     """Read the body of an apply, whose kind, name and namespace are the URL's; give it complete, and as it was sent."""
     patch = decode_apply(request)
-    check_kind(patch, request.resource)
+    check_kind(patch, request.resource, registry)
     metadata = metadata_of(patch, request.resource)
     if metadata.get("managedFields"):
         raise bad_request("metadata.managedFields must be nil")
@@ -331,7 +351,21 @@ def _check_unversioned(metadata: dict[str, Any]) -> None:
 
 
 # Built-in kinds that, like custom ones, are replaced only by who says which version they replace.
-_VERSIONED = frozenset({"customresourcedefinitions", "leases", "apiservices", "certificatesigningrequests"})
+_VERSIONED = frozenset(
+    (
+        "apiservices",
+        "certificatesigningrequests",
+        "csidrivers",
+        "csinodes",
+        "customresourcedefinitions",
+        "leases",
+        "mutatingwebhookconfigurations",
+        "poddisruptionbudgets",
+        "runtimeclasses",
+        "validatingwebhookconfigurations",
+        "volumeattachments",
+    )
+)
 
 # Built-in kinds that a replacement of nothing creates.
 _MADE_BY_PUT = frozenset(
@@ -345,6 +379,7 @@ _MADE_BY_PUT = frozenset(
         "podtemplates",
         "rolebindings",
         "roles",
+        "runtimeclasses",
         "services",
     )
 )

@@ -7,6 +7,7 @@ deleted in the foreground goes after the dependents that block it; one deleted w
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import Any
 
 from pyctrl.api import GroupVersionKind, Key, Metadata, OwnerReference
@@ -16,6 +17,9 @@ from pyctrl.errors import Conflict, Invalid, NotFound, UnknownKind
 
 from ._graph import FOREGROUND, ORPHAN, Graph, Node
 from ._graph_source import GraphSource
+
+#: An owner of a kind that is not served may come to be served: until then nothing is known of it, and nothing is done.
+UNKNOWN_KIND = timedelta(minutes=1)
 
 __all__ = ["GarbageCollector", "add_garbage_collector"]
 
@@ -44,6 +48,8 @@ class GarbageCollector(Reconciler[Metadata[Any]]):
                 await self._finish(node)
             elif node.owners:
                 await self._judge(node)
+        except UnknownKind:
+            return Result(requeue_after=UNKNOWN_KIND)
         except (NotFound, Conflict, Invalid):
             return None  # it has changed or gone since: its next event brings it here again
         return None
@@ -85,10 +91,7 @@ class GarbageCollector(Reconciler[Metadata[Any]]):
         if known is not None:
             return known if known.key.namespace in ("", node.key.namespace) else None
         gvk = GroupVersionKind.parse(ref.api_version, ref.kind)
-        try:
-            owner = await self._find(gvk, node.key.namespace, ref.name)
-        except UnknownKind:
-            return None
+        owner = await self._find(gvk, node.key.namespace, ref.name)
         return Node.of(gvk, owner) if owner is not None and owner.metadata.uid == ref.uid else None
 
     async def _find(self, gvk: GroupVersionKind, namespace: str, name: str) -> Metadata[Any] | None:

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pyctrl.apiserver import Registry
-from pyctrl.apiserver._storage import Collection, Compacted, Storage
+from pyctrl.apiserver._storage import FIRST_VERSION, Collection, Compacted, Storage
 
 CONFIGMAPS = Registry().require("", "v1", "configmaps")
 
@@ -73,7 +73,7 @@ def test_history_is_bounded_and_never_wrong(changes: list[tuple[str, str, bool]]
                 remove(collection, name, namespace)
     few, all_ = bounded.collection("", "configmaps"), full.collection("", "configmaps")
     assert len(few._events) < 2 * limit
-    for version in range(200, full.version + 1):
+    for version in range(FIRST_VERSION, full.version + 1):
         try:
             listed, position = shown(few, version), few.position_after(version)
         except Compacted:

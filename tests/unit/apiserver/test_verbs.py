@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pyctrl.apiserver import ApiServer
-from pyctrl.apiserver._bodies import decode_yaml
 from pyctrl.apiserver._go_json import syntax_error
+from pyctrl.apiserver._yaml import read_yaml
 from tests.unit.apiserver._kit import CONFIGMAPS, MERGE, Asker
 
 
@@ -125,7 +125,7 @@ def test_yaml_bodies_are_read_as_go_reads_them(ask: Asker) -> None:
 
 def test_yaml_scalars_are_go_yamls() -> None:
     """y and n are booleans, as keys too; times, 1:30 and dates are text; 1e3 is a number."""
-    read = decode_yaml(b"{a: y, n: 1, t: 1:30, d: 2001-01-01, e: 1e3, o: 0o7, h: 0x1f, s: '5', u: ~}")
+    read = read_yaml(b"{a: y, n: 1, t: 1:30, d: 2001-01-01, e: 1e3, o: 0o7, h: 0x1f, s: '5', u: ~}", [])
     assert read == {
         "a": True, "false": 1, "t": "1:30", "d": "2001-01-01", "e": 1000, "o": "0o7", "h": 31, "s": "5", "u": None
     }  # fmt: skip

@@ -10,8 +10,9 @@ from urllib.parse import urlsplit
 
 import msgspec
 
-from pyctrl.apiserver._answers import quoted
-from pyctrl.apiserver._bodies import decode_json, decode_yaml
+from pyctrl.apiserver._answers import bad_request, quoted
+from pyctrl.apiserver._bodies import decode_json
+from pyctrl.apiserver._yaml import read_yaml
 
 from ._calls import ServiceReference, WebhookAnswer, WebhookCaller, WebhookRequest, WebhookUnreachable
 
@@ -94,7 +95,14 @@ def _decoded(answer: WebhookAnswer) -> Any:
     try:
         return decode_json(answer.body)
     except ValueError:
-        return decode_yaml(answer.body)
+        return _read_yaml(answer.body)
+
+
+def _read_yaml(body: bytes) -> Any:
+    try:
+        return read_yaml(body, [])
+    except ValueError as error:
+        raise bad_request(f"error converting YAML to JSON: {error}") from None
 
 
 def _refusal(answer: WebhookAnswer) -> str:

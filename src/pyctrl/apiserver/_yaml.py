@@ -1,0 +1,130 @@
+"""YAML as kube-apiserver reads it: one document, with go-yaml's scalars, the keys of JSON, and go-yaml's complaints."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import yaml
+
+# libyaml's words where PyYAML, which was made after it, has others.
+_WORDS = {
+    "mapping values are not allowed here": "mapping values are not allowed in this context",
+    "sequence entries are not allowed here": "block sequence entries are not allowed in this context",
+    "mapping keys are not allowed here": "mapping keys are not allowed in this context",
+    "could not find expected ':'": "could not find expected ':'",
+}
+_NO_START = re.compile(r"found character .* that cannot start any token")
+_NO_ALIAS = re.compile(r"found undefined alias (.*)")
+_EXPECTED = (
+    (re.compile(r"expected the node content"), "did not find expected node content"),
+    (re.compile(r"expected ',' or ']'"), "did not find expected ',' or ']'"),
+    (re.compile(r"expected ',' or '}'"), "did not find expected ',' or '}'"),
+    (re.compile(r"expected <block end>"), "did not find expected key"),
+    (re.compile(r"expected '<document start>'"), "did not find expected <document start>"),
+)
+
+
+def read_yaml(text: bytes, duplicates: list[str]) -> Any:
+    """Decode the first document; keys that a mapping has twice are told in `duplicates`.
+
+    Raises:
+        ValueError: it is no YAML; the message is go-yaml's.
+    """
+    import yaml
+
+    try:
+        loader = _loader()(text)
+        loader.duplicates = duplicates
+        return loader.get_data() if loader.check_data() else None
+    except yaml.MarkedYAMLError as error:
+        raise ValueError(_complaint(error)) from error
+    except (yaml.YAMLError, RecursionError) as error:
+        raise ValueError(f"yaml: {str(error).splitlines()[0]}") from error
+
+
+def _complaint(error: yaml.MarkedYAMLError) -> str:
+    """Say what go-yaml would: with a line where libyaml knows one that is not the first."""
+    import yaml
+
+    problem = error.problem or str(error.context)
+    if alias := _NO_ALIAS.match(problem):
+        return f"yaml: unknown anchor {alias[1]} referenced"
+    words = "found character that cannot start any token" if _NO_START.match(problem) else _WORDS.get(problem, problem)
+    for pattern, theirs in _EXPECTED:
+        if pattern.match(problem):
+            words = theirs
+    line = next((mark.line for mark in (error.context_mark, error.problem_mark) if mark and mark.line), 0)
+    if isinstance(error, yaml.scanner.ScannerError):
+        line += bool(line)
+    elif not line and "expected" in words:
+        line = 1
+    return f"yaml: line {line}: {words}" if line else f"yaml: {words}"
+
+
+@cache
+def _loader() -> type[Any]:
+    """Make a loader with go-yaml's scalars: y and n are booleans, times and 1:30 are text, 1e3 is a number."""
+    import yaml
+
+    class Loader(yaml.SafeLoader):
+        duplicates: list[str]
+
+        def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
+            self._note_duplicates(node)
+            found = super().construct_mapping(node, deep)
+            return {key: found[given] for key, given in sorted((_as_key(each), each) for each in found)}
+
+        def _note_duplicates(self, node: yaml.MappingNode) -> None:
+            seen: set[str] = set()
+            for key, _ in node.value:
+                name = str(key.value)
+                if name in seen:
+                    self.duplicates.append(f'line {key.start_mark.line + 1}: key "{name}" already set in map')
+                seen.add(name)
+
+    Loader.yaml_implicit_resolvers = {}  # PyYAML's own are left out; these are all
+    words = "y|Y|yes|Yes|YES|n|N|no|No|NO|true|True|TRUE|false|False|FALSE|on|On|ON|off|Off|OFF"
+    resolver = Loader.add_implicit_resolver
+    resolver("tag:yaml.org,2002:bool", re.compile(f"^(?:{words})$"), list("yYnNtTfFoO"))
+    resolver(
+        "tag:yaml.org,2002:int",
+        re.compile(r"^[-+]?(?:0|[1-9][0-9_]*|0[0-7_]+|0x[0-9a-fA-F_]+|0b[01_]+)$"),
+        list("-+0123456789"),
+    )
+    resolver("tag:yaml.org,2002:float", re.compile(_FLOAT), list("-+0123456789."))
+    resolver("tag:yaml.org,2002:null", re.compile(r"^(?:~|null|Null|NULL|)$"), ["~", "n", "N", ""])
+    resolver("tag:yaml.org,2002:merge", re.compile(r"^(?:<<)$"), ["<"])
+    Loader.add_constructor("tag:yaml.org,2002:bool", _construct_bool)
+    Loader.add_constructor("tag:yaml.org,2002:float", _construct_float)
+    Loader.add_constructor(None, _construct_unknown)
+    return Loader
+
+
+_FLOAT = r"^[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?$"
+
+
+def _construct_bool(loader: yaml.SafeLoader, node: yaml.ScalarNode) -> bool:
+    return str(node.value).lower() in ("y", "yes", "true", "on")
+
+
+def _construct_float(loader: yaml.SafeLoader, node: yaml.ScalarNode) -> float | int:
+    number = float(node.value)
+    return int(number) if number.is_integer() else number
+
+
+def _construct_unknown(loader: yaml.SafeLoader, node: yaml.Node) -> Any:
+    """A tag that nobody knows says nothing."""
+    import yaml
+
+    if isinstance(node, yaml.MappingNode):
+        return loader.construct_mapping(node, deep=True)
+    return loader.construct_sequence(node, deep=True) if isinstance(node, yaml.SequenceNode) else str(node.value)
+
+
+def _as_key(key: object) -> str:
+    if isinstance(key, bool):
+        return "true" if key else "false"
+    return "null" if key is None else str(key)
