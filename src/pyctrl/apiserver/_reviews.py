@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ._access_reviews import AccessReviews
+from ._admission import CREATE, Admission, Attributes
 from ._answers import Answer, bad_request, method_not_allowed, no_such_resource
 from ._authentication import Authenticator, user_info
 from ._authorization import Authorizer
@@ -23,8 +24,9 @@ _AUTHENTICATION, _AUTHORIZATION = "authentication.k8s.io", "authorization.k8s.io
 class Reviews:
     """Who somebody is, and what they may do."""
 
-    def __init__(self, authenticator: Authenticator, authorizer: Authorizer) -> None:
+    def __init__(self, authenticator: Authenticator, authorizer: Authorizer, admission: Admission) -> None:
         self._authenticator = authenticator
+        self._admission = admission
         self._access = AccessReviews(authorizer)
 
     @staticmethod
@@ -32,7 +34,7 @@ class Reviews:
         """Whether a resource is one of questions."""
         return target.group in (_AUTHENTICATION, _AUTHORIZATION)
 
-    def answer(self, request: Request) -> Answer:
+    async def answer(self, request: Request) -> Answer:
         """Answer a POST."""
         resource = request.resource
         if request.target.name or (resource.namespaced and not request.target.namespace):
@@ -49,6 +51,10 @@ class Reviews:
         check_namespace_matches(review["metadata"], request)
         tidy(review["metadata"])
         self._track(request, review)
+        attributes = Attributes(operation=CREATE, request=request, object=review, name="", options=options)
+        await self._admission.mutate(attributes)
+        await self._admission.validate(attributes)
+        review = attributes.object or review
         return answer_value(typed_first(self._answered(request, review), resource), request.form, 201)
 
     @staticmethod

@@ -96,8 +96,8 @@ class ApiServer:
         self.registry: Registry = registry or Registry()
         random = random or Random()
         client = WebhookClient(webhooks or HttpsCaller(resolve_service or Services(self.storage)))
-        admission = default_admission(self.storage, self.registry, random, client)
         self._access = access = AccessControl(self.storage, random, tokens=tokens, authorization=authorization)
+        admission = default_admission(self.storage, self.registry, random, client, access.authorizer)
         #: Whether roles and bindings decide who may do what.
         self.has_rbac: bool = access.escalation is not None
         backend = Backend(self.storage, self.registry, random, admission, access.authorizer, access.escalation)
@@ -109,7 +109,7 @@ class ApiServer:
         self._scales = Scales(backend, self._writes)
         self._subresources = Subresources(backend, self._writes, self._deletes)
         self._token_requests = TokenRequests(backend, access.accounts)
-        self._reviews = Reviews(access.authenticator, access.authorizer)
+        self._reviews = Reviews(access.authenticator, access.authorizer, admission)
         self._openid = OpenId(access.accounts)
         self._documents = Documents(self.registry)
         self._establishing = Establishing(backend)

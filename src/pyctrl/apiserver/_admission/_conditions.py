@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from pyctrl.apiserver._authentication import AUTHENTICATED, User, account_groups
+from pyctrl.apiserver._authorization import Access as RequestAccess
+from pyctrl.apiserver._authorization import Authorizer as RequestAuthorizer
 from pyctrl.apiserver._cel import Access, Authorizer, Decision, EvaluationFailed, Program, ResourceCheck
 from pyctrl.apiserver._match_conditions import compiled_condition
 
@@ -14,18 +17,18 @@ from ._review import request_of
 if TYPE_CHECKING:
     from pyctrl.apiserver._resources import ResourceType
 
-#: Decides what the user of a write may do, which the variable `authorizer` asks; without, they may do everything.
-Decides: TypeAlias = Callable[[Attributes, Access], Decision]
 Objects: TypeAlias = tuple[dict[str, Any] | None, dict[str, Any] | None]  # the new one and the old one
 
 
 def variables_of(
-    attributes: Attributes, wanted: ResourceType, objects: Objects, decides: Decides | None
+    attributes: Attributes, wanted: ResourceType, objects: Objects, authorizer: RequestAuthorizer
 ) -> dict[str, Any]:
     """Give the variables of an expression about a write that is shown as `wanted`."""
 
     def decide(access: Access, /) -> Decision:
-        return decides(attributes, access) if decides is not None else Decision(allowed=True)
+        user = _account(*access.service_account) if access.service_account else attributes.user
+        found = authorizer.decide(user, _asked(access))
+        return Decision(allowed=found.is_allowed, reason=found.reason)
 
     target = attributes.request.target
     own = Access(
@@ -42,6 +45,24 @@ def variables_of(
         "authorizer": Authorizer(decide),
         "authorizer.requestResource": ResourceCheck(decide, own),
     }
+
+
+def _account(namespace: str, name: str) -> User:
+    groups = (*account_groups(namespace), AUTHENTICATED)
+    return User(name=f"system:serviceaccount:{namespace}:{name}", groups=groups)
+
+
+def _asked(access: Access) -> RequestAccess:
+    if access.path:
+        return RequestAccess(access.verb, path=access.path, is_resource=False)
+    return RequestAccess(
+        verb=access.verb,
+        group=access.group,
+        resource=access.resource,
+        subresource=access.subresource,
+        namespace=access.namespace,
+        name=access.name,
+    )
 
 
 class ConditionsFailed(Exception):

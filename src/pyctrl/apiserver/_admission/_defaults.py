@@ -17,17 +17,20 @@ from ._matching import Surroundings
 from ._versions import Versions
 
 if TYPE_CHECKING:
+    from pyctrl.apiserver._authorization import Authorizer
     from pyctrl.apiserver._resources import Registry
     from pyctrl.apiserver._webhooks import WebhookClient
 
 _GROUP = "admissionregistration.k8s.io"
 
 
-def default_admission(storage: Storage, registry: Registry, random: Random, client: WebhookClient) -> Admission:
+def default_admission(
+    storage: Storage, registry: Registry, random: Random, client: WebhookClient, authorizer: Authorizer
+) -> Admission:
     """Make the chain over a storage."""
     namespaces = storage.collection("", "namespaces")
     surroundings, versions = Surroundings(registry, namespaces), Versions()
-    sifter = Sifter(surroundings, versions)
+    sifter = Sifter(surroundings, versions, authorizer)
     asker = Asker(client, registry.components, random)
     mutating = Hooks(storage.collection(_GROUP, "mutatingwebhookconfigurations"))
     validating = Hooks(storage.collection(_GROUP, "validatingwebhookconfigurations"))

@@ -19,18 +19,17 @@ from ._review import InvalidReview, Verdict, operations_of
 from ._versions import Versions
 
 if TYPE_CHECKING:
+    from pyctrl.apiserver._authorization import Authorizer
     from pyctrl.apiserver._resources import ResourceType
-
-    from ._conditions import Decides
 
 
 class Sifter:
     """Finds out which webhooks want to see a write."""
 
-    def __init__(self, surroundings: Surroundings, versions: Versions, decides: Decides | None = None) -> None:
+    def __init__(self, surroundings: Surroundings, versions: Versions, authorizer: Authorizer) -> None:
         self._surroundings = surroundings
         self._versions = versions
-        self._decides = decides
+        self._authorizer = authorizer
 
     async def wanted(self, hook: Hook, attributes: Attributes) -> ResourceType | None:
         """Give the resource, in the version that a webhook wants, as which it is shown a write; None: it is not.
@@ -46,7 +45,7 @@ class Sifter:
 
         shown = await self._versions.shown(attributes, wanted)
         try:
-            holds = conditions_hold(hook.conditions, variables_of(attributes, wanted, shown, self._decides))
+            holds = conditions_hold(hook.conditions, variables_of(attributes, wanted, shown, self._authorizer))
         except ConditionsFailed as failed:
             if hook.fails_open:
                 return None

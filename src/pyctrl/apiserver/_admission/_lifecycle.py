@@ -8,6 +8,7 @@ from pyctrl.apiserver._storage import Collection
 from ._attributes import CREATE, DELETE, Attributes
 
 IMMORTAL = frozenset({"default", "kube-system", "kube-public"})
+_ACCESS_REVIEWS = "localsubjectaccessreviews"  # questions about a namespace may be asked even if there is none
 
 
 class NamespaceLifecycle:
@@ -24,7 +25,7 @@ class NamespaceLifecycle:
         """Refuse to create where no namespace is (404) or one is going (403), and to delete some namespaces (403)."""
         target = attributes.request.target
         if attributes.operation == CREATE:
-            if target.namespace:
+            if target.namespace and target.resource != _ACCESS_REVIEWS:
                 self._check(attributes, target.namespace)
         elif (
             attributes.operation == DELETE
