@@ -4,29 +4,36 @@ Everything here works without a cluster and without an event loop. `KubernetesOb
 (`CustomResource` of yours, `pyctrl.kinds` has the built-in ones), `Unstructured` holds any kind, `Metadata[T]` only
 the metadata. All three keep what they do not know: decode, change one field, encode, and that field is all that
 has changed.
+
+Nothing is imported before it is used: selectors, patches and quantities need no pydantic, which an API server does
+without.
 """
 
-from ._conditions import find_condition, is_condition_true, remove_condition, set_condition
-from ._finalizers import add_finalizer, has_finalizer, is_deleting, remove_finalizer
-from ._meta import Condition, ListMeta, ObjectMeta, OwnerReference, Status, StatusCause, StatusDetails
-from ._model import Model
-from ._names import GroupKind, GroupVersionKind, GroupVersionResource, Key
-from ._object import CustomResource, KubernetesObject, Metadata, ResourceInfo
-from ._owners import (
-    controller_of,
-    has_owner_reference,
-    is_controlled_by,
-    owner_reference,
-    remove_owner_reference,
-    set_controller_reference,
-    set_owner_reference,
-)
-from ._patches import json_patch_apply, merge_patch_apply, merge_patch_diff
-from ._quantity import Quantity, QuantityFamily
-from ._scheme import KindLike, Scheme, decode, is_metadata_only, kind_of
-from ._selectors import FieldRequirement, FieldSelector, LabelOperator, LabelRequirement, LabelSelector
-from ._unstructured import Object, Unstructured
-from ._values import Format, Int32, Int64, IntOrString, MicroTime, Time, format_micro_time, format_time
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ._conditions import find_condition, is_condition_true, remove_condition, set_condition
+    from ._finalizers import add_finalizer, has_finalizer, is_deleting, remove_finalizer
+    from ._meta import Condition, ListMeta, ObjectMeta, OwnerReference, Status, StatusCause, StatusDetails
+    from ._model import Model
+    from ._names import GroupKind, GroupVersionKind, GroupVersionResource, Key
+    from ._object import CustomResource, KubernetesObject, Metadata, ResourceInfo
+    from ._owners import (
+        controller_of,
+        has_owner_reference,
+        is_controlled_by,
+        owner_reference,
+        remove_owner_reference,
+        set_controller_reference,
+        set_owner_reference,
+    )
+    from ._patches import json_patch_apply, merge_patch_apply, merge_patch_diff
+    from ._quantity import Quantity, QuantityFamily
+    from ._scheme import KindLike, Scheme, decode, is_metadata_only, kind_of
+    from ._selectors import FieldRequirement, FieldSelector, LabelOperator, LabelRequirement, LabelSelector
+    from ._unstructured import Object, Unstructured
+    from ._values import Format, Int32, Int64, IntOrString, MicroTime, Time, format_micro_time, format_time
 
 __all__ = [
     "Condition",
@@ -86,3 +93,22 @@ __all__ = [
     "set_controller_reference",
     "set_owner_reference",
 ]
+
+# What needs least comes first, so that looking for a name from the left imports nothing that it does not need.
+_FILES = (
+    *("_names", "_selectors", "_patches", "_quantity"),
+    *("_values", "_model", "_meta", "_object", "_unstructured"),
+    *("_conditions", "_finalizers", "_owners", "_scheme"),
+)
+
+if not TYPE_CHECKING:  # type checkers would take it as a promise of any name
+
+    def __getattr__(name: str) -> object:
+        if name not in __all__:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        files = (import_module(f"{__name__}.{file}") for file in _FILES)
+        value = globals()[name] = next(getattr(file, name) for file in files if name in file.__all__)
+        return value
+
+    def __dir__() -> list[str]:
+        return sorted({*globals(), *__all__})

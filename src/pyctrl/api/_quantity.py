@@ -8,13 +8,12 @@ from decimal import ROUND_UP, Context, Decimal, Inexact, InvalidOperation, Overf
 from enum import Enum
 from typing import TYPE_CHECKING, Any
 
-from pydantic_core import core_schema
-
 from pyctrl.errors import QuantityError
 
 if TYPE_CHECKING:
     from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler
     from pydantic.json_schema import JsonSchemaValue
+    from pydantic_core import core_schema
 
 __all__ = ["Quantity", "QuantityFamily"]
 
@@ -192,6 +191,8 @@ class Quantity:
 
     @classmethod
     def __get_pydantic_core_schema__(cls, source: object, handler: GetCoreSchemaHandler) -> core_schema.CoreSchema:
+        from pydantic_core import core_schema  # here: selectors of API servers and the like do without pydantic
+
         return core_schema.no_info_plain_validator_function(
             _validate,
             serialization=core_schema.plain_serializer_function_ser_schema(_source_of),

@@ -16,20 +16,16 @@ CASES = sorted((Path(__file__).parents[2] / "conformance" / "cases").glob("*.jso
 
 
 def objects(value: Any) -> Iterator[dict[str, Any]]:
-    """Find every object in a recording, however deep."""
+    """Find every object in a recording, however deep, that a server sent: what it was sent may be no object at all."""
     if isinstance(value, dict):
         if isinstance(value.get("apiVersion"), str) and "kind" in value and isinstance(value.get("metadata"), dict):
             yield value
-        for part in value.values():
-            yield from objects(part)
+        for key, part in value.items():
+            if key != "request":
+                yield from objects(part)
     elif isinstance(value, list):
         for part in value:
             yield from objects(part)
-
-
-def is_refused(wire: dict[str, Any]) -> bool:
-    """Say whether this is the one recorded body with a wrong type: a number in a ConfigMap, which servers refuse."""
-    return wire["kind"] == "ConfigMap" and any(not isinstance(v, str) for v in (wire.get("data") or {}).values())
 
 
 def recorded(case: Path) -> Iterator[tuple[type[KubernetesObject] | None, dict[str, Any]]]:
@@ -47,8 +43,6 @@ def test_every_recorded_object_survives(case: Path) -> None:
         assert untyped.metadata is untyped.metadata
         assert untyped.to_wire() == wire
         if cls is not None:
-            if is_refused(wire):
-                continue
             obj = cls.from_wire(json.dumps(wire))
             assert obj.to_wire() == wire == json.loads(obj.to_json())
 
@@ -57,8 +51,6 @@ def test_every_recorded_object_survives(case: Path) -> None:
 def test_one_change_changes_one_field(case: Path) -> None:
     """Setting a label changes that label and nothing else."""
     for cls, wire in recorded(case):
-        if is_refused(wire):
-            continue
         check_label_changes(Unstructured.from_wire(json.dumps(wire)), wire)
         if cls is not None:
             check_label_changes(cls.from_wire(json.dumps(wire)), wire)
