@@ -97,13 +97,16 @@ def field_forbidden(field: str, why: str) -> Cause:
 
 def too_long(field: str, limit: int) -> Cause:
     """`FIELD: Too long: may not be more than LIMIT bytes`."""
-    return Cause("FieldValueTooLong", f"Too long: may not be more than {limit} bytes", field)
+    return Cause("FieldValueTooLong", f"Too long: may not be more than {limit} byte{_s(limit)}", field)
 
 
 def too_many(field: str, count: int, limit: int) -> Cause:
     """`FIELD: Too many: COUNT: must have at most LIMIT items`."""
-    items = "item" if limit == 1 else "items"
-    return Cause("FieldValueTooMany", f"Too many: {count}: must have at most {limit} {items}", field)
+    return Cause("FieldValueTooMany", f"Too many: {count}: must have at most {limit} item{_s(limit)}", field)
+
+
+def _s(count: int) -> str:
+    return "" if count == 1 else "s"
 
 
 def unsupported(field: str, value: object, supported: Iterable[str]) -> Cause:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from . import _answers as answers
@@ -11,10 +11,12 @@ from . import _names as names
 from ._compiled import Settle, compile_object
 from ._components import Components
 from ._defaulting import apply_defaults, prune_nulls
+from ._embedded import validate_embedded
 from ._fieldset import Fields
-from ._metadata import Check, finalizer_warnings, validate_labels, validate_metadata, validate_metadata_update
+from ._metadata import Check, finalizer_warnings, validate_metadata, validate_metadata_update
 from ._paths import value_at
 from ._pruning import prune
+from ._ratcheting import ABSENT
 from ._scale_values import validate_scale
 from ._schema import JSON, Node, compile_structural
 from ._status import bump_generation
@@ -189,18 +191,23 @@ class CustomType:
         self, obj: dict[str, JSON], old: dict[str, JSON] | None, *, is_settled: bool = False
     ) -> list[answers.Cause]:
         """Check the object, which replaces `old`, against the schema; that may have been done when it was decoded."""
-        return [] if is_settled or self._settled(obj) is not None else self._schema_causes(obj)
+        return [] if is_settled or self._settled(obj) is not None else self._schema_causes(obj, old)
 
-    def _schema_causes(self, obj: dict[str, JSON]) -> list[answers.Cause]:
+    def _schema_causes(self, obj: dict[str, JSON], old: dict[str, JSON] | None) -> list[answers.Cause]:
         """Give what is wrong with values, scale, embedded objects, list types."""
         schema = self.schema
         metadata = obj.pop("metadata")
-        causes = validate(schema, obj)
+        causes = validate(schema, obj, old=ABSENT if old is None else old)
         causes += self._validate_scale(obj)
-        causes += _validate_embedded(schema, obj, "")
-        causes += validate_list_types(schema, obj)
+        causes += validate_embedded(schema, obj)
+        causes += self._validate_list_types(obj, old)
         obj["metadata"] = metadata
         return causes
+
+    def _validate_list_types(self, obj: dict[str, JSON], old: dict[str, JSON] | None) -> list[answers.Cause]:
+        """Duplicates are let be in an object that has had some, wherever."""
+        causes = validate_list_types(self.schema, obj)
+        return [] if causes and old is not None and validate_list_types(self.schema, old) else causes
 
     def _validate_scale(self, obj: Mapping[str, JSON]) -> Iterable[answers.Cause]:
         return validate_scale(obj, self.scale) if self.scale is not None else ()
@@ -246,36 +253,3 @@ def _keep_all_but_status(new: dict[str, JSON], old: Mapping[str, JSON]) -> None:
         new["status"] = status
     else:
         new.pop("status", None)
-
-
-def _validate_embedded(node: Node, value: JSON, path: str) -> Iterator[answers.Cause]:
-    if not node.embeds:
-        return
-    if isinstance(value, dict):
-        if node.embedded:
-            yield from _embedded(value, path)
-        for key, item in value.items():
-            child = node.child(key)
-            if child is not None and isinstance(item, (dict, list)):
-                yield from _validate_embedded(child, item, f"{path}.{key}" if path else key)
-    elif isinstance(value, list) and node.items is not None:
-        for index, item in enumerate(value):
-            yield from _validate_embedded(node.items, item, f"{path}[{index}]")
-
-
-def _embedded(value: Mapping[str, JSON], path: str) -> Iterator[answers.Cause]:
-    if value.get("apiVersion") == "":
-        yield answers.invalid_value(f"{path}.apiVersion", "", "must not be empty")
-    kind = value.get("kind")
-    if isinstance(kind, str):
-        if not kind:
-            yield answers.invalid_value(f"{path}.kind", "", "must not be empty")
-        elif why := names.label_1035(kind.lower()):
-            yield answers.invalid_value(
-                f"{path}.kind", kind, "may have mixed case, but should otherwise match: " + ",".join(why)
-            )
-    metadata = value.get("metadata") or {}
-    if name := metadata.get("name"):
-        for why_not in names.path_segment(name):
-            yield answers.invalid_value(f"{path}.metadata.name", name, why_not)
-    yield from validate_labels(metadata.get("labels") or {}, f"{path}.metadata.labels")

@@ -2,30 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from ._answers import Cause, duplicate, invalid_type, invalid_value, required, shown, too_long, too_many, unsupported
 from ._formats import is_of_format
+from ._ratcheting import ABSENT, is_same, items_by_key
 from ._schema import JSON, Checks, Node, list_key
 
 _KINDS = {str: "string", bool: "boolean", int: "integer", float: "number", dict: "object", list: "array"}
 _FORMATS_OF = {"integer": "int64", "number": "float64"}
 _RANGES = {"int32": 1 << 31, "int64": 1 << 63}
+_EMBEDDED = ("apiVersion", "kind")
 _TEXT = frozenset({None, "string"})
 _NUMBERS = frozenset({None, "integer", "number"})
 
 
-def validate(node: Node, value: JSON, base: str = "") -> list[Cause]:
-    """Give everything that is wrong with a value. `base` is the field it stands in, when it is not an object itself."""
+def validate(node: Node, value: JSON, base: str = "", *, old: JSON = ABSENT) -> list[Cause]:
+    """Give everything that is wrong with a value.
+
+    Args:
+        node: what the value should be.
+        value: the value.
+        base: the field it stands in, when it is not an object itself.
+        old: what it replaces. What is wrong in there already, and stays, is let be (ratcheting).
+    """
     causes: list[Cause] = []
-    _validate(node, value, "", causes)
+    _validate(node, value, "", causes, old)
     if base:
         return [cause._replace(field=f"{base}.{cause.field}" if cause.field else base) for cause in causes]
     return [cause if cause.field else cause._replace(field="<nil>") for cause in causes]
 
 
-def _validate(node: Node, value: JSON, path: str, causes: list[Cause]) -> int:
+def _validate(node: Node, value: JSON, path: str, causes: list[Cause], old: JSON = ABSENT) -> int:
     """Add what is wrong and give how many places were looked at, by which alternatives are compared."""
+    if old is not ABSENT and is_same(value, old):
+        _always_required(node, value, path, causes)
+        return 1
     if value is None:
         _null(node, path, causes)
         return 1
@@ -39,12 +51,28 @@ def _validate(node: Node, value: JSON, path: str, causes: list[Cause]) -> int:
         causes.append(_out_of_type(path))
     looked = 1
     if kind is list and (node.items is not None or checks is not None):
-        looked += _array(node, value, path, causes)
+        looked += _array(node, value, path, causes, old)
     if checks is not None and checks.enum is not None:
         _enum(checks.enum, value, path, causes)
     if kind is dict:
-        looked += _object(node, value, path, causes)
+        looked += _object(node, value, path, causes, old if type(old) is dict else {})
     return looked
+
+
+def _always_required(node: Node, value: JSON, path: str, causes: list[Cause]) -> None:
+    """What embedded objects need, whether they were there before or not."""
+    if not node.embeds:
+        return
+    if isinstance(value, dict):
+        prefix = f"{path}." if path else ""
+        if node.embedded:
+            causes.extend(required(prefix + key) for key in _EMBEDDED if key not in value)
+        for key, item in value.items():
+            if (child := node.child(key)) is not None:
+                _always_required(child, item, prefix + key, causes)
+    elif isinstance(value, list) and node.items is not None:
+        for index, item in enumerate(value):
+            _always_required(node.items, item, f"{path}[{index}]", causes)
 
 
 def _null(node: Node, path: str, causes: list[Cause]) -> None:
@@ -152,11 +180,13 @@ def _same_number(allowed: tuple[JSON, ...], value: JSON) -> bool:
     return type(value) in (int, float) and any(type(each) in (int, float) and each == value for each in allowed)
 
 
-def _array(node: Node, value: list[JSON], path: str, causes: list[Cause]) -> int:
+def _array(node: Node, value: list[JSON], path: str, causes: list[Cause], old: JSON) -> int:
     looked, items, checks = 0, node.items, node.checks
     if items is not None and node.type in (None, "array"):
+        known = items_by_key(node, old)
         for index, item in enumerate(value):
-            looked += _validate(items, item, f"{path}[{index}]", causes)
+            before = known.get(list_key(item, node.map_keys, items), ABSENT) if known else ABSENT
+            looked += _validate(items, item, f"{path}[{index}]", causes, before)
     if checks is not None:
         if checks.min_items is not None and len(value) < checks.min_items:
             why = f"{path} in body should have at least {checks.min_items} items"
@@ -166,7 +196,7 @@ def _array(node: Node, value: list[JSON], path: str, causes: list[Cause]) -> int
     return looked
 
 
-def _object(node: Node, value: dict[str, JSON], path: str, causes: list[Cause]) -> int:
+def _object(node: Node, value: dict[str, JSON], path: str, causes: list[Cause], old: Mapping[str, JSON]) -> int:
     properties, additional, looked = node.properties, node.additional, 0
     if node.checks is not None and _has_wrong_size(node.checks, len(value), path, causes):
         return looked
@@ -175,13 +205,13 @@ def _object(node: Node, value: dict[str, JSON], path: str, causes: list[Cause]) 
         for key, item in value.items():
             if key not in properties:
                 if additional is not None:
-                    looked += _validate(additional, item, prefix + key, causes)
+                    looked += _validate(additional, item, prefix + key, causes, old.get(key, ABSENT))
                 else:
                     causes.append(invalid_value(path, key, f"{prefix}{key} in body is a forbidden property"))
     if properties:
         for key, item in value.items():
             if (child := properties.get(key)) is not None:
-                looked += _validate(child, item, prefix + key, causes)
+                looked += _validate(child, item, prefix + key, causes, old.get(key, ABSENT))
     causes.extend(required(prefix + key) for key in _required_keys(node) if key not in value)
     return looked
 
@@ -189,7 +219,7 @@ def _object(node: Node, value: dict[str, JSON], path: str, causes: list[Cause]) 
 def _required_keys(node: Node) -> Iterable[str]:
     if not node.embedded:
         return node.required
-    return (*node.required, *(key for key in ("apiVersion", "kind") if key not in node.required))
+    return (*node.required, *(key for key in _EMBEDDED if key not in node.required))
 
 
 def _has_wrong_size(checks: Checks, size: int, path: str, causes: list[Cause]) -> bool:

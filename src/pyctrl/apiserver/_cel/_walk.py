@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias
 
 from pyctrl.apiserver._answers import Cause, duplicate, field_forbidden, invalid_value, required
+from pyctrl.apiserver._ratcheting import is_same
 from pyctrl.apiserver._schema import list_key
 
 from ._data import Reader, reader
@@ -56,21 +57,26 @@ def compile_rules(schema: Mapping[str, Any]) -> KindRules:
 class _Place:
     """A value beside what it was: as JSON, and as rules see it."""
 
-    __slots__ = ("json", "old", "path", "seen", "seen_old")
+    __slots__ = ("around", "json", "old", "path", "seen", "seen_old")
 
-    def __init__(self, json: _JSON, seen: Any, old: _JSON | None, seen_old: Any, path: str) -> None:
+    def __init__(
+        self, json: _JSON, seen: Any, old: _JSON | None, seen_old: Any, path: str, around: _Place | None = None
+    ) -> None:
         self.json, self.seen, self.old, self.seen_old, self.path = json, seen, old, seen_old, path
+        self.around = around
 
     def key(self, key: str, path: str) -> _Place:
         """The value of a key, beside that of the same key."""
         old = self.old.get(key) if isinstance(self.old, dict) else None
         seen_old = None if old is None else self.seen_old.get(key)
-        return _Place(self.json[key], self.seen[key], old, seen_old, path)
+        return _Place(self.json[key], self.seen[key], old, seen_old, path, self)
 
     @property
     def is_unchanged(self) -> bool:
         """Whether nothing here is new: what is wrong was wrong before and is let be."""
-        return self.old is not None and same_json(self.json, self.old)
+        if self.old is None:
+            return self.around is not None and self.around.is_unchanged
+        return is_same(self.json, self.old)
 
 
 def _walk(node: RuleNode, place: _Place, causes: list[Cause]) -> None:
@@ -100,7 +106,8 @@ def _walk_list(node: RuleNode, items: RuleNode, place: _Place, causes: list[Caus
     for index, item in enumerate(place.json):
         if item is not None:
             old, seen_old = known.get(list_key(item, node.keys, None), (None, None)) if known else (None, None)
-            _walk(items, _Place(item, place.seen[index], old, seen_old, f"{place.path}[{index}]"), causes)
+            path = f"{place.path}[{index}]"
+            _walk(items, _Place(item, place.seen[index], old, seen_old, path, place), causes)
 
 
 def _by_key(node: RuleNode, place: _Place) -> Mapping[Any, tuple[_JSON, Any]]:
@@ -160,14 +167,3 @@ def _cause(rule: Rule, place: _Place, message: str) -> Cause:
         return Cause(rule.reason, "Duplicate value", where) if is_large else duplicate(where, place.json)
     told = f"Invalid value: {message}"
     return Cause(rule.reason, told, where) if is_large else invalid_value(where, place.json, message)
-
-
-def same_json(left: _JSON, right: _JSON) -> bool:
-    """Compare two JSON values; true is not one."""
-    if isinstance(left, dict):
-        if not isinstance(right, dict) or left.keys() != right.keys():
-            return False
-        return all(same_json(item, right[key]) for key, item in left.items())
-    if isinstance(left, list):
-        return isinstance(right, list) and len(left) == len(right) and all(map(same_json, left, right))
-    return bool(left == right) and isinstance(left, bool) == isinstance(right, bool)
