@@ -50,15 +50,16 @@ def validate_schema(schema: Schema, path: str) -> list[Cause]:
     structural = sorted(set(_structure(schema, "root", path)), key=lambda cause: f"{cause.field}: {cause.message}")
     if structural:
         return [*causes, *structural]
-    return causes or _uncompiled(schema, path) or list(_defaults(schema, path, "root"))
+    causes += _uncompiled(schema, path, causes)
+    return causes or list(_defaults(schema, path, "root"))
 
 
-def _uncompiled(schema: Schema, path: str) -> list[Cause]:
+def _uncompiled(schema: Schema, path: str, causes: list[Cause]) -> list[Cause]:
     if not compile_structural(schema).rules:
         return []
     from ._cel import uncompiled_rules  # most definitions have no rules
 
-    return uncompiled_rules(schema, path)
+    return uncompiled_rules(schema, path, causes)
 
 
 def unknown_formats(schema: Schema) -> Iterator[str]:

@@ -41,6 +41,7 @@ from ._types import (
 )
 from ._values import Uint
 
+_UNDECLARED = "undeclared reference to '{}' (in container '')"
 _CONSTANTS = {bool: BOOL, int: INT, Uint: UINT, float: DOUBLE, str: STRING, bytes: BYTES, type(None): NULL}
 
 
@@ -94,7 +95,7 @@ class Checker:
         return ERROR
 
     def _undeclared(self, where: Expression, name: str) -> Type:
-        return self._complain(where, f"undeclared reference to '{name}' (in container '')")
+        return self._complain(where, _UNDECLARED.format(name))
 
     def _lookup(self, name: str) -> Type | None:
         for scope in reversed(self._scopes):
@@ -240,7 +241,8 @@ class Checker:
         found = self._type_names.get(literal.message)
         fields = MESSAGES.get(literal.message)
         if found is None or fields is None:
-            return self._undeclared(literal, literal.message)
+            self.issues.append(Issue(literal.at + len(literal.message), _UNDECLARED.format(literal.message)))
+            return ERROR
         for entry in literal.entries:
             kind = self._check(entry.value)
             name = entry.key.value if isinstance(entry.key, Constant) else ""

@@ -27,9 +27,6 @@ def clauses(text: str) -> Iterator[tuple[str, str, int | None]]:
         clause = _CLAUSE.match(text, start)
         if clause is None or not clause[2]:
             raise EvaluationFailed("unexpected end of string")
-        if clause[2] not in "sdfebxXo%":
-            why = f'could not parse formatting clause: unrecognized formatting clause "{clause[2]}"'
-            raise EvaluationFailed(why)
         yield text[at:start], clause[2], None if clause[1] is None else int(clause[1])
         at = clause.end()
     yield text[at:], "", None
@@ -49,9 +46,20 @@ def formatted(text: str, arguments: list[Any]) -> str:
         elif verb:
             if used >= len(arguments):
                 raise EvaluationFailed(f"index {used} out of range")
-            found.append(_clause(verb, precision, arguments[used]))
+            found.append(_clause(known_verb(verb), precision, arguments[used]))
             used += 1
     return "".join(found)
+
+
+def known_verb(verb: str) -> str:
+    """Give a verb back.
+
+    Raises:
+        EvaluationFailed: there is no such verb.
+    """
+    if verb not in "sdfebxXo":
+        raise EvaluationFailed(f'could not parse formatting clause: unrecognized formatting clause "{verb}"')
+    return verb
 
 
 def _clause(verb: str, precision: int | None, value: Any) -> str:

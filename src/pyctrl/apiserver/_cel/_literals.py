@@ -8,7 +8,7 @@ from pyctrl.apiserver._schema import go_pattern
 
 from ._errors import EvaluationFailed, Issue
 from ._expressions import Call, Constant, Expression, ListLiteral, MapLiteral, parts, walk
-from ._formatting import clauses
+from ._formatting import clauses, known_verb
 from ._times import read_duration, read_timestamp
 from ._types import Type, is_optional
 
@@ -97,16 +97,14 @@ def _formats(expression: Expression) -> Iterator[Issue]:
 def _format(call: Call, text: str, arguments: list[Expression]) -> Iterator[Issue]:
     try:
         verbs = [verb for _, verb, _ in clauses(text) if verb not in ("", "%")]
+        for index, verb in enumerate(verbs):
+            if index >= len(arguments):
+                raise EvaluationFailed(f"index {index} out of range")
+            what, wanted, taken = _VERBS[known_verb(verb)]
+            kind = arguments[index].type
+            if not kind.is_dynamic and kind.kind not in taken:
+                told = f"error during formatting: {what} clause can only be used on {wanted}, was given {kind}"
+                yield Issue(arguments[index].at, told)
+                return
     except EvaluationFailed as failed:
         yield Issue(call.at, str(failed))
-        return
-    for index, verb in enumerate(verbs):
-        if index >= len(arguments):
-            yield Issue(call.at, f"index {index} out of range")
-            return
-        kind = arguments[index].type
-        what, wanted, taken = _VERBS[verb]
-        if not kind.is_dynamic and kind.kind not in taken:
-            told = f"error during formatting: {what} clause can only be used on {wanted}, was given {kind}"
-            yield Issue(arguments[index].at, told)
-            return

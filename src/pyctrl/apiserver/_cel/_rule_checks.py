@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, TypeAlias
 
 from pyctrl.apiserver._answers import Cause, field_forbidden, invalid_value, required, unsupported
@@ -73,19 +73,30 @@ def _places(schema: Schema, path: str) -> Iterator[str]:
 # -- whether they compile --------------------------------------------------------------------------------------
 
 
-def uncompiled_rules(schema: Schema, path: str) -> list[Cause]:
-    """Give what is wrong with the rules of a whole schema, which is structural and whose rules are well written."""
+def uncompiled_rules(schema: Schema, path: str, causes: Sequence[Cause]) -> list[Cause]:
+    """Give what is wrong with the rules of a whole structural schema.
+
+    Args:
+        schema: the schema.
+        path: where it stands in the definition.
+        causes: what else is wrong with it. Rules around a broken place are not compiled.
+    """
     if not has_library():
         return [field_forbidden(where, NOT_INSTALLED) for where in _places(schema, path)]
-    return list(_compile(schema, path, None, is_root=True))
+    broken = [cause.field for cause in causes]
+    return list(_compile(schema, path, None, broken, is_root=True))
 
 
-def _compile(schema: Schema, path: str, lost: str | None, *, is_root: bool = False) -> Iterator[Cause]:
+def _compile(
+    schema: Schema, path: str, lost: str | None, broken: list[str], *, is_root: bool = False
+) -> Iterator[Cause]:
     """Compile the rules at and below a place; `lost` is the list around it that does not tell which item was which."""
     is_lost = schema.get("type") == "array" and schema.get("x-kubernetes-list-type") != "map"
     for each, where in _below(schema, path):
-        yield from _compile(each, where, lost or (path if is_lost else None))
+        yield from _compile(each, where, lost or (path if is_lost else None), broken)
     rules = schema.get(_KEY) or ()
+    if any(field.startswith(path) for field in broken):
+        return
     declaration = declare_self(schema, SELF_TYPE, is_resource=is_root) if rules else None
     if rules and declaration is None:
         yield Cause("InternalError", f"Internal error: {NO_TYPE}", f"{path}.{_KEY}")
