@@ -90,13 +90,21 @@ def _problems(plural: str, spec: Mapping[str, Any], metadata: Mapping[str, Any])
         yield invalid_value("spec.user", "", "at least one of user or group must be specified")
     yield from _selector_problems(wanted or {})
     if metadata.keys() - {"managedFields", "namespace"}:
-        yield invalid_value("metadata", metadata, f"must be empty{' except for namespace' if plural == LOCAL else ''}")
+        yield invalid_value(
+            "metadata", _ordered(metadata), f"must be empty{' except for namespace' if plural == LOCAL else ''}"
+        )
     if plural == LOCAL:
         if wanted is not None and wanted.get("namespace", "") != metadata.get("namespace", ""):
             where = "spec.resourceAttributes.namespace"
             yield invalid_value(where, wanted.get("namespace", ""), "must match metadata.namespace")
         if path is not None:
             yield invalid_value("spec.nonResourceAttributes", _go(path), "disallowed on this kind of request")
+
+
+def _ordered(metadata: Mapping[str, Any]) -> dict[str, Any]:
+    """Show metadata in the order of Go's type, as far as somebody might notice."""
+    first = ("name", "generateName", "namespace", "uid", "labels", "annotations")
+    return {key: metadata[key] for key in (*first, *sorted(metadata.keys() - {*first})) if key in metadata}
 
 
 def _go(path: Mapping[str, Any]) -> dict[str, str]:

@@ -10,7 +10,6 @@ from ._admission import Admission
 from ._answers import Refused, Unfit, bad_request, invalid, invalid_value, not_found
 from ._authorization import Access
 from ._bodies import unrecognized
-from ._builtin_type import BuiltinType
 from ._forms import is_custom, typed_first
 from ._request import Request
 from ._storage import Collection, Storage, Stored, api_version
@@ -86,29 +85,20 @@ def check_typed(obj: dict[str, Any], resource: ResourceType, body: bytes) -> Non
         raise bad_request(f"{where}: Object 'apiVersion' is missing in '{shown}'")
 
 
-def check_kind(obj: dict[str, Any], resource: ResourceType, registry: Registry | None = None) -> None:
+def check_kind(obj: dict[str, Any], resource: ResourceType, registry: Registry) -> None:
     """Refuse a body that says to be another kind or version than the URL's; one that says nothing is fine."""
     kind, version = obj.get("kind") or resource.kind, obj.get("apiVersion") or api_version(resource)
-    expected = api_version(resource)
-    if kind == resource.kind and version == expected:
+    if kind == resource.kind and version == api_version(resource):
         return
     if is_custom(resource):
         raise _custom_mismatch(obj, resource)
     short = str(version).rpartition("/")[2]
-    if not _is_builtin(str(version), str(kind), registry):
+    if not registry.is_registered(str(version), str(kind)):
         why = f'no kind "{kind}" is registered for version "{version}" in scheme "{_SCHEME}"'
         raise Unfit(str(kind), short, why, of=resource.kind)
     internal = resource.group.partition(".")[0] or "core"
     reason = f"converting ({short}.{kind}) to ({internal}.{resource.kind}): unknown conversion"
     raise Unfit(str(kind), short, reason, of=resource.kind)
-
-
-def _is_builtin(version: str, kind: str, registry: Registry | None) -> bool:
-    """Whether a kind, or the list of a kind, is one that every server has."""
-    if registry is None:
-        return False
-    group, _, short = version.rpartition("/")
-    return isinstance(registry.by_kind(group, short, kind.removesuffix("List")), BuiltinType)
 
 
 def _custom_mismatch(obj: dict[str, Any], resource: ResourceType) -> Refused:

@@ -10,6 +10,13 @@ from ._answers import Cause, duplicate, field_forbidden, invalid_value, required
 from ._builtins_strategy import Object, fill
 from ._schema import JSON
 
+_ACCOUNT = "kubernetes.io/service-account.name"
+_SECRET_KEYS = {
+    "kubernetes.io/dockercfg": (".dockercfg",),
+    "kubernetes.io/dockerconfigjson": (".dockerconfigjson",),
+    "kubernetes.io/ssh-auth": ("ssh-privatekey",),
+    "kubernetes.io/tls": ("tls.crt", "tls.key"),
+}
 _DATA_LIMIT = 1024 * 1024  # bytes of a ConfigMap's or Secret's values together
 
 
@@ -162,8 +169,14 @@ def validate_config(new: Object, old: Object | None) -> Iterator[Cause]:
 
 
 def validate_secret(new: Object, old: Object | None) -> Iterator[Cause]:
-    """A secret's type never changes."""
+    """A secret has what its type asks for, and keeps its type."""
     yield from validate_config(new, old)
+    data, annotations = new.get("data") or {}, new["metadata"].get("annotations") or {}
+    if new.get("type") == "kubernetes.io/service-account-token" and not annotations.get(_ACCOUNT):
+        yield required(f"metadata.annotations[{_ACCOUNT}]")
+    yield from (required(f"data[{key}]") for key in _SECRET_KEYS.get(new.get("type", ""), ()) if key not in data)
+    if new.get("type") == "kubernetes.io/basic-auth" and not data.keys() & {"username", "password"}:
+        yield from (required("data[username]"), required("data[password]"))
     if old is not None and new.get("type") != old.get("type"):
         yield invalid_value("type", new.get("type"), "field is immutable")
 

@@ -88,6 +88,7 @@ _ALWAYS_WRITTEN = """
     rbac.v1.Role.rules rbac.v1.ClusterRole.rules core.v1.Event.reportingComponent core.v1.Event.reportingInstance
     policy.v1.PodDisruptionBudgetStatus.currentHealthy policy.v1.PodDisruptionBudgetStatus.desiredHealthy
     policy.v1.PodDisruptionBudgetStatus.disruptionsAllowed policy.v1.PodDisruptionBudgetStatus.expectedPods
+    rbac.v1.ClusterRole.rules rbac.v1.Role.rules
     """
 ALWAYS_WRITTEN = frozenset(_ALWAYS_WRITTEN.split())
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from ._answers import JSON, Answer, method_not_allowed, not_acceptable
+from ._answers import JSON, Answer, method_not_allowed, no_such_resource, not_acceptable
 from ._authentication import ISSUER, AccountTokens
 
 CONFIGURATION, KEYS = "/.well-known/openid-configuration", "/openid/v1/jwks"
@@ -29,6 +29,8 @@ class OpenId:
         if path == KEYS:
             public = self._accounts.signer.key.public()
             return _document(method, KEY_SET, headers, {"keys": [public] if public else []})
+        if path.startswith((f"{CONFIGURATION}/", f"{KEYS}/")):
+            raise no_such_resource()
         return None
 
     def _configuration(self, host: str) -> dict[str, Any]:

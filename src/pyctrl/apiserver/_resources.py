@@ -16,6 +16,14 @@ from ._schema import JSON, Node
 DEFINITIONS = ("apiextensions.k8s.io", "v1", "customresourcedefinitions")
 
 
+_OTHER_SCHEMES = ("apiextensions.k8s.io", "apiregistration.k8s.io")  # served by servers of their own
+
+#: Kinds that are in every group and version.
+_EVERYWHERE = frozenset(
+    ("CreateOptions", "DeleteOptions", "GetOptions", "ListOptions", "PatchOptions", "Status", "UpdateOptions")
+)
+
+
 class ResourceType(Protocol):
     """One resource in one version: what it is called and how its objects are brought into form.
 
@@ -80,6 +88,14 @@ class Registry:
     def by_kind(self, group: str, version: str, kind: str) -> BuiltinType | CustomType | None:
         """Give the type of a kind, or None when it is not served."""
         return self._kinds.get((group, version, kind))
+
+    def is_registered(self, api_version: str, kind: str) -> bool:
+        """Say whether kube-apiserver's own scheme has a kind; those of definitions and of two groups it has not."""
+        group, _, version = api_version.rpartition("/")
+        known = self.by_kind(group, version, kind.removesuffix("List"))
+        if isinstance(known, BuiltinType):
+            return group not in _OTHER_SCHEMES
+        return kind in _EVERYWHERE and version in self.group_versions.get(group, ())
 
     def of_group(self, group: str, version: str) -> list[BuiltinType | CustomType]:
         """Give the types of one group version, by the names of their resources."""

@@ -16,6 +16,7 @@ from ._identity import tidy, timestamp
 from ._managed_fields import track
 from ._options import write_options
 from ._request import Request, Target
+from ._resources import Registry
 from ._storage import api_version
 
 _AUTHENTICATION, _AUTHORIZATION = "authentication.k8s.io", "authorization.k8s.io"
@@ -24,7 +25,10 @@ _AUTHENTICATION, _AUTHORIZATION = "authentication.k8s.io", "authorization.k8s.io
 class Reviews:
     """Who somebody is, and what they may do."""
 
-    def __init__(self, authenticator: Authenticator, authorizer: Authorizer, admission: Admission) -> None:
+    def __init__(
+        self, authenticator: Authenticator, authorizer: Authorizer, admission: Admission, registry: Registry
+    ) -> None:
+        self._registry = registry
         self._authenticator = authenticator
         self._admission = admission
         self._access = AccessReviews(authorizer)
@@ -44,7 +48,7 @@ class Reviews:
         options = write_options(request.query, "CreateOptions")
         review = decode_object(request.body, request.headers, resource.kind)
         duplicates = duplicates_in(request.body, review)
-        check_kind(review, resource)
+        check_kind(review, resource, self._registry)
         metadata_of(review, resource)
         validation, warnings = options.field_validation, request.warnings
         resource.decode(review, field_validation=validation, warnings=warnings, duplicates=duplicates)

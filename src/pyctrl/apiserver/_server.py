@@ -109,7 +109,7 @@ class ApiServer:
         self._scales = Scales(backend, self._writes)
         self._subresources = Subresources(backend, self._writes, self._deletes)
         self._token_requests = TokenRequests(backend, access.accounts)
-        self._reviews = Reviews(access.authenticator, access.authorizer, admission)
+        self._reviews = Reviews(access.authenticator, access.authorizer, admission, self.registry)
         self._openid = OpenId(access.accounts)
         self._documents = Documents(self.registry)
         self._establishing = Establishing(backend)

@@ -65,7 +65,7 @@ class TokenRequests:
     def _decoded(self, request: Request, options: WriteOptions) -> dict[str, Any]:
         wanted = decode_object(request.body, request.headers, TOKEN_REQUEST.kind)
         duplicates = duplicates_in(request.body, wanted)
-        check_kind(wanted, self._type)
+        check_kind(wanted, self._type, self._backend.registry)
         metadata_of(wanted, self._type)
         validation, warnings = options.field_validation, request.warnings
         self._type.decode(wanted, field_validation=validation, warnings=warnings, duplicates=duplicates)

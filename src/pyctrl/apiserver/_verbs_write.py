@@ -42,6 +42,7 @@ from ._managed_fields import track
 from ._options import WriteOptions, parse_object_version, write_options
 from ._patch import APPLY, check_patch_type, decode_apply, outcome_unfit, patched
 from ._request import Request
+from ._resources import Registry
 from ._status import same_content
 from ._storage import Stored, api_version
 
