@@ -19,6 +19,7 @@ PROTOBUF = "application/vnd.kubernetes.protobuf"
 EXCERPT = 30  # bytes of a body that a refusal shows
 
 _decode = msgspec.json.Decoder().decode
+OPTIONS = "DeleteOptions"  # the kind of what a delete may bring
 
 
 def media_type(headers: Mapping[str, str], default: str = JSON) -> str:
@@ -28,7 +29,7 @@ def media_type(headers: Mapping[str, str], default: str = JSON) -> str:
 
 
 def decode_object(body: bytes, headers: Mapping[str, str], kind: str) -> dict[str, Any]:
-    """Decode a body that must be an object of `kind`.
+    """Decode a body that must be an object of `kind`; "" stands for the options of a delete.
 
     Raises:
         Refused: 400, 413 or 415.
@@ -53,7 +54,7 @@ def decode_strictly(body: bytes, headers: Mapping[str, str], kind: str) -> tuple
     elif media == PROTOBUF:
         from ._protobuf import decode_protobuf  # here: the common server is never sent any
 
-        decoded = decode_protobuf(body, kind, unrecognized)
+        decoded = decode_protobuf(body, kind or OPTIONS, unrecognized)
     else:
         raise unsupported_media_type()
     if decoded is None:
@@ -100,7 +101,12 @@ def _no_version_and_kind(kind: str, why: str, body: bytes) -> Refused:
 
 
 def unrecognized(kind: str, why: str, body: bytes) -> Refused:
-    """Refuse (400) a body in which no object of `kind` can be found; the answer shows how the body begins."""
+    """Refuse (400) a body in which no object of `kind` can be found; the answer shows how the body begins.
+
+    Options, whose `kind` is left "", are refused with the reason alone.
+    """
+    if not kind:
+        return bad_request(why)
     return bad_request(f"the object provided is unrecognized (must be of type {kind}): {why} ({_excerpt(body)})")
 
 

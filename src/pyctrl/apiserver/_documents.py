@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from ._answers import JSON, Answer, method_not_allowed
+from ._answers import JSON, Answer, method_not_allowed, no_such_resource
 from ._discovery import AGGREGATED, discovery_answer, is_aggregated
 from ._health import CHECKS, NO_PAGE, health_answer
 from ._openapi import openapi_answer
@@ -40,8 +40,10 @@ class Documents:
         key = ("/".join(parts), is_aggregated(accept) or wants_protobuf(accept))
         if key not in self._encoded:
             answer = self._make(parts, accept)
-            if answer is NO_PAGE:
-                return answer  # not kept: there is no end of paths that do not exist
+            if answer is NO_PAGE:  # not kept: there is no end of paths that do not exist
+                if path.startswith("/api") and _is_of_known_group(parts, self._registry):
+                    raise no_such_resource()
+                return answer
             self._encoded[key] = answer
         return self._encoded[key]
 
@@ -74,6 +76,12 @@ class Documents:
             root = f"/apis/{group}" if group else "/api"
             found.update((root, *(f"{root}/{version}" for version in versions)))
         return sorted(found)
+
+
+def _is_of_known_group(parts: list[str], registry: Registry) -> bool:
+    if parts[:1] == ["api"]:
+        return len(parts) > 1
+    return parts[:1] == ["apis"] and len(parts) > 2 and registry.knows(parts[1], parts[2])
 
 
 def wants_protobuf(accept: str) -> bool:

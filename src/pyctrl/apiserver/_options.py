@@ -148,15 +148,20 @@ def _watch_causes(options: ListOptions) -> list[Cause]:
     elif match:
         why = "resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided"
         causes.append(field_forbidden("resourceVersionMatch", why))
+    if options.continue_token:
+        causes.append(_match_forbidden("resourceVersionMatch is forbidden when continue is provided"))
     return causes
 
 
 def _list_causes(options: ListOptions) -> list[Cause]:
+    causes = _match_causes(options) if options.match else []
     if options.send_initial_events is not None:
-        return [field_forbidden("sendInitialEvents", "sendInitialEvents is forbidden for list")]
+        causes.append(field_forbidden("sendInitialEvents", "sendInitialEvents is forbidden for list"))
+    return causes
+
+
+def _match_causes(options: ListOptions) -> list[Cause]:
     match, version = options.match, options.resource_version
-    if not match:
-        return []
     causes: list[Cause] = []
     if not version:
         causes.append(_match_forbidden("resourceVersionMatch is forbidden unless resourceVersion is provided"))

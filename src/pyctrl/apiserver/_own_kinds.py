@@ -15,11 +15,13 @@ SCALE: Final = Kind("autoscaling", "v1", "Scale")
 EVICTION: Final = Kind("policy", "v1", "Eviction")
 BINDING: Final = Kind("", "v1", "Binding")
 TOKEN_REQUEST: Final = Kind("authentication.k8s.io", "v1", "TokenRequest")
+DELETE_OPTIONS: Final = Kind("meta.k8s.io", "v1", "DeleteOptions")
 
 _COMPONENTS = {
     SCALE: "io.k8s.api.autoscaling.v1.Scale",
     EVICTION: "io.k8s.api.policy.v1.Eviction",
     BINDING: "io.k8s.api.core.v1.Binding",
+    DELETE_OPTIONS: "io.k8s.apimachinery.pkg.apis.meta.v1.DeleteOptions",
     TOKEN_REQUEST: "io.k8s.api.authentication.v1.TokenRequest",
 }
 

@@ -75,15 +75,21 @@ class Registry:
         self._kinds: dict[tuple[str, str, str], BuiltinType | CustomType] = {}
         self._definitions: dict[str, tuple[CustomType, ...]] = {}
         self.group_versions: dict[str, list[str]] = {}  # group -> versions, the preferred one first
+        self._built_in: frozenset[str] = frozenset()
         self.epoch: int = 0  # moves when what is served changes; discovery is cached by it
         strategies = Strategies()
         for group, version, resource in self._described():
             strategy = strategies.of(group, resource["responseKind"]["kind"])
             self._add(BuiltinType(group, version, resource, self.components, strategy))
+        self._built_in = frozenset(self.group_versions)
 
     def find(self, group: str, version: str, plural: str) -> BuiltinType | CustomType | None:
         """Give the type of a resource, or None when it is not served."""
         return self._types.get((group, version, plural))
+
+    def knows(self, group: str, version: str) -> bool:
+        """Whether a group version is served, or could be for all that its built-in group says."""
+        return group in self._built_in or version in self.group_versions.get(group, ())
 
     def by_kind(self, group: str, version: str, kind: str) -> BuiltinType | CustomType | None:
         """Give the type of a kind, or None when it is not served."""

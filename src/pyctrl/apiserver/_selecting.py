@@ -46,6 +46,8 @@ def _field_selector(text: str, resource: ResourceType) -> FieldSelector:
     for term in text.split(","):
         if term and "=" not in term:
             raise bad_request(f"invalid selector: '{text}'; can't understand '{term}'")
+        if term.startswith("="):
+            raise _unknown_field("", resource, _offered(resource))
     try:
         selector = FieldSelector.parse(text)
     except SelectorError as error:
@@ -84,6 +86,8 @@ def label_selector_problem(text: str) -> str:
     if not tokens.next:
         return ""
     while True:
+        if not _is_word(tokens.next) and tokens.next != "!":
+            return f"found '{tokens.next}', expected: !, identifier, or 'end of string'"
         problem = _requirement_problem(tokens)
         if problem:
             return f"unable to parse requirement: {problem}"

@@ -255,7 +255,7 @@ class ApiServer:
         """Find what the URL means; None when not even its group and version are served."""
         resource = self.registry.find(target.group, target.version, target.resource)
         if resource is None:
-            if target.version in self.registry.group_versions.get(target.group, ()):
+            if self.registry.knows(target.group, target.version):
                 raise no_such_resource()
             return None
         if target.namespace and not resource.namespaced:
@@ -297,7 +297,7 @@ class ApiServer:
         if handler is None or (verb and verb not in resource.verbs):
             raise method_not_allowed()
         if target.name and resource.namespaced and not target.namespace:
-            raise method_not_allowed()
+            raise no_such_resource()
         return handler
 
     @staticmethod

@@ -80,7 +80,8 @@ class Reads:
         except Compacted:
             raise self._too_old(options, place) from None
         start = 0 if place is None else _after(objects, selection.namespace, place)
-        return _page(objects, start, version, selection, request.resource, options.limit)
+        limit = 0 if options.resource_version == "0" else options.limit  # what is cached is given whole
+        return _page(objects, start, version, selection, request.resource, limit)
 
     def _place(self, options: ListOptions) -> Place | None:
         """Give where, and at which version, a list starts; None is the beginning of the present."""
@@ -178,16 +179,14 @@ def _after(objects: list[Stored], namespace: str, place: Place) -> int:
 def _page(
     objects: list[Stored], start: int, version: int, selection: Selection, resource: ResourceType, limit: int
 ) -> Selected:
-    """Take a page from `start` on; when more is selected after it, a token says where to go on."""
+    """Take a page from `start` on; when it is full and more objects follow, selected or not, a token says where."""
     if not selection.is_filtering:
         return _plain_page(objects, start, version, selection.namespace, limit)
     items: list[Stored] = []
     for stored in objects[start:] if start else objects:
+        if limit and len(items) == limit:
+            return Selected(items=items, version=version, next_token=_token(version, items[-1], selection.namespace))
         if selection.matches_selectors(stored, resource):
-            if limit and len(items) == limit:
-                return Selected(
-                    items=items, version=version, next_token=_token(version, items[-1], selection.namespace)
-                )
             items.append(stored)
     return Selected(items=items, version=version)
 

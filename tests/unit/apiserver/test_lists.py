@@ -141,7 +141,7 @@ def test_a_continue_token_reads_back(version: int, name: str) -> None:
         ("a,", "found '', expected: identifier after ','"),
         ("a in x", "unable to parse requirement: found 'x' expected: '('"),
         ("a in (x", "unable to parse requirement: found '', expected: ',' or ')'"),
-        ("=x", "unable to parse requirement: found '=', expected: !, identifier, or 'end of string'"),
+        ("=x", "found '=', expected: !, identifier, or 'end of string'"),
         ("a=b,!c,d notin (e,f),g,h in (),i=,j>5", ""),
         ("", ""),
         ("a>x", 'unable to parse requirement: values[0]: Invalid value: "x": ' + NO_INTEGER),
