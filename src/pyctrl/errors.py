@@ -46,8 +46,9 @@
     │   ├── DuplicateName             two controllers of one manager have the same name
     │   ├── BuilderError              a controller is wired in a way that cannot work
     │   └── QueueClosed               a queue that has been closed gives out nothing more
-    └── ManagerError
-        └── GracePeriodExceeded       something did not stop in the time it was given
+    ├── ManagerError
+    │   └── GracePeriodExceeded       something did not stop in the time it was given
+    └── CommandFailed                 a command of the command line cannot do what it was told to
 
 An `ApiError` is chosen by the ``reason`` of the server's Status first and by its code second, because one code
 has several meanings (409 is both AlreadyExists and Conflict). Foreign exceptions (aiohttp, OS) are turned into
@@ -69,6 +70,7 @@ __all__ = [
     "BuilderError",
     "CacheError",
     "Cause",
+    "CommandFailed",
     "ConfigError",
     "Conflict",
     "ConnectionFailed",
@@ -518,3 +520,7 @@ class ManagerError(PyctrlError):
 
 class GracePeriodExceeded(ManagerError):
     """Raised after a stop in which something did not end within the grace period and was cancelled."""
+
+
+class CommandFailed(PyctrlError):
+    """Raised when a command of the command line cannot do what it was told to; its message is all that is shown."""

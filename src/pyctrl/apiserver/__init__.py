@@ -8,6 +8,8 @@ those.
 from ._answers import Answer
 from ._audit import AuditLevel, AuditLog
 from ._authentication import Peer, User, read_token_file
+from ._authority import Authority, Issued
+from ._bodies import read_documents
 from ._http import serve
 from ._resources import Registry, ResourceType
 from ._server import ApiServer
@@ -25,6 +27,8 @@ __all__ = [
     "ApiServer",
     "AuditLevel",
     "AuditLog",
+    "Authority",
+    "Issued",
     "Peer",
     "Registry",
     "ResourceType",
@@ -35,6 +39,7 @@ __all__ = [
     "WebhookCaller",
     "WebhookRequest",
     "WebhookUnreachable",
+    "read_documents",
     "read_token_file",
     "serve",
 ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import msgspec
@@ -143,3 +143,14 @@ def duplicates_in(body: bytes, decoded: object) -> list[str]:
     if body.count(b'":') <= msgspec.json.encode(decoded).count(b'":'):
         return []
     return [f"duplicate field {quoted(path)}" for path in duplicate_fields(body)]
+
+
+def read_documents(text: bytes) -> Iterator[Any]:
+    """Read the documents of YAML, which JSON is too, one after another, as the server reads bodies.
+
+    Raises:
+        ValueError: it is no YAML; one line says why, and where if that is known.
+    """
+    from ._yaml import read_documents as read  # here: see above
+
+    return read(text, [])

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
+import msgspec
+
 if TYPE_CHECKING:
     import yaml
+
+ALIAS_LIMIT = 400_000  # nodes that aliases may unfold to; where go-yaml begins to doubt a document
 
 # libyaml's words where PyYAML, which was made after it, has others.
 _WORDS = {
@@ -33,16 +38,48 @@ def read_yaml(text: bytes, duplicates: list[str]) -> Any:
     Raises:
         ValueError: it is no YAML; the message is go-yaml's.
     """
+    return next(read_documents(text, duplicates), None)
+
+
+def read_documents(text: bytes, duplicates: list[str]) -> Iterator[Any]:
+    """Decode one document after another, as `read_yaml` does."""
     import yaml
 
     try:
         loader = _loader()(text)
         loader.duplicates = duplicates
-        return loader.get_data() if loader.check_data() else None
+        while loader.check_node():
+            yield _built(loader, loader.get_node())
     except yaml.MarkedYAMLError as error:
         raise ValueError(_complaint(error)) from error
     except (yaml.YAMLError, RecursionError) as error:
         raise ValueError(f"yaml: {str(error).splitlines()[0]}") from error
+
+
+def _built(loader: Any, node: yaml.Node) -> Any:
+    unfolded, has_aliases = _unfolded(node, {})
+    if has_aliases and unfolded > ALIAS_LIMIT:
+        raise ValueError("yaml: document contains excessive aliasing")
+    built = loader.construct_document(node)
+    # Each alias becomes an object of its own, as in JSON: what is done to one must not be done to the other.
+    return msgspec.json.decode(msgspec.json.encode(built)) if has_aliases else built
+
+
+def _unfolded(node: yaml.Node, known: dict[int, int]) -> tuple[int, bool]:
+    """Count the nodes below one, each alias as all that it stands for; and say whether there are aliases."""
+    import yaml
+
+    if isinstance(node, yaml.ScalarNode):
+        return 1, False
+    if id(node) in known:
+        if not known[id(node)]:
+            raise ValueError("yaml: anchor value contains itself")
+        return known[id(node)], True
+    known[id(node)] = 0  # it is being counted
+    children = [part for pair in node.value for part in pair] if isinstance(node, yaml.MappingNode) else node.value
+    counts = [_unfolded(child, known) for child in children]
+    total = known[id(node)] = 1 + sum(count for count, _ in counts)
+    return total, any(aliased for _, aliased in counts)
 
 
 def _complaint(error: yaml.MarkedYAMLError) -> str:

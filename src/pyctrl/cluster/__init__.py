@@ -9,5 +9,6 @@ from ._kubelet import add_kubelet
 from ._kubelet_options import Kubelet
 from ._provisioner import add_volumes
 from ._scripts import Script
+from ._thread import serving_cluster
 
-__all__ = ["Cluster", "Kubelet", "Script", "add_controllers", "add_kubelet", "add_volumes"]
+__all__ = ["Cluster", "Kubelet", "Script", "add_controllers", "add_kubelet", "add_volumes", "serving_cluster"]

@@ -9,7 +9,7 @@ from types import TracebackType
 from typing import Literal, Self
 
 from pyctrl.api import Key
-from pyctrl.apiserver import ApiServer, User, serve
+from pyctrl.apiserver import ApiServer, Authority, User, serve
 from pyctrl.client import Client, Config, ServerWarning, wait_for
 from pyctrl.kinds.core.v1 import Node, ServiceAccount
 from pyctrl.kinds.rbac.v1 import ClusterRole
@@ -87,6 +87,8 @@ class Cluster:
             everybody may do everything. `config` is an administrator's; `config_for` and `config_for_account` are not.
         server: an `ApiServer` to use, such as one with users; whether it has RBAC is said there.
         token: what `config` logs in with; by default an administrator of the server's own.
+        authority: what certificates are issued by when it is served over TLS; pods find it as their root. Without one,
+            `serve` makes one.
     """
 
     def __init__(
@@ -100,12 +102,14 @@ class Cluster:
         rbac: bool = False,
         server: ApiServer | None = None,
         token: str | None = None,
+        authority: Authority | None = None,
     ) -> None:
         self.random: Random = random or Random()
         mode: Literal["RBAC", "AlwaysAllow"] = "RBAC" if rbac else "AlwaysAllow"
         self.server: ApiServer = server or ApiServer(random=self.random, authorization=mode)
         #: How to reach it from this process; give it to a `Manager` or to `Client.connect`.
         self.config: Config = Config.in_process(self.server, token=token or self.server.issue_token(ADMIN))
+        self._authority = authority
         self._controllers = controllers
         self._kubelet = kubelet if isinstance(kubelet, Kubelet) else Kubelet() if kubelet else None
         self._nodes, self._volumes = nodes, volumes
@@ -141,14 +145,33 @@ class Cluster:
         return Client.connect(self.config)
 
     @asynccontextmanager
-    async def serve(self, host: str = "127.0.0.1", port: int = 0) -> AsyncIterator[Config]:
-        """Serve the cluster over HTTP until the block ends; gives how to reach it there.
+    async def serve(
+        self, host: str = "127.0.0.1", port: int = 0, *, tls: bool = False, client_ca: bytes = b""
+    ) -> AsyncIterator[Config]:
+        """Serve the cluster over HTTP until the block ends; gives how to reach it there, as its administrator.
 
-        ``config.to_kubeconfig()`` is for kubectl, as an administrator. Port 0 takes a free one. There is no encryption
-        and, unless the server has users, no login: this is for loopback addresses.
+        ``config.to_kubeconfig()`` is for kubectl. Unless the server has users, anybody who reaches it is an
+        administrator: this is for loopback addresses.
+
+        Args:
+            host: the address to listen at.
+            port: 0 takes a free one.
+            tls: speak HTTPS, with a certificate that the Config trusts; needs ``pip install 'pyctrl[apiserver]'``.
+            client_ca: authorities, as PEM, whose client certificates log in as well as those of the cluster's own.
+
+        Raises:
+            OSError: there is no such address, or the port is taken.
+            ConfigError: certificates cannot be made.
         """
-        async with serve(self.server, host, port) as url:
-            yield Config.from_token(url, self.server.issue_token(ADMIN))
+        token = self.server.issue_token(ADMIN)
+        if not tls:
+            async with serve(self.server, host, port) as url:
+                yield Config.from_token(url, token)
+            return
+        authority = self._authority = self._authority or Authority.new()
+        context = authority.server_context([host], client_ca=client_ca)
+        async with serve(self.server, host, port, context) as url:
+            yield Config.from_token(url, token, ca=authority.certificate)
 
     async def _start(self, stack: AsyncExitStack) -> None:
         """Run the controllers, and wait until the cluster is furnished as a real one is."""
@@ -157,7 +180,8 @@ class Cluster:
         client = await stack.enter_async_context(connection)
         manager = await stack.enter_async_context(Manager(client=client, random=self.random))
         if self._controllers:
-            add_controllers(manager, make_token=self.server.make_lasting_token)
+            root_ca = self._authority.certificate.decode() if self._authority is not None else NO_TLS
+            add_controllers(manager, root_ca=root_ca, make_token=self.server.make_lasting_token)
             add_api_endpoints(manager)
         if self._kubelet is not None:
             add_kubelet(manager, nodes=self._nodes, kubelet=self._kubelet)

@@ -9,12 +9,28 @@ from ._user import AUTHENTICATED, User
 
 
 def read_token_file(lines: Iterable[str]) -> dict[str, User]:
-    """Read kube-apiserver's CSV of static tokens: token, user, uid, and optionally groups in one quoted column."""
+    """Read kube-apiserver's CSV of static tokens: token, user, uid, and optionally groups in one quoted column.
+
+    Raises:
+        ValueError: a line has fewer columns, or no CSV; says which.
+    """
     tokens: dict[str, User] = {}
-    for row in csv.reader(line for line in lines if line.strip()):
-        if len(row) < 3:
-            raise ValueError(f"a token file has the columns token,user,uid[,groups]; found {len(row)} in {row!r}")
-        token, name, uid = (column.strip() for column in row[:3])
-        groups = tuple(group.strip() for group in row[3].split(",")) if len(row) > 3 else ()
-        tokens[token] = User(name=name, uid=uid, groups=(*groups, AUTHENTICATED))
+    reader = csv.reader(lines, strict=True)
+    try:
+        for row in reader:
+            if row:
+                token, user = _entry(row)
+                tokens[token] = user
+    except (ValueError, csv.Error) as error:
+        raise ValueError(f"line {reader.line_num}: {error}") from error
     return tokens
+
+
+def _entry(row: list[str]) -> tuple[str, User]:
+    columns = [column.strip() for column in row]
+    if len(columns) < 3 or not all(columns[:2]):
+        found = ",".join("..." if number == 0 and column else column for number, column in enumerate(columns))
+        raise ValueError(f"the columns token,user,uid and perhaps groups were expected; found {found!r}")
+    token, name, uid, *more = columns
+    groups = [group.strip() for group in more[0].split(",")] if more else []
+    return token, User(name=name, uid=uid, groups=(*filter(None, groups), AUTHENTICATED))

@@ -1,0 +1,129 @@
+"""A certificate authority of one's own: what the server shows, and what its users may log in with."""
+
+from __future__ import annotations
+
+import os
+import ssl
+import tempfile
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple, Self
+
+from pyctrl.errors import ConfigError
+
+if TYPE_CHECKING:
+    from types import ModuleType
+
+NAME = "pyctrl"  # of an authority, for people who look at its certificate
+
+# What clients call an API server: on this machine, and inside a cluster.
+NAMES = (
+    "localhost",
+    "127.0.0.1",
+    "::1",
+    "kubernetes",
+    "kubernetes.default",
+    "kubernetes.default.svc",
+    "kubernetes.default.svc.cluster.local",
+)
+
+
+class Issued(NamedTuple):
+    """A certificate and its key, as PEM."""
+
+    certificate: bytes
+    key: bytes
+
+
+class Authority:
+    """Issues certificates for servers and users.
+
+    Needs the package cryptography, which ``pip install 'pyctrl[apiserver]'`` brings. The authority is good for ten
+    years, what it issues for one.
+
+    Raises:
+        ConfigError: cryptography is not installed, or files do not hold an authority.
+    """
+
+    def __init__(self, certificate: bytes, key: bytes) -> None:
+        self.certificate: bytes = certificate
+        """As PEM: what clients shall trust."""
+        self._key = key
+
+    @classmethod
+    def new(cls, name: str = NAME) -> Self:
+        """Make an authority that nobody else has."""
+        with _certificates() as made:
+            return cls(*made.new_authority(name))
+
+    @classmethod
+    def kept_in(cls, directory: Path) -> Self:
+        """Take the authority that a directory has in ``ca.crt`` and ``ca.key``; a new one is put there."""
+        certificate, key = directory / "ca.crt", directory / "ca.key"
+        try:
+            if certificate.exists() and key.exists():
+                return cls(certificate.read_bytes(), key.read_bytes())
+            with _certificates() as made:
+                public, secret = made.new_authority(NAME)
+            directory.mkdir(parents=True, exist_ok=True)
+            _write_secret(key, secret)
+            certificate.write_bytes(public)
+        except OSError as error:
+            raise ConfigError(f"the authority cannot be kept in {directory}: {error}") from error
+        return cls(public, secret)
+
+    def server(self, names: Iterable[str] = ()) -> Issued:
+        """Issue a certificate for a server of these names and addresses, and of those that clusters give theirs."""
+        every = list(dict.fromkeys((*NAMES, *names)))
+        with _certificates() as made:
+            return Issued(*made.issue_server((self.certificate, self._key), every))
+
+    def client(self, user: str, groups: Sequence[str] = ()) -> Issued:
+        """Issue a certificate that logs in as a user of these groups."""
+        with _certificates() as made:
+            return Issued(*made.issue_client((self.certificate, self._key), user, groups))
+
+    def server_context(self, names: Iterable[str] = (), *, client_ca: bytes = b"") -> ssl.SSLContext:
+        """Give what a server of these names speaks TLS with.
+
+        It asks for client certificates without insisting, and takes those of this authority and of ``client_ca``.
+        """
+        if client_ca and b"-----BEGIN CERTIFICATE-----" not in client_ca:
+            raise ConfigError("the authority of clients is no certificate: '-----BEGIN CERTIFICATE-----' was expected")
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.minimum_version = ssl.TLSVersion.TLSv1_2
+        issued = self.server(names)
+        with tempfile.TemporaryDirectory(prefix="pyctrl-") as directory:  # OpenSSL takes keys from files only
+            path = Path(directory, "serving.pem")
+            _write_secret(path, issued.certificate + issued.key)
+            context.load_cert_chain(path)
+        context.verify_mode = ssl.CERT_OPTIONAL
+        try:
+            context.load_verify_locations(cadata=(self.certificate + b"\n" + client_ca).decode("ascii", "replace"))
+        except ssl.SSLError as error:
+            raise ConfigError(f"the authority of clients does not parse as certificates: {error.reason}") from error
+        return context
+
+
+@contextmanager
+def _certificates() -> Iterator[ModuleType]:
+    """Import what makes certificates, here because few programs have the package; what fails names the cure."""
+    try:
+        made = import_module("pyctrl.apiserver._certificates")
+    except ImportError as error:
+        raise ConfigError(
+            "HTTPS needs the package cryptography, which is not installed: pip install 'pyctrl[apiserver]', "
+            "or serve plain HTTP (--insecure-http)"
+        ) from error
+    try:
+        yield made
+    except ValueError as error:
+        raise ConfigError(f"this is no authority that can issue certificates: {error}") from error
+
+
+def _write_secret(path: Path, content: bytes) -> None:
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    with os.fdopen(descriptor, "wb") as file:
+        file.write(content)

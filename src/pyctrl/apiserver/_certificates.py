@@ -1,0 +1,120 @@
+"""Keys and certificates, made with `cryptography`: imported only where an `Authority` issues something."""
+
+from __future__ import annotations
+
+import ipaddress
+from collections.abc import Sequence
+from datetime import timedelta
+
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
+
+from pyctrl._clock import now
+
+AUTHORITY_LIFETIME = timedelta(days=3650)  # kubeadm's
+LIFETIME = timedelta(days=365)  # of what it issues; kubeadm's
+SKEW = timedelta(minutes=5)  # of other machines' clocks
+
+_USAGES = (
+    "digital_signature",
+    "content_commitment",
+    "key_encipherment",
+    "data_encipherment",
+    "key_agreement",
+    "key_cert_sign",
+    "crl_sign",
+    "encipher_only",
+    "decipher_only",
+)
+
+
+def new_authority(name: str) -> tuple[bytes, bytes]:
+    """Make an authority that signs itself; give its certificate and key as PEM."""
+    key = ec.generate_private_key(ec.SECP256R1())
+    own = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)])
+    certificate = (
+        _builder(own, own, key.public_key(), key.public_key(), AUTHORITY_LIFETIME)
+        .add_extension(x509.BasicConstraints(ca=True, path_length=0), critical=True)
+        .add_extension(_usage("digital_signature", "key_cert_sign", "crl_sign"), critical=True)
+        .sign(key, hashes.SHA256())
+    )
+    return certificate.public_bytes(serialization.Encoding.PEM), _key_pem(key)
+
+
+def issue_server(authority: tuple[bytes, bytes], names: Sequence[str]) -> tuple[bytes, bytes]:
+    """Issue a certificate for a server of these names and addresses; give it and its key as PEM."""
+    alternatives = x509.SubjectAlternativeName([_alternative(name) for name in names])
+    subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "kube-apiserver")])
+    return _issue(authority, subject, ExtendedKeyUsageOID.SERVER_AUTH, alternatives)
+
+
+def issue_client(authority: tuple[bytes, bytes], user: str, groups: Sequence[str]) -> tuple[bytes, bytes]:
+    """Issue a certificate for a user of these groups; give it and its key as PEM."""
+    organizations = [x509.NameAttribute(NameOID.ORGANIZATION_NAME, group) for group in groups]
+    subject = x509.Name([*organizations, x509.NameAttribute(NameOID.COMMON_NAME, user)])
+    return _issue(authority, subject, ExtendedKeyUsageOID.CLIENT_AUTH)
+
+
+def _issue(
+    authority: tuple[bytes, bytes],
+    subject: x509.Name,
+    purpose: x509.ObjectIdentifier,
+    *extensions: x509.ExtensionType,
+) -> tuple[bytes, bytes]:
+    issuer, issuer_key = _loaded(authority)
+    key = ec.generate_private_key(ec.SECP256R1())
+    builder = (
+        _builder(issuer.subject, subject, key.public_key(), issuer_key.public_key(), LIFETIME)
+        .add_extension(x509.BasicConstraints(ca=False, path_length=None), critical=True)
+        .add_extension(_usage("digital_signature"), critical=True)
+        .add_extension(x509.ExtendedKeyUsage([purpose]), critical=False)
+    )
+    for extension in extensions:
+        builder = builder.add_extension(extension, critical=False)
+    certificate = builder.sign(issuer_key, hashes.SHA256())
+    return certificate.public_bytes(serialization.Encoding.PEM), _key_pem(key)
+
+
+def _loaded(authority: tuple[bytes, bytes]) -> tuple[x509.Certificate, ec.EllipticCurvePrivateKey]:
+    certificate, key = (
+        x509.load_pem_x509_certificate(authority[0]),
+        serialization.load_pem_private_key(authority[1], None),
+    )
+    if not isinstance(key, ec.EllipticCurvePrivateKey) or key.public_key() != certificate.public_key():
+        raise ValueError("the key is not that of the certificate")
+    return certificate, key
+
+
+def _builder(
+    issuer: x509.Name,
+    subject: x509.Name,
+    key: ec.EllipticCurvePublicKey,
+    issuer_key: ec.EllipticCurvePublicKey,
+    lifetime: timedelta,
+) -> x509.CertificateBuilder:
+    """Begin a certificate with the identifiers that strict verification, Python 3.13's default, asks for."""
+    serial, begin = x509.random_serial_number(), now() - SKEW
+    return (
+        x509.CertificateBuilder(issuer, subject, key, serial, begin, begin + SKEW + lifetime)
+        .add_extension(x509.SubjectKeyIdentifier.from_public_key(key), critical=False)
+        .add_extension(x509.AuthorityKeyIdentifier.from_issuer_public_key(issuer_key), critical=False)
+    )
+
+
+def _usage(*allowed: str) -> x509.KeyUsage:
+    return x509.KeyUsage(**{usage: usage in allowed for usage in _USAGES})
+
+
+def _alternative(name: str) -> x509.GeneralName:
+    try:
+        return x509.IPAddress(ipaddress.ip_address(name))
+    except ValueError:
+        return x509.DNSName(name)
+
+
+def _key_pem(key: ec.EllipticCurvePrivateKey) -> bytes:
+    return key.private_bytes(
+        serialization.Encoding.PEM, serialization.PrivateFormat.TraditionalOpenSSL, serialization.NoEncryption()
+    )

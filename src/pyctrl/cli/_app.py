@@ -1,0 +1,49 @@
+"""The commands there are. Each is imported when it is called or asked for help."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from cyclopts import App, Parameter
+
+EPILOGUE = """\
+Examples:
+
+```
+# a cluster of your own, and how kubectl reaches it
+pyctrl apiserver --kubeconfig-out dev.kubeconfig
+
+# complete commands and flags with Tab
+source <(pyctrl completion bash)
+```
+
+Exit codes: 0 done, 1 failed, 2 not understood. With `--traceback`, anywhere, a failure shows where it happened.
+"""
+
+
+def _version() -> str:
+    from importlib.metadata import version  # here: it reads files, for an answer that is hardly ever wanted
+
+    return version("pyctrl")
+
+
+app = App(
+    name="pyctrl",
+    help="Kubernetes controllers in typed asyncio Python.",
+    help_epilogue=EPILOGUE,
+    help_format="markdown",
+    version=_version,
+)
+app.command("pyctrl.cli._apiserver:app", name="apiserver", help="Serve a Kubernetes API server from memory.")
+
+
+@app.command
+def completion(shell: Annotated[Literal["bash", "zsh", "fish"], Parameter()]) -> None:
+    """Print a script that completes pyctrl's commands and flags.
+
+    Parameters
+    ----------
+    shell
+        The shell to write it for; load it with `source <(pyctrl completion bash)`.
+    """
+    print(app.generate_completion(shell=shell))

@@ -1,0 +1,68 @@
+"""The kubeconfig that a command writes, and never over somebody else's."""
+
+from __future__ import annotations
+
+import base64
+import os
+import tempfile
+from pathlib import Path
+
+from pyctrl.apiserver import Authority
+from pyctrl.errors import CommandFailed
+
+NAME = "pyctrl"
+MARK = "# Written by pyctrl, which replaces it when it serves again.\n"
+
+
+def check_kubeconfig(path: Path, *, force: bool) -> None:
+    """Refuse to write to a file that was not written by `write_kubeconfig`, unless forced to.
+
+    Raises:
+        CommandFailed: somebody else's kubeconfig, or whatever it is, is there.
+    """
+    try:
+        found = path.read_text(errors="replace")
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        raise CommandFailed(f"--kubeconfig-out {path}: {error.strerror}") from error
+    if found and not found.startswith(MARK) and not force:
+        raise CommandFailed(
+            f"--kubeconfig-out {path}: there is a file that pyctrl did not write, which it leaves alone; "
+            "name another, or add --force to replace it"
+        )
+
+
+def write_kubeconfig(path: Path, url: str, token: str, authority: Authority | None, *, force: bool) -> None:
+    """Write a kubeconfig at once or not at all, readable for its owner only.
+
+    Raises:
+        CommandFailed: it cannot be written, or somebody else has put a file there.
+    """
+    check_kubeconfig(path, force=force)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        descriptor, name = tempfile.mkstemp(prefix=f".{path.name}-", dir=path.parent)  # 0600
+        with os.fdopen(descriptor, "w") as file:
+            file.write(MARK + _kubeconfig(url, token, authority))
+        Path(name).replace(path)
+    except OSError as error:
+        raise CommandFailed(f"--kubeconfig-out {path}: {error.strerror}") from error
+
+
+def _kubeconfig(url: str, token: str, authority: Authority | None) -> str:
+    """Write what `Config.to_kubeconfig` would, without importing the client before it is needed."""
+    import yaml  # here: only who wants a kubeconfig waits for it
+
+    cluster = {"server": url}
+    if authority is not None:
+        cluster["certificate-authority-data"] = base64.b64encode(authority.certificate).decode()
+    document = {
+        "apiVersion": "v1",
+        "kind": "Config",
+        "clusters": [{"name": NAME, "cluster": cluster}],
+        "users": [{"name": NAME, "user": {"token": token}}],
+        "contexts": [{"name": NAME, "context": {"cluster": NAME, "user": NAME}}],
+        "current-context": NAME,
+    }
+    return yaml.safe_dump(document, sort_keys=False)

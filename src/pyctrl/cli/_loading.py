@@ -1,0 +1,112 @@
+"""Objects from files, applied in an order in which each finds what it needs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pyctrl.api import GroupVersionKind, Key
+from pyctrl.apiserver import ApiServer, read_documents
+from pyctrl.client import Client, Config, wait_for
+from pyctrl.errors import CommandFailed, PyctrlError
+
+SUFFIXES = (".yaml", ".yml", ".json")
+DEFINITION = GroupVersionKind("apiextensions.k8s.io", "v1", "CustomResourceDefinition")
+OWNER = "pyctrl-load"
+
+Object = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Manifest:
+    """One object, and where it was written."""
+
+    file: Path
+    number: int  # of its document in the file, from 1
+    obj: Object
+
+    @property
+    def rank(self) -> int:
+        """Definitions come first, then namespaces, then the rest."""
+        return {"CustomResourceDefinition": 0, "Namespace": 1}.get(self.obj["kind"], 2)
+
+    def __str__(self) -> str:
+        metadata = self.obj["metadata"]
+        name = "/".join(filter(None, (metadata.get("namespace"), metadata["name"])))
+        return f"{self.file}, document {self.number} ({self.obj['kind']} {name})"
+
+
+async def load(server: ApiServer, paths: Iterable[Path]) -> None:
+    """Apply the objects of files, and of the files in directories, server-side.
+
+    After a definition, what it defines is waited for.
+
+    Raises:
+        CommandFailed: a file has something that is no object, or the server refused one; names file and document.
+    """
+    manifests = [manifest for path in paths for file in _files(path) for manifest in _manifests(file)]
+    async with Client.connect(Config.in_process(server, token=server.loopback_token), field_owner=OWNER) as client:
+        for manifest in sorted(manifests, key=lambda manifest: manifest.rank):  # otherwise as they were written
+            try:
+                await _apply(client, manifest)
+            except (PyctrlError, TimeoutError) as error:
+                raise CommandFailed(f"{manifest}: {error}") from error
+
+
+async def _apply(client: Client, manifest: Manifest) -> None:
+    obj, metadata = manifest.obj, manifest.obj["metadata"]
+    mapping = await client.discovery.mapping(GroupVersionKind.parse(obj["apiVersion"], obj["kind"]))
+    if mapping.namespaced:
+        metadata.setdefault("namespace", "default")
+    await client.apply(obj, force=True)
+    if manifest.rank == 0:
+        await wait_for(client, DEFINITION, Key("", metadata["name"]), _is_established)
+
+
+def _is_established(definition: Any) -> bool:
+    conditions = definition.get("status", {}).get("conditions", [])
+    return any(each["type"] == "Established" and each["status"] == "True" for each in conditions)
+
+
+def _files(path: Path) -> list[Path]:
+    if not path.is_dir():
+        return [path]
+    files = sorted(each for each in path.iterdir() if each.suffix in SUFFIXES and each.is_file())
+    if not files:
+        raise CommandFailed(f"{path} is a directory without a file *.yaml, *.yml or *.json")
+    return files
+
+
+def _manifests(file: Path) -> Iterator[Manifest]:
+    try:
+        documents = enumerate(read_documents(file.read_bytes()), 1)
+        for number, document in documents:
+            for obj in _objects(document):
+                yield Manifest(file, number, _checked(obj, f"{file}, document {number}"))
+    except OSError as error:
+        raise CommandFailed(f"{file}: {error.strerror}") from error
+    except ValueError as error:
+        raise CommandFailed(f"{file}: {error}") from error
+
+
+def _objects(document: Any) -> list[Any]:
+    """Give the objects of a document: none of an empty one, several of a List."""
+    if document is None:
+        return []
+    if isinstance(document, dict) and document.get("kind") == "List":
+        return list(document.get("items") or [])
+    return [document]
+
+
+def _checked(obj: Any, place: str) -> Object:
+    if not isinstance(obj, dict):
+        raise CommandFailed(f"{place}: an object was expected, with apiVersion and kind; found {type(obj).__name__}")
+    for field in ("apiVersion", "kind"):
+        if not isinstance(obj.get(field), str):
+            raise CommandFailed(f"{place}: the object has no {field}")
+    metadata = obj.get("metadata")
+    if not isinstance(metadata, dict) or not isinstance(metadata.get("name"), str):
+        raise CommandFailed(f"{place}: the {obj['kind']} has no metadata.name")
+    return obj

@@ -1,0 +1,172 @@
+"""What `pyctrl apiserver` does: put a cluster together, serve it, and end when told to."""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import gc
+import resource
+import signal
+import sys
+from collections.abc import Callable, Coroutine, Mapping
+from contextlib import AsyncExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from pyctrl._log import configure_logging
+from pyctrl.apiserver import ApiServer, AuditLevel, AuditLog, Authority, User, read_token_file, serve
+from pyctrl.errors import CommandFailed
+
+from ._kubeconfig_file import check_kubeconfig, write_kubeconfig
+
+if TYPE_CHECKING:
+    from pyctrl.cluster import Cluster
+
+ADMINISTRATORS = "system:masters"
+ADMIN = User(name="kubernetes-admin", groups=(ADMINISTRATORS,))
+SIGNALS = (signal.SIGINT, signal.SIGTERM)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Serving:
+    """The flags of the command, and how they are carried out."""
+
+    port: int
+    bind_address: str
+    kubeconfig_out: Path | None
+    force: bool
+    cert_dir: Path | None
+    insecure_http: bool
+    token_auth_file: Path | None
+    client_ca_file: Path | None
+    authorization_mode: Literal["RBAC", "AlwaysAllow"] | None
+    load: tuple[Path, ...]
+    controllers: bool
+    kubelet: bool
+    pod_start_seconds: float
+    audit: Path | None
+    audit_level: str
+    log_level: str
+
+    def main(self) -> int:
+        """Serve until a signal comes; give the exit code.
+
+        Raises:
+            PyctrlError: it cannot be served like this.
+        """
+        configure_logging(self.log_level.upper())
+        _allow_connections()
+        return asyncio.run(_until_signalled(self._serve))
+
+    async def _serve(self, ready: Callable[[str], None]) -> None:
+        """Serve until cancelled. What can be seen to be wrong is refused before anything is started."""
+        if self.kubeconfig_out is not None:
+            check_kubeconfig(self.kubeconfig_out, force=self.force)
+        tokens, authority = self._tokens(), self._authority()
+        async with AsyncExitStack() as stack:
+            audit = self._audit_log(stack) if self.audit is not None else None
+            server = ApiServer(tokens=tokens, authorization=self.authorization_mode, audit=audit)
+            url = await self._listen(stack, server, authority)
+            if self.load:
+                from ._loading import load  # here and below: what is not needed to serve takes longer than all that is
+
+                await load(server, self.load)
+            if self.kubeconfig_out is not None:
+                token = _administrator(tokens or {}) or server.issue_token(ADMIN)
+                write_kubeconfig(self.kubeconfig_out, url, token, authority, force=self.force)
+            ready(url)
+            if self.controllers or self.kubelet:
+                # As in a real cluster controllers come after the API server; in a thread, so that it goes on answering.
+                cluster = await asyncio.to_thread(self._cluster, server, authority)
+                await stack.enter_async_context(cluster)
+            await asyncio.Event().wait()
+
+    def _cluster(self, server: ApiServer, authority: Authority | None) -> Cluster:
+        from pyctrl.cluster import Cluster, Kubelet
+
+        kubelet = Kubelet(start_seconds=self.pod_start_seconds) if self.kubelet else False
+        return Cluster(controllers=self.controllers, kubelet=kubelet, server=server, authority=authority)
+
+    def _tokens(self) -> dict[str, User] | None:
+        if self.token_auth_file is None:
+            return {} if self.authorization_mode == "RBAC" else None
+        try:
+            return read_token_file(_read("--token-auth-file", self.token_auth_file).decode().splitlines())
+        except ValueError as error:
+            raise CommandFailed(f"--token-auth-file {self.token_auth_file}: {error}") from error
+
+    def _authority(self) -> Authority | None:
+        if self.insecure_http:
+            return None
+        return Authority.new() if self.cert_dir is None else Authority.kept_in(self.cert_dir)
+
+    def _audit_log(self, stack: AsyncExitStack) -> AuditLog:
+        assert self.audit is not None
+        try:
+            file = stack.enter_context(self.audit.open("ab", buffering=0))  # whoever follows it sees each line at once
+        except OSError as error:
+            raise CommandFailed(f"--audit {self.audit}: {error.strerror}") from error
+        return AuditLog(file.write, level=AuditLevel(self.audit_level))
+
+    async def _listen(self, stack: AsyncExitStack, server: ApiServer, authority: Authority | None) -> str:
+        client_ca = _read("--client-ca-file", self.client_ca_file) if self.client_ca_file is not None else b""
+        tls = authority.server_context([self.bind_address], client_ca=client_ca) if authority is not None else None
+        try:
+            return await stack.enter_async_context(serve(server, self.bind_address, self.port, tls))
+        except OSError as error:
+            where = f"{self.bind_address} port {self.port}"
+            if error.errno == errno.EADDRINUSE:
+                raise CommandFailed(f"{where} is taken by another program; --port 0 takes a free one") from error
+            raise CommandFailed(f"cannot listen at {where}: {error.strerror}") from error
+
+
+def _administrator(tokens: Mapping[str, User]) -> str | None:
+    """Give the token of an administrator, None when there is none."""
+    return next((token for token, user in tokens.items() if ADMINISTRATORS in user.groups), None)
+
+
+def _read(flag: str, file: Path) -> bytes:
+    try:
+        return file.read_bytes()
+    except OSError as error:
+        raise CommandFailed(f"{flag} {file}: {error.strerror}") from error
+
+
+def _allow_connections() -> None:
+    """Allow as many connections as the system lets a process have; by default it is often 1024."""
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+
+
+async def _until_signalled(serve: Callable[[Callable[[str], None]], Coroutine[Any, Any, None]]) -> int:
+    """Serve until Ctrl-C or SIGTERM; a second one ends the process at once.
+
+    Gives 0, or, when the signal came before it was ready, what a shell gives for a process that it ended.
+    """
+    received: list[int] = []
+    announced: list[str] = []
+    loop, task = asyncio.get_running_loop(), asyncio.current_task()
+    assert task is not None
+
+    def stop(number: int) -> None:
+        received.append(number)
+        task.cancel()
+        for each in SIGNALS:
+            loop.remove_signal_handler(each)
+            signal.signal(each, signal.SIG_DFL)
+
+    def ready(url: str) -> None:
+        sys.stdout.write(f"ready {url}\n")
+        sys.stdout.flush()
+        announced.append(url)
+        gc.freeze()  # what is there now stays: the collector need not look at it again and again
+
+    for each in SIGNALS:
+        loop.add_signal_handler(each, stop, each)
+    try:
+        await serve(ready)
+    except asyncio.CancelledError:
+        if not received:
+            raise
+    return 0 if announced else 128 + received[0]

@@ -1,0 +1,36 @@
+"""Commands in this process, for those that end by themselves: it saves their start."""
+
+from __future__ import annotations
+
+import gc
+import logging
+import signal
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from pyctrl.cli import main
+from tests.unit.cli._command import Outcome
+
+Run = Callable[..., Outcome]
+
+
+@pytest.fixture
+def run(capsys: pytest.CaptureFixture[str]) -> Iterator[Run]:
+    """Run a command line; afterwards this process is what it was."""
+    root = logging.getLogger()
+    interrupt, threshold, level, handlers = (
+        signal.getsignal(signal.SIGINT), gc.get_threshold(), root.level, root.handlers[:]
+    )  # fmt: skip
+
+    def call(*arguments: str | Path) -> Outcome:
+        code = main([str(argument) for argument in arguments])
+        return Outcome(code, *capsys.readouterr())
+
+    yield call
+    signal.signal(signal.SIGINT, interrupt)
+    gc.set_threshold(*threshold)
+    gc.unfreeze()
+    root.setLevel(level)
+    root.handlers[:] = handlers

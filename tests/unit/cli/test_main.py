@@ -1,0 +1,111 @@
+"""The command line itself: help, versions, mistakes, completion."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.unit.cli._command import pyctrl
+from tests.unit.cli.conftest import Run
+
+
+def test_help_has_examples(run: Run) -> None:
+    """Help says what there is, each flag with what it means, and shows how to use it."""
+    top, command = run("--help"), run("apiserver", "--help")
+    assert (top.code, command.code, top.err, command.err) == (0, 0, "", "")
+    assert "Serve a Kubernetes API server" in top.out
+    assert "Examples:" in top.out
+    assert "pyctrl apiserver --kubeconfig-out dev.kubeconfig" in command.out
+    for flag in ("--port", "--token-auth-file", "--insecure-http", "--load", "--audit", "--no-controllers"):
+        assert flag in command.out
+
+
+def test_no_command_is_help(run: Run) -> None:
+    """Who types nothing is shown what there is."""
+    assert "Usage: pyctrl COMMAND" in run().out
+
+
+def test_version() -> None:
+    """The version is that of the package, alone on its line; without the script on the path too."""
+    told = pyctrl("--version")
+    assert (told.code, told.out.count("\n"), told.out[0].isdigit()) == (0, 1, True)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "line"),
+    [
+        (["apisrver"], "pyctrl: Unknown command"),
+        (["apiserver", "--prt", "1"], "pyctrl apiserver: Unknown option: --prt. Did you mean --port?"),
+        (["apiserver", "--port", "many"], "pyctrl apiserver: Invalid value for --port"),
+        (["apiserver", "--port", "65536"], "pyctrl apiserver: Invalid value"),
+        (["apiserver", "--audit-level", "None"], "pyctrl apiserver: Invalid value"),
+        (["completion", "tcsh"], "pyctrl completion: Invalid value"),
+    ],
+)
+def test_what_is_not_understood_is_exit_code_2(run: Run, arguments: list[str], line: str) -> None:
+    """A mistake is one line that says what is wrong, and one that says where help is."""
+    told = run(*arguments)
+    first, second = told.err.splitlines()
+    assert (told.code, told.out) == (2, "")
+    assert first.startswith(line)
+    assert second.startswith("Try '")
+
+
+def test_a_traceback_is_shown_on_demand(tmp_path: Path) -> None:
+    """A failure is one line; `--traceback`, wherever it stands, shows where it happened."""
+    broken = ("apiserver", "--insecure-http", "--token-auth-file", tmp_path / "none.csv")
+    plain, detailed = pyctrl(*broken), pyctrl(*broken[:1], "--traceback", *broken[1:])
+    assert (plain.code, len(plain.err.splitlines())) == (1, 1)
+    assert "Traceback" not in plain.err
+    assert "Traceback" in detailed.err
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_completion_knows_the_flags(run: Run, shell: str) -> None:
+    """The script for a shell knows commands and flags, those of commands that are imported late too."""
+    told = run("completion", shell)
+    assert told.code == 0
+    assert "kubeconfig-out" in told.out
+    assert "apiserver" in told.out
+
+
+def test_completion_is_a_script_that_bash_reads(run: Run) -> None:
+    """What is printed parses."""
+    script = run("completion", "bash").out
+    assert subprocess.run(["bash", "-n"], input=script, text=True, check=False).returncode == 0
+
+
+def test_a_reader_that_goes_is_no_error() -> None:
+    """`pyctrl … | head` ends quietly."""
+    reading, writing = os.pipe()
+    os.close(reading)
+    with os.fdopen(writing, "w") as closed:
+        ran = subprocess.run(
+            [sys.executable, "-m", "pyctrl", "completion", "bash"],
+            stdout=closed,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
+    assert ran.stderr == ""
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupt_while_it_starts_is_quiet(number: signal.Signals) -> None:
+    """Ctrl-C in the midst of imports ends the process without a word, as the shell expects it."""
+    code = (
+        "import os, signal, sys\n"
+        "class Interrupting:\n"
+        "    def find_spec(self, name, path=None, target=None):\n"
+        f"        if name == 'pyctrl.apiserver': os.kill(os.getpid(), {int(number)})\n"
+        "sys.meta_path.insert(0, Interrupting())\n"
+        "from pyctrl.cli import main\n"
+        "sys.exit(main(['apiserver', '--insecure-http']))\n"
+    )
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=15, check=False)
+    assert (ran.returncode, ran.stdout, ran.stderr) == (-number, "", "")
