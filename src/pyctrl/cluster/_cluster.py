@@ -29,6 +29,7 @@ from ._jobs import add_jobs
 from ._kubelet import add_kubelet
 from ._kubelet_options import Kubelet
 from ._namespaces import add_namespaces
+from ._node_lifecycle import add_node_lifecycle
 from ._provisioner import add_volumes
 from ._replicasets import add_replicasets, add_replicationcontrollers
 from ._statefulsets import add_statefulsets
@@ -64,6 +65,7 @@ def add_controllers(manager: Manager, *, root_ca: str = NO_TLS, make_token: Make
     if make_token is not None:
         add_account_tokens(manager, make_token=make_token, root_ca=root_ca)
     add_endpoints(manager)
+    add_node_lifecycle(manager)
 
 
 class Cluster:
