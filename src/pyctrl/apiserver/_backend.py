@@ -6,10 +6,13 @@ from dataclasses import dataclass
 from random import Random
 from typing import TYPE_CHECKING, Any
 
+import msgspec
+
 from ._admission import Admission
 from ._answers import Refused, Unfit, bad_request, invalid, invalid_value, not_found
 from ._authorization import Access
 from ._bodies import unrecognized
+from ._conversion_webhooks import ConversionWebhooks, StoredForm
 from ._forms import is_custom, typed_first
 from ._request import Request
 from ._storage import Collection, Storage, Stored, api_version
@@ -31,6 +34,7 @@ class Backend:
     admission: Admission
     authorizer: Authorizer
     escalation: Escalation | None  # None where everybody may do everything
+    conversions: ConversionWebhooks
 
     def collection(self, resource: ResourceType) -> Collection:
         """Give the collection behind a resource, shared by all its versions."""
@@ -51,9 +55,33 @@ class Backend:
             raise not_found(target.resource, target.name, target.group)
         return stored
 
-    def put(self, obj: dict[str, Any], resource: ResourceType) -> Stored:
-        """Store an object under the next version."""
-        return self.collection(resource).put(typed_first(obj, resource), resource)
+    def put(self, obj: dict[str, Any], resource: ResourceType, form: StoredForm | None = None) -> Stored:
+        """Store an object under the next version.
+
+        Args:
+            form: what a conversion webhook made of it, where one has to.
+        """
+        if not is_custom(resource) or resource.storage is resource:
+            return self.collection(resource).put(typed_first(obj, resource), resource)
+        storage, collection = resource.storage, self.collection(resource)
+        if form is None:
+            return collection.put(typed_first(resource.stored(obj), storage), storage)
+        stored = collection.put(typed_first(form.stored, storage), storage)
+        form.shown["metadata"]["resourceVersion"] = str(stored.version)
+        stored.show_as(resource, msgspec.json.encode(typed_first(form.shown, resource)))
+        return stored
+
+    def put_marked(self, obj: dict[str, Any], resource: ResourceType, old: Stored) -> Stored:
+        """Store an object of which only metadata differs from an old state, as when it is being deleted."""
+        if not resource.converts:
+            return self.put(obj, resource)
+        new = old.decode()
+        texts = {key: value for key, value in new["metadata"].items() if key in ("labels", "annotations")}
+        others = {key: value for key, value in obj["metadata"].items() if key not in ("labels", "annotations")}
+        new["metadata"] = {**others, **texts}
+        marked = self.collection(resource).put(new, None)
+        marked.show_like(old)
+        return marked
 
     def check_grant(self, request: Request, new: dict[str, Any], old: dict[str, Any] | None = None) -> None:
         """Refuse a role or binding that would grant more than the user has."""

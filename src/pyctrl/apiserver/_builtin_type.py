@@ -27,6 +27,8 @@ _DEPRECATED = {
 class BuiltinType:
     """One built-in resource in one version. See `ResourceType` for what is promised."""
 
+    converts: bool = False
+
     def __init__(
         self, group: str, version: str, described: Described, components: Components, strategy: Strategy
     ) -> None:

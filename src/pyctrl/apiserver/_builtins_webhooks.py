@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 
 from . import _names as names
 from ._admission_rules import validate_rule
 from ._answers import Cause, duplicate, invalid_value, required, unsupported
 from ._builtins_strategy import Object, fill
-from ._client_config import validate_client_config
+from ._client_config import validate_client_config, validate_review_versions
 from ._label_selectors import validate_selector
 from ._schema import JSON
 
-REVIEW_VERSIONS = ("v1", "v1beta1")
 SIDE_EFFECTS = ("None", "NoneOnDryRun")
 _CHOICES = {
     "failurePolicy": ("Fail", "Ignore"),
@@ -44,7 +43,10 @@ def validate_webhooks(new: Object, _old: Object | None) -> Iterator[Cause]:
     for index, webhook in enumerate(new.get("webhooks") or ()):
         path = f"webhooks[{index}]"
         yield from _webhook(webhook, path)
-        yield from _review_versions(webhook.get("admissionReviewVersions") or (), f"{path}.admissionReviewVersions")
+        versions = webhook.get("admissionReviewVersions") or ()
+        yield from validate_review_versions(
+            versions, f"{path}.admissionReviewVersions", "must specify one of v1, v1beta1"
+        )
         name = webhook.get("name")
         if name and name in seen:
             yield duplicate(f"{path}.name", name)
@@ -83,18 +85,3 @@ def _name(name: str, path: str) -> Iterator[Cause]:
         yield invalid_value(path, name, ".".join(complaints))
     elif name.count(".") < _SEGMENTS - 1:
         yield invalid_value(path, name, "should be a domain with at least three segments separated by dots")
-
-
-def _review_versions(versions: Sequence[str], path: str) -> Iterator[Cause]:
-    known = ", ".join(REVIEW_VERSIONS)
-    if not versions:
-        yield required(path, f"must specify one of {known}")
-        return
-    for index, version in enumerate(versions):
-        if version in versions[:index]:
-            yield invalid_value(f"{path}[{index}]", version, "duplicate version")
-            continue
-        for why in names.label_1035(version):
-            yield invalid_value(f"{path}[{index}]", version, why)
-    if not set(versions) & set(REVIEW_VERSIONS):
-        yield invalid_value(path, list(versions), f"must include at least one of {known}")

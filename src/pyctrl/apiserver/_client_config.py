@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from . import _names as names
 from ._answers import Cause, invalid_value, quoted, required
 from ._schema import JSON
 
+REVIEW_VERSIONS = ("v1", "v1beta1")  # of admission and of conversion
 _FORM = "; desired format: https://host[/path]"
 _SCHEME = re.compile(r"([a-zA-Z][a-zA-Z0-9+.-]*):")
 _BAD_ESCAPE = re.compile(r"%(?![0-9a-fA-F]{2}).{0,2}")
@@ -120,3 +121,18 @@ def _path(way: str, path: str) -> Iterator[Cause]:
             yield invalid_value(path, way, f"segment[{index}] may not be empty")
         for why in names.subdomain(step) if step else ():
             yield invalid_value(path, way, f"segment[{index}]: {why}")
+
+
+def validate_review_versions(versions: Sequence[str], path: str, why_none: str = "") -> Iterator[Cause]:
+    """Check the versions of reviews that a webhook understands."""
+    if not versions:
+        yield required(path, why_none)
+        return
+    for index, version in enumerate(versions):
+        if version in versions[:index]:
+            yield invalid_value(f"{path}[{index}]", version, "duplicate version")
+            continue
+        for why in names.label_1035(version):
+            yield invalid_value(f"{path}[{index}]", version, why)
+    if not set(versions) & set(REVIEW_VERSIONS):
+        yield invalid_value(path, list(versions), f"must include at least one of {', '.join(REVIEW_VERSIONS)}")

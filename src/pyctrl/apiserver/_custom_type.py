@@ -10,7 +10,7 @@ from . import _answers as answers
 from . import _names as names
 from ._compiled import Settle, compile_object
 from ._components import Components
-from ._defaulting import apply_defaults, prune_nulls
+from ._defaulting import apply_defaults, copied, prune_nulls
 from ._embedded import validate_embedded
 from ._fieldset import Fields
 from ._metadata import Check, finalizer_warnings, validate_metadata, validate_metadata_update
@@ -36,7 +36,12 @@ def types_of(definition: Mapping[str, JSON], components: Components) -> tuple[Cu
     spec = definition["spec"]
     accepted = (definition.get("status") or {}).get("acceptedNames") or spec["names"]
     called = accepted if accepted.get("plural") else spec["names"]
-    return tuple(CustomType(spec, called, version, components) for version in spec["versions"] if version["served"])
+    types = {version["name"]: CustomType(spec, called, version, components) for version in spec["versions"]}
+    versions = {each.api_version: each for each in types.values()}
+    for each in types.values():
+        each.versions = versions
+        each.storage = types[each.storage_version]
+    return tuple(types[version["name"]] for version in spec["versions"] if version["served"])
 
 
 class CustomType:
@@ -67,6 +72,11 @@ class CustomType:
         self._fields = {
             each["jsonPath"].removeprefix("."): each["jsonPath"] for each in version.get("selectableFields") or ()
         }
+        #: Whether only a webhook can make one version of another.
+        self.converts: bool = (spec.get("conversion") or {}).get("strategy") == "Webhook"
+        #: The type of the version that objects are stored in, and those of all versions, served or not.
+        self.storage: CustomType = self
+        self.versions: Mapping[str, CustomType] = {self.api_version: self}
         self._components = components
         self._schema: Node | None = None
         self._settle: Settle | None = None
@@ -228,12 +238,31 @@ class CustomType:
         return found
 
     def on_read(self, obj: dict[str, JSON]) -> dict[str, JSON]:
-        """Serve a stored object in this version, with the defaults the schema has now."""
-        if obj.get("apiVersion") != self.api_version:
-            obj["apiVersion"] = self.api_version
-        if self.schema.has_defaults:
-            apply_defaults(self.schema, obj)
+        """Serve a stored object in this version.
+
+        The version it was written in fills in its defaults, those it has now; what this version does not know is
+        dropped then.
+        """
+        written = self.versions.get(obj["apiVersion"], self)
+        if written.schema.has_defaults:
+            apply_defaults(written.schema, obj)
+        if written is not self:
+            self.prune(obj)
         return obj
+
+    def stored(self, obj: dict[str, JSON]) -> dict[str, JSON]:
+        """Give an object of this version as the storage version has it, where no webhook is needed for that."""
+        if self.storage is self:
+            return obj
+        stored: dict[str, JSON] = copied(obj)
+        self.storage.prune(stored)
+        return stored
+
+    def prune(self, obj: dict[str, JSON]) -> None:
+        """Make an object of another version one of this version, as far as a name and the known fields go."""
+        metadata = obj.pop("metadata")
+        prune(self.schema, obj, [], self._read_metadata)
+        obj["kind"], obj["apiVersion"], obj["metadata"] = self.kind, self.api_version, metadata
 
 
 def _deprecation(version: Mapping[str, JSON], group: str, kind: str) -> str:

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 from pyctrl import _clock
 
 from . import _names as names
-from ._answers import Cause, invalid_value, quoted, required, shown, unsupported
+from ._answers import Cause, field_forbidden, invalid_value, quoted, required, shown, unsupported
 from ._builtins_strategy import fill
+from ._client_config import validate_client_config, validate_review_versions
 from ._defaulting import copied
 from ._paths import steps
 from ._schema import JSON
@@ -280,17 +281,20 @@ def _conversion(conversion: Mapping[str, JSON]) -> Iterator[Cause]:
     if strategy not in ("None", "Webhook"):
         where = "spec.conversion.strategy"
         yield unsupported(where, strategy, ("None", "Webhook")) if strategy else required(where)
-    if strategy == "Webhook":
-        if not webhook or not webhook.get("clientConfig"):
-            yield required("spec.conversion.webhookClientConfig", "required when strategy is set to Webhook")
-        elif not webhook.get("conversionReviewVersions"):
-            yield required("spec.conversion.conversionReviewVersions")
-    elif webhook:
-        yield Cause(
-            "FieldValueForbidden",
-            "Forbidden: should not be set when strategy is not set to Webhook",
-            "spec.conversion.webhookClientConfig",
-        )
+    path, versions = "spec.conversion.webhookClientConfig", "spec.conversion.conversionReviewVersions"
+    if strategy != "Webhook":
+        why = "should not be set when strategy is not set to Webhook"
+        if (webhook or {}).get("clientConfig"):
+            yield field_forbidden(path, why)
+        if (webhook or {}).get("conversionReviewVersions"):
+            yield field_forbidden(versions, why)
+        return
+    config = (webhook or {}).get("clientConfig")
+    if config is None:
+        yield required(path, "required when strategy is set to Webhook")
+    else:
+        yield from validate_client_config(config, path)
+    yield from validate_review_versions((webhook or {}).get("conversionReviewVersions") or (), versions)
 
 
 def _stored_versions(stored: list[str] | None, versions: list[dict[str, JSON]]) -> Iterator[Cause]:

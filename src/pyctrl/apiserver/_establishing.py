@@ -73,12 +73,12 @@ class Establishing:
         if types:
             objects = self._backend.collection(types[0])
             for each in objects.current(""):
-                obj = each.read(types[0])
+                obj = each.decode()
                 fate = begin_deletion(obj, types[0], DeleteOptions())
                 if fate is Fate.GONE:
                     objects.remove(each)
                 elif "deletionTimestamp" not in each.decode()["metadata"]:
-                    self._backend.put(obj, types[0])
+                    objects.put(obj, None)
         self._terminating.add(stored.name)
 
     def _release(self, stored: Stored) -> None:

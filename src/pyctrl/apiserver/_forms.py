@@ -12,6 +12,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import msgspec
+from typing_extensions import TypeIs
 
 from ._answers import JSON, MEDIA_TYPES, STREAMS, Answer, no_such_form, not_acceptable, wrong_number
 from ._custom_type import CustomType
@@ -149,7 +150,7 @@ def _type_prefix(version: str, kind: str) -> bytes:
     return msgspec.json.encode({"kind": kind, "apiVersion": version})[:-1] + b","
 
 
-def is_custom(resource: ResourceType) -> bool:
+def is_custom(resource: ResourceType) -> TypeIs[CustomType]:
     """Whether a definition brought this resource; some answers differ in form."""
     return isinstance(resource, CustomType)
 

@@ -34,6 +34,7 @@ from ._authentication import Peer, User
 from ._authorization import store_policy
 from ._backend import Backend
 from ._bootstrap import default_objects
+from ._conversion_webhooks import ConversionWebhooks
 from ._documents import Documents
 from ._establishing import Establishing
 from ._exchange import Exchange
@@ -45,7 +46,7 @@ from ._request import MustWait, Query, Request, Target, parse_target
 from ._resources import Registry, ResourceType
 from ._reviews import Reviews
 from ._scale import Scales
-from ._storage import HISTORY, Storage
+from ._storage import HISTORY, NotConverted, Storage
 from ._subresources import Subresources
 from ._token_requests import MOST_SECONDS, TokenRequests
 from ._verbs_delete import Deletes
@@ -97,10 +98,12 @@ class ApiServer:
         random = random or Random()
         client = WebhookClient(webhooks or HttpsCaller(resolve_service or Services(self.storage)))
         self._access = access = AccessControl(self.storage, random, tokens=tokens, authorization=authorization)
-        admission = default_admission(self.storage, self.registry, random, client, access.authorizer)
+        self._conversions = conversions = ConversionWebhooks(client, self.registry.components, random)
+        admission = default_admission(self.storage, self.registry, random, client, conversions, access.authorizer)
         #: Whether roles and bindings decide who may do what.
         self.has_rbac: bool = access.escalation is not None
-        backend = Backend(self.storage, self.registry, random, admission, access.authorizer, access.escalation)
+        who = access.authorizer, access.escalation
+        backend = Backend(self.storage, self.registry, random, admission, *who, conversions)
         if self.has_rbac:
             store_policy(backend)
         self._reads = Reads(backend)
@@ -245,11 +248,26 @@ class ApiServer:
             annotations=exchange.annotations,
             may_wait=exchange.may_wait,
         )
-        answered = self._handler(request)(request)
-        answer = answered if isinstance(answered, Answer) else await answered
+        handler = self._handler(request)
+        if resource.converts:
+            answer = await self._converted(handler, request)
+        else:
+            answered = handler(request)
+            answer = answered if isinstance(answered, Answer) else await answered
         self._establishing.settle()
         self._api_services.settle()
         return answer
+
+    async def _converted(self, handler: Handler, request: Request) -> Answer:
+        """Answer a request for a resource with a conversion webhook: everything it is about is converted first."""
+        conversions = self._conversions
+        await conversions.prepare(request, self.storage.collection(request.target.group, request.target.resource))
+        while True:
+            try:
+                answered = handler(request)
+                return answered if isinstance(answered, Answer) else await answered
+            except NotConverted as lacking:  # an older state, or one that came meanwhile; nothing was written yet
+                await conversions.show([lacking.stored], lacking.resource, request)
 
     def _resource(self, target: Target) -> ResourceType | None:
         """Find what the URL means; None when not even its group and version are served."""

@@ -42,6 +42,15 @@ class Compacted(Exception):
         self.oldest = oldest
 
 
+class NotConverted(Exception):
+    """An object has to be converted by a webhook before a resource can show it."""
+
+    def __init__(self, stored: Stored, resource: ResourceType) -> None:
+        super().__init__(f"{stored.key} has to be converted for {resource}")
+        self.stored = stored
+        self.resource = resource
+
+
 def key_of(namespace: str, name: str) -> str:
     """Give the key that lists sort by: `namespace/name`, or the name alone in cluster scope."""
     return f"{namespace}/{name}" if namespace else name
@@ -50,7 +59,19 @@ def key_of(namespace: str, name: str) -> str:
 class Stored:
     """One version of one object, encoded once; never changed after it was made."""
 
-    __slots__ = ("_fields", "_view", "_view_type", "data", "key", "labels", "name", "namespace", "uid", "version")
+    __slots__ = (
+        "_fields",
+        "_shown",
+        "_view",
+        "_view_type",
+        "data",
+        "key",
+        "labels",
+        "name",
+        "namespace",
+        "uid",
+        "version",
+    )
 
     def __init__(self, obj: dict[str, Any], version: int, view_type: ResourceType | None) -> None:
         meta = obj["metadata"]
@@ -64,6 +85,7 @@ class Stored:
         self._view: bytes = self.data
         self._view_type = view_type
         self._fields: tuple[ResourceType, dict[str, str]] | None = None
+        self._shown: dict[ResourceType, bytes] | None = None  # what a conversion webhook made of the object
 
     def decode(self) -> dict[str, Any]:
         """Decode the object anew, as it was written."""
@@ -76,12 +98,43 @@ class Stored:
         return obj
 
     def view(self, resource: ResourceType) -> bytes:
-        """Encode the object as `resource` shows it; the last view is kept."""
+        """Encode the object as `resource` shows it; the last view is kept.
+
+        Raises:
+            NotConverted: a webhook has to be asked for that, and was not.
+        """
+        if self._shown is not None and resource in self._shown:
+            return self._shown[resource]
         if self._view_type is not resource:
+            if self.lacks(resource):
+                raise NotConverted(self, resource)
             shown = _encode(resource.on_read(self.decode()))
             self._view = self.data if shown == self.data else shown
             self._view_type = resource
         return self._view
+
+    def lacks(self, resource: ResourceType, *, anew: bool = False) -> bool:
+        """Whether a webhook has to convert the object before `resource` can show it (or, `anew`, would have to)."""
+        if not resource.converts or self._view_type is resource:
+            return False
+        if not anew and resource in (self._shown or ()):
+            return False
+        written: str = self.decode()["apiVersion"]
+        return written != api_version(resource)
+
+    def show_as(self, resource: ResourceType, data: bytes) -> None:
+        """Remember what a webhook made of the object."""
+        self._shown = {**(self._shown or {}), resource: data}
+
+    def show_like(self, other: Stored) -> None:
+        """Take over what a webhook made of another state of the object, of which only metadata differs."""
+        mine = self.decode()["metadata"]
+        for resource, data in (other._shown or {}).items():
+            shown = _decode(data)
+            theirs = {key: value for key, value in shown["metadata"].items() if key in ("labels", "annotations")}
+            rest = {key: value for key, value in mine.items() if key not in ("labels", "annotations")}
+            shown["metadata"] = {**rest, **theirs}
+            self.show_as(resource, _encode(shown))
 
     def fields(self, resource: ResourceType) -> dict[str, str]:
         """Give what field selectors may ask for, computed when it is first asked."""
@@ -93,7 +146,9 @@ class Stored:
         """Give the same object under another version: as events show an object that is gone."""
         obj: dict[str, Any] = _decode(self._view)
         obj["metadata"]["resourceVersion"] = str(version)
-        return Stored(obj, version, self._view_type)
+        moved = Stored(obj, version, self._view_type)
+        moved.show_like(self)
+        return moved
 
 
 def api_version(resource: ResourceType) -> str:
@@ -233,8 +288,12 @@ class Collection:
 
     # -- writing -----------------------------------------------------------------------------------------------
 
-    def put(self, obj: dict[str, Any], resource: ResourceType) -> Stored:
-        """Store `obj` under the next version, which is written into it."""
+    def put(self, obj: dict[str, Any], resource: ResourceType | None) -> Stored:
+        """Store `obj` under the next version, which is written into it.
+
+        Args:
+            resource: what shows it as it is; None when nobody knows.
+        """
         version = self._storage.advance()
         obj["metadata"]["resourceVersion"] = str(version)
         stored = Stored(obj, version, resource)

@@ -138,7 +138,7 @@ class Deletes:
             obj["metadata"]["resourceVersion"] = str(collection.remove(stored).version)
             return obj, fate
         if not same_content(obj, old):
-            self._backend.put(obj, resource)
+            self._backend.put_marked(obj, resource, stored)
         return obj, fate
 
 

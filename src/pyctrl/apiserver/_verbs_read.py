@@ -122,7 +122,7 @@ class Reads:
             options = replace(options, field_selector=_only(options.field_selector, request.target))
         plan = self._plan(request, options)
         collection = self._backend.collection(request.resource)
-        stream = Watch(self._backend.storage, collection, plan)
+        stream = Watch(self._backend.storage, collection, plan, self._backend.conversions)
         return Answer(status=200, headers=(("Content-Type", "application/json"),), body=stream.lines())
 
     def _plan(self, request: Request, options: ListOptions) -> WatchPlan:

@@ -34,6 +34,7 @@ from ._backend import (
     metadata_of,
 )
 from ._bodies import decode_strictly, media_type
+from ._conversion_webhooks import StoredForm
 from ._deletion import is_finished, is_namespace
 from ._forms import answer_object, answer_value, is_custom, typed_first
 from ._identity import begin_life, generated_name, keep_life, wipe_life
@@ -105,16 +106,19 @@ class Writes:
         request.resource.prepare_create(obj, warnings=request.warnings, is_valid=is_valid)
         self._backend.check_create(request)
         await admission.validate(attributes)
-        return self._store_new(request, obj, options)
+        form = await self._backend.conversions.stored_form(obj, request) if request.resource.converts else None
+        return self._store_new(request, obj, options, form)
 
-    def _store_new(self, request: Request, obj: dict[str, Any], options: WriteOptions) -> Answer:
+    def _store_new(
+        self, request: Request, obj: dict[str, Any], options: WriteOptions, form: StoredForm | None
+    ) -> Answer:
         """Store a new object, unless its name was taken, maybe while it was admitted."""
         resource, metadata = request.resource, obj["metadata"]
         _check_unversioned(metadata)
         self._check_free(request, metadata)
         if options.dry_run:
             return answer_value(typed_first(obj, resource), request.form, 201)
-        return answer_object(self._backend.put(obj, resource), resource, request.form, 201)
+        return answer_object(self._backend.put(obj, resource, form), resource, request.form, 201)
 
     def _decoded(self, request: Request, options: WriteOptions) -> dict[str, Any]:
         """Read the object that a client sent, defaulted."""
@@ -209,8 +213,9 @@ class Writes:
             return new
 
         def changed(stored: Stored) -> Change:
-            live = stored.read(resource)
-            return Change(new=merged(live), old=live, options=options, is_apply=True)
+            # What is merged shares parts with what it was merged from, and gets defaults there: `old` must not.
+            new, old = merged(stored.read(resource)), stored.read(resource)
+            return Change(new=new, old=old, options=options, is_apply=True)
 
         stored = self._backend.find(request)
         if stored is not None:
@@ -241,8 +246,11 @@ class Writes:
         """
         while True:
             await self._prepare(request, stored, change, admitted=admitted)
+            form = None
+            if request.resource.converts:
+                form = await self._backend.conversions.stored_form(change.new, request)
             if self._backend.find(request) is stored:
-                return self.commit(request, stored, change)
+                return self.commit(request, stored, change, form)
             stored = self._backend.live(request)
             change = again(stored)
 
@@ -279,7 +287,7 @@ class Writes:
             cause = invalid_value("metadata.resourceVersion", 0, "must be specified for an update")
             raise invalid(target.resource, stored.name, [cause], target.group)
 
-    def commit(self, request: Request, stored: Stored, change: Change) -> Answer:
+    def commit(self, request: Request, stored: Stored, change: Change, form: StoredForm | None = None) -> Answer:
         """Store a new state that was checked, unless nothing changed; an object whose last finalizer went is gone."""
         resource, new = request.resource, change.new
         if is_finished(new, resource):
@@ -290,7 +298,7 @@ class Writes:
             return answer_object(stored, resource, request.form)
         if change.options.dry_run:
             return answer_value(typed_first(new, resource), request.form)
-        return answer_object(self._backend.put(new, resource), resource, request.form)
+        return answer_object(self._backend.put(new, resource, form), resource, request.form)
 
     def commit_own(self, request: Request, stored: Stored, change: Change) -> Answer:
         """Store what a sub-resource made of an object by itself."""

@@ -16,11 +16,12 @@ import msgspec
 
 from pyctrl.api import FieldSelector, LabelSelector
 
-from ._answers import expired
+from ._answers import Refused, expired
 from ._forms import Form, Shape, shaped, table_of
 from ._storage import Collection, Compacted, Event, Storage, Stored, api_version
 
 if TYPE_CHECKING:
+    from ._conversion_webhooks import ConversionWebhooks
     from ._resources import ResourceType
 
 BOOKMARK_SECONDS = 60.0  # kube-apiserver's own interval
@@ -84,7 +85,10 @@ class WatchPlan:
 class Watch:
     """One running watch. `lines` is its body; closing that ends it."""
 
-    def __init__(self, storage: Storage, collection: Collection, plan: WatchPlan) -> None:
+    def __init__(
+        self, storage: Storage, collection: Collection, plan: WatchPlan, conversions: ConversionWebhooks
+    ) -> None:
+        self._conversions = conversions
         self._storage = storage
         self._collection = collection
         self._plan = plan
@@ -109,6 +113,9 @@ class Watch:
                 return
             if events:
                 position += len(events)
+                if plan.resource.converts and (failure := await self._convert(events)):
+                    yield failure
+                    return
                 for chunk in self._chunks(events):
                     yield chunk
             elif is_bookmark_due:
@@ -119,6 +126,15 @@ class Watch:
                 if deadlines.is_over():
                     return
                 is_bookmark_due = True  # unless there are events: they may have come in the same turn of the loop
+
+    async def _convert(self, events: list[Event]) -> bytes:
+        """Have the objects of events converted; gives the event that tells when that is not possible."""
+        states = [stored for event in events for stored in (event.previous, event.current) if stored is not None]
+        try:
+            await self._conversions.show(states, self._plan.resource)
+        except Refused as refusal:
+            return encode_line("ERROR", msgspec.json.encode(refusal.status))
+        return b""
 
     def _initial(self) -> Iterable[bytes]:
         for first in range(0, len(self._plan.initial), BATCH):

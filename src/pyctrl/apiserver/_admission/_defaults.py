@@ -18,6 +18,7 @@ from ._versions import Versions
 
 if TYPE_CHECKING:
     from pyctrl.apiserver._authorization import Authorizer
+    from pyctrl.apiserver._conversion_webhooks import ConversionWebhooks
     from pyctrl.apiserver._resources import Registry
     from pyctrl.apiserver._webhooks import WebhookClient
 
@@ -25,11 +26,16 @@ _GROUP = "admissionregistration.k8s.io"
 
 
 def default_admission(
-    storage: Storage, registry: Registry, random: Random, client: WebhookClient, authorizer: Authorizer
+    storage: Storage,
+    registry: Registry,
+    random: Random,
+    client: WebhookClient,
+    conversions: ConversionWebhooks,
+    authorizer: Authorizer,
 ) -> Admission:
     """Make the chain over a storage."""
     namespaces = storage.collection("", "namespaces")
-    surroundings, versions = Surroundings(registry, namespaces), Versions()
+    surroundings, versions = Surroundings(registry, namespaces), Versions(conversions)
     sifter = Sifter(surroundings, versions, authorizer)
     asker = Asker(client, registry.components, random)
     mutating = Hooks(storage.collection(_GROUP, "mutatingwebhookconfigurations"))

@@ -11,8 +11,8 @@ from pyctrl.apiserver._authentication import user_info
 from pyctrl.apiserver._bodies import decode_json
 from pyctrl.apiserver._forms import typed_first
 from pyctrl.apiserver._options import DeleteOptions
+from pyctrl.apiserver._review_answers import NoReview, decoded_review, go_kind
 from pyctrl.apiserver._schema import GoFacts, Node
-from pyctrl.apiserver._typed import DecodeFailed, decode
 
 from ._attributes import CREATE, DELETE, Attributes, Kind
 
@@ -24,7 +24,6 @@ GROUP = "admission.k8s.io"
 VERSIONS = ("v1", "v1beta1")
 _OPTIONS = {CREATE: "CreateOptions", DELETE: "DeleteOptions"}
 _LAST = ("object", "oldObject", "dryRun", "options")
-_SCHEME = "pkg/runtime/scheme.go:111"  # as kube-apiserver's errors name it
 _STATUS = "io.k8s.apimachinery.pkg.apis.meta.v1.Status"
 
 
@@ -155,26 +154,10 @@ def verdict_of(answer: Any, *, version: str, uid: str, mutating: bool, component
 
 
 def _decoded(answer: Any, version: str, components: Components) -> dict[str, Any]:
-    """Read an answer as the Go type does; its kind and version must be known."""
-    if not isinstance(answer, dict):
-        into = r'struct { APIVersion string "json:\"apiVersion,omitempty\""; Kind string "json:\"kind,omitempty\"" }'
-        why = f"json: cannot unmarshal {_go(answer)} into Go value of type {into}"
-        raise InvalidReview(f"couldn't get version/kind; json parse error: {why}", is_readable=False)
-    kind, group_version = answer.get("kind") or "", answer.get("apiVersion") or ""
-    group, _, named = str(group_version).rpartition("/")
-    if (kind or group_version) and not (
-        kind in ("", "AdmissionReview") and group in ("", GROUP) and named in ("", *VERSIONS)
-    ):
-        why = f'no kind "{kind}" is registered for version "{group_version}" in scheme "{_SCHEME}"'
-        raise InvalidReview(why, is_readable=False)
-    if named and named != version:
-        why = f"converting ({named}.AdmissionReview) to ({version}.AdmissionReview): unknown conversion"
-        raise InvalidReview(why, is_readable=False)
     try:
-        read: dict[str, Any] = decode(_node(components), answer, [])
-    except DecodeFailed as failed:
-        raise InvalidReview(str(failed), is_readable=False) from None
-    return read
+        return decoded_review(answer, _node(components), "AdmissionReview", GROUP, version, VERSIONS)
+    except NoReview as error:
+        raise InvalidReview(str(error), is_readable=False) from None
 
 
 def _check(review: dict[str, Any], response: dict[str, Any], uid: str, mutating: bool) -> None:
@@ -210,17 +193,11 @@ def operations_of(patch: bytes) -> list[dict[str, Any]]:
     if operations is None:
         return []
     if not isinstance(operations, list):
-        raise InvalidReview(f"json: cannot unmarshal {_go(operations)} into Go value of type jsonpatch.Patch")
+        raise InvalidReview(f"json: cannot unmarshal {go_kind(operations)} into Go value of type jsonpatch.Patch")
     for each in operations:
         if not isinstance(each, dict):
-            raise InvalidReview(f"json: cannot unmarshal {_go(each)} into Go value of type jsonpatch.Operation")
+            raise InvalidReview(f"json: cannot unmarshal {go_kind(each)} into Go value of type jsonpatch.Operation")
     return operations
-
-
-def _go(value: object) -> str:
-    """Name a JSON value as Go's errors do."""
-    names = {str: "string", list: "array", bool: "bool", int: "number", float: "number", dict: "object"}
-    return names.get(type(value), "null")
 
 
 def _node(components: Components) -> Node:

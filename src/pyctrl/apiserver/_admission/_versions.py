@@ -8,11 +8,15 @@ from typing import TYPE_CHECKING, Any
 from ._attributes import Attributes
 
 if TYPE_CHECKING:
+    from pyctrl.apiserver._conversion_webhooks import ConversionWebhooks
     from pyctrl.apiserver._resources import ResourceType
 
 
 class Versions:
     """Converts between the versions of a resource."""
+
+    def __init__(self, conversions: ConversionWebhooks) -> None:
+        self._conversions = conversions
 
     async def shown(
         self, attributes: Attributes, wanted: ResourceType
@@ -20,14 +24,17 @@ class Versions:
         """Give the object and the old object in a version."""
         if wanted is attributes.resource or attributes.own_kind is not None:
             return attributes.object, attributes.old
-        return _converted(attributes.object, wanted), _converted(attributes.old, wanted)
+        return await self._converted(attributes.object, wanted), await self._converted(attributes.old, wanted)
 
     async def taken(self, attributes: Attributes, wanted: ResourceType, obj: dict[str, Any]) -> dict[str, Any]:
         """Give an object of a version in the version of the request."""
         if wanted is attributes.resource or attributes.own_kind is not None:
             return obj
-        return _converted(obj, attributes.resource) or obj
+        return await self._converted(obj, attributes.resource) or obj
 
-
-def _converted(obj: dict[str, Any] | None, wanted: ResourceType) -> dict[str, Any] | None:
-    return None if obj is None else wanted.on_read(copy.deepcopy(obj))
+    async def _converted(self, obj: dict[str, Any] | None, wanted: ResourceType) -> dict[str, Any] | None:
+        if obj is None:
+            return None
+        if wanted.converts:
+            return await self._conversions.convert_one(obj, wanted)
+        return wanted.on_read(copy.deepcopy(obj))
