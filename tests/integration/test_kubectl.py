@@ -346,6 +346,27 @@ async def test_who_one_is_and_what_one_may(kubectl: Kubectl) -> None:
     assert (await kubectl("create", "token", "bot", "--duration=20m")).count(".") == 2
 
 
+async def test_roles_are_reconciled(kubectl: Kubectl, namespace: str) -> None:
+    """auth reconcile creates roles and bindings, and adds to those that are there what they lack."""
+    rule = {"apiGroups": [""], "resources": ["pods"], "verbs": ["get"]}
+    version, metadata = "rbac.authorization.k8s.io/v1", {"name": "r", "namespace": namespace}
+    role: dict[str, Any] = {"apiVersion": version, "kind": "Role", "metadata": metadata, "rules": [rule]}
+    binding = {
+        "apiVersion": version,
+        "kind": "RoleBinding",
+        "metadata": {"name": "b", "namespace": namespace},
+        "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "Role", "name": "r"},
+        "subjects": [{"apiGroup": "rbac.authorization.k8s.io", "kind": "User", "name": "jane"}],
+    }
+    said = await kubectl("auth", "reconcile", "-f", "-", stdin=yaml.safe_dump_all([role, binding]))
+    assert "role.rbac.authorization.k8s.io/r reconciled" in said
+    assert "rolebinding.rbac.authorization.k8s.io/b reconciled" in said
+    role["rules"] = [{**rule, "verbs": ["list"]}]
+    await kubectl("auth", "reconcile", "-f", "-", stdin=yaml.safe_dump(role))
+    rules = json.loads(await kubectl("get", "role", "r", "-o", "jsonpath={.rules}"))
+    assert sorted(verb for each in rules for verb in each["verbs"]) == ["get", "list"]
+
+
 # -- custom resources ------------------------------------------------------------------------------------------
 
 

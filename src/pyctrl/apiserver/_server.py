@@ -42,7 +42,7 @@ from ._forms import accepted_form, is_custom
 from ._health import NO_PAGE
 from ._impersonation import EXTRA, GROUP, REPEATED
 from ._openid import OpenId
-from ._request import MustWait, Query, Request, Target, parse_target
+from ._request import MustWait, Query, Request, Target, parse_target, verb_of
 from ._resources import Registry, ResourceType
 from ._reviews import Reviews
 from ._scale import Scales
@@ -228,7 +228,7 @@ class ApiServer:
             accept = headers.get("accept", "")
             return found or self._documents.answer(exchange.method, exchange.path, exchange.query, accept)
         resource = self._resource(target)
-        if resource is None:
+        if resource is None or _misses_namespace(exchange, target, resource):
             return NO_PAGE
         is_collection = exchange.method == "GET" and not target.name
         form = accepted_form(headers.get("accept", ""), may_stream=is_collection)
@@ -308,6 +308,8 @@ class ApiServer:
         target, resource = request.target, request.resource
         if self._reviews.answers(target):
             return self._reviews.answer
+        if target.name and resource.namespaced and not target.namespace and not is_custom(resource):
+            raise no_such_resource()
         if target.subresource and target.subresource not in resource.subresources:
             raise self._no_subresource(request)
         shape = target.subresource or ("object" if target.name else "collection")
@@ -342,6 +344,13 @@ class ApiServer:
         version = _number(request.query.get("resourceVersion"))
         if version > self.storage.version:
             raise version_too_large(version, self.storage.version)
+
+
+def _misses_namespace(exchange: Exchange, target: Target, resource: ResourceType) -> bool:
+    """Whether a custom resource is asked for without its namespace; only lists and watches reach over all of them."""
+    if target.namespace or not resource.namespaced or not is_custom(resource):
+        return False
+    return verb_of(exchange.method, target, exchange.query) not in ("list", "watch")
 
 
 def _number(version: str) -> int:

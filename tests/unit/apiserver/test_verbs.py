@@ -232,3 +232,9 @@ def test_what_is_nested_too_deeply_is_refused(content_type: str) -> None:
         server.answer_now("POST", root, body=b'{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"deep"}}')
     answer = server.answer_now(method, root + path, headers={"content-type": content_type}, body=body)
     assert answer.status == 400
+
+
+def test_an_object_in_a_namespace_is_not_found_without_it(ask: Asker) -> None:
+    """Only collections reach over all namespaces: one object of them is no resource, and creating one no method."""
+    assert ask("GET", "/api/v1/configmaps/a")[0] == 404
+    assert ask("POST", "/api/v1/configmaps", {})[0] == 405
