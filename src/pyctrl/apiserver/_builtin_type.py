@@ -10,6 +10,7 @@ from . import _names as names
 from ._builtins_strategy import Strategy
 from ._components import Components
 from ._conversions import convert
+from ._fieldset import Settled
 from ._metadata import Check, validate_metadata, validate_metadata_update
 from ._schema import JSON, Node
 from ._status import bump_generation, keep_metadata
@@ -98,7 +99,7 @@ class BuiltinType:
         obj["kind"], obj["apiVersion"] = self.kind, self.api_version
         self.strategy.default(obj)
 
-    def prepare_create(self, obj: dict[str, JSON], *, warnings: list[str], is_valid: bool = False) -> None:
+    def prepare_create(self, obj: dict[str, JSON], *, warnings: list[str], settled: Settled | None = None) -> None:
         """Strip what only the server writes, decide what it decides, and check."""
         strategy, metadata = self.strategy, obj["metadata"]
         if self.has_generation:

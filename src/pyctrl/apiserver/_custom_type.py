@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING
 from . import _answers as answers
 from . import _names as names
 from ._compiled import Settle, compile_object
+from ._compiled_metadata import settled_metadata
 from ._components import Components
 from ._defaulting import apply_defaults, copied, prune_nulls
 from ._embedded import validate_embedded
-from ._fieldset import Fields
+from ._fieldset import Fields, Settled
 from ._metadata import Check, finalizer_warnings, validate_metadata, validate_metadata_update
 from ._paths import value_at
 from ._pruning import prune
@@ -132,12 +133,14 @@ class CustomType:
 
     def decode(
         self, obj: dict[str, JSON], *, field_validation: str, warnings: list[str], duplicates: Sequence[str] = ()
-    ) -> Fields | None:
+    ) -> Settled | None:
         """Read metadata as its Go type does, drop what the schema does not know, and fill defaults."""
         unknown: list[str] = []
         schema = self.schema
+        metadata = settled_metadata(obj.get("metadata"), is_namespaced=self.namespaced)
         try:
-            obj["metadata"] = self._read_metadata(obj.get("metadata") or {}, "metadata", unknown)
+            if metadata is None:
+                obj["metadata"] = self._read_metadata(obj.get("metadata") or {}, "metadata", unknown)
             fields = self._settled(obj)
             if fields is None:
                 prune(schema, obj, unknown, self._read_metadata)
@@ -147,7 +150,7 @@ class CustomType:
         if fields is None:
             self._fill(schema, obj)
         obj["kind"], obj["apiVersion"] = self.kind, self.api_version
-        return fields
+        return None if fields is None else Settled(fields, metadata)
 
     def _fill(self, schema: Node, obj: dict[str, JSON]) -> None:
         metadata = obj.pop("metadata")
@@ -166,16 +169,17 @@ class CustomType:
         unknown.extend(f"{path}.{each}" for each in found)
         return read
 
-    def prepare_create(self, obj: dict[str, JSON], *, warnings: list[str], is_valid: bool = False) -> None:
+    def prepare_create(self, obj: dict[str, JSON], *, warnings: list[str], settled: Settled | None = None) -> None:
         """Strip what only the server writes, and check."""
-        metadata = obj["metadata"]
+        metadata, causes = obj["metadata"], list[answers.Cause]()
         if "status" in self.subresources and obj.pop("status", None) is not None:
-            is_valid = False  # it may have been required
+            settled = None  # it may have been required
         metadata["generation"] = 1
-        causes = validate_metadata(
-            metadata, namespaced=self.namespaced, name_rule=names.subdomain, standard_finalizers=False
-        )
-        causes += self.validate(obj, None, is_settled=is_valid)
+        if settled is None or settled.metadata is None:
+            causes += validate_metadata(
+                metadata, namespaced=self.namespaced, name_rule=names.subdomain, standard_finalizers=False
+            )
+        causes += self.validate(obj, None, is_settled=settled is not None)
         self._refuse(obj, [*causes, *self._broken_rules(obj, None, causes)])
         warnings.extend(finalizer_warnings(metadata, None))
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import msgspec
 
@@ -212,6 +212,13 @@ def everything(node: Node | None, value: JSON) -> Fields:
 
 
 _NOTHING_BELOW: Fields = {}  # shared: sets are values
+
+
+class Settled(NamedTuple):
+    """The fields of an object with which nothing is wrong, as it was decoded."""
+
+    content: Fields  # of everything but kind, version and metadata
+    metadata: Fields | None  # None: nobody has looked, and something may be wrong with it
 
 
 def whole(node: Node | None, value: JSON) -> Fields:

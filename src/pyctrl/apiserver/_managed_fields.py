@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from ._builtin_type import BuiltinType
-from ._fieldset import Comparison, Fields, difference, everything, union, without
+from ._fieldset import Comparison, Fields, Settled, difference, everything, union, without
 from ._identity import timestamp
 from ._schema import JSON
 
@@ -150,18 +150,18 @@ def track(
     api_version: str,
     subresource: str | None,
     type: ResourceType,
-    sent: Fields | None = None,
+    settled: Settled | None = None,
 ) -> None:
     """Note in `new` who changed what from `old`, for every write but an apply.
 
     Call it when the object is decoded and defaulted, before the server adds its own decisions, which nobody owns.
 
     Args:
-        sent: All fields of `new` but its metadata's, if somebody has found them out; only for what is created.
+        settled: What was seen of `new` when it was decoded; it is looked at when nothing was there before.
     """
     who = Manager(name=manager, operation=operation, api_version=api_version, subresource=subresource or "")
     if old is None and "managedFields" not in new["metadata"]:
-        added, _ = _difference(new, None, type, subresource, sent)
+        added, _ = _difference(new, None, type, subresource, settled)
         if added:
             new["metadata"]["managedFields"] = [_written(Entry(manager=who, fields=added, time=timestamp()))]
         return
@@ -182,15 +182,15 @@ def _difference(
     old: Mapping[str, JSON] | None,
     type: ResourceType,
     subresource: str | None,
-    sent: Fields | None = None,
+    settled: Settled | None = None,
 ) -> tuple[Fields, Fields]:
     """Give the fields that came or changed, and those that went, as far as this door may change and own them."""
     reset = reset_fields(type, subresource)
     if old is None and not type.blank():
-        metadata = {key: value for key, value in new["metadata"].items() if key not in _NO_METADATA}
-        added = _content(new, type) if sent is None else {**sent}
+        added = _content(new, type) if settled is None else {**settled.content}
+        metadata = _metadata(new, type) if settled is None or settled.metadata is None else settled.metadata
         if metadata:
-            added["f:metadata"] = everything(type.schema.properties["metadata"], metadata)
+            added["f:metadata"] = metadata
         return without(added, reset), {}
     comparison = Comparison(type.schema, type.blank() if old is None else _unmanaged(old), new)
     return owned(without(comparison.changed, reset)), without(comparison.removed, reset)
@@ -199,6 +199,11 @@ def _difference(
 def _content(new: Mapping[str, JSON], type: ResourceType) -> Fields:
     wish = {key: value for key, value in new.items() if key not in ("apiVersion", "kind", "metadata")}
     return everything(type.schema, wish)
+
+
+def _metadata(new: Mapping[str, JSON], type: ResourceType) -> Fields:
+    metadata = {key: value for key, value in new["metadata"].items() if key not in _NO_METADATA}
+    return everything(type.schema.properties["metadata"], metadata)
 
 
 def _believed(

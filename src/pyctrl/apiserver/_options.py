@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 from ._answers import (
@@ -42,7 +43,12 @@ def write_options(query: Query, kind: str, *, is_apply: bool = False) -> WriteOp
     Raises:
         Refused: 422 with everything that is wrong.
     """
-    causes: list[Cause] = []
+    return _read_write_options(tuple(query), kind, is_apply)
+
+
+@lru_cache(maxsize=256)  # clients have one way of asking
+def _read_write_options(parameters: tuple[tuple[str, str], ...], kind: str, is_apply: bool) -> WriteOptions:
+    query, causes = Query(parameters), list[Cause]()
     manager = query.get("fieldManager")
     force = query.flag("force")
     if kind == "PatchOptions":
@@ -63,6 +69,8 @@ def write_options(query: Query, kind: str, *, is_apply: bool = False) -> WriteOp
 
 
 def _unprintable(manager: str) -> Iterator[Cause]:
+    if manager.isprintable():
+        return
     for position, character in enumerate(manager):
         if not character.isprintable():
             at = len(manager[:position].encode())

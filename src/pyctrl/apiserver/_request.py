@@ -12,7 +12,7 @@ from ._forms import Form
 
 if TYPE_CHECKING:
     from ._authentication import User
-    from ._fieldset import Fields
+    from ._fieldset import Settled
     from ._resources import ResourceType
 
 
@@ -141,7 +141,7 @@ class Request:
     form: Form
     warnings: list[str] = field(default_factory=list)
     annotations: dict[str, str] = field(default_factory=dict)  # of the audit event
-    sent_fields: Fields | None = None  # of the object that was decoded last, when nothing is wrong with it
+    settled: Settled | None = None  # what was seen of the object that was decoded last
     may_wait: bool = True  # False when the answer is wanted at once
 
     def must_wait(self, what: str) -> None:
@@ -156,6 +156,9 @@ class Request:
     @property
     def manager(self) -> str:
         """The field manager: named, or the first part of the user agent."""
-        named = self.query.get("fieldManager")
-        agent = self.headers.get("user-agent", "").split("/", 1)[0]
-        return named or "".join(character for character in agent if character.isprintable())[:128] or "unknown"
+        return self.query.get("fieldManager") or _first_part(self.headers.get("user-agent", ""))
+
+
+@lru_cache(maxsize=256)
+def _first_part(agent: str) -> str:
+    return "".join(filter(str.isprintable, agent.split("/", 1)[0]))[:128] or "unknown"

@@ -10,7 +10,7 @@ from ._builtin_type import BuiltinType, Described
 from ._builtins import Strategies
 from ._components import Components
 from ._custom_type import CustomType, types_of
-from ._fieldset import Fields
+from ._fieldset import Settled
 from ._schema import JSON, Node
 
 DEFINITIONS = ("apiextensions.k8s.io", "v1", "customresourcedefinitions")
@@ -29,8 +29,8 @@ class ResourceType(Protocol):
 
     `decode` brings what a client sent into form; then come managed fields and admission, the system's metadata, and
     `prepare_*`, which makes the server's own decisions. All of them change the object in place and raise `Refused` when
-    it is not acceptable. Where `decode` sees that nothing is wrong with the object, it gives the fields of it (without
-    those of metadata), and `prepare_create` is told, unless somebody has changed the object in between.
+    it is not acceptable. Where `decode` sees that nothing is wrong with the object, it says so, and `prepare_create` is
+    told, unless somebody has changed the object in between.
     """
 
     group: str
@@ -56,8 +56,8 @@ class ResourceType(Protocol):
     def schema(self) -> Node: ...
     def decode(
         self, obj: dict[str, JSON], *, field_validation: str, warnings: list[str], duplicates: Sequence[str] = ()
-    ) -> Fields | None: ...
-    def prepare_create(self, obj: dict[str, JSON], *, warnings: list[str], is_valid: bool = False) -> None: ...
+    ) -> Settled | None: ...
+    def prepare_create(self, obj: dict[str, JSON], *, warnings: list[str], settled: Settled | None = None) -> None: ...
     def prepare_update(
         self, new: dict[str, JSON], old: dict[str, JSON], *, subresource: str | None, warnings: list[str]
     ) -> None: ...

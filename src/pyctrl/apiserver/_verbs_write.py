@@ -102,8 +102,8 @@ class Writes:
         self._name(request, obj["metadata"])
         attributes.name = obj["metadata"].get("name", "")
         begin_life(obj["metadata"], self._backend.random)
-        is_valid = request.sent_fields is not None and not attributes.is_changed_outside
-        request.resource.prepare_create(obj, warnings=request.warnings, is_valid=is_valid)
+        settled = None if attributes.is_changed_outside else request.settled
+        request.resource.prepare_create(obj, warnings=request.warnings, settled=settled)
         self._backend.check_create(request)
         await admission.validate(attributes)
         form = await self._backend.conversions.stored_form(obj, request) if request.resource.converts else None
@@ -314,15 +314,15 @@ class Writes:
             api_version=api_version(request.resource),
             subresource=request.target.subresource or None,
             type=request.resource,
-            sent=request.sent_fields,
+            settled=request.settled,
         )
 
 
 def _decode(obj: dict[str, Any], request: Request, options: WriteOptions, duplicates: list[str]) -> None:
     validation, warnings = options.field_validation, request.warnings
     resource = request.resource
-    fields = resource.decode(obj, field_validation=validation, warnings=warnings, duplicates=duplicates)
-    request.sent_fields = fields
+    settled = resource.decode(obj, field_validation=validation, warnings=warnings, duplicates=duplicates)
+    request.settled = settled
     if len(obj["metadata"].get("ownerReferences") or ()) > 1:
         _drop_repeated_owners(obj["metadata"], warnings)
 
