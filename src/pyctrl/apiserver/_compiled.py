@@ -14,7 +14,7 @@ slow walks take as long as 16 times `json.loads`, this one twice.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import TypeAlias
@@ -133,18 +133,20 @@ def _list(node: Node, items: Node) -> Settle:
 
 # -- objects -----------------------------------------------------------------------------------------------------
 
-_SHAPES = 256  # remembered of one place: objects of one kind have few, maps with free keys may have any number
+# Remembered of one place: objects of one kind have few shapes, but maps with free keys may have any number.
+_SHAPES = 256
+_KEYS_TOGETHER = 2048  # characters of all keys of a shape
 
 
 @dataclass(slots=True, frozen=True)
 class _Shape:
     """What the schema says of objects with certain keys, in this order, whose values have certain types."""
 
-    is_fit: bool  # nothing is unknown, nothing is missing
+    types: tuple[type, ...]
+    fields: Fields | None  # of the object, if no part of it has any; None when a key is unknown or missing
     missing: list[tuple[str, JSON]]  # defaults to fill in, which makes another shape of it
     texts: list[tuple[str, TextRule]]  # where texts have to be asked about
     parts: list[tuple[str, Settle]]  # everything else that depends on the value
-    fields: Fields  # of the object, if no part of it had any
 
 
 class _Object:
@@ -159,20 +161,18 @@ class _Object:
         self._properties = {key: child for key, child in node.properties.items() if key not in self._implicit}
         self._places = {key: _place(child) for key, child in self._properties.items()}
         self._other = _other_places(node)
-        self._shapes: dict[tuple[tuple[str, ...], tuple[type, ...]], _Shape] = {}
+        self._shapes: dict[tuple[str, ...], _Shape] = {}
 
     def settle(self, value: JSON) -> Fields | None:
         if type(value) is not dict:
             return None
-        seen = tuple(value), tuple(map(type, value.values()))
-        shape = self._shapes.get(seen) or self._shape(*seen)
+        shape = self._shapes.get(tuple(value))
+        if shape is None or shape.types != tuple(map(type, value.values())):
+            shape = self._learn(tuple(value), tuple(map(type, value.values())))
         if shape.missing:
             for key, default in shape.missing:
                 value[key] = copied(default)
-            seen = tuple(value), tuple(map(type, value.values()))
-            shape = self._shapes.get(seen) or self._shape(*seen)
-        if not shape.is_fit:
-            return None
+            return self.settle(value)
         for key, (known, ask) in shape.texts:
             if value[key] not in known and not ask(value[key]):
                 return None
@@ -181,34 +181,46 @@ class _Object:
             below = settle(value[key])
             if below is None:
                 return None
-            if below:
+            if below and fields:
                 fields = fields.copy() if fields is shape.fields else fields
                 fields["f:" + key] = below
-        return _LEAF if self._node.atomic else fields
+        return fields
 
-    def _shape(self, keys: tuple[str, ...], types: tuple[type, ...]) -> _Shape:
-        told = [(key, kind) for key, kind in zip(keys, types, strict=True) if key not in self._implicit]
-        shape = self._learn([key for key, _ in told], [kind for _, kind in told])
-        if len(self._shapes) < _SHAPES:
-            self._shapes[keys, types] = shape
+    def _learn(self, keys: tuple[str, ...], types: tuple[type, ...]) -> _Shape:
+        """Work out a shape, and remember it: the last one of certain keys, whose values mostly have the same types."""
+        shape = self._shape(
+            {key: kind for key, kind in zip(keys, types, strict=True) if key not in self._implicit}, types
+        )
+        if len(self._shapes) < _SHAPES and sum(map(len, keys)) <= _KEYS_TOGETHER:
+            self._shapes[keys] = shape
         return shape
 
-    def _learn(self, keys: Sequence[str], types: Sequence[type]) -> _Shape:
+    def _shape(self, kinds: Mapping[str, type], types: tuple[type, ...]) -> _Shape:
+        missing = [(key, each.default) for key, each in self._properties.items() if _is_missing(key, each, kinds)]
+        nodes = {key: self._properties.get(key, self._node.additional) for key in kinds}
+        rules = {key: rule for key, kind in kinds.items() if kind is str and (rule := _texts_of(nodes[key]))}
+        places = {key: self._places.get(key, self._other) for key in kinds if key not in rules}
+        if missing or not self._has_all(kinds) or _never in places.values():
+            return _Shape(types, None, missing, [], [])
+        fields = {**self._itself, **{"f:" + key: _LEAF for key in kinds}}
+        return _Shape(
+            types,
+            fields=_LEAF if self._node.atomic or not kinds else fields,
+            missing=[],
+            texts=[(key, rule) for key, rule in rules.items() if rule is not ANY_TEXT],
+            parts=[(key, place) for key, place in places.items() if not _is_boolean(nodes[key], kinds[key])],
+        )
+
+    def _has_all(self, keys: Collection[str]) -> bool:
         checks = self._node.checks or NO_CHECKS
         most = sys.maxsize if checks.max_properties is None else checks.max_properties
-        rules = {key: _texts_of(self._properties.get(key, self._node.additional)) for key in keys}
-        texts = {key: rule for (key, rule), kind in zip(rules.items(), types, strict=True) if rule and kind is str}
-        places = {key: self._places.get(key, self._other) for key in keys if key not in texts}
-        required = [key for key in self._node.required if key not in self._implicit]
-        return _Shape(
-            is_fit=all(key in keys for key in required)
-            and (checks.min_properties or 0) <= len(keys) <= most
-            and _never not in places.values(),
-            missing=[(key, each.default) for key, each in self._properties.items() if _is_missing(key, each, keys)],
-            texts=[(key, rule) for key, rule in texts.items() if rule is not ANY_TEXT],
-            parts=list(places.items()),
-            fields={**self._itself, **{"f:" + key: _LEAF for key in keys}} if keys else _LEAF,
-        )
+        required = (key for key in self._node.required if key not in self._implicit)
+        return (checks.min_properties or 0) <= len(keys) <= most and all(key in keys for key in required)
+
+
+def _is_boolean(node: Node | None, kind: type) -> bool:
+    """Whether the type says all about a value."""
+    return kind is bool and node is not None and node.type == "boolean" and node.checks is None
 
 
 def _is_missing(key: str, node: Node, keys: Collection[str]) -> bool:

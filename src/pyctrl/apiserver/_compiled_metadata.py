@@ -71,7 +71,7 @@ def _annotations(value: JSON) -> Fields | None:
 
 @lru_cache(maxsize=1024)
 def _map_fields(keys: tuple[str, ...]) -> Fields | None:
-    """Give the fields of a map whose keys are qualified names, capitals or not; objects of one kind have the same."""
+    """Give the fields of a map whose keys are qualified names, in any case; objects of one kind have the same ones."""
     if not keys or any(names.qualified_name(key) or names.qualified_name(key.lower()) for key in keys):
         return None
     return {".": _LEAF, **{"f:" + key: _LEAF for key in keys}}

@@ -148,6 +148,7 @@ def test_an_unsettled_object_is_left_to_the_slow_walks(pair: tuple[dict[str, Any
             "10Mi",
         ),
         ({"type": "object", "additionalProperties": {"type": "string"}}, {"a": "b"}),
+        ({"type": "object", "required": ["a"], "properties": {"a": {"type": "boolean", "default": False}}}, {}),
         ({"type": "object", "anyOf": [{"required": ["a"]}], "properties": {"a": {"type": "boolean"}}}, {"a": True}),
         ({"type": "array", "items": {"type": "string"}, "x-kubernetes-list-type": "set"}, ["a", "b"]),
         ({"x-kubernetes-preserve-unknown-fields": True}, {"any": [None, {"thing": 1}]}),
