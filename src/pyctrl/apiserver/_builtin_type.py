@@ -120,7 +120,7 @@ class BuiltinType:
                 obj,
                 validate_metadata(metadata, namespaced=self.namespaced, name_rule=rule, standard_finalizers=False),
             )
-        strategy.store(obj)
+        strategy.store(obj, None)
         warnings.extend(strategy.warn(obj))
 
     def _reset_status(self, obj: dict[str, JSON]) -> None:
@@ -144,8 +144,10 @@ class BuiltinType:
         causes = validate_metadata_update(
             new["metadata"], old["metadata"], strategy.on_update, is_namespaced=self.namespaced
         )
-        self._refuse(new, [*causes, *strategy.validate(new, old if subresource is None else None)])
-        strategy.store(new)
+        validate = strategy.validate_status if subresource == "status" else strategy.validate
+        self._refuse(new, [*causes, *validate(new, old)])
+        if subresource is None:
+            strategy.store(new, old)
         if subresource is None:
             warnings.extend(strategy.warn(new))
 

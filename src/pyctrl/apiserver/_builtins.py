@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from . import _builtins_config as config
 from . import _builtins_others as others
 from . import _builtins_pods as pods
 from . import _builtins_rbac as rbac
+from . import _builtins_services as services
+from . import _builtins_services_rules as service_rules
 from . import _builtins_volumes as volumes
 from . import _builtins_workloads as workloads
 from . import _names as names
@@ -55,7 +58,7 @@ _WHOLE: Final = (Check.WHOLE,)
 _PLAIN: Final = Strategy()
 
 
-def _strategies(allocator: others.ServiceAllocator) -> dict[tuple[str, str], Strategy]:
+def _strategies(allocator: services.ServiceAllocator) -> dict[tuple[str, str], Strategy]:
     return {
         **_core(allocator),
         **_volumes(),
@@ -73,7 +76,7 @@ def _strategies(allocator: others.ServiceAllocator) -> dict[tuple[str, str], Str
     }
 
 
-def _core(allocator: others.ServiceAllocator) -> dict[tuple[str, str], Strategy]:
+def _core(allocator: services.ServiceAllocator) -> dict[tuple[str, str], Strategy]:
     return {
         ("", "Namespace"): Strategy(
             name_rule=names.label,
@@ -91,19 +94,23 @@ def _core(allocator: others.ServiceAllocator) -> dict[tuple[str, str], Strategy]
             completes=(pods.complete_pod,),
             validates=(pods.validate_pod,),
         ),
-        ("", "ConfigMap"): Strategy(on_update=_BOTH, validates=(others.validate_config,)),
+        ("", "ConfigMap"): Strategy(on_update=_BOTH, validates=(config.validate_config_map,)),
         ("", "Secret"): Strategy(
             on_update=_BOTH,
             fields=_same("type"),
-            defaults=(others.default_secret,),
-            validates=(others.validate_secret,),
+            defaults=(config.default_secret,),
+            validates=(config.validate_secret,),
+            warns=config.secret_warnings,
         ),
         ("", "Service"): Strategy(
             name_rule=names.label,
             fields=_same("spec.clusterIP", "spec.type"),
-            defaults=(others.default_service,),
-            completes=(allocator,),
-            validates=(others.validate_service,),
+            defaults=(services.default_service,),
+            completes=(services.complete_service,),
+            validates=(service_rules.validate_service,),
+            validates_status=(service_rules.validate_service_status,),
+            warns=service_rules.service_warnings,
+            stored=(allocator,),
         ),
         **_core_rest(),
     }
@@ -268,7 +275,8 @@ class Strategies:
     """The strategies of one server: what services are given is counted here."""
 
     def __init__(self) -> None:
-        self._known = _strategies(others.ServiceAllocator())
+        self.allocator: services.ServiceAllocator = services.ServiceAllocator()
+        self._known = _strategies(self.allocator)
 
     def of(self, group: str, kind: str) -> Strategy:
         """Give the strategy of a kind; most have nothing special."""

@@ -42,8 +42,9 @@ class Strategy:
     defaults: tuple[Default, ...] = ()
     completes: tuple[Complete, ...] = ()
     validates: tuple[Validate, ...] = ()
+    validates_status: tuple[Validate, ...] | None = None  # of the status door; None: what holds of the object
     warns: Warn | None = None
-    stored: tuple[Default, ...] = ()  # sets what is still missing when the object was checked
+    stored: tuple[Complete, ...] = ()  # what the server hands out to an object that is fine
 
     def default(self, obj: Object) -> None:
         """Set what is missing."""
@@ -63,10 +64,16 @@ class Strategy:
         """Tell of what is allowed and probably not meant."""
         return () if self.warns is None else self.warns(new)
 
-    def store(self, obj: Object) -> None:
-        """Set what is still missing in an object that is fine."""
+    def validate_status(self, new: Object, old: Object) -> list[Cause]:
+        """Check what is written through the status door."""
+        if self.validates_status is None:
+            return self.validate(new, None)
+        return [cause for each in self.validates_status for cause in each(new, old)]
+
+    def store(self, new: Object, old: Object | None) -> None:
+        """Hand out what the server has to give; raises `Refused` when that is not to be had."""
         for each in self.stored:
-            each(obj)
+            each(new, old)
 
     def selectable_fields(self, obj: Mapping[str, JSON], *, namespaced: bool) -> dict[str, str]:
         """Give the values of the fields that selectors may name."""

@@ -95,14 +95,14 @@ def default_job_spec(spec: Object) -> None:
 def default_job(obj: Object) -> None:
     """The defaults of its spec; without labels it gets its pods'."""
     default_job_spec(obj["spec"])
-    label_job(obj)
+    label_job(obj, None)
 
 
-def label_job(obj: Object) -> None:
+def label_job(new: Object, _old: Object | None) -> None:
     """Give a job without labels those of its pods."""
-    labels = obj["spec"]["template"]["metadata"].get("labels")
-    if labels and not obj["metadata"].get("labels"):
-        obj["metadata"]["labels"] = dict(labels)
+    labels = new["spec"]["template"]["metadata"].get("labels")
+    if labels and not new["metadata"].get("labels"):
+        new["metadata"]["labels"] = dict(labels)
 
 
 def default_cron_job(obj: Object) -> None:

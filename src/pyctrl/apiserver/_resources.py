@@ -8,6 +8,7 @@ from typing import Protocol
 from . import _answers as answers
 from ._builtin_type import BuiltinType, Described
 from ._builtins import Strategies
+from ._builtins_services import ServiceAllocator
 from ._components import Components
 from ._custom_type import CustomType, types_of
 from ._fieldset import Settled
@@ -79,6 +80,7 @@ class Registry:
         self._built_in: frozenset[str] = frozenset()
         self.epoch: int = 0  # moves when what is served changes; discovery is cached by it
         strategies = Strategies()
+        self.allocator: ServiceAllocator = strategies.allocator  # whoever stores services tells it of them
         for group, version, resource in self._described():
             strategy = strategies.of(group, resource["responseKind"]["kind"])
             self._add(BuiltinType(group, version, resource, self.components, strategy))

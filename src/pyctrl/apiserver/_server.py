@@ -96,6 +96,7 @@ class ApiServer:
         self.storage: Storage = Storage(history=history)
         self.registry: Registry = registry or Registry()
         random = random or Random()
+        self.storage.collection("", "services").listen(self.registry.allocator.changed)
         client = WebhookClient(webhooks or HttpsCaller(resolve_service or Services(self.storage)))
         self._access = access = AccessControl(self.storage, random, tokens=tokens, authorization=authorization)
         self._conversions = conversions = ConversionWebhooks(client, self.registry.components, random)
