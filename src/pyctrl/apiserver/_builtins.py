@@ -14,6 +14,7 @@ from . import _builtins_volumes as volumes
 from . import _builtins_workloads as workloads
 from . import _names as names
 from ._builtins_events import validate_event
+from ._builtins_policies import default_policy, default_policy_binding, validate_policy, validate_policy_binding
 from ._builtins_rare import RARE
 from ._builtins_strategy import Strategy
 from ._builtins_webhooks import default_webhooks, validate_webhooks
@@ -256,8 +257,12 @@ def _extensions() -> dict[tuple[str, str], Strategy]:
         ),
         (admission, "ValidatingWebhookConfiguration"): webhooks,
         (admission, "MutatingWebhookConfiguration"): webhooks,
-        (admission, "ValidatingAdmissionPolicy"): policy,
-        (admission, "ValidatingAdmissionPolicyBinding"): policy,
+        (admission, "ValidatingAdmissionPolicy"): Strategy(
+            **admits, defaults=(default_policy,), validates=(validate_policy,)
+        ),
+        (admission, "ValidatingAdmissionPolicyBinding"): Strategy(
+            **admits, defaults=(default_policy_binding,), validates=(validate_policy_binding,)
+        ),
         (admission, "MutatingAdmissionPolicy"): policy,
         (admission, "MutatingAdmissionPolicyBinding"): policy,
         ("coordination.k8s.io", "Lease"): Strategy(on_create=Check.PLAIN_WHOLE, on_update=(Check.PLAIN_CHANGE,)),

@@ -75,6 +75,7 @@ def validate_expression(
         yield invalid_value(path, text if shown is None else shown, str(failed))
         return
     if program.type not in wanted:
-        kinds = " or ".join(map(str, wanted))
+        names = " ".join({"null": "null_type"}.get(str(each), str(each)) for each in wanted)
+        kinds = names if len(wanted) == 1 else f"one of [{names}]"
         why = f"must evaluate to {kinds} but got {program.type}"
         yield invalid_value(path, text if shown is None else shown, why)

@@ -14,6 +14,7 @@ from ._dispatch import MutatingWebhooks, Sifter, ValidatingWebhooks
 from ._hooks import Hooks
 from ._lifecycle import NamespaceLifecycle
 from ._matching import Surroundings
+from ._policies import Policies
 from ._versions import Versions
 
 if TYPE_CHECKING:
@@ -44,6 +45,7 @@ def default_admission(
         [NamespaceLifecycle(namespaces), ClaimResize(storage.collection("storage.k8s.io", "storageclasses"))],
         [
             MutatingWebhooks(mutating, sifter, asker, versions),
+            Policies(storage, registry, surroundings, versions, authorizer),
             ValidatingWebhooks(validating, sifter, asker, versions),
         ],
     )
