@@ -40,8 +40,9 @@ docs: $(VENV)/.installed-dev ## Run the code blocks of README and docs
 	@$(BIN)/python tools/check.py docs
 
 .PHONY: bench
-bench: $(VENV)/.installed-bench ## Measure the cache: CPU and memory per object
+bench: $(VENV)/.installed-bench ## Measure the cache and the API server: CPU and memory per object
 	@$(BIN)/python benchmarks/cache_sync.py
+	@$(BIN)/python benchmarks/apiserver.py
 
 ##@ Change it
 
