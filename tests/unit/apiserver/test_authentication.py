@@ -91,8 +91,9 @@ def test_a_token_is_reviewed(ask: Asker) -> None:
 
 def test_the_token_file_of_kube_apiserver() -> None:
     """token,user,uid and groups in a quoted column; a line that is too short is told with its number."""
-    tokens = read_token_file(['t1,jane,1,"a,b"', "", "t2,bob,2"])
+    tokens = read_token_file(['t1,jane,1,"a,b"', "", "t2,bob,2", 't3,eve,3,""'])
     assert tokens["t1"] == User(name="jane", uid="1", groups=("a", "b", "system:authenticated"))
     assert tokens["t2"].groups == ("system:authenticated",)
+    assert tokens["t3"].groups == ("", "system:authenticated"), "as kube-apiserver reads an empty column"
     with pytest.raises(ValueError, match="line 1: the columns token,user,uid"):
         read_token_file(["oops,jane"])

@@ -32,5 +32,5 @@ def _entry(row: list[str]) -> tuple[str, User]:
         found = ",".join("..." if number == 0 and column else column for number, column in enumerate(columns))
         raise ValueError(f"the columns token,user,uid and perhaps groups were expected; found {found!r}")
     token, name, uid, *more = columns
-    groups = [group.strip() for group in more[0].split(",")] if more else []
-    return token, User(name=name, uid=uid, groups=(*filter(None, groups), AUTHENTICATED))
+    groups = [group.strip() for group in more[0].split(",")] if more else []  # an empty column is one group, ""
+    return token, User(name=name, uid=uid, groups=(*groups, AUTHENTICATED))
