@@ -183,7 +183,7 @@ def _apps() -> dict[tuple[str, str], Strategy]:
             has_generation=True,
             defaults=(workloads.default_daemon_set,),
             completes=(workloads.complete_daemon_set,),
-            validates=(workloads.validate_replica_set,),
+            validates=(workloads.validate_daemon_set,),
         ),
     }
 

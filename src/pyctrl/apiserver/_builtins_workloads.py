@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 
 from pyctrl.api import LabelSelector
-from pyctrl.errors import SelectorError
 
-from ._answers import Cause, invalid_value, required, unsupported
+from . import _builtins_rules as rules
+from ._answers import Cause, invalid_value, required, shown, unsupported
 from ._builtins_pods import default_template, validate_pod_spec
 from ._builtins_strategy import Object, fill
 from ._metadata import validate_labels
@@ -150,29 +151,33 @@ def complete_job(new: Object, old: Object | None) -> None:
 # -- validation ------------------------------------------------------------------------------------------------
 
 
-def _selects_template(spec: Mapping[str, JSON]) -> Iterator[Cause]:
+def _selects_template(spec: Mapping[str, JSON], kind: str) -> Iterator[Cause]:
     """The selector is there, is one, is not empty, and matches the template's labels."""
-    selector = spec.get("selector")
-    template = spec["template"]
-    labels = template["metadata"].get("labels") or {}
-    if selector is None:
+    selector, labels = spec.get("selector"), spec["template"]["metadata"].get("labels")
+    if selector is None and kind != "daemonset":
         yield required("spec.selector")
-        return
-    if not selector:
-        why = "empty selector is invalid for deployment"
+    wrong = list(rules.label_selector(selector, "spec.selector"))
+    yield from wrong
+    if selector == {}:
+        why = f"empty selector is invalid for {kind}"
         yield invalid_value("spec.selector", selector, why)
-    try:
-        matches = LabelSelector.from_wire(selector).matches(labels)
-    except SelectorError as error:
-        yield invalid_value("spec.selector", selector, str(error))
-        return
-    if not matches:
+    if wrong:
+        yield from _no_selector(selector, kind)
+    elif selector is None or not LabelSelector.from_wire(selector).matches(labels or {}):
         why = "`selector` does not match template `labels`"
         yield invalid_value("spec.template.metadata.labels", labels, why)
 
 
+def _no_selector(selector: JSON, kind: str) -> Iterator[Cause]:
+    """Tell once more of a selector that is none, as far as the kind does."""
+    if kind == "deployment":
+        yield invalid_value("spec.selector", selector, "invalid label selector")
+    elif kind == "statefulset":
+        yield Cause("FieldValueInvalid", f"Invalid value: {shown(selector)}", "spec.selector")
+
+
 def _template(template: Mapping[str, JSON], path: str) -> Iterator[Cause]:
-    yield from validate_labels(template["metadata"].get("labels") or {}, f"{path}.metadata.labels")
+    yield from validate_labels(template["metadata"].get("labels") or {}, f"{path}.labels")
     yield from validate_pod_spec(template["spec"], f"{path}.spec")
 
 
@@ -182,9 +187,9 @@ def _always(template: Mapping[str, JSON]) -> Iterator[Cause]:
         yield unsupported("spec.template.spec.restartPolicy", policy, ("Always",))
 
 
-def _lasting_pods(spec: Mapping[str, JSON]) -> Iterator[Cause]:
+def _lasting_pods(spec: Mapping[str, JSON], kind: str = "deployment") -> Iterator[Cause]:
     """Check the template of pods that are to run for ever, and that the selector finds them."""
-    yield from _selects_template(spec)
+    yield from _selects_template(spec, kind)
     yield from _template(spec["template"], "spec.template")
     yield from _always(spec["template"])
 
@@ -207,15 +212,45 @@ def validate_deployment(new: Object, old: Object | None) -> Iterator[Cause]:
     yield from _lasting_pods(spec)
     strategy = spec["strategy"]
     if strategy["type"] not in ("Recreate", "RollingUpdate"):
-        yield unsupported("spec.strategy", strategy["type"], ("Recreate", "RollingUpdate"))
+        internal = {"Type": strategy["type"], "RollingUpdate": strategy.get("rollingUpdate")}
+        yield unsupported("spec.strategy", internal, ("Recreate", "RollingUpdate"))
     elif strategy["type"] == "Recreate" and strategy.get("rollingUpdate") is not None:
         why = "Forbidden: may not be specified when strategy `type` is 'Recreate'"
         yield Cause("FieldValueForbidden", why, "spec.strategy.rollingUpdate")
+    elif strategy["type"] == "RollingUpdate":
+        yield from _rolling(strategy["rollingUpdate"], "spec.strategy.rollingUpdate")
     yield from _not_negative(spec, "minReadySeconds", "revisionHistoryLimit")
     if (spec.get("progressDeadlineSeconds") or 0) <= spec.get("minReadySeconds", 0):
         why = "must be greater than minReadySeconds"
         yield invalid_value("spec.progressDeadlineSeconds", spec.get("progressDeadlineSeconds"), why)
     yield from _immutable_selector(new, old)
+
+
+def _rolling(rolling: Mapping[str, JSON], path: str) -> Iterator[Cause]:
+    """How many pods may be missing, and how many too many: not neither."""
+    missing, surplus = rolling.get("maxUnavailable"), rolling.get("maxSurge")
+    for key, value in (("maxUnavailable", missing), ("maxSurge", surplus)):
+        if isinstance(value, str) and not re.fullmatch("[0-9]+%", value):
+            yield invalid_value(f"{path}.{key}", value, _NO_PERCENT)
+        elif isinstance(value, int) and value < 0:
+            yield invalid_value(f"{path}.{key}", value, rules.NEGATIVE)
+    if missing in (0, "0%") and surplus in (0, "0%"):
+        yield invalid_value(f"{path}.maxUnavailable", missing, "may not be 0 when `maxSurge` is 0")
+    if isinstance(missing, str) and re.fullmatch("[0-9]+%", missing) and int(missing[:-1]) > 100:
+        yield invalid_value(f"{path}.maxUnavailable", missing, "must not be greater than 100%")
+
+
+_NO_PERCENT = (
+    "a valid percent string must be a numeric string followed by an ending '%' (e.g. '1%',  or '93%', regex used for "
+    "validation is '[0-9]+%')"
+)
+
+
+def validate_daemon_set(new: Object, old: Object | None) -> Iterator[Cause]:
+    """Check a daemon set; its selector never changes."""
+    yield from _immutable_selector(new, old)
+    yield from _lasting_pods(new["spec"], "daemonset")
+    yield from _not_negative(new["spec"], "minReadySeconds", "revisionHistoryLimit")
 
 
 def validate_replica_set(new: Object, old: Object | None) -> Iterator[Cause]:
@@ -241,7 +276,7 @@ def validate_stateful_set(new: Object, old: Object | None) -> Iterator[Cause]:
     """Check a stateful set; only a few fields of its spec may change."""
     spec = new["spec"]
     yield from _not_negative(spec, "replicas", "minReadySeconds")
-    yield from _lasting_pods(spec)
+    yield from _lasting_pods(spec, "statefulset")
     if old is not None and _without(spec, _STATEFUL) != _without(old["spec"], _STATEFUL):
         why = (
             "Forbidden: updates to statefulset spec for fields other than 'replicas', 'ordinals', 'template', "
@@ -298,12 +333,9 @@ def _job_spec(spec: Mapping[str, JSON], path: str) -> Iterator[Cause]:
     yield from _template(spec["template"], f"{path}.template")
     policy = spec["template"]["spec"].get("restartPolicy")
     if policy not in ("OnFailure", "Never"):
-        where = f"{path}.template.spec.restartPolicy"
-        yield (
-            Cause("FieldValueRequired", 'Required value: valid values: "OnFailure", "Never"', where)
-            if not policy
-            else unsupported(where, policy, ("OnFailure", "Never"))
-        )
+        yield required(f"{path}.template.spec.restartPolicy", 'valid values: "OnFailure", "Never"')
+    if spec.get("completionMode") not in (None, "NonIndexed", "Indexed"):
+        yield unsupported(f"{path}.completionMode", spec["completionMode"], ("NonIndexed", "Indexed"))
 
 
 def validate_cron_job(new: Object, old: Object | None) -> Iterator[Cause]:
@@ -318,6 +350,7 @@ def validate_cron_job(new: Object, old: Object | None) -> Iterator[Cause]:
     elif len(schedule.split()) != 5 and not schedule.startswith("@"):
         why = f"expected exactly 5 fields, found {len(schedule.split())}: [{' '.join(schedule.split())}]"
         yield invalid_value("spec.schedule", schedule, why)
+    yield from _not_negative(spec, "startingDeadlineSeconds", "successfulJobsHistoryLimit", "failedJobsHistoryLimit")
     if spec.get("concurrencyPolicy") not in ("Allow", "Forbid", "Replace"):
         yield unsupported("spec.concurrencyPolicy", spec.get("concurrencyPolicy"), ("Allow", "Forbid", "Replace"))
     yield from _job_spec(spec["jobTemplate"]["spec"], "spec.jobTemplate.spec")
