@@ -82,7 +82,8 @@ class _Front:
         return Connection(self._answer, self._connections)
 
     async def end(self) -> None:
-        """End all connections."""
+        """End all connections, and wait until their sockets are closed."""
+        await asyncio.sleep(0)  # those that were accepted a moment ago are made now
         tasks = [connection.task for connection in self._connections]
         for connection in list(self._connections):
             connection.stop()
@@ -90,6 +91,11 @@ class _Front:
         await deadline.wait(tasks)
         deadline.close()
         await end(tasks)
+        left = list(self._connections)
+        for connection in left:
+            connection.abort()
+        for connection in left:
+            await connection.gone.wait()
 
     async def _answer(self, head: Head, body: bytes, peer: Peer) -> Answer:
         if head.path == "*":

@@ -52,10 +52,10 @@ class Connection(asyncio.Protocol):
         self._transport: asyncio.Transport
         self._peer: Peer
         self.task: asyncio.Task[None]
+        self.gone = asyncio.Event()  # its socket is closed
         self._input: asyncio.Future[None] | None = None  # somebody waits for more to be read
         self._output: asyncio.Future[None] | None = None  # writing has to wait until this is done
         self._is_at_end = False  # the client sends nothing more
-        self._is_lost = False
         self._is_stopping = False
         self._is_streaming = False
         self._is_reading = True
@@ -91,7 +91,10 @@ class Connection(asyncio.Protocol):
 
     def connection_lost(self, exc: Exception | None) -> None:
         """End with the client."""
-        self._is_lost = self._is_at_end = True
+        self._living.discard(self)
+        self._is_at_end = True
+        self._buffer.clear()  # now: the cycle of connection, transport and task lives until it is collected
+        self.gone.set()
         self.task.cancel()
 
     def pause_writing(self) -> None:
@@ -110,6 +113,10 @@ class Connection(asyncio.Protocol):
         if self._is_streaming:
             self.task.cancel()
         self._wake()
+
+    def abort(self) -> None:
+        """Close at once, whatever was left to be written."""
+        self._transport.abort()
 
     def _wake(self) -> None:
         if self._input is not None and not self._input.done():
@@ -131,8 +138,7 @@ class Connection(asyncio.Protocol):
 
     def _close(self, task: asyncio.Task[None]) -> None:
         """Let the transport write what is left, but not wait for ever for a client to take it."""
-        self._living.discard(self)
-        if self._is_lost:
+        if self.gone.is_set():
             return
         left = self._transport.get_write_buffer_size()
         self._transport.close()

@@ -112,7 +112,7 @@ def _loader() -> type[Any]:
         def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
             self._note_duplicates(node)
             found = super().construct_mapping(node, deep)
-            return {key: found[given] for key, given in sorted((_as_key(each), each) for each in found)}
+            return {_as_key(key): found[key] for key in sorted(found, key=_as_key)}
 
         def _note_duplicates(self, node: yaml.MappingNode) -> None:
             seen: set[str] = set()

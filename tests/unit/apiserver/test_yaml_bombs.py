@@ -40,3 +40,9 @@ def test_documents_come_one_after_another() -> None:
     """A text may have several documents, empty ones too."""
     assert list(read_documents(b"a: 1\n---\n---\nb: 2\n")) == [{"a": 1}, None, {"b": 2}]
     assert list(read_documents(b"")) == []
+
+
+def test_keys_of_several_kinds() -> None:
+    """Keys that become the same text, such as `true` and "true", are no accident of the server."""
+    (value,) = read_documents(b"{true: a, 'true': b, 1: c, '1': d, x: e}")
+    assert set(value) == {"true", "1", "x"}
