@@ -98,7 +98,9 @@ class Checker:
         return self._complain(where, _UNDECLARED.format(name))
 
     def _lookup(self, name: str) -> Type | None:
-        for scope in reversed(self._scopes):
+        scopes = self._scopes[:1] if name.startswith(".") else self._scopes  # a dot asks for the outermost
+        name = name.removeprefix(".")
+        for scope in reversed(scopes):
             if name in scope:
                 return scope[name]
         named = self._type_names.get(name)

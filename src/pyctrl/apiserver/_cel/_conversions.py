@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable
+from decimal import Decimal
 from typing import Any, NoReturn
 
 from ._errors import EvaluationFailed
@@ -17,7 +18,8 @@ _TRUE = ("1", "t", "T", "true", "TRUE", "True")
 _FALSE = ("0", "f", "F", "false", "FALSE", "False")
 _INT = re.compile(r"[+-]?\d+")
 _UINT = re.compile(r"\d+")
-_FLOAT = re.compile(r"[+-]?(\d+\.?\d*([eE][+-]?\d+)?|\.\d+([eE][+-]?\d+)?|inf(inity)?|nan)", re.IGNORECASE)
+_FLOAT = re.compile(r"[+-]?(\d+\.?\d*(e[+-]?\d+)?|\.\d+(e[+-]?\d+)?|inf(inity)?|nan)", re.IGNORECASE)
+_HEX_FLOAT = re.compile(r"[+-]?0x([0-9a-f]+\.?[0-9a-f]*|\.[0-9a-f]+)p[+-]?\d+", re.IGNORECASE)
 
 TYPE_NAMES = {
     bool: "bool",
@@ -74,9 +76,10 @@ def _truncated(number: float, fit: Callable[[int], int], overflow: str) -> int:
 
 
 def _double(text: str) -> float:
-    if not _FLOAT.fullmatch(text):
-        _refuse("string", "double")
-    return float(text)
+    text = re.sub(r"(?<=[0-9a-fA-F])_(?=[0-9a-fA-F])", "", text)
+    if _FLOAT.fullmatch(text):
+        return float(text)
+    return float.fromhex(text) if _HEX_FLOAT.fullmatch(text) else _refuse("string", "double")
 
 
 def _string(data: bytes) -> str:
@@ -87,15 +90,14 @@ def _string(data: bytes) -> str:
 
 
 def write_double(number: float) -> str:
-    """Write a double as Go's `%g` does: the shortest digits, an exponent from the 21st digit on."""
+    """Write a double as Go's `%g` does: the shortest digits, with an exponent from a million on."""
     if not math.isfinite(number):
         return "NaN" if math.isnan(number) else "+Inf" if number > 0 else "-Inf"
-    digits, _, exponent = f"{number:.17e}".partition("e")
-    shortest = repr(number)
-    mantissa = re.sub(r"[eE].*", "", shortest).replace("-", "").replace(".", "").strip("0") or "0"
-    power = int(exponent) if number else 0
-    sign = "-" if digits.startswith("-") else ""
-    if -4 <= power < 21:
+    is_negative, digits, exponent = Decimal(repr(number)).as_tuple()
+    mantissa = "".join(map(str, digits)).rstrip("0") or "0"
+    power = len(digits) - 1 + int(exponent) if number else 0
+    sign = "-" if is_negative else ""
+    if -4 <= power < 6:
         return sign + _plain(mantissa, power)
     fraction = f".{mantissa[1:]}" if len(mantissa) > 1 else ""
     return f"{sign}{mantissa[0]}{fraction}e{'-' if power < 0 else '+'}{abs(power):02d}"

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from ._conversions import type_name
 from ._errors import NO_OVERLOAD, EvaluationFailed
 from ._expressions import Call
-from ._signatures import Overload
+from ._signatures import Overload, read_type
 from ._types import Type
 from ._values import Duration, Optional, Timestamp, TypeValue, Uint
 
@@ -41,7 +42,31 @@ def _choose(function: str, overloads: tuple[Overload, ...], values: tuple[Any, .
     for overload in overloads:
         if all(map(_is, values, overload.parameters)):
             return overload.implementation
-    raise EvaluationFailed(f"{NO_OVERLOAD}: {function}" if function == "size" else NO_OVERLOAD)
+    if function == "_[_]":
+        raise EvaluationFailed(_no_index(*values))
+    takes = _FIRST.get(function)
+    is_none = takes is not None and not any(_is(values[0], read_type(kind)) for kind in takes.split())
+    raise EvaluationFailed(f"{NO_OVERLOAD}: {function}" if is_none else NO_OVERLOAD)
+
+
+def _no_index(held: Any, index: Any) -> str:
+    if isinstance(held, list):
+        return f"unsupported index: {index}" if isinstance(index, Uint) else _WRONG_INDEX.format(type_name(index))
+    return NO_OVERLOAD if isinstance(held, dict) else f"no such key: {index}"
+
+
+_WRONG_INDEX = "unsupported index type '{}' in list"
+#: What operators take on their left; with anything else there, cel-go names the operator in its complaint.
+_FIRST = {
+    "size": "string bytes list(dyn) map(dyn,dyn)",
+    "_+_": "int uint double string bytes list(dyn) duration timestamp",
+    "_-_": "int uint double duration timestamp string",
+    "_*_": "int uint double string",
+    "_/_": "int uint double string",
+    "_%_": "int uint string",
+    "-_": "int double bool string",
+    **dict.fromkeys(("_<_", "_<=_", "_>_", "_>=_"), "bool int uint double string bytes duration timestamp"),
+}
 
 
 def _is(value: Any, kind: Type) -> bool:

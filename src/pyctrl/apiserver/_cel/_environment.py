@@ -62,10 +62,6 @@ TYPE_NAMES: Mapping[str, Type] = {
     **{
         name: read_type(name)
         for name in (
-            "kubernetes.Quantity",
-            "kubernetes.URL",
-            "kubernetes.Semver",
-            "kubernetes.NamedFormat",
             "net.IP",
             "net.CIDR",
         )

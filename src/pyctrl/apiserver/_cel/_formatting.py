@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
+
+from pyctrl.apiserver._answers import quoted
 
 from ._conversions import TYPE_NAMES, write_double, write_duration
 from ._errors import EvaluationFailed
@@ -13,6 +15,14 @@ from ._times import write_timestamp
 from ._values import Duration, Timestamp, TypeValue, Uint
 
 _CLAUSE = re.compile(r"%(?:\.(\d+))?(.)?", re.DOTALL)
+_NO_PRECISION = (
+    "could not parse formatting clause: error while parsing precision: error while converting precision to integer: "
+    'strconv.Atoi: parsing "": invalid syntax'
+)
+_STRING_NEEDS = (
+    "error during formatting: string clause can only be used on strings, bools, bytes, ints, doubles, maps, lists, "
+    "types, durations, and timestamps, was given "
+)
 _SUPERSCRIPT = str.maketrans("0123456789-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻")
 
 
@@ -27,6 +37,8 @@ def clauses(text: str) -> Iterator[tuple[str, str, int | None]]:
         clause = _CLAUSE.match(text, start)
         if clause is None or not clause[2]:
             raise EvaluationFailed("unexpected end of string")
+        if clause[1] is None and clause[2] == ".":
+            raise EvaluationFailed(_NO_PRECISION)
         yield text[at:start], clause[2], None if clause[1] is None else int(clause[1])
         at = clause.end()
     yield text[at:], "", None
@@ -76,7 +88,7 @@ def _wrong(what: str, wanted: str, value: Any) -> EvaluationFailed:
 def _integer(verb: str, value: Any) -> str:
     is_number = type(value) in (int, Uint)
     if verb == "d":
-        if not is_number and not (type(value) is float and not math.isfinite(value)):
+        if not is_number:
             raise _wrong("decimal", "integers", value)
         return write(value)
     if verb == "b":
@@ -110,10 +122,10 @@ def _real(verb: str, precision: int, value: Any) -> str:
     if not math.isfinite(value):
         return "NaN" if math.isnan(value) else "∞" if value > 0 else "-∞"
     if verb == "f":
-        return f"{value:.{precision}f}"
-    mantissa, _, exponent = f"{value:.{precision}e}".partition("e")
+        return f"{value:,.{precision}f}"
+    mantissa, _, exponent = f"{value:.6e}".partition("e")  # cel-go, too, always takes six digits
     power = f"{'-' if exponent.startswith('-') else ''}{exponent[1:]}"
-    return f"{mantissa}\u202f×\u202f10{power.translate(_SUPERSCRIPT)}"
+    return f"{mantissa}×10{power.translate(_SUPERSCRIPT)}"
 
 
 def write(value: Any) -> str:
@@ -125,33 +137,45 @@ def write(value: Any) -> str:
     kind = type(value)
     if kind is str:
         return str(value)
-    if kind is bool:
-        return "true" if value else "false"
-    if value is None:
-        return "null"
-    if kind in (int, Uint):
-        return str(int(value))
     if kind is float:
         return write_double(value)
     if kind is bytes:
-        return str(value.decode("utf-8", "replace"))
-    return _write_other(value)
-
-
-def _write_other(value: Any) -> str:
-    if isinstance(value, Timestamp):
+        return _text(value)
+    if kind is Timestamp:
         return write_timestamp(value)
-    if isinstance(value, Duration):
-        return write_duration(value)
-    if isinstance(value, TypeValue):
-        return value.name
+    return write_duration(value) if kind is Duration else _inside(value)
+
+
+def _inside(value: Any) -> str:
+    """Write a value as it is written in a list or a map: texts in quotes."""
+    kind = type(value)
+    if kind in _SIMPLE:
+        return _SIMPLE[kind](value)
     if isinstance(value, list):
-        return f"[{', '.join(write(each) for each in value)}]"
+        return f"[{', '.join(map(_inside, value))}]"
     if isinstance(value, dict):
-        pairs = sorted((write(key), write(item)) for key, item in value.items())
-        return "{" + ", ".join(f"{key}: {item}" for key, item in pairs) + "}"
-    name = getattr(type(value), "TYPE", "optional_type")
-    raise EvaluationFailed(
-        "error during formatting: string clause can only be used on strings, bools, bytes, ints, doubles, maps, lists, "
-        f"types, durations, and timestamps, was given {name}"
-    )
+        pairs = sorted((_inside(key), _inside(item)) for key, item in value.items())
+        return "{" + ", ".join(f"{key}:{item}" for key, item in pairs) + "}"
+    raise EvaluationFailed(_STRING_NEEDS + getattr(kind, "TYPE", "optional_type"))
+
+
+def _text(data: bytes) -> str:
+    try:
+        return data.decode()
+    except UnicodeDecodeError as error:
+        why = "invalid UTF-8 in bytes, cannot convert to string"
+        raise EvaluationFailed(f'error during formatting: could not convert argument "{why}" to string') from error
+
+
+_SIMPLE: dict[type, Callable[[Any], str]] = {
+    str: quoted,
+    bool: lambda value: "true" if value else "false",
+    type(None): lambda _value: "null",
+    int: str,
+    Uint: lambda value: str(int(value)),
+    float: lambda value: f"{value:.6f}",
+    bytes: lambda value: f"b{quoted(_text(value))}",
+    Timestamp: lambda value: f'timestamp("{write_timestamp(value)}")',
+    Duration: lambda value: f'duration("{write_duration(value)}")',
+    TypeValue: lambda value: value.name,
+}

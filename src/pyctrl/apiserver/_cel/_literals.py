@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from pyctrl.apiserver._schema import go_pattern
+from pyctrl.apiserver._regexp import pattern_error
 
 from ._errors import EvaluationFailed, Issue
 from ._expressions import Call, Constant, Expression, ListLiteral, MapLiteral, parts, walk
 from ._formatting import clauses, known_verb
-from ._times import read_duration, read_timestamp
+from ._numbers import TIMESTAMP_MAX, TIMESTAMP_MIN
+from ._times import SECOND, read_duration, read_timestamp
 from ._types import Type, is_optional
 
 _CHECKED: dict[str, Callable[[str], object | None]] = {
     "duration": read_duration,
     "timestamp": read_timestamp,
-    "matches": go_pattern,
+    "matches": lambda text: None if pattern_error(text) else text,
 }
 _MIXED_ALLOWED = frozenset(("format",))  # its argument is a list of anything
 _ANY = frozenset(
@@ -51,9 +52,15 @@ def _constants(expression: Expression) -> Iterator[Issue]:
     for each in walk(expression):
         if isinstance(each, Call) and each.function in _CHECKED and each.arguments:
             last = each.arguments[-1]
-            is_text = isinstance(last, Constant) and isinstance(last.value, str)
-            if isinstance(last, Constant) and is_text and _CHECKED[each.function](last.value) is None:
+            if isinstance(last, Constant) and not _is_right(each.function, last.value):
                 yield Issue(last.at, f"invalid {each.function} argument")
+
+
+def _is_right(function: str, value: object) -> bool:
+    if isinstance(value, str):
+        return _CHECKED[function](value) is not None
+    is_moment = function == "timestamp" and type(value) is int
+    return not is_moment or TIMESTAMP_MIN <= int(str(value)) * SECOND <= TIMESTAMP_MAX
 
 
 def _mixed(expression: Expression, *, is_exempt: bool) -> Iterator[Issue]:
@@ -97,13 +104,17 @@ def _formats(expression: Expression) -> Iterator[Issue]:
 def _format(call: Call, text: str, arguments: list[Expression]) -> Iterator[Issue]:
     try:
         verbs = [verb for _, verb, _ in clauses(text) if verb not in ("", "%")]
+        if len(arguments) > len(verbs):
+            told = f"too many arguments supplied to string.format (expected {len(verbs)}, got {len(arguments)})"
+            raise EvaluationFailed(told)
         for index, verb in enumerate(verbs):
             if index >= len(arguments):
                 raise EvaluationFailed(f"index {index} out of range")
             what, wanted, taken = _VERBS[known_verb(verb)]
             kind = arguments[index].type
             if not kind.is_dynamic and kind.kind not in taken:
-                told = f"error during formatting: {what} clause can only be used on {wanted}, was given {kind}"
+                given = kind.name or kind.kind
+                told = f"error during formatting: {what} clause can only be used on {wanted}, was given {given}"
                 yield Issue(arguments[index].at, told)
                 return
     except EvaluationFailed as failed:

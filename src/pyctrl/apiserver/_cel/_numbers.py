@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Callable
 from itertools import permutations
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from ._errors import NO_OVERLOAD, EvaluationFailed
 from ._signatures import Table
@@ -41,14 +42,14 @@ def as_uint(number: int) -> Uint:
     raise EvaluationFailed("unsigned integer overflow")
 
 
-def as_timestamp(nanoseconds: int) -> Timestamp:
+def as_timestamp(nanoseconds: int, ahead: int = 0) -> Timestamp:
     """Give a moment of the years 1 to 9999.
 
     Raises:
         EvaluationFailed: it lies outside.
     """
     if TIMESTAMP_MIN <= nanoseconds <= TIMESTAMP_MAX:
-        return Timestamp(nanoseconds)
+        return Timestamp(nanoseconds, ahead)
     raise EvaluationFailed("timestamp overflow")
 
 
@@ -101,15 +102,15 @@ ARITHMETIC: Table = {
         ("(bytes, bytes) -> bytes", lambda a, b: a + b),
         ("(list(A), list(A)) -> list(A)", joined),
         ("(duration, duration) -> duration", lambda a, b: as_duration(a.nanoseconds + b.nanoseconds)),
-        ("(duration, timestamp) -> timestamp", lambda a, b: as_timestamp(a.nanoseconds + b.nanoseconds)),
-        ("(timestamp, duration) -> timestamp", lambda a, b: as_timestamp(a.nanoseconds + b.nanoseconds)),
+        ("(duration, timestamp) -> timestamp", lambda a, b: as_timestamp(a.nanoseconds + b.nanoseconds, b.ahead)),
+        ("(timestamp, duration) -> timestamp", lambda a, b: as_timestamp(a.nanoseconds + b.nanoseconds, a.ahead)),
     ],
     "_-_": [
         ("(int, int) -> int", lambda a, b: as_int(a - b)),
         ("(uint, uint) -> uint", _unsigned(lambda a, b: a - b)),
         ("(double, double) -> double", lambda a, b: a - b),
         ("(duration, duration) -> duration", lambda a, b: as_duration(a.nanoseconds - b.nanoseconds)),
-        ("(timestamp, duration) -> timestamp", lambda a, b: as_timestamp(a.nanoseconds - b.nanoseconds)),
+        ("(timestamp, duration) -> timestamp", lambda a, b: as_timestamp(a.nanoseconds - b.nanoseconds, a.ahead)),
         ("(timestamp, timestamp) -> duration", lambda a, b: as_duration(a.nanoseconds - b.nanoseconds)),
     ],
     "_*_": [
@@ -135,16 +136,11 @@ ARITHMETIC: Table = {
 
 # -- order -----------------------------------------------------------------------------------------------------
 
-_ORDERED = ("bool", "int", "uint", "double", "string", "bytes", "timestamp", "duration")
-_MIXED = tuple(permutations(("int", "uint", "double"), 2))
+_Compare: TypeAlias = Callable[[Any, Any], bool]
+
+_ORDERED = ("bool", "int", "uint", "string", "bytes", "timestamp", "duration")
 _NUMBERS = frozenset((int, float, Uint))
 _COMPARABLE = frozenset((bool, str, bytes, Timestamp, Duration))
-
-
-def are_comparable(left: Any, right: Any) -> bool:
-    """Say whether `<` has a meaning for two values."""
-    kind, other = type(left), type(right)
-    return (kind in _NUMBERS and other in _NUMBERS) or (kind is other and kind in _COMPARABLE)
 
 
 def less(left: Any, right: Any) -> bool:
@@ -153,19 +149,38 @@ def less(left: Any, right: Any) -> bool:
     Raises:
         EvaluationFailed: they have no order.
     """
-    if not are_comparable(left, right):
+    kind, other = type(left), type(right)
+    if kind in _NUMBERS and other in _NUMBERS:
+        return _as_doubles(operator.lt)(left, right) if float in (kind, other) else bool(left < right)
+    if kind is not other or kind not in _COMPARABLE:
         raise EvaluationFailed(NO_OVERLOAD)
     return bool(left < right)
 
 
-def _order(compare: Callable[[Any, Any], bool]) -> list[tuple[str, Callable[[Any, Any], bool]]]:
-    pairs = [(each, each) for each in _ORDERED] + list(_MIXED)
-    return [(f"({left}, {right}) -> bool", compare) for left, right in pairs]
+def _as_doubles(compare: _Compare) -> _Compare:
+    """Compare numbers of which one is a double: both are made one, and lose digits by it, as in Go."""
+
+    def run(left: float, right: float) -> bool:
+        if math.isnan(left) or math.isnan(right):
+            raise EvaluationFailed("NaN values cannot be ordered")
+        return compare(float(left), float(right))
+
+    return run
+
+
+def _order(compare: _Compare) -> list[tuple[str, _Compare]]:
+    doubles = [("double", "double"), *(pair for pair in permutations(("int", "uint", "double"), 2) if "double" in pair)]
+    return [
+        *((f"({kind}, {kind}) -> bool", compare) for kind in _ORDERED),
+        *((f"({left}, {right}) -> bool", _as_doubles(compare)) for left, right in doubles),
+        ("(int, uint) -> bool", compare),
+        ("(uint, int) -> bool", compare),
+    ]
 
 
 ORDER: Table = {
-    "_<_": _order(lambda a, b: a < b),
-    "_<=_": _order(lambda a, b: a <= b),
-    "_>_": _order(lambda a, b: a > b),
-    "_>=_": _order(lambda a, b: a >= b),
+    "_<_": _order(operator.lt),
+    "_<=_": _order(operator.le),
+    "_>_": _order(operator.gt),
+    "_>=_": _order(operator.ge),
 }

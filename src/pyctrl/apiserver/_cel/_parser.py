@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from functools import lru_cache
 from importlib.util import find_spec
 from typing import Any, Final
 
 from ._errors import CompileFailed, Issue, failed
-from ._expressions import Expression, Select, walk
+from ._expressions import Constant, Expression, Select, walk
 from ._macros import expand
 
 LIBRARY: Final = "cel_expr_python"
@@ -21,6 +22,9 @@ _WORDS = {
     "map() variable name must be a simple identifier": "argument is not an identifier",
     "filter() variable name must be a simple identifier": "argument is not an identifier",
     "'\\u003F'": "'?'",
+    "no viable alternative at input '.true'": "mismatched input 'true' expecting IDENTIFIER",
+    "no viable alternative at input '.false'": "mismatched input 'false' expecting IDENTIFIER",
+    "no viable alternative at input '.null'": "mismatched input 'null' expecting IDENTIFIER",
 }
 _NO_TREE = "<<nil>> parsetree"  # cel-cpp's complaint that follows from another; cel-go has none
 
@@ -44,6 +48,11 @@ def parse(text: str) -> Expression:
 
     issues: list[Issue] = []
     found = expand(read_tree(tree), issues)
+    issues += [
+        Issue(each.at, "invalid double literal")
+        for each in walk(found)
+        if isinstance(each, Constant) and type(each.value) is float and math.isinf(each.value)
+    ]
     issues += [
         Issue(each.at + 1, "unsupported syntax: '`'")
         for each in walk(found)

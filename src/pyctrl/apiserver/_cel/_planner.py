@@ -68,7 +68,9 @@ class Planner:
     # -- variables and fields ----------------------------------------------------------------------------------
 
     def _slot(self, name: str) -> tuple[int, bool] | None:
-        found = next((scope for scope in reversed(self._scopes) if name in scope), None)
+        scopes = self._scopes[:1] if name.startswith(".") else self._scopes
+        name = name.removeprefix(".")
+        found = next((scope for scope in reversed(scopes) if name in scope), None)
         if found is None:
             return None
         if found is self._scopes[0]:
@@ -78,7 +80,7 @@ class Planner:
     def _identifier(self, name: str) -> Closure:
         found = self._slot(name)
         if found is None:
-            value = TypeValue(name)
+            value = TypeValue(name.removeprefix("."))
             return lambda _frame: value
         slot, may_fail = found
         return _accumulated(slot) if may_fail else lambda frame: frame[slot]

@@ -66,7 +66,7 @@ class CompiledRule:
             try:
                 self.message_program = _typed(environment, message, STRING, wanted)
             except CompileFailed as failed:
-                told = str(failed)
+                told = str(failed).removeprefix("program ")
                 self.message_error = told if told == wanted else f"messageExpression {told}"
 
     @property

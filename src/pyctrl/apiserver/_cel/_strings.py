@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
+from pyctrl.apiserver._regexp import pattern_error
 from pyctrl.apiserver._schema import go_pattern
 
 from ._errors import EvaluationFailed
@@ -98,29 +99,12 @@ def _quote(text: str) -> str:
 
 @lru_cache(maxsize=1024)
 def _pattern(text: str) -> re.Pattern[str]:
+    if why := pattern_error(text):
+        raise EvaluationFailed(why)
     found = go_pattern(text)
     if found is None:
-        raise EvaluationFailed(f"error parsing regexp: {why_no_pattern(text)}: `{text}`")
+        raise EvaluationFailed(f"the pattern `{text}` is right, but needs more of Go's syntax than this server has")
     return found
-
-
-def why_no_pattern(text: str) -> str:
-    """Say, in Go's words, what is wrong with a pattern that does not compile."""
-    try:
-        re.compile(text)
-    except re.error as error:
-        return next((theirs for ours, theirs in _WHY.items() if ours in str(error)), "invalid escape sequence")
-    return "invalid or unsupported Perl syntax"
-
-
-_WHY = {
-    "missing ), unterminated subpattern": "missing closing )",
-    "unterminated character set": "missing closing ]",
-    "unbalanced parenthesis": "unexpected )",
-    "nothing to repeat": "missing argument to repetition operator",
-    "multiple repeat": "invalid nested repetition operator",
-    "bad character range": "invalid character class range",
-}
 
 
 def _matches(text: str, pattern: str) -> bool:

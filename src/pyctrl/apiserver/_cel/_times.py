@@ -58,7 +58,8 @@ def read_timestamp(text: str) -> Timestamp | None:
     except ValueError:
         return None
     fraction = int((found[2] or "0")[:9].ljust(9, "0"))
-    return Timestamp(_nanoseconds(moment) + fraction)
+    ahead = moment.utcoffset() or timedelta()
+    return Timestamp(_nanoseconds(moment) + fraction, ahead // timedelta(minutes=1))
 
 
 def _nanoseconds(moment: datetime) -> int:
@@ -67,10 +68,12 @@ def _nanoseconds(moment: datetime) -> int:
 
 
 def write_timestamp(moment: Timestamp) -> str:
-    """Write a moment in RFC 3339, with as many digits of the second as it has."""
+    """Write a moment in RFC 3339, in its own zone, with as many digits of the second as it has."""
     fraction = moment.nanoseconds % SECOND
     digits = f".{fraction:09d}".rstrip("0") if fraction else ""
-    return f"{_at(moment, UTC).replace(tzinfo=None, microsecond=0).isoformat()}{digits}Z"
+    local = _at(moment, timezone(timedelta(minutes=moment.ahead)))
+    zone = f"{'-' if moment.ahead < 0 else '+'}{abs(moment.ahead) // 60:02d}:{abs(moment.ahead) % 60:02d}"
+    return f"{local.replace(tzinfo=None, microsecond=0).isoformat()}{digits}{zone if moment.ahead else 'Z'}"
 
 
 def _at(moment: Timestamp, zone: tzinfo) -> datetime:
@@ -83,7 +86,7 @@ def _zone(name: str) -> tzinfo:
     if offset is not None:
         minutes = int(offset[2]) * 60 + int(offset[3])
         return timezone(timedelta(minutes=-minutes if offset[1] == "-" else minutes))
-    if name in ("", "UTC"):
+    if name in ("", "UTC", "Local"):  # a server's own zone is UTC
         return UTC
     try:
         return ZoneInfo(name)

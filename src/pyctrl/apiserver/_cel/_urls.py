@@ -7,12 +7,15 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 from urllib.parse import quote, unquote, unquote_plus
 
+from pyctrl.apiserver._answers import quoted
+
 from ._errors import EvaluationFailed
 from ._signatures import Table
 
 _SCHEME = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]*")
 _BAD_ESCAPE = re.compile(r"%(?![0-9a-fA-F]{2}).{0,2}")
-_HOST = re.compile(r"[^\s<>\"^`{}|\\#?/@]*")
+_BAD_QUERY = re.compile(r";|%(?![0-9a-fA-F]{2})")
+_BAD_HOST_ESCAPE = re.compile(r"%(?![89a-fA-F][0-9a-fA-F]).{0,2}")
 _PORT = re.compile(r"(:\d*)?")
 
 
@@ -45,15 +48,13 @@ class URL:
     @property
     def escaped_path(self) -> str:
         """The path with what may not stand in it escaped."""
-        if unquote(self.path, errors="surrogateescape") != self.path or "%" in self.path:
-            return self.path
-        return quote(self.path, safe="/!$&'()*+,;=:@-._~[]")
+        return quote(self.path, safe="/!$&'()*+,;=:@-._~[]%")
 
 
 def _parse(text: str) -> URL:
     why = _why_none(text)
     if why:
-        raise EvaluationFailed(f'URL parse error during conversion from string: parse "{text}": {why}')
+        raise EvaluationFailed(f"URL parse error during conversion from string: parse {quoted(text)}: {why}")
     scheme, rest = _scheme(text)
     rest, _, query = rest.partition("?")
     if scheme and not rest.startswith("/"):
@@ -100,12 +101,11 @@ def _why_bad_host(host: str) -> str:
         port = colon + number
     if not _PORT.fullmatch(port):
         return f'invalid port "{port}" after host'
-    bad = next((each for each in inner if each in ' <>"^`{}|\\'), None)
-    return f'invalid character "{_escaped(bad)}" in host name' if bad else ""
-
-
-def _escaped(character: str) -> str:
-    return {"\\": "\\\\", '"': '\\"'}.get(character, character)
+    bad = next((each for each in inner if each in " ^`{}|\\"), None)
+    if bad is not None:
+        return f"invalid character {quoted(bad)} in host name"
+    found = _BAD_HOST_ESCAPE.search(inner)
+    return f"invalid URL escape {quoted(found[0])}" if found else ""
 
 
 def _why_bad_escape(path: str) -> str:
@@ -114,7 +114,7 @@ def _why_bad_escape(path: str) -> str:
 
 
 def _query(text: str) -> tuple[tuple[str, str], ...]:
-    pairs = [each.partition("=") for each in text.split("&") if each and ";" not in each]
+    pairs = [each.partition("=") for each in text.split("&") if each and not _BAD_QUERY.search(each)]
     return tuple((unquote_plus(key), unquote_plus(value)) for key, _, value in pairs)
 
 

@@ -6,7 +6,7 @@ bool, int, float, str, bytes, list, dict and None are themselves; the data of an
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final, TypeAlias
 
 Value: TypeAlias = Any  # what an expression comes to; only evaluation tells which type it has
@@ -20,9 +20,10 @@ class Uint(int):
 
 @dataclass(frozen=True, slots=True, order=True)
 class Timestamp:
-    """A moment, in nanoseconds since 1970."""
+    """A moment, in nanoseconds since 1970, and the minutes that the zone it is written in is ahead of UTC."""
 
     nanoseconds: int
+    ahead: int = field(default=0, compare=False)
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -86,7 +87,7 @@ def equal(left: Value, right: Value) -> bool:
     if kind is other and kind in _PLAIN:
         return bool(left == right)
     if kind in _NUMBERS and other in _NUMBERS:
-        return bool(left == right)
+        return float(left) == float(right) if float in (kind, other) else bool(left == right)
     if isinstance(left, list):
         return isinstance(right, list) and _equal_lists(left, right)
     if kind is dict or isinstance(left, dict):
