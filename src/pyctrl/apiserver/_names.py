@@ -154,4 +154,4 @@ def config_key(text: str) -> list[str]:
 
 def masked_as_prefix(text: str) -> str:
     """Make a generateName checkable by the rule of names: the server appends to it, so it may end with a dash."""
-    return text[:-1] + "a" if text.endswith("-") and len(text) > 1 else text
+    return text[:-2] + "a" if text.endswith("-") and len(text) > 1 else text  # upstream, too, takes two away

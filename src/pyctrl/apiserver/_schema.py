@@ -10,8 +10,9 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
 from typing import Any, Final, TypeAlias
+
+from ._patterns import go_pattern
 
 JSON: TypeAlias = Any  # a decoded JSON value; the one place where the server's objects are not typed
 
@@ -166,32 +167,6 @@ def _branch(schema: Mapping[str, JSON], parent: Mapping[str, JSON]) -> Node:
     if node.nullable is False and parent.get("nullable"):
         node.nullable = True
     return node
-
-
-@lru_cache(maxsize=4096)
-def go_pattern(text: str) -> re.Pattern[str] | None:
-    """Compile a pattern in Go's (RE2's) grammar; None when Python cannot read it."""
-    translated = text
-    for theirs, ours in _CLASSES.items():
-        translated = translated.replace(theirs, ours)
-    translated = re.sub(r"(?<!\\)((?:\\\\)*)\\z", r"\1\\Z", translated)
-    translated = re.sub(r"(?<!\\)((?:\\\\)*)\$$", r"\1\\Z", translated)  # Go's $ does not match before a last newline
-    try:
-        return re.compile(translated, re.ASCII)
-    except re.error:
-        return None
-
-
-_CLASSES = {
-    "[:alnum:]": "0-9A-Za-z",
-    "[:alpha:]": "A-Za-z",
-    "[:digit:]": "0-9",
-    "[:lower:]": "a-z",
-    "[:upper:]": "A-Z",
-    "[:space:]": r"\s",
-    "[:word:]": r"\w",
-    "[:xdigit:]": "0-9A-Fa-f",
-}
 
 
 def list_key(item: JSON, keys: Sequence[str], node: Node | None) -> tuple[JSON, ...] | None:

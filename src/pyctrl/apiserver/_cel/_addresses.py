@@ -7,12 +7,14 @@ from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
 from typing import ClassVar, TypeAlias
 
-from ._errors import EvaluationFailed
+from pyctrl.apiserver._answers import quoted
+
+from ._errors import NO_OVERLOAD, EvaluationFailed
+from ._netip import why_no_address
 from ._signatures import Table
 
 _Address: TypeAlias = IPv4Address | IPv6Address
 _Network: TypeAlias = IPv4Network | IPv6Network
-_NO_DIGIT = "each colon-separated field must have at least one digit"
 _LENGTH = re.compile(r"0|[1-9]\d*")
 
 
@@ -38,63 +40,11 @@ class CIDR:
         return ip_network((self.address, self.length), strict=False)
 
 
-def _why_no_address(text: str) -> str:
-    """The complaint of netip.ParseAddr about a text that is no address."""
-    for character in text:
-        if character == ".":
-            return _why_no_ipv4(text)
-        if character == ":":
-            return _why_no_ipv6(text)
-        if character == "%":
-            return "missing IPv6 address"
-    return "unable to parse IP"
-
-
-def _why_no_ipv4(text: str) -> str:
-    value = digits = position = 0
-    for index, character in enumerate(text):
-        if character.isascii() and character.isdigit():
-            if digits == 1 and value == 0:
-                return "IPv4 field has octet with leading zero"
-            value, digits = value * 10 + int(character), digits + 1
-            if value > 255:
-                return "IPv4 field has value >255"
-        elif character == ".":
-            if index in (0, len(text) - 1) or text[index - 1] == ".":
-                return f"IPv4 field must have at least one digit (at {_quoted(text[index:])})"
-            if position == 3:
-                return "IPv4 address too long"
-            position, value, digits = position + 1, 0, 0
-        else:
-            return f"unexpected character (at {_quoted(text[index:])})"
-    return "IPv4 address too short"
-
-
-def _why_no_ipv6(text: str) -> str:
-    bad = re.search(r"[^0-9a-fA-F:.%]", text)
-    if bad is not None and "%" not in text[: bad.start()]:
-        before = text[bad.start() - 1] if bad.start() else ""
-        words = (
-            "each colon-separated field must have at least one digit"
-            if before == ":"
-            else "unexpected character, want colon"
-        )
-        return f"{words} (at {_quoted(text[bad.start() :])})"
-    if text.count("::") > 1:
-        at = text.rfind("::") + 1
-        return f"multiple :: in address (at {_quoted(text[at:])})"
-    return "address string too short"
-
-
-def _quoted(text: str) -> str:
-    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
-
-
 def _address(text: str) -> _Address:
     try:
         return ip_address(text)
     except ValueError as error:
-        raise EvaluationFailed(f"ParseAddr({_quoted(text)}): {_why_no_address(text)}") from error
+        raise EvaluationFailed(f"ParseAddr({quoted(text)}): {why_no_address(text)}") from error
 
 
 def _ip(text: str) -> IP:
@@ -125,14 +75,14 @@ def _cidr(text: str) -> CIDR:
     before, slash, after = text.rpartition("/")
     try:
         if not slash:
-            raise EvaluationFailed(_IN_CIDR + f"netip.ParsePrefix({_quoted(text)}): no '/'")
+            raise EvaluationFailed(_IN_CIDR + f"netip.ParsePrefix({quoted(text)}): no '/'")
         return _checked_cidr(text, before, after)
     except EvaluationFailed as failed:
         raise EvaluationFailed(_IN_CIDR + str(failed)) from failed
 
 
 def _checked_cidr(text: str, before: str, after: str) -> CIDR:
-    lead = f"{_IN_CIDR}netip.ParsePrefix({_quoted(text)}): "
+    lead = f"{_IN_CIDR}netip.ParsePrefix({quoted(text)}): "
     try:
         address = _address(before)
     except EvaluationFailed as failed:
@@ -140,7 +90,7 @@ def _checked_cidr(text: str, before: str, after: str) -> CIDR:
     if isinstance(address, IPv6Address) and address.scope_id:
         raise EvaluationFailed(lead + "IPv6 zones cannot be present in a prefix")
     if not _LENGTH.fullmatch(after):
-        raise EvaluationFailed(lead + f"bad bits after slash: {_quoted(after)}")
+        raise EvaluationFailed(lead + f"bad bits after slash: {quoted(after)}")
     if int(after) > address.max_prefixlen:
         raise EvaluationFailed(lead + "prefix length out of range")
     if isinstance(address, IPv6Address) and address.ipv4_mapped:
@@ -154,6 +104,12 @@ def _is_cidr(text: str) -> bool:
     except EvaluationFailed:
         return False
     return True
+
+
+def _contains_text(cidr: CIDR, text: str) -> bool:
+    if not _is_ip(text):
+        raise EvaluationFailed(NO_OVERLOAD)
+    return _contains_ip(cidr, _ip(text))
 
 
 def _contains_ip(cidr: CIDR, ip: IP) -> bool:
@@ -198,7 +154,7 @@ ADDRESSES: Table = {
     "cidr": [("(string) -> net.CIDR", _cidr)],
     "isCIDR": [("(string) -> bool", _is_cidr)],
     "containsIP": [
-        ("net.CIDR.(string) -> bool", lambda cidr, text: _contains_ip(cidr, _ip(text))),
+        ("net.CIDR.(string) -> bool", _contains_text),
         ("net.CIDR.(net.IP) -> bool", _contains_ip),
     ],
     "containsCIDR": [

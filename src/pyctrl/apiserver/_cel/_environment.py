@@ -19,7 +19,8 @@ from ._named_formats import NAMED_FORMATS
 from ._numbers import ARITHMETIC, ORDER
 from ._parser import parse
 from ._planner import Closure, Planner
-from ._quantities import QUANTITIES, SEMVERS
+from ._quantities import QUANTITIES
+from ._semvers import SEMVERS
 from ._signatures import Overload, overloads, read_type
 from ._strings import STRINGS
 from ._times import TIMES

@@ -10,7 +10,7 @@ from pyctrl.apiserver import _names as names
 from pyctrl.apiserver._formats import is_of_format
 
 from ._signatures import Table
-from ._urls import URLS
+from ._urls import why_no_url
 from ._values import NONE, Optional
 
 
@@ -32,6 +32,15 @@ def _value(complaints: Callable[[str], bool], words: str) -> names.Rule:
     return lambda text: [] if complaints(text) else [words]
 
 
+def _uri(text: str) -> list[str]:
+    why = why_no_url(text)
+    return [why] if why else []
+
+
+def _is_datetime(text: str) -> bool:
+    return " " not in text and is_of_format("date-time", text)
+
+
 _FORMATS = {
     each.name: each
     for each in (
@@ -43,11 +52,11 @@ _FORMATS = {
         NamedFormat("dns1123SubdomainPrefix", _prefix(names.subdomain)),
         NamedFormat("dns1035LabelPrefix", _prefix(names.label_1035)),
         NamedFormat("labelValue", names.label_value),
-        NamedFormat("uri", _value(URLS["isURL"][0][1], "invalid URI for request")),
+        NamedFormat("uri", _uri),
         NamedFormat("uuid", _value(lambda text: is_of_format("uuid", text), "does not match the UUID format")),
-        NamedFormat("byte", _value(lambda text: is_of_format("byte", text), "invalid base64")),
+        NamedFormat("byte", _value(lambda text: text != "" and is_of_format("byte", text), "invalid base64")),
         NamedFormat("date", _value(lambda text: is_of_format("date", text), "invalid date")),
-        NamedFormat("datetime", _value(lambda text: is_of_format("date-time", text), "invalid datetime")),
+        NamedFormat("datetime", _value(_is_datetime, "invalid datetime")),
     )
 }
 

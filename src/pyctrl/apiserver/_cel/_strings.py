@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
+from pyctrl.apiserver._patterns import go_pattern
 from pyctrl.apiserver._regexp import pattern_error
-from pyctrl.apiserver._schema import go_pattern
 
 from ._errors import EvaluationFailed
 from ._formatting import formatted

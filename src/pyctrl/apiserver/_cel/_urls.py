@@ -52,9 +52,8 @@ class URL:
 
 
 def _parse(text: str) -> URL:
-    why = _why_none(text)
-    if why:
-        raise EvaluationFailed(f"URL parse error during conversion from string: parse {quoted(text)}: {why}")
+    if why := why_no_url(text):
+        raise EvaluationFailed(f"URL parse error during conversion from string: {why}")
     scheme, rest = _scheme(text)
     rest, _, query = rest.partition("?")
     if scheme and not rest.startswith("/"):
@@ -72,6 +71,12 @@ def _scheme(text: str) -> tuple[str, str]:
     if found is not None and text[found.end() : found.end() + 1] == ":":
         return found[0], text[found.end() + 1 :]
     return "", text
+
+
+def why_no_url(text: str) -> str:
+    """Say, in Go's words, why a text is no URL; "" when it is one."""
+    why = _why_none(text)
+    return f"parse {quoted(text)}: {why}" if why else ""
 
 
 def _why_none(text: str) -> str:
