@@ -42,6 +42,7 @@ from ._forms import accepted_form, is_custom
 from ._health import NO_PAGE
 from ._impersonation import EXTRA, GROUP, REPEATED
 from ._openid import OpenId
+from ._pod_logs import PodLogs
 from ._request import MustWait, Query, Request, Target, parse_target, verb_of
 from ._resources import Registry, ResourceType
 from ._reviews import Reviews
@@ -110,6 +111,7 @@ class ApiServer:
         self._reads = Reads(backend)
         self._writes = Writes(backend)
         self._deletes = Deletes(backend, self._reads)
+        self._pod_logs = PodLogs(backend)
         self._scales = Scales(backend, self._writes)
         self._subresources = Subresources(backend, self._writes, self._deletes)
         self._token_requests = TokenRequests(backend, access.accounts)
@@ -302,6 +304,7 @@ class ApiServer:
             ("PUT", "finalize"): ("", self._subresources.finalize),
             ("POST", "binding"): ("", self._subresources.bind),
             ("POST", "eviction"): ("", self._subresources.evict),
+            ("GET", "log"): ("", self._pod_logs.get),
             ("POST", "token"): ("", self._token_requests.create),
         }
 

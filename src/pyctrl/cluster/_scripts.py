@@ -43,8 +43,6 @@ class Script:
     termination_message: str | None = None
     #: How long it takes to stop when it is asked to; longer than the grace period means that it is killed.
     stop_seconds: float | None = None
-    #: What ``kubectl logs`` shows.
-    logs: str | None = None
     #: When the node evicts the pod, counted from its start; said of the pod as a whole.
     evict_after_seconds: float | None = None
 
