@@ -24,7 +24,9 @@ def settled_metadata(metadata: JSON, *, is_namespaced: bool) -> Fields | None:
 
     That is at anything that reading it as Go does would change, that is not valid for sure, or that few objects have.
     """
-    if type(metadata) is not dict or "name" not in metadata or ("namespace" in metadata and not is_namespaced):
+    if type(metadata) is not dict or "name" not in metadata or "uid" in metadata:
+        return None  # one with a uid replaces another: there is more to look at
+    if "namespace" in metadata and not is_namespaced:
         return None
     if metadata.get("creationTimestamp", "") is None:
         del metadata["creationTimestamp"]  # which every client that is written in Go sends
