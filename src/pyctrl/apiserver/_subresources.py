@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from ._admission import CREATE, UPDATE, Attributes, Kind
 from ._answers import Answer, bad_request, conflict, method_not_allowed
 from ._backend import Backend, check_namespace_matches, check_place, metadata_of
 from ._bodies import decode_object
+from ._deletion import check_preconditions
+from ._eviction import mark_evicted, spare
 from ._forms import answer_value
 from ._identity import keep_life, timestamp
 from ._options import WriteOptions, delete_options, write_options
@@ -90,13 +93,34 @@ class Subresources:
         return answer_value(status, request.form, 201)
 
     async def evict(self, request: Request) -> Answer:
-        """POST an Eviction to a pod: it is deleted, with the options that the eviction brings."""
+        """POST an Eviction to a pod: it is deleted if its disruption budget can spare it.
+
+        The deletion has the options that the eviction brings.
+        """
         eviction = decode_object(request.body, request.headers, "Eviction")
-        eviction = await self._admitted(request, EVICTION, eviction, write_options(request.query, "CreateOptions"))
+        if (eviction.get("metadata") or {}).get("name") not in (None, "", request.target.name):
+            raise bad_request("name in URL does not match name in Eviction object")
+        creation = write_options(request.query, "CreateOptions")
+        eviction = await self._admitted(request, EVICTION, eviction, creation)
         options = delete_options(request.query, eviction.get("deleteOptions"))
-        await self._deletes.delete_object(request, options, admitted=True)
+        pod = self._backend.live(request).read(request.resource)
+        check_preconditions(self._backend.live(request), request.resource, options)
+        dry_run = creation.dry_run or options.dry_run
+        spare(self._backend, request, pod, dry_run=dry_run)
+        if not dry_run:
+            self._mark_evicted(request, creation)
+        await self._deletes.delete_object(
+            request, replace(options, dry_run=dry_run, resource_version=""), admitted=True
+        )
         status = {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success", "code": 201}
         return answer_value(status, request.form, 201)
+
+    def _mark_evicted(self, request: Request, options: WriteOptions) -> None:
+        stored = self._backend.live(request)
+        new, old = stored.read(request.resource), stored.read(request.resource)
+        if "deletionTimestamp" not in new["metadata"]:
+            mark_evicted(new)
+            self._writes.commit_own(request, stored, Change(new=new, old=old, options=options))
 
 
 def _scheduled(pod: dict[str, Any]) -> None:

@@ -19,8 +19,10 @@ from ._account_tokens import MakeToken, add_account_tokens
 from ._aggregation import add_clusterrole_aggregation
 from ._api_endpoints import add_api_endpoints
 from ._claims import add_claim_protection
+from ._cronjobs import add_cronjobs
 from ._daemonsets import add_daemonsets
 from ._deployments import add_deployments
+from ._disruptions import add_disruptions
 from ._endpoints import add_endpoints
 from ._ephemeral_claims import add_ephemeral_claims
 from ._furniture import NO_TLS
@@ -58,6 +60,8 @@ def add_controllers(manager: Manager, *, root_ca: str = NO_TLS, make_token: Make
     add_statefulsets(manager)
     add_daemonsets(manager)
     add_jobs(manager)
+    add_cronjobs(manager)
+    add_disruptions(manager)
     add_claim_protection(manager)
     add_volume_binding(manager)
     add_ephemeral_claims(manager)
