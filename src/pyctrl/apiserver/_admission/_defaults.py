@@ -15,6 +15,7 @@ from ._hooks import Hooks
 from ._lifecycle import NamespaceLifecycle
 from ._matching import Surroundings
 from ._policies import Policies
+from ._priority import Priority
 from ._versions import Versions
 
 if TYPE_CHECKING:
@@ -42,7 +43,11 @@ def default_admission(
     mutating = Hooks(storage.collection(_GROUP, "mutatingwebhookconfigurations"))
     validating = Hooks(storage.collection(_GROUP, "validatingwebhookconfigurations"))
     return Admission(
-        [NamespaceLifecycle(namespaces), ClaimResize(storage.collection("storage.k8s.io", "storageclasses"))],
+        [
+            NamespaceLifecycle(namespaces),
+            Priority(storage.collection("scheduling.k8s.io", "priorityclasses")),
+            ClaimResize(storage.collection("storage.k8s.io", "storageclasses")),
+        ],
         [
             MutatingWebhooks(mutating, sifter, asker, versions),
             Policies(storage, registry, surroundings, versions, authorizer),
