@@ -197,7 +197,8 @@ class CustomType:
         causes = validate_metadata_update(
             new["metadata"], old["metadata"], (Check.PLAIN_CHANGE,), is_namespaced=self.namespaced
         )
-        causes += self.validate(new, old)
+        found = self.validate(new, old)
+        causes += _of_status(found) if subresource == "status" else found
         self._refuse(new, [*causes, *self._broken_rules(new, old, causes)])
         warnings.extend(finalizer_warnings(new["metadata"], old["metadata"]))
 
@@ -273,6 +274,17 @@ def _deprecation(version: Mapping[str, JSON], group: str, kind: str) -> str:
     if not version.get("deprecated"):
         return ""
     return version.get("deprecationWarning") or f"{group}/{version['name']} {kind} is deprecated"
+
+
+def _of_status(causes: list[answers.Cause]) -> list[answers.Cause]:
+    """The status door looks at the status only, whose messages name places inside it."""
+    inside = (cause for cause in causes if cause.field.removeprefix(".").startswith("status"))
+    return [
+        cause._replace(
+            message=cause.message.replace(f"{cause.field} in body", f"{cause.field.removeprefix('status.')} in body")
+        )
+        for cause in inside
+    ]
 
 
 def _keep_all_but_status(new: dict[str, JSON], old: Mapping[str, JSON]) -> None:
