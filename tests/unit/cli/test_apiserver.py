@@ -177,7 +177,7 @@ def test_a_kubeconfig_of_somebody_else_is_left_alone(run: Run, tmp_path: Path) -
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("a: b: c", "m.yaml: yaml: line 1: mapping values are not allowed in this context"),
+        ("a: b: c", "m.yaml: yaml: mapping values are not allowed in this context"),
         ("a: 1\n", "m.yaml, document 1: the object has no apiVersion"),
         ("{apiVersion: v1, kind: ConfigMap}\n", "m.yaml, document 1: the ConfigMap has no metadata.name"),
         ("---\n- 1\n", "m.yaml, document 1: an object was expected, with apiVersion and kind; found list"),

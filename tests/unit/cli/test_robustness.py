@@ -16,6 +16,7 @@ from tests.unit.cli._command import Served, apiserver
 CONFIGMAPS = "/api/v1/namespaces/default/configmaps"
 MEGABYTE = 1 << 20
 SLACK = 40 * MEGABYTE  # what an allocator keeps
+PATIENCE = 50  # requests
 
 pytestmark = [pytest.mark.slow("starts a process and sends it a lot"), pytest.mark.timeout(120)]
 
@@ -79,13 +80,18 @@ def test_bodies_that_are_no_objects(served: Served, body: bytes, media: str, cod
     assert lives(served)
 
 
+def returns(served: Served, before: int) -> bool:
+    """Whether memory returns to what it was: at once, or while the server tidies up between a few requests."""
+    return any(lives(served) and memory(served) - before < SLACK for _ in range(PATIENCE))
+
+
 def test_a_hundred_megabytes(served: Served) -> None:
     """A body far beyond the limit is refused without being kept."""
     before = memory(served)
     for _ in range(3):
         assert send(served, bytes(100 * MEGABYTE)) == 413
     assert lives(served)
-    assert memory(served) - before < SLACK
+    assert returns(served, before)
 
 
 def test_half_a_body_from_many(served: Served) -> None:
@@ -96,7 +102,7 @@ def test_half_a_body_from_many(served: Served) -> None:
         with connect(served) as client:
             client.sendall(head + bytes(MEGABYTE))
     assert lives(served)
-    assert memory(served) - before < SLACK
+    assert returns(served, before)
 
 
 def test_a_thousand_connections(served: Served) -> None:
@@ -110,7 +116,7 @@ def test_a_thousand_connections(served: Served) -> None:
             assert all(client.recv(64).startswith(b"HTTP/1.1 200") for client in clients[::2])
             assert lives(served)
     assert lives(served)
-    assert memory(served) - before < SLACK
+    assert returns(served, before)
 
 
 def test_watchers_that_do_not_read(served: Served) -> None:
