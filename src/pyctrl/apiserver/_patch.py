@@ -23,8 +23,8 @@ from ._answers import (
 )
 from ._bodies import BODY_LIMIT, decode_json, duplicates_in
 from ._forms import is_custom
+from ._go_text import go_text
 from ._request import Request
-from ._scale_values import go_text
 from ._strategic import strategic_merge
 
 JSON_PATCH = "application/json-patch+json"

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ._answers import Cause, invalid_value
+from ._go_text import go_text
 from ._schema import JSON
 
 LARGEST = 2**31 - 1  # a number of replicas is an int32
@@ -39,19 +40,6 @@ def validate_scale(obj: Mapping[str, JSON], scale: Mapping[str, str]) -> Iterato
         found, problem = _find(obj, selector)
         if found is not _MISSING and (problem or not isinstance(found, str)):
             yield invalid_value(selector, "", problem or _accessor_error(selector, found, "string"))
-
-
-def go_text(value: JSON) -> str:
-    """Print a value as Go's `%v` does."""
-    if isinstance(value, dict):
-        return f"map[{' '.join(f'{name}:{go_text(each)}' for name, each in sorted(value.items()))}]"
-    if isinstance(value, list):
-        return f"[{' '.join(map(go_text, value))}]"
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if value is None:
-        return "<nil>"
-    return str(value)
 
 
 def _find(obj: Mapping[str, JSON], path: str) -> tuple[Any, str]:

@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 from . import _answers as answers
 from ._defaulting import copied
-from ._scale_values import go_text
+from ._go_text import go_text
 from ._schema import JSON, Node
 
 _PATCH, _RETAIN = "$patch", "$retainKeys"

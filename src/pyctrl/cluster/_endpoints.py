@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 from pyctrl.api import Key, LabelSelector, ObjectMeta, format_time, is_controlled_by, is_deleting
 from pyctrl.controller import Builder, Host, Observed, Reconciler, Request, Result, for_object
-from pyctrl.errors import AlreadyExists, Conflict, Forbidden, NotFound
+from pyctrl.errors import AlreadyExists, Conflict, NotFound
 from pyctrl.kinds.core.v1 import Endpoints, Node, Pod, Service
 from pyctrl.kinds.discovery.v1 import EndpointSlice
 
 from ._endpoint_pods import Backend, PodFacts, backends_of, facts_of, is_headless
 from ._endpoint_slices import HEADLESS, SlicePlan, plan_slices
 from ._endpoint_subsets import subsets_of
-from ._namespaces import is_namespace_going
+from ._namespaces import overtaken
 
 __all__ = ["add_endpoints"]
 
@@ -125,21 +127,17 @@ class EndpointKeeper(Reconciler[Service]):
         pods = self._services.pods_of(request.namespace, spec.selector)
         zones = {node: zone for node in {pod.node for pod in pods} if (zone := await self._zone(node))}
         triggered = self._triggers.time(request, service, pods)
-        try:
+        with overtaken(), suppress(AlreadyExists):
             await self._keep(service, backends_of(service, pods, zones), triggered)
-        except (NotFound, Conflict, AlreadyExists):
-            return None  # it has changed or gone: its next event tells
-        except Forbidden as error:
-            if not is_namespace_going(error):
-                raise
         return None
 
     async def _zone(self, node: str) -> str | None:
         found = await self.client.find(Node, Key("", node)) if node else None
         return found.metadata.labels.get(ZONE) if found is not None else None
 
+    @abstractmethod
     async def _keep(self, service: Service, backends: Sequence[Backend], triggered: str | None) -> None:
-        raise NotImplementedError
+        """Make what is written be what the backends are."""
 
     async def _removed(self, key: Key) -> None:
         """Clean up after a service that has gone."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import timedelta
 from typing import Any
 
@@ -14,7 +16,7 @@ from pyctrl.kinds.core.v1 import ConfigMap, Namespace, ServiceAccount
 
 from ._furniture import FURNITURE, furniture
 
-__all__ = ["NamespaceReconciler", "add_namespaces", "is_namespace_going"]
+__all__ = ["NamespaceReconciler", "add_namespaces", "is_namespace_going", "overtaken"]
 
 FINALIZER = "kubernetes"  # in spec.finalizers of every namespace, taken away through its `finalize` sub-resource
 RESPITE = timedelta(seconds=5)  # namespaceDeletionGracePeriod of kube-controller-manager: writes under way may end
@@ -40,6 +42,18 @@ def _namespace_of_default(obj: ServiceAccount | ConfigMap) -> list[Request]:
 def is_namespace_going(error: Forbidden) -> bool:
     """Say whether a write was refused because its namespace has been deleted; what is in there goes too."""
     return any(cause.reason == "NamespaceTerminating" for cause in error.causes)
+
+
+@contextmanager
+def overtaken() -> Iterator[None]:
+    """Overlook that what a block writes about has changed or gone, or goes with its namespace: the next event tells."""
+    try:
+        yield
+    except (NotFound, Conflict):
+        return
+    except Forbidden as error:
+        if not is_namespace_going(error):
+            raise
 
 
 def _too_early(namespace: Namespace) -> timedelta:

@@ -19,7 +19,7 @@ from pyctrl.errors import AlreadyExists, Conflict, NotFound
 from pyctrl.kinds.core.v1 import PersistentVolume, PersistentVolumeClaim
 from pyctrl.kinds.storage.v1 import StorageClass
 
-from ._recorder import Recorder
+from ._recorder import Recorder, reference_to
 from ._scripts import PREFIX
 from ._volume_binding import BIND_COMPLETED, PROVISIONED_BY, STORAGE_PROVISIONER
 from ._volume_matching import BETA_CLASS, class_of
@@ -189,19 +189,11 @@ class VolumeDeleter(Reconciler[PersistentVolume]):
 
 
 def _volume_for(claim: PersistentVolumeClaim, found: StorageClass) -> PersistentVolume:
-    meta, name = claim.metadata, f"pvc-{claim.metadata.uid}"
-    ref = {
-        "apiVersion": claim.api_version,
-        "kind": claim.kind,
-        "namespace": meta.namespace,
-        "name": meta.name,
-        "uid": meta.uid,
-        "resourceVersion": meta.resource_version,
-    }
+    name = f"pvc-{claim.metadata.uid}"
     spec = {
         "accessModes": claim.spec.access_modes,
         "capacity": {"storage": str(claim.spec.resources.requests["storage"])},
-        "claimRef": ref,
+        "claimRef": reference_to(claim),
         "csi": {"driver": PROVISIONER, "volumeHandle": name},
         "mountOptions": found.mount_options,
         "persistentVolumeReclaimPolicy": found.reclaim_policy or "Delete",

@@ -163,21 +163,26 @@ def _namespace(about: Object) -> str:
     return about.metadata.namespace or "default"
 
 
-def _event(about: Object, name: str, now: str, component: str, host: str) -> dict[str, Any]:
-    meta = about.metadata
-    involved = {
-        "kind": about.kind,
+def reference_to(obj: Object) -> dict[str, Any]:
+    """Return what an ObjectReference says of an object."""
+    meta = obj.metadata
+    reference = {
+        "kind": obj.kind,
         "namespace": meta.namespace,
         "name": meta.name,
         "uid": meta.uid,
-        "apiVersion": about.api_version,
+        "apiVersion": obj.api_version,
         "resourceVersion": meta.resource_version,
     }
+    return {key: value for key, value in reference.items() if value}
+
+
+def _event(about: Object, name: str, now: str, component: str, host: str) -> dict[str, Any]:
     return {
         "apiVersion": "v1",
         "kind": "Event",
         "metadata": {"name": name, "namespace": _namespace(about)},
-        "involvedObject": {key: value for key, value in involved.items() if value},
+        "involvedObject": reference_to(about),
         "source": {"component": component, "host": host} if host else {"component": component},
         "firstTimestamp": now,
         "lastTimestamp": now,

@@ -10,11 +10,10 @@ from pyctrl import _clock
 from pyctrl.api import Key, format_time, is_deleting
 from pyctrl.client import MergePatch, StrategicMergePatch, bind
 from pyctrl.controller import Builder, Controller, Host, Observed, Reconciler, Request, Result
-from pyctrl.errors import Conflict, Forbidden, NotFound
 from pyctrl.kinds.core.v1 import Node, PersistentVolume, PersistentVolumeClaim, Pod
 from pyctrl.kinds.storage.v1 import StorageClass
 
-from ._namespaces import is_namespace_going
+from ._namespaces import overtaken
 from ._node_matching import matches_selector
 from ._pod_glance import glance
 from ._pod_needs import placed
@@ -114,13 +113,8 @@ class Scheduler(Reconciler[Pod]):
         if early > 0:
             return Result.after(timedelta(seconds=early))
         self._waiting[request] = None
-        try:
+        with overtaken():
             await self._place(request, pod)
-        except (NotFound, Conflict):
-            return None  # it has changed or gone: its next event tells
-        except Forbidden as error:
-            if not is_namespace_going(error):
-                raise
         return None
 
     def _too_early(self, request: Request) -> float:

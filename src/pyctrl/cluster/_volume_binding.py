@@ -16,7 +16,7 @@ from pyctrl.errors import Conflict, NotFound
 from pyctrl.kinds.core.v1 import PersistentVolume, PersistentVolumeClaim
 from pyctrl.kinds.storage.v1 import StorageClass
 
-from ._recorder import Recorder
+from ._recorder import Recorder, reference_to
 from ._scheduler import SELECTED_NODE
 from ._volume_matching import best_volume, class_of, is_claimed_by, mismatch
 
@@ -176,19 +176,12 @@ class ClaimBinder(Reconciler[PersistentVolumeClaim]):
     async def _claim(
         self, volume: PersistentVolume, claim: PersistentVolumeClaim, *, by_controller: bool
     ) -> PersistentVolume:
-        meta = claim.metadata
-        ref = {
-            "apiVersion": claim.api_version,
-            "kind": claim.kind,
-            "namespace": meta.namespace,
-            "name": meta.name,
-            "uid": meta.uid,
-            "resourceVersion": meta.resource_version,
-        }
         metadata: dict[str, Any] = {"resourceVersion": volume.metadata.resource_version}
         if by_controller:
             metadata["annotations"] = {BOUND_BY_CONTROLLER: "yes"}
-        return await self.client.patch(volume, MergePatch({"metadata": metadata, "spec": {"claimRef": ref}}))
+        return await self.client.patch(
+            volume, MergePatch({"metadata": metadata, "spec": {"claimRef": reference_to(claim)}})
+        )
 
     async def _report_bound(self, claim: PersistentVolumeClaim, volume: PersistentVolume) -> None:
         """Say in the claim's status what it has got. What grows later is told by who makes it grow."""

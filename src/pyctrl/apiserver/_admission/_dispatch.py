@@ -53,8 +53,8 @@ class Sifter:
         return wanted if holds else None
 
 
-class MutatingWebhooks:
-    """The webhooks of MutatingWebhookConfigurations."""
+class _Webhooks:
+    """What both kinds have: the configured webhooks, and how to find, ask and show."""
 
     def __init__(self, hooks: Hooks, sifter: Sifter, asker: Asker, versions: Versions) -> None:
         self._hooks = hooks
@@ -66,6 +66,10 @@ class MutatingWebhooks:
     def is_idle(self) -> bool:
         """Whether there is no configuration."""
         return not self._hooks
+
+
+class MutatingWebhooks(_Webhooks):
+    """The webhooks of MutatingWebhookConfigurations."""
 
     async def mutate(self, attributes: Attributes) -> None:
         """Let each webhook that wants to change the object, in the order of their configurations' names."""
@@ -154,19 +158,8 @@ def _annotate(attributes: Attributes, what: str, place: str, hook: Hook, more: d
     attributes.annotate(f"{what}.webhook.admission.k8s.io/{place}", json.dumps(told, separators=(",", ":")))
 
 
-class ValidatingWebhooks:
+class ValidatingWebhooks(_Webhooks):
     """The webhooks of ValidatingWebhookConfigurations."""
-
-    def __init__(self, hooks: Hooks, sifter: Sifter, asker: Asker, versions: Versions) -> None:
-        self._hooks = hooks
-        self._sifter = sifter
-        self._asker = asker
-        self._versions = versions
-
-    @property
-    def is_idle(self) -> bool:
-        """Whether there is no configuration."""
-        return not self._hooks
 
     async def mutate(self, attributes: Attributes) -> None:
         """Nothing is changed here."""

@@ -73,24 +73,25 @@ def _added(step: Call) -> Expression | None:
 
 def _quantified(loop: Loop, predicate: _Closure, *, decisive: bool) -> _Closure:
     """`all` and `exists`: one turn that decides is enough, whatever is wrong with others."""
+    return lambda frame: decided((predicate for _ in loop.turns(frame)), frame, decisive=decisive)
 
-    def run(frame: list[Any]) -> bool:
-        error: EvaluationFailed | None = None
-        for _ in loop.turns(frame):
-            try:
-                value = predicate(frame)
-            except EvaluationFailed as failed:
-                error = error or failed
-                continue
-            if value is decisive:
-                return bool(value)
-            if type(value) is not bool:
-                error = error or EvaluationFailed(NO_OVERLOAD)
-        if error is not None:
-            raise error
-        return not decisive
 
-    return run
+def decided(closures: Iterable[_Closure], frame: list[Any], *, decisive: bool) -> bool:
+    """Evaluate until one gives the value that decides; what went wrong before counts only when none does."""
+    error: EvaluationFailed | None = None
+    for closure in closures:
+        try:
+            value = closure(frame)
+        except EvaluationFailed as failed:
+            error = error or failed
+            continue
+        if value is decisive:
+            return bool(value)
+        if type(value) is not bool:
+            error = error or EvaluationFailed(NO_OVERLOAD)
+    if error is not None:
+        raise error
+    return not decisive
 
 
 def _collected(loop: Loop, predicate: _Closure | None, transform: _Closure) -> Callable[[_Closure], _Closure]:

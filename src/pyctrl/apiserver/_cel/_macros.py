@@ -81,31 +81,25 @@ def _true(at: int) -> Constant:
 
 
 def _all(call: Call, target: Expression, first: str, second: str, issues: list[Issue]) -> Expression:
-    at = call.at
-    return Comprehension(
-        at=at,
-        range=target,
-        variable=first,
-        second=second,
-        accumulator=ACCUMULATOR,
-        initial=_true(at),
-        condition=_call(at, "@not_strictly_false", _accumulated(at)),
-        step=_call(at, "_&&_", _accumulated(at), call.arguments[2]),
-        result=_accumulated(at),
-    )
+    return _quantifier(call, target, (first, second), "_&&_", initial=True)
 
 
 def _exists(call: Call, target: Expression, first: str, second: str, issues: list[Issue]) -> Expression:
+    return _quantifier(call, target, (first, second), "_||_", initial=False)
+
+
+def _quantifier(call: Call, target: Expression, names: tuple[str, str], joined: str, *, initial: bool) -> Expression:
     at = call.at
+    open_still = _accumulated(at) if initial else _call(at, "!_", _accumulated(at))
     return Comprehension(
         at=at,
         range=target,
-        variable=first,
-        second=second,
+        variable=names[0],
+        second=names[1],
         accumulator=ACCUMULATOR,
-        initial=Constant(at=at, value=False),
-        condition=_call(at, "@not_strictly_false", _call(at, "!_", _accumulated(at))),
-        step=_call(at, "_||_", _accumulated(at), call.arguments[2]),
+        initial=Constant(at=at, value=initial),
+        condition=_call(at, "@not_strictly_false", open_still),
+        step=_call(at, joined, _accumulated(at), call.arguments[2]),
         result=_accumulated(at),
     )
 

@@ -23,7 +23,7 @@ from ._expressions import (
     MapLiteral,
     Select,
 )
-from ._loops import Loop, plan_loop
+from ._loops import Loop, decided, plan_loop
 from ._numbers import as_duration, as_timestamp
 from ._times import SECOND
 from ._values import NONE, Optional, TypeValue, equal
@@ -112,11 +112,11 @@ class Planner:
 
     def logical_and(self, call: Call) -> Closure:
         left, right = (self.plan(each) for each in call.arguments)
-        return lambda frame: _logical(frame, left, right, decisive=False)
+        return lambda frame: decided((left, right), frame, decisive=False)
 
     def logical_or(self, call: Call) -> Closure:
         left, right = (self.plan(each) for each in call.arguments)
-        return lambda frame: _logical(frame, left, right, decisive=True)
+        return lambda frame: decided((left, right), frame, decisive=True)
 
     def conditional(self, call: Call) -> Closure:
         condition, yes, no = (self.plan(each) for each in call.arguments)
@@ -317,24 +317,6 @@ def _find(value: Any, key: str) -> Optional:
     if isinstance(value, dict):
         return Optional(value[key]) if key in value else NONE
     raise EvaluationFailed(f"no such key: {key}")
-
-
-def _logical(frame: Frame, left: Closure, right: Closure, *, decisive: bool) -> bool:
-    """`&&` or `||`: one side that decides is enough, whatever is wrong with the other."""
-    error: EvaluationFailed | None = None
-    for side in (left, right):
-        try:
-            value = side(frame)
-        except EvaluationFailed as failed:
-            error = error or failed
-            continue
-        if value is decisive:
-            return bool(value)
-        if type(value) is not bool:
-            error = error or EvaluationFailed(NO_OVERLOAD)
-    if error is not None:
-        raise error
-    return not decisive
 
 
 def _applied(function: Callable[..., Any], closures: Sequence[Closure]) -> Closure:
