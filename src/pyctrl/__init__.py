@@ -51,8 +51,10 @@ if TYPE_CHECKING:
     from pyctrl.controller import Builder, Controller, Reconciler, Request, Result, for_owner, mapped
     from pyctrl.errors import ApiError, PyctrlError, TerminalError
     from pyctrl.manager import Manager
+    from pyctrl.rbac import EVENTS, allow
 
 __all__ = [
+    "EVENTS",
     "ApiError",
     "Builder",
     "CachedClient",
@@ -83,6 +85,7 @@ __all__ = [
     "Time",
     "Unstructured",
     "add_finalizer",
+    "allow",
     "configure_logging",
     "for_owner",
     "has_finalizer",
@@ -96,7 +99,7 @@ __all__ = [
 ]
 
 # Each imports those before it, so that looking for a name from the left imports nothing that it does not need.
-_ROOMS = ("_log", "errors", "api", "client", "cache", "controller", "manager")
+_ROOMS = ("_log", "errors", "api", "client", "cache", "controller", "manager", "rbac")
 _OTHER_ROOMS = ("kinds", "apiserver", "cluster", "testing")
 
 if not TYPE_CHECKING:  # type checkers would take it as a promise of any name

@@ -46,6 +46,8 @@
     │   ├── DuplicateName             two controllers of one manager have the same name
     │   ├── BuilderError              a controller is wired in a way that cannot work
     │   └── QueueClosed               a queue that has been closed gives out nothing more
+    ├── RbacError                     rights are declared in a way that cannot be
+    │   └── MissingRights             strict: the login may not do what the program needs
     ├── ManagerError
     │   └── GracePeriodExceeded       something did not stop in the time it was given
     └── CommandFailed                 a command of the command line cannot do what it was told to
@@ -89,6 +91,7 @@ __all__ = [
     "KindError",
     "ManagerError",
     "MethodNotAllowed",
+    "MissingRights",
     "NoConfiguration",
     "NotAcceptable",
     "NotCovered",
@@ -100,6 +103,7 @@ __all__ = [
     "PyctrlError",
     "QuantityError",
     "QueueClosed",
+    "RbacError",
     "RequestEntityTooLarge",
     "RequestTimeout",
     "SelectorError",
@@ -512,6 +516,14 @@ class BuilderError(ControllerError):
 
 class QueueClosed(ControllerError):
     """Raised to those who wait for a request when the queue has been closed."""
+
+
+class RbacError(PyctrlError):
+    """Raised when rights are declared in a way that cannot be."""
+
+
+class MissingRights(RbacError):
+    """Raised at start, where that is asked for, when the login may not do what the program needs; lists all of it."""
 
 
 class ManagerError(PyctrlError):

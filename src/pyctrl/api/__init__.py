@@ -13,6 +13,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from ._access import Access
+    from ._access_rule import AccessRule, missing_rules
     from ._conditions import find_condition, is_condition_true, remove_condition, set_condition
     from ._finalizers import add_finalizer, has_finalizer, is_deleting, remove_finalizer
     from ._meta import Condition, ListMeta, ObjectMeta, OwnerReference, Status, StatusCause, StatusDetails
@@ -36,6 +38,8 @@ if TYPE_CHECKING:
     from ._values import Format, Int32, Int64, IntOrString, MicroTime, Time, format_micro_time, format_time
 
 __all__ = [
+    "Access",
+    "AccessRule",
     "Condition",
     "CustomResource",
     "FieldRequirement",
@@ -85,6 +89,7 @@ __all__ = [
     "kind_of",
     "merge_patch_apply",
     "merge_patch_diff",
+    "missing_rules",
     "owner_reference",
     "remove_condition",
     "remove_finalizer",
@@ -96,7 +101,7 @@ __all__ = [
 
 # What needs least comes first, so that looking for a name from the left imports nothing that it does not need.
 _FILES = (
-    *("_names", "_selectors", "_patches", "_quantity"),
+    *("_names", "_access", "_access_rule", "_selectors", "_patches", "_quantity"),
     *("_values", "_model", "_meta", "_object", "_unstructured"),
     *("_conditions", "_finalizers", "_owners", "_scheme"),
 )

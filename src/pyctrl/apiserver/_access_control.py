@@ -7,7 +7,7 @@ from random import Random
 from typing import Literal, TypeAlias
 
 from ._authentication import AccountTokens, Authenticator, User
-from ._authorization import AlwaysAllow, Authorizer, Escalation, Rbac, access_of
+from ._authorization import AlwaysAllow, Authorizer, Escalation, Rbac, access_of, access_refused
 from ._exchange import Exchange
 from ._impersonation import Impersonation
 from ._storage import Storage
@@ -56,5 +56,5 @@ class AccessControl:
         is_allowed, exchange.reason = self.authorizer.decide(acting, access)
         exchange.decision = "allow" if is_allowed else "forbid"
         if not is_allowed:
-            raise access.forbidden(acting, exchange.reason)
+            raise access_refused(access, acting, exchange.reason)
         return acting

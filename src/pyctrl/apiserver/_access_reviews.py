@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from pyctrl.api import FieldSelector, LabelSelector
+from pyctrl.api import Access, FieldSelector, LabelSelector
 from pyctrl.errors import SelectorError
 
 from . import _names as names
 from ._answers import Cause, bad_request, field_forbidden, invalid, invalid_value, required
 from ._authentication import User
-from ._authorization import Access, Authorizer, aggregated
+from ._authorization import Authorizer, aggregated
 
 GROUP = "authorization.k8s.io"
 LOCAL, SELF = "localsubjectaccessreviews", "selfsubjectaccessreviews"
@@ -51,8 +51,8 @@ class AccessReviews:
             raise bad_request("no namespace on request")
         rules, absent = self._authorizer.rules(user, namespace)
         status: dict[str, Any] = {
-            "resourceRules": [rule.shown() for rule in rules if rule.resources],
-            "nonResourceRules": [rule.shown() for rule in rules if rule.paths],
+            "resourceRules": [rule.to_wire() for rule in rules if rule.resources],
+            "nonResourceRules": [rule.to_wire() for rule in rules if rule.paths],
             "incomplete": False,
         }
         if absent:

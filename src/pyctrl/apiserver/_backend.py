@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from pyctrl.api import Access
+
 from ._admission import Admission
 from ._answers import Refused, Unfit, bad_request, invalid, invalid_value, not_found
-from ._authorization import Access
+from ._authorization import access_refused
 from ._bodies import unrecognized
 from ._conversion_webhooks import ConversionWebhooks, StoredForm
 from ._forms import is_custom, typed_first
@@ -96,7 +98,7 @@ class Backend:
         create = Access("create", target.group, target.resource, namespace=target.namespace, name=target.name)
         is_allowed, reason = self.authorizer.decide(user, create)
         if not is_allowed:
-            raise create.forbidden(user, reason)
+            raise access_refused(create, user, reason)
 
 
 def check_typed(obj: dict[str, Any], resource: ResourceType, body: bytes) -> None:

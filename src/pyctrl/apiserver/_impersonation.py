@@ -13,6 +13,8 @@ from dataclasses import replace
 from enum import Enum
 from urllib.parse import unquote
 
+from pyctrl.api import Access
+
 from . import _names as names
 from ._answers import Refused, bad_request, quoted
 from ._authentication import (
@@ -26,7 +28,7 @@ from ._authentication import (
     account_groups,
     account_of,
 )
-from ._authorization import Access, Authorizer
+from ._authorization import Authorizer, access_refused
 
 USER, GROUP, UID = "impersonate-user", "impersonate-group", "impersonate-uid"
 EXTRA = "impersonate-extra-"
@@ -104,16 +106,16 @@ class Impersonation:
         group = Access(mode.verb, mode.group, "groups")
         if mode is not Mode.LEGACY:
             if "" in groups:
-                raise group.forbidden(user, "impersonating the empty string group is not allowed")
+                raise access_refused(group, user, "impersonating the empty string group is not allowed")
             if ADMINISTRATORS in groups:
                 why = f"impersonating the {ADMINISTRATORS} group is not allowed"
-                raise group._replace(name=ADMINISTRATORS).forbidden(user, why)
+                raise access_refused(group._replace(name=ADMINISTRATORS), user, why)
         self._require_each(mode, user, [group._replace(name=name) for name in groups], group._replace(name="*"))
 
     def _check_extra(self, mode: Mode, user: User, extra: Mapping[str, tuple[str, ...]]) -> None:
         value = Access(mode.verb, _AUTHENTICATION, "userextras")
         if mode is not Mode.LEGACY and (why := _unfit(extra)):
-            raise value.forbidden(user, why)
+            raise access_refused(value, user, why)
         wanted = [value._replace(subresource=key, name=name) for key, values in extra.items() for name in values]
         self._require_each(mode, user, wanted, value._replace(subresource="*", name="*"))
 
@@ -127,7 +129,7 @@ class Impersonation:
     def _require(self, user: User, access: Access) -> None:
         decision = self._authorizer.decide(user, access)
         if not decision.is_allowed:
-            raise access.forbidden(user, decision.reason)
+            raise access_refused(access, user, decision.reason)
 
 
 def _wanted(headers: Mapping[str, str]) -> User | None:

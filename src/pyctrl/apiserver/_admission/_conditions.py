@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from pyctrl.api import Access as RequestAccess
 from pyctrl.apiserver._authentication import AUTHENTICATED, User, account_groups
-from pyctrl.apiserver._authorization import Access as RequestAccess
 from pyctrl.apiserver._authorization import Authorizer as RequestAuthorizer
 from pyctrl.apiserver._cel import Access, Authorizer, Decision, EvaluationFailed, Program, ResourceCheck
 from pyctrl.apiserver._match_conditions import compiled_condition

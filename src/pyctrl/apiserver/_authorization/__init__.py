@@ -5,21 +5,19 @@ tests that do not care. `Escalation` keeps everybody from granting what they do 
 roles and bindings that a cluster has from the start.
 """
 
-from ._access import Access, access_of
+from ._access import access_of, access_refused
 from ._escalation import Escalation
 from ._policy import store_policy
 from ._rbac import AlwaysAllow, Authorizer, Decision, Rbac, aggregated
-from ._rule import Rule
 
 __all__ = [
-    "Access",
     "AlwaysAllow",
     "Authorizer",
     "Decision",
     "Escalation",
     "Rbac",
-    "Rule",
     "access_of",
+    "access_refused",
     "aggregated",
     "store_policy",
 ]

@@ -1,9 +1,10 @@
-"""What somebody wants to do: a verb on a resource, or on a path that is none."""
+"""What a request wants to do, and how it is refused."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
+from pyctrl.api import Access
 from pyctrl.apiserver._answers import Refused, forbidden, quoted, refused
 from pyctrl.apiserver._names import path_segment
 from pyctrl.apiserver._request import guarded_target, verb_of
@@ -16,32 +17,15 @@ _NAME = "metadata.name="
 _ESCAPED = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;"})
 
 
-class Access(NamedTuple):
-    """One thing to be allowed or not, as RBAC and access reviews see it. A path has nothing but its verb."""
-
-    verb: str
-    group: str = ""
-    resource: str = ""
-    subresource: str = ""
-    namespace: str = ""
-    name: str = ""
-    path: str = ""
-    is_resource: bool = True
-
-    @property
-    def shown_resource(self) -> str:
-        """The resource as rules name it: `pods`, `pods/log`."""
-        return f"{self.resource}/{self.subresource}" if self.subresource else self.resource
-
-    def forbidden(self, user: User, reason: str) -> Refused:
-        """Refuse it: 403, in kube-apiserver's words."""
-        if not self.is_resource:
-            message = f"forbidden: User {_quoted(user.name)} cannot {self.verb} path {_quoted(self.path)}"
-            return refused(403, "Forbidden", f"{message}: {reason}" if reason else message, {})
-        where = f"in the namespace {_quoted(self.namespace)}" if self.namespace else "at the cluster scope"
-        what = f"cannot {self.verb} resource {_quoted(self.shown_resource)} in API group {_quoted(self.group)} {where}"
-        why = f"User {_quoted(user.name)} {what}"
-        return forbidden(self.resource, self.name, f"{why}: {reason}" if reason else why, self.group)
+def access_refused(access: Access, user: User, reason: str) -> Refused:
+    """Refuse an access: 403, in kube-apiserver's words."""
+    if not access.is_resource:
+        message = f"forbidden: User {_quoted(user.name)} cannot {access.verb} path {_quoted(access.path)}"
+        return refused(403, "Forbidden", f"{message}: {reason}" if reason else message, {})
+    where = f"in the namespace {_quoted(access.namespace)}" if access.namespace else "at the cluster scope"
+    resource, group = _quoted(access.shown_resource), _quoted(access.group)
+    why = f"User {_quoted(user.name)} cannot {access.verb} resource {resource} in API group {group} {where}"
+    return forbidden(access.resource, access.name, f"{why}: {reason}" if reason else why, access.group)
 
 
 def access_of(exchange: Exchange) -> Access:

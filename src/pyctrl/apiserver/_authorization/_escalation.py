@@ -8,13 +8,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from pyctrl.api import Access, AccessRule, missing_rules
 from pyctrl.apiserver._answers import Refused, forbidden, not_found, qualified, quoted, unclassified
 from pyctrl.apiserver._authentication import User
 from pyctrl.apiserver._request import Request
 
-from ._access import Access
-from ._rbac import GROUP, Rbac, RoleReference, aggregated
-from ._rule import EVERYTHING, Rule, missing
+from ._rbac import EVERYTHING, GROUP, Rbac, RoleReference, aggregated
 
 _COLLECTED = ("finalizers", "ownerReferences", "managedFields", "resourceVersion")
 _AGGREGATION = "must have cluster-admin privileges to use the aggregationRule"
@@ -42,10 +41,10 @@ class Escalation:
         escalate = Access("escalate", GROUP, target.resource, namespace=target.namespace, name=target.name)
         if self._rbac.decide(request.user, escalate).is_allowed:
             return
-        self._check_rules(request, name, [Rule.read(rule) for rule in new.get("rules") or ()])
+        self._check_rules(request, name, [AccessRule.read(rule) for rule in new.get("rules") or ()])
         if new.get("aggregationRule") or (old or {}).get("aggregationRule"):
             held, _ = self._rbac.rules(request.user, target.namespace)
-            if missing(held, EVERYTHING):
+            if missing_rules(held, EVERYTHING):
                 raise forbidden(target.resource, name, _AGGREGATION, GROUP)
 
     def _may_bind(self, user: User, reference: Mapping[str, Any], namespace: str) -> bool:
@@ -53,7 +52,7 @@ class Escalation:
         bind = Access("bind", GROUP, plural, namespace=namespace, name=str(reference.get("name", "")))
         return self._rbac.decide(user, bind).is_allowed
 
-    def _bound(self, request: Request, reference: Mapping[str, Any]) -> list[Rule]:
+    def _bound(self, request: Request, reference: Mapping[str, Any]) -> list[AccessRule]:
         kind, name = reference.get("kind", ""), reference.get("name", "")
         if kind not in ("Role", "ClusterRole"):
             raise unclassified(f"unsupported role reference kind: {quoted(kind)}")
@@ -62,23 +61,36 @@ class Escalation:
             raise not_found(request.target.resource, name, GROUP)
         return rules
 
-    def _check_rules(self, request: Request, name: str, wanted: Iterable[Rule]) -> None:
+    def _check_rules(self, request: Request, name: str, wanted: Iterable[AccessRule]) -> None:
         held, absent = self._rbac.rules(request.user, request.target.namespace)
-        lacking = missing(held, wanted)
+        lacking = missing_rules(held, wanted)
         if lacking:
             raise _refusal(request, name, lacking, absent)
 
 
-def _refusal(request: Request, name: str, lacking: Iterable[Rule], absent: Iterable[RoleReference]) -> Refused:
+def _refusal(request: Request, name: str, lacking: Iterable[AccessRule], absent: Iterable[RoleReference]) -> Refused:
     user, resource = request.user, request.target.resource
     groups = " ".join(map(quoted, user.groups))
     why = (
         f"user {quoted(user.name)} (groups=[{groups}]) is attempting to grant RBAC permissions not currently held:\n"
-        + "\n".join(map(str, lacking))
+        + "\n".join(sorted(map(_shown, lacking)))
     )
     # A missing role is called by the resource of the request, as kube-apiserver does here.
     errors = [f"{qualified(resource, GROUP)} {quoted(each.name)} not found" for each in absent]
     return forbidden(resource, name, f"{why}; resolution errors: [{aggregated(errors)}]" if errors else why, GROUP)
+
+
+def _shown(rule: AccessRule) -> str:
+    """Print a rule as kube-apiserver's refusals do."""
+    named = (
+        ("APIGroups", rule.groups),
+        ("Resources", rule.resources),
+        ("NonResourceURLs", rule.paths),
+        ("ResourceNames", rule.names),
+        ("Verbs", rule.verbs),
+    )
+    parts = (f"{name}:[{' '.join(map(quoted, values))}]" for name, values in named if values)
+    return f"{{{', '.join(parts)}}}"
 
 
 def _is_for_collector(new: Mapping[str, Any], old: Mapping[str, Any]) -> bool:

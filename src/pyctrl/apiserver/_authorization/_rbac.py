@@ -9,15 +9,19 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple, Protocol
 
+from pyctrl.api import Access, AccessRule
 from pyctrl.apiserver._answers import quoted
 from pyctrl.apiserver._authentication import User, account_of
 from pyctrl.apiserver._storage import Collection, Event, Storage, Stored
 
-from ._access import Access
-from ._rule import EVERYTHING, Rule
-
 GROUP = "rbac.authorization.k8s.io"
 KEPT_DECISIONS = 10_000
+
+#: What cluster-admin has.
+EVERYTHING = (
+    AccessRule(verbs=("*",), groups=("*",), resources=("*",)),
+    AccessRule(verbs=("*",), paths=("*",)),
+)
 
 Subject = tuple[str, str, str]  # kind, namespace (of a service account), name
 
@@ -44,7 +48,7 @@ class Authorizer(Protocol):
 
     def decide(self, user: User, access: Access) -> Decision: ...
 
-    def rules(self, user: User, namespace: str) -> tuple[list[Rule], list[RoleReference]]:
+    def rules(self, user: User, namespace: str) -> tuple[list[AccessRule], list[RoleReference]]:
         """Give the rules that a user has in a namespace ("": in all), and the roles that are bound and not there."""
         ...
 
@@ -55,7 +59,7 @@ class AlwaysAllow:
     def decide(self, user: User, access: Access) -> Decision:
         return _ALLOWED
 
-    def rules(self, user: User, namespace: str) -> tuple[list[Rule], list[RoleReference]]:
+    def rules(self, user: User, namespace: str) -> tuple[list[AccessRule], list[RoleReference]]:
         return list(EVERYTHING), []
 
 
@@ -64,7 +68,7 @@ class Rbac:
 
     def __init__(self, storage: Storage) -> None:
         self._roles = {kind: storage.collection(GROUP, plural) for kind, plural in _ROLES.items()}
-        self._read: dict[tuple[str, str], tuple[Stored, list[Rule]]] = {}
+        self._read: dict[tuple[str, str], tuple[Stored, list[AccessRule]]] = {}
         self._bindings: dict[Subject, dict[_Place, _Binding]] = {}
         self._decided: dict[tuple[User, Access], Decision] = {}
         for plural in ("clusterrolebindings", "rolebindings"):
@@ -83,9 +87,9 @@ class Rbac:
             decision = self._decided[user, access] = self._decide(user, access)
         return decision
 
-    def rules(self, user: User, namespace: str) -> tuple[list[Rule], list[RoleReference]]:
+    def rules(self, user: User, namespace: str) -> tuple[list[AccessRule], list[RoleReference]]:
         """Give the rules that are bound to a user in a namespace, and the roles that are bound and not there."""
-        rules: list[Rule] = []
+        rules: list[AccessRule] = []
         absent: dict[RoleReference, None] = {}
         for binding, _ in self._of(user, namespace):
             found = self._role_of(binding)
@@ -95,18 +99,18 @@ class Rbac:
                 rules += found
         return rules, list(absent)
 
-    def role(self, kind: str, namespace: str, name: str) -> list[Rule] | None:
+    def role(self, kind: str, namespace: str, name: str) -> list[AccessRule] | None:
         """Give the rules of a role, None when it is not there."""
         stored = self._roles[kind].find("" if kind == "ClusterRole" else namespace, name)
         if stored is None:
             return None
         known = self._read.get((kind, stored.key))
         if known is None or known[0] is not stored:
-            rules = [Rule.read(rule) for rule in stored.decode().get("rules") or ()]
+            rules = [AccessRule.read(rule) for rule in stored.decode().get("rules") or ()]
             known = self._read[kind, stored.key] = stored, rules
         return known[1]
 
-    def _role_of(self, binding: _Binding) -> list[Rule] | None:
+    def _role_of(self, binding: _Binding) -> list[AccessRule] | None:
         return self.role(binding.role.kind, binding.place.namespace, binding.role.name)
 
     def _decide(self, user: User, access: Access) -> Decision:

@@ -1,0 +1,36 @@
+"""The rights of a program as data: what it declares, and the roles and commands that follow.
+
+A reconciler declares a `Permission` for everything that it does beyond what the builder derives, and `allow` makes one
+from a kind and verbs: ``allow(PersistentVolumeClaim, "create", "patch")``. `grants` resolves the permissions of a
+program to namespaces, `manifests` writes them down as roles and bindings, and `remedy` says how to grant what is
+missing. The rules themselves are `pyctrl.api.AccessRule`, and what they allow is a `pyctrl.api.Access`.
+
+Nothing here asks a server: the manager reviews its rights at start, and `pyctrl.testing` records what was asked for.
+"""
+
+from __future__ import annotations
+
+from pyctrl.rbac._grants import Grants, grants
+from pyctrl.rbac._manifests import manifests, to_yaml
+from pyctrl.rbac._normal import normalise
+from pyctrl.rbac._permission import EVENTS, LEADER_ELECTION, Permission, Place, Verb, allow
+from pyctrl.rbac._remedy import Remedy, remedy
+from pyctrl.rbac._resource import Resource, resource_of
+
+__all__ = [
+    "EVENTS",
+    "LEADER_ELECTION",
+    "Grants",
+    "Permission",
+    "Place",
+    "Remedy",
+    "Resource",
+    "Verb",
+    "allow",
+    "grants",
+    "manifests",
+    "normalise",
+    "remedy",
+    "resource_of",
+    "to_yaml",
+]

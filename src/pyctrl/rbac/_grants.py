@@ -1,0 +1,65 @@
+"""The permissions of a program, resolved: which rules have to hold in which namespace."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+
+from pyctrl.api import Access, AccessRule, missing_rules
+from pyctrl.rbac._normal import normalise
+from pyctrl.rbac._permission import Permission, Place
+
+__all__ = ["CLUSTER", "Grants", "grants"]
+
+CLUSTER = ""  # the "namespace" of what holds in all of them
+
+
+@dataclass(frozen=True, slots=True)
+class Grants:
+    """Rules by namespace, normalised; under ``""`` are those of the whole cluster, which hold in every namespace."""
+
+    rules: Mapping[str, tuple[AccessRule, ...]]
+
+    def accesses(self) -> list[Access]:
+        """Return everything that is granted, one verb on one resource at a time, sorted."""
+        found = [
+            access for namespace, rules in self.rules.items() for rule in rules for access in rule.accesses(namespace)
+        ]
+        return sorted(found)
+
+    def allow(self, access: Access) -> bool:
+        """Tell whether somebody who holds exactly these may do it."""
+        places = {CLUSTER, access.namespace}
+        return any(rule.allows(access) for place in places for rule in self.rules.get(place, ()))
+
+
+def grants(permissions: Iterable[Permission], *, namespaces: Collection[str] | None, own_namespace: str) -> Grants:
+    """Resolve permissions to namespaces.
+
+    Args:
+        permissions: in any order, with repetitions.
+        namespaces: those that the manager watches; None is all of them.
+        own_namespace: the one that the operator runs in, where its Lease is.
+    """
+    found: dict[str, list[AccessRule]] = {}
+    for permission in permissions:
+        for namespace in _places(permission.where, namespaces, own_namespace):
+            found.setdefault(namespace, []).append(permission.rule)
+    everywhere = normalise(found.pop(CLUSTER, ()))
+    resolved = {CLUSTER: everywhere} if everywhere else {}
+    for namespace, rules in sorted(found.items()):
+        if more := normalise(missing_rules(everywhere, rules)):
+            resolved[namespace] = more
+    return Grants(resolved)
+
+
+def _places(where: Place | frozenset[str], namespaces: Collection[str] | None, own_namespace: str) -> Collection[str]:
+    match where:
+        case Place.CLUSTER:
+            return (CLUSTER,)
+        case Place.OWN:
+            return (own_namespace,)
+        case Place.WATCHED:
+            return (CLUSTER,) if namespaces is None else namespaces
+        case _:
+            return where

@@ -1,0 +1,95 @@
+"""What a program declares that it does: a rule, and where it is needed."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
+from enum import Enum
+from typing import Literal, TypeAlias, get_args
+
+from pyctrl.api import AccessRule, GroupVersionKind, KindLike, KubernetesObject
+from pyctrl.errors import RbacError
+from pyctrl.rbac._resource import resource_of
+
+__all__ = ["EVENTS", "LEADER_ELECTION", "Permission", "Place", "Verb", "allow"]
+
+Verb: TypeAlias = Literal[
+    "get", "list", "watch", "create", "update", "patch", "delete", "deletecollection", "use", "bind", "escalate",
+    "impersonate", "approve", "sign", "*"
+]  # fmt: skip
+
+
+class Place(Enum):
+    """Where a permission is needed, when that is not in namespaces that are named."""
+
+    #: Wherever the manager watches: in its namespaces, or everywhere if it is not restricted to some.
+    WATCHED = "wherever the manager watches"
+    #: In the namespace that the operator runs in.
+    OWN = "in the operator's own namespace"
+    #: In all namespaces, or of a kind that is in none: takes a ClusterRole.
+    CLUSTER = "in the whole cluster"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Permission:
+    """A rule, and where it is needed; `allow` makes the usual ones."""
+
+    rule: AccessRule
+    where: Place | frozenset[str] = Place.WATCHED
+
+
+def allow(
+    what: KindLike | str,
+    *verbs: Verb,
+    subresource: str = "",
+    names: Iterable[str] = (),
+    where: Place | Collection[str] | None = None,
+) -> Permission:
+    """Declare that a program does something: ``allow(PersistentVolumeClaim, "create", "patch")``.
+
+    Args:
+        what: a kind; or a path that is no resource, such as ``"/metrics"``.
+        verbs: what is done with it. Reading from the cache needs nothing more than what the builder derives.
+        subresource: such as ``"status"``, instead of the object itself.
+        names: only objects of these names. A right to create, list, watch or delete collections knows no names, but a
+            list that is restricted to ``metadata.name=NAME`` counts as one of that name.
+        where: by default wherever the manager watches; kinds without a namespace are always in the whole cluster.
+
+    Raises:
+        RbacError: there is no verb, or no such one; or it is neither a kind nor a path.
+    """
+    _check(what, verbs)
+    if isinstance(what, str):
+        return Permission(rule=AccessRule(verbs=verbs, paths=(what,)), where=Place.CLUSTER)
+    group, plural, is_namespaced = resource_of(what)
+    resource = f"{plural}/{subresource}" if subresource else plural
+    rule = AccessRule(verbs=verbs, groups=(group,), resources=(resource,), names=tuple(names))
+    return Permission(rule=rule, where=Place.CLUSTER if is_namespaced is False else _where(where))
+
+
+def _where(where: Place | Collection[str] | None) -> Place | frozenset[str]:
+    if where is None or isinstance(where, Place):
+        return where or Place.WATCHED
+    return frozenset([where] if isinstance(where, str) else where)
+
+
+def _check(what: KindLike | str, verbs: tuple[str, ...]) -> None:
+    if unknown := sorted(set(verbs) - set(get_args(Verb))):
+        raise RbacError(f"allow() takes verbs such as 'create' and 'patch', got {', '.join(map(repr, unknown))}")
+    if not verbs:
+        raise RbacError(f"allow() takes at least one verb: what is done with {what!r}?")
+    is_kind = isinstance(what, GroupVersionKind) or (isinstance(what, type) and issubclass(what, KubernetesObject))
+    if not is_kind and not (isinstance(what, str) and what.startswith("/")):
+        raise RbacError(f"allow() takes a kind, or a path such as '/metrics'; got {what!r}")
+
+
+#: What a reconciler needs to tell of what it did: ``self.recorder`` writes Events.
+EVENTS: Permission = Permission(
+    rule=AccessRule(verbs=("create", "patch"), groups=("events.k8s.io",), resources=("events",)),
+)
+
+#: What electing a leader needs: a Lease in the operator's own namespace.
+LEADER_ELECTION: Permission = Permission(
+    rule=AccessRule(verbs=("create", "get", "update"), groups=("coordination.k8s.io",), resources=("leases",)),
+    where=Place.OWN,
+)
