@@ -5,6 +5,7 @@
 those.
 """
 
+from ._admission import AdmissionPlugin
 from ._answers import Answer
 from ._audit import AuditLevel, AuditLog
 from ._authentication import Peer, User, read_token_file
@@ -23,6 +24,7 @@ from ._webhooks import (
 )
 
 __all__ = [
+    "AdmissionPlugin",
     "Answer",
     "ApiServer",
     "AuditLevel",

@@ -8,7 +8,7 @@ version, and webhooks (`_admission`) take time; everything else is answered in t
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Coroutine, Mapping, Sequence
+from collections.abc import Callable, Collection, Coroutine, Mapping, Sequence
 from random import Random
 from typing import Any
 
@@ -17,7 +17,7 @@ import msgspec
 from pyctrl._clock import now
 
 from ._access_control import AccessControl, AuthorizationMode
-from ._admission import default_admission
+from ._admission import AdmissionPlugin, default_admission
 from ._answers import (
     Answer,
     Refused,
@@ -80,6 +80,11 @@ class ApiServer:
             in virtual time. Without, they are called over HTTPS.
         resolve_service: Says where a service is that a webhook names, for calls over HTTPS; by default its first ready
             endpoint.
+        enable_admission_plugins: Plugins of admission that are off by default, by kube-apiserver's names;
+            `"OwnerReferencesPermissionEnforcement"` is the one there is.
+
+    Raises:
+        ValueError: There is no such admission plugin.
     """
 
     def __init__(
@@ -93,6 +98,7 @@ class ApiServer:
         webhooks: WebhookCaller | None = None,
         resolve_service: ServiceResolver | None = None,
         authorization: AuthorizationMode | None = None,
+        enable_admission_plugins: Collection[AdmissionPlugin] = (),
     ) -> None:
         self.storage: Storage = Storage(history=history)
         self.registry: Registry = registry or Registry()
@@ -101,7 +107,9 @@ class ApiServer:
         client = WebhookClient(webhooks or HttpsCaller(resolve_service or Services(self.storage)))
         self._access = access = AccessControl(self.storage, random, tokens=tokens, authorization=authorization)
         self._conversions = conversions = ConversionWebhooks(client, self.registry.components, random)
-        admission = default_admission(self.storage, self.registry, random, client, conversions, access.authorizer)
+        admission = default_admission(
+            self.storage, self.registry, random, client, conversions, access.authorizer, enable_admission_plugins
+        )
         #: Whether roles and bindings decide who may do what.
         self.has_rbac: bool = access.escalation is not None
         who = access.authorizer, access.escalation

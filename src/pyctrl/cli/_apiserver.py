@@ -51,6 +51,10 @@ def apiserver(
     token_auth_file: Annotated[Path | None, Parameter(group=USERS, metavar="FILE")] = None,
     client_ca_file: Annotated[Path | None, Parameter(group=USERS, metavar="FILE")] = None,
     authorization_mode: Annotated[Literal["RBAC", "AlwaysAllow"] | None, Parameter(group=USERS)] = None,
+    enable_admission_plugins: Annotated[
+        tuple[Literal["OwnerReferencesPermissionEnforcement"], ...],
+        Parameter(group=USERS, metavar="NAME", negative="", show_default=False),
+    ] = (),
     load: Annotated[
         tuple[Path, ...], Parameter(group=CONTENT, metavar="FILE|DIR", negative="", show_default=False)
     ] = (),
@@ -87,6 +91,8 @@ def apiserver(
     authorization_mode
         RBAC asks the roles and bindings, which begin as those of every cluster; AlwaysAllow lets everybody do
         everything. By default RBAC with --token-auth-file, AlwaysAllow without.
+    enable_admission_plugins
+        Have an admission plugin check writes that is off by default, as in kube-apiserver. May be repeated.
     load
         Apply the objects of a YAML or JSON file, or of those in a directory, before it is ready: definitions first,
         then namespaces, then the others. May be repeated.
@@ -115,6 +121,7 @@ def apiserver(
         token_auth_file=token_auth_file,
         client_ca_file=client_ca_file,
         authorization_mode=authorization_mode,
+        enable_admission_plugins=enable_admission_plugins,
         load=load,
         controllers=controllers,
         kubelet=kubelet,

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from pyctrl._log import configure_logging
-from pyctrl.apiserver import ApiServer, AuditLevel, AuditLog, Authority, User, read_token_file, serve
+from pyctrl.apiserver import AdmissionPlugin, ApiServer, AuditLevel, AuditLog, Authority, User, read_token_file, serve
 from pyctrl.errors import CommandFailed
 
 from ._kubeconfig_file import check_kubeconfig, write_kubeconfig
@@ -41,6 +41,7 @@ class Serving:
     token_auth_file: Path | None
     client_ca_file: Path | None
     authorization_mode: Literal["RBAC", "AlwaysAllow"] | None
+    enable_admission_plugins: tuple[AdmissionPlugin, ...]
     load: tuple[Path, ...]
     controllers: bool
     kubelet: bool
@@ -66,7 +67,12 @@ class Serving:
         tokens, authority = self._tokens(), self._authority()
         async with AsyncExitStack() as stack:
             audit = self._audit_log(stack) if self.audit is not None else None
-            server = ApiServer(tokens=tokens, authorization=self.authorization_mode, audit=audit)
+            server = ApiServer(
+                tokens=tokens,
+                authorization=self.authorization_mode,
+                audit=audit,
+                enable_admission_plugins=self.enable_admission_plugins,
+            )
             url = await self._listen(stack, server, authority)
             if self.load:
                 from ._loading import load  # here and below: what is not needed to serve takes longer than all that is

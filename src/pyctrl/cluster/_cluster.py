@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Collection, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from random import Random
 from types import TracebackType
 from typing import Literal, Self
 
 from pyctrl.api import Key
-from pyctrl.apiserver import ApiServer, Authority, User, serve
+from pyctrl.apiserver import AdmissionPlugin, ApiServer, Authority, User, serve
 from pyctrl.client import Client, Config, ServerWarning, wait_for
 from pyctrl.kinds.core.v1 import Node, ServiceAccount
 from pyctrl.kinds.rbac.v1 import ClusterRole
@@ -91,7 +91,8 @@ class Cluster:
         random: where uids, generated names and jitter come from.
         rbac: have roles and bindings decide who may do what, with those that every cluster has from the start. Without,
             everybody may do everything. `config` is an administrator's; `config_for` and `config_for_account` are not.
-        server: an `ApiServer` to use, such as one with users; whether it has RBAC is said there.
+        enable_admission_plugins: plugins of admission that are off by default; see `ApiServer`.
+        server: an `ApiServer` to use, such as one with users; whether it has RBAC, and plugins, is said there.
         token: what `config` logs in with; by default an administrator of the server's own.
         authority: what certificates are issued by when it is served over TLS; pods find it as their root. Without one,
             `serve` makes one.
@@ -106,13 +107,16 @@ class Cluster:
         volumes: bool = True,
         random: Random | None = None,
         rbac: bool = False,
+        enable_admission_plugins: Collection[AdmissionPlugin] = (),
         server: ApiServer | None = None,
         token: str | None = None,
         authority: Authority | None = None,
     ) -> None:
         self.random: Random = random or Random()
         mode: Literal["RBAC", "AlwaysAllow"] = "RBAC" if rbac else "AlwaysAllow"
-        self.server: ApiServer = server or ApiServer(random=self.random, authorization=mode)
+        self.server: ApiServer = server or ApiServer(
+            random=self.random, authorization=mode, enable_admission_plugins=enable_admission_plugins
+        )
         #: How to reach it from this process; give it to a `Manager` or to `Client.connect`.
         self.config: Config = Config.in_process(self.server, token=token or self.server.issue_token(ADMIN))
         self._authority = authority

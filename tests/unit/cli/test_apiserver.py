@@ -117,6 +117,16 @@ def test_roles_without_a_token_file(tmp_path: Path) -> None:
         assert served.ask("GET", "/api/v1/pods")[0] == 403
 
 
+def test_admission_plugins_are_enabled_by_kube_apiserver_s_flag(tmp_path: Path) -> None:
+    """With the plugin an owner of an unknown kind cannot be held back, even by an administrator."""
+    owner = {"apiVersion": "v1", "kind": "Nope", "name": "x", "uid": "1", "blockOwnerDeletion": True}
+    body = {"metadata": {"name": "a", "ownerReferences": [owner]}}
+    path = "/api/v1/namespaces/default/configmaps"
+    with apiserver(*ALONE, "--enable-admission-plugins", "OwnerReferencesPermissionEnforcement") as served:
+        code, status = served.ask("POST", path, body)
+    assert (code, "cannot set blockOwnerDeletion" in status["message"]) == (403, True)
+
+
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_ends_it(number: signal.Signals) -> None:
     """Ctrl-C and SIGTERM end it, although a client is watching, with exit code 0 and without a word."""

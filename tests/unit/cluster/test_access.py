@@ -7,13 +7,13 @@ from random import Random
 
 import pytest
 
-from pyctrl.api import Key, ObjectMeta
-from pyctrl.apiserver import User
+from pyctrl.api import Key, ObjectMeta, OwnerReference
+from pyctrl.apiserver import AdmissionPlugin, User
 from pyctrl.client import Client, Config, wait_for, wait_until_gone
 from pyctrl.cluster import Cluster
 from pyctrl.errors import Forbidden, Unauthorized
 from pyctrl.kinds.core.v1 import ConfigMap, Secret, ServiceAccount
-from pyctrl.kinds.rbac.v1 import ClusterRole, ClusterRoleBinding, PolicyRule, RoleBinding, RoleRef, Subject
+from pyctrl.kinds.rbac.v1 import ClusterRole, ClusterRoleBinding, PolicyRule, Role, RoleBinding, RoleRef, Subject
 
 pytestmark = pytest.mark.virtual_time
 
@@ -68,6 +68,23 @@ async def test_a_service_account_is_logged_in_as_its_pods_are() -> None:
             await admin.delete(ServiceAccount, BOT)
             with pytest.raises(Unauthorized):
                 await bot.list(ConfigMap, namespace="default")
+
+
+async def test_the_garbage_collector_s_rights_are_checked_where_it_is_wanted() -> None:
+    """With the admission plugin an account needs `update` of the finalizers of what it lets own with a block."""
+    plugins: tuple[AdmissionPlugin, ...] = ("OwnerReferencesPermissionEnforcement",)
+    running = Cluster(random=Random(1), rbac=True, kubelet=False, enable_admission_plugins=plugins)
+    rule = PolicyRule(api_groups=[""], resources=["configmaps"], verbs=["get", "create"])
+    owner = OwnerReference(api_version="v1", kind="ConfigMap", name="own", uid="1", block_owner_deletion=True)
+    owned = ConfigMap(metadata=ObjectMeta(name="a", namespace="default", owner_references=[owner]))
+    async with running, running.client() as admin, Client.connect(running.config_for(User(name="jane"))) as jane:
+        await admin.create(Role(metadata=ObjectMeta(name="maker", namespace="default"), rules=[rule]))
+        reference, subject = RoleRef(kind="Role", name="maker"), Subject(kind="User", name="jane")
+        metadata = ObjectMeta(name="maker", namespace="default")
+        await admin.create(RoleBinding(metadata=metadata, role_ref=reference, subjects=[subject]))
+        with pytest.raises(Forbidden, match="you can't set finalizers on"):
+            await jane.create(owned)
+        assert (await admin.create(owned)).metadata.owner_references == [owner]
 
 
 async def test_without_rbac_everybody_may_do_everything() -> None:

@@ -7,7 +7,7 @@ Nothing here waits unless something outside has to be asked: a write without web
 
 from ._attributes import CONNECT, CREATE, DELETE, UPDATE, Attributes, Kind
 from ._chain import Admission, Plugin
-from ._defaults import default_admission
+from ._defaults import AdmissionPlugin, default_admission
 
 __all__ = [
     "CONNECT",
@@ -15,6 +15,7 @@ __all__ = [
     "DELETE",
     "UPDATE",
     "Admission",
+    "AdmissionPlugin",
     "Attributes",
     "Kind",
     "Plugin",

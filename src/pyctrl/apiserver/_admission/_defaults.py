@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from random import Random
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 
 from pyctrl.apiserver._storage import Storage
 
 from ._asking import Asker
-from ._chain import Admission
+from ._chain import Admission, Plugin
 from ._claim_resize import ClaimResize
 from ._dispatch import MutatingWebhooks, Sifter, ValidatingWebhooks
 from ._hooks import Hooks
 from ._lifecycle import NamespaceLifecycle
 from ._matching import Surroundings
+from ._owner_rights import OWNER_RIGHTS, OwnerRights
 from ._policies import Policies
 from ._priority import Priority
 from ._versions import Versions
@@ -23,6 +25,9 @@ if TYPE_CHECKING:
     from pyctrl.apiserver._conversion_webhooks import ConversionWebhooks
     from pyctrl.apiserver._resources import Registry
     from pyctrl.apiserver._webhooks import WebhookClient
+
+#: The plugins that are off unless somebody wants them, by kube-apiserver's names.
+AdmissionPlugin: TypeAlias = Literal["OwnerReferencesPermissionEnforcement"]
 
 _GROUP = "admissionregistration.k8s.io"
 
@@ -34,18 +39,29 @@ def default_admission(
     client: WebhookClient,
     conversions: ConversionWebhooks,
     authorizer: Authorizer,
+    enabled: Collection[AdmissionPlugin] = (),
 ) -> Admission:
-    """Make the chain over a storage."""
+    """Make the chain over a storage.
+
+    Args:
+        enabled: plugins that are off by default.
+
+    Raises:
+        ValueError: one of those is none.
+    """
+    _check_known(enabled)
     namespaces = storage.collection("", "namespaces")
     surroundings, versions = Surroundings(registry, namespaces), Versions(conversions)
     sifter = Sifter(surroundings, versions, authorizer)
     asker = Asker(client, registry.components, random)
     mutating = Hooks(storage.collection(_GROUP, "mutatingwebhookconfigurations"))
     validating = Hooks(storage.collection(_GROUP, "validatingwebhookconfigurations"))
+    optional: list[Plugin] = [OwnerRights(registry, authorizer)] if OWNER_RIGHTS in enabled else []
     return Admission(
         [
             NamespaceLifecycle(namespaces),
             Priority(storage.collection("scheduling.k8s.io", "priorityclasses")),
+            *optional,
             ClaimResize(storage.collection("storage.k8s.io", "storageclasses")),
         ],
         [
@@ -54,3 +70,10 @@ def default_admission(
             ValidatingWebhooks(validating, sifter, asker, versions),
         ],
     )
+
+
+def _check_known(enabled: Collection[str]) -> None:
+    optional = get_args(AdmissionPlugin)
+    for name in enabled:
+        if name not in optional:
+            raise ValueError(f"there is no admission plugin {name!r} to enable; there is {', '.join(optional)}")
