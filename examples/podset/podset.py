@@ -12,6 +12,7 @@ from pyctrl.controller import Builder, Controller, Host, Reconciler, Request, Re
 from pyctrl.kinds.apps.v1 import Deployment, DeploymentSpec
 from pyctrl.kinds.core.v1 import Container, ContainerPort, Pod, PodSpec, PodTemplateSpec
 from pyctrl.kinds.meta.v1 import LabelSelector
+from pyctrl.rbac import allow
 
 __all__ = ["PodSet", "PodSetReconciler", "PodSetSpec", "PodSetStatus", "add_podset"]
 
@@ -62,6 +63,8 @@ def deployment_for(podset: PodSet) -> Deployment:
 
 class PodSetReconciler(Reconciler[PodSet]):
     """Brings Deployment and status to what the PodSet says; runs again whenever one of the three changes."""
+
+    rbac = (allow(Deployment, "create", "patch"), allow(PodSet, "patch", subresource="status"))
 
     async def reconcile(self, request: Request) -> Result | None:
         """Look at one PodSet and make what differs as it says."""

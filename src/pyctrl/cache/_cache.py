@@ -16,6 +16,7 @@ from pyctrl.cache._options import KindOptions, Outside
 from pyctrl.cache._record import Record
 from pyctrl.client import Client, Fields, Labels, WriteVerb
 from pyctrl.errors import NotCovered, NotFound, NotSynced
+from pyctrl.rbac import Permission
 
 __all__ = ["Cache"]
 
@@ -85,7 +86,7 @@ class Cache:
         informer = self._informers.get(gvk)
         if informer is None:
             options = self._options.get(gvk, KindOptions())
-            informer = Informer(gvk, self._client, options, namespaces=self._namespaces, random=self._random)
+            informer = Informer(kind, self._client, options, namespaces=self._namespaces, random=self._random)
             self._informers[gvk] = informer
             self._start(informer)
         return informer
@@ -136,6 +137,11 @@ class Cache:
 
     def _not_synced(self) -> list[Informer]:
         return [informer for informer in self._informers.values() if not informer.is_synced]
+
+    @property
+    def rbac(self) -> tuple[Permission, ...]:
+        """What it takes to follow every kind that is known so far."""
+        return tuple(permission for informer in self._informers.values() for permission in informer.rbac)
 
     @property
     def problems(self) -> dict[GroupVersionKind, str]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pyctrl.api import FieldSelector, Key, LabelSelector
 from pyctrl.cache._record import Record
 from pyctrl.client import Fields, Labels
+from pyctrl.rbac import Place
 
 __all__ = ["Coverage", "Query", "covers_list", "covers_object", "field_selector", "label_selector"]
 
@@ -55,6 +56,14 @@ class Coverage(Query):
             and all(requirement.field in known for requirement in self.fields.requirements)
             and self.fields.matches(known.get)
         )
+
+    @property
+    def permission(self) -> tuple[frozenset[str] | Place, tuple[str, ...]]:
+        """Where this has to be listed and watched, and of which names; none is every name."""
+        names = [
+            term.value for term in self.fields.requirements if (term.field, term.operator) == ("metadata.name", "=")
+        ]
+        return (Place.CLUSTER if self.namespace is None else frozenset([self.namespace])), tuple(names)
 
     def contains(self, query: Query) -> bool:
         """Tell whether every object that the query asks for is held.

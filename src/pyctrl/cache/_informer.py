@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from random import Random
 
-from pyctrl.api import GroupVersionKind, Key
+from pyctrl.api import GroupVersionKind, Key, KindLike, kind_of
 from pyctrl.cache._backoff import Backoff
 from pyctrl.cache._coverage import Coverage, Query
 from pyctrl.cache._intake import Intake
@@ -21,6 +21,7 @@ from pyctrl.cache._subscribers import Subscribers, Subscription
 from pyctrl.cache._view import View
 from pyctrl.client import Client, Headers, ResourceMapping, path_for
 from pyctrl.errors import NotSynced
+from pyctrl.rbac import Permission, Resource, allow, resource_of
 
 __all__ = ["Informer", "InformerStatistics"]
 
@@ -64,14 +65,16 @@ class Informer:
 
     def __init__(
         self,
-        gvk: GroupVersionKind,
+        kind: KindLike,
         client: Client,
         options: KindOptions,
         *,
         namespaces: Collection[str] | None,
         random: Random,
     ) -> None:
-        self.gvk = gvk
+        self.gvk = gvk = kind_of(kind)
+        #: How rules call the kind; as its class says, until the server has.
+        self.resource: Resource = resource_of(kind)
         self._client, self._options, self._namespaces, self._random = client, options, namespaces, random
         self._reader = RecordReader(shape(options.transform, options.strip_managed_fields))
         self.view: View = View(gvk, self._reader)
@@ -87,6 +90,7 @@ class Informer:
         """Find out where the kind is served, then follow it until cancelled. No failure of the server ends it."""
         mapping = await self._locate()
         self.view.is_namespaced = mapping.namespaced
+        self.resource = Resource(self.gvk.group, mapping.plural, mapping.namespaced)
         for coverage in self._options.coverages(self._namespaces, is_namespaced=mapping.namespaced):
             intake = Intake(self.view.add_feed(coverage, self._subscribers.subscriptions), self._reader)
             target = self._target(mapping, coverage)
@@ -129,6 +133,14 @@ class Informer:
         for waiter in self._waiters:
             if not waiter.done():
                 waiter.set_result(None)
+
+    @property
+    def rbac(self) -> tuple[Permission, ...]:
+        """What it takes to follow this kind: to list and to watch it, wherever it is watched."""
+        is_namespaced = self.resource.namespaced is not False
+        coverages = self._options.coverages(self._namespaces, is_namespaced=is_namespaced)
+        parts = dict.fromkeys(coverage.permission for coverage in coverages)
+        return tuple(allow(self.resource, "list", "watch", names=names, where=where) for where, names in parts)
 
     # --- reading and following ---
 

@@ -20,6 +20,7 @@ from pyctrl.controller._predicates import Predicate
 from pyctrl.controller._reconciler import Reconciler
 from pyctrl.controller._sources import Source
 from pyctrl.errors import BuilderError, DuplicateName, NotRegistered
+from pyctrl.rbac import Permission, allow
 
 if TYPE_CHECKING:
     from pyctrl.cache import Cache, CachedClient
@@ -193,6 +194,7 @@ class Builder(Generic[T]):
             reconciler,
             sources,
             kind=kind_of(self._reconciled.kind) if self._reconciled else None,
+            rbac=self._wiring(),
             options=self._options,
             random=self._host.random,
         )
@@ -207,6 +209,16 @@ class Builder(Generic[T]):
         if self._reconciled is None:
             raise BuilderError("a controller needs a name: call reconciles(kind), or options(name=...)")
         return kind_of(self._reconciled.kind).kind.lower()
+
+    def _wiring(self) -> tuple[Permission, ...]:
+        """Owning takes the right to set the owner's finalizers, where the cluster checks who blocks its deletion.
+
+        A controller reference says ``blockOwnerDeletion``, and where the admission plugin
+        OwnerReferencesPermissionEnforcement is on, as in OpenShift, only those may who could block it anyway.
+        """
+        if self._reconciled is None or not self._owned:
+            return ()
+        return (allow(self._reconciled.kind, "update", subresource="finalizers"),)
 
     def _make_sources(self, name: str) -> list[Source]:
         watched = [self._reconciled] if self._reconciled is not None else []

@@ -19,6 +19,7 @@ from pyctrl.controller._reconciler import Reconciler, Request
 from pyctrl.controller._sources import Source
 from pyctrl.controller._workers import Workers
 from pyctrl.errors import ControllerError
+from pyctrl.rbac import Permission
 
 __all__ = ["Controller", "ControllerStatistics"]
 
@@ -51,6 +52,7 @@ class Controller:
         sources: Iterable[Source],
         *,
         kind: GroupVersionKind | None = None,
+        rbac: Iterable[Permission] = (),
         options: ControllerOptions = ControllerOptions(),  # noqa: B008 (frozen)
         random: Random | None = None,
     ) -> None:
@@ -60,6 +62,7 @@ class Controller:
         self.reconciler = reconciler
         self.queue: Queue = Queue(name, limiter=options.limiter or ExponentialBackoff(random=random))
         self.sources: Sequence[Source] = tuple(sources)
+        self._own_rbac = tuple(rbac)
         self._options = options
         self._attempts = Attempts(name, kind, reconciler, timeout=options.reconcile_timeout, random=random)
         self._workers = Workers(name, self.queue, self._attempts.work, count=options.workers)
@@ -73,6 +76,12 @@ class Controller:
     @workers.setter
     def workers(self, count: int) -> None:
         self._workers.count = count
+
+    @property
+    def rbac(self) -> tuple[Permission, ...]:
+        """What it needs: to list and watch what its sources follow, what its reconciler declares, and its wiring."""
+        watched = tuple(permission for source in self.sources for permission in source.rbac)
+        return (*watched, *self.reconciler.rbac, *self._own_rbac)
 
     def enqueue(self, request: Request, *, priority: int = 0) -> None:
         """Ask for a reconcile by hand."""

@@ -17,6 +17,7 @@ from pyctrl.controller._observed import Observed
 from pyctrl.controller._queue import Intake
 from pyctrl.controller._reconciler import Request
 from pyctrl.controller._sources import Source
+from pyctrl.rbac import Permission
 
 __all__ = ["KindSource", "observe"]
 
@@ -63,6 +64,11 @@ class KindSource(Source):
                 handled += 1
                 if handled % BATCH == 0:
                     await asyncio.sleep(0)
+
+    @property
+    def rbac(self) -> Sequence[Permission]:
+        """To list and to watch the kind."""
+        return self._informer.rbac
 
     def trouble(self) -> str | None:
         """Return why the informer is not synced."""

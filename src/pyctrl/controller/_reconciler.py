@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple
@@ -14,6 +15,7 @@ from pyctrl.api import Key
 if TYPE_CHECKING:
     from pyctrl.api import Object
     from pyctrl.cache import CachedClient
+    from pyctrl.rbac import Permission
 
 __all__ = ["Reconciler", "Request", "Result"]
 
@@ -77,6 +79,10 @@ class Reconciler(ABC, Generic[T]):
 
     #: Reads from the cache (its own writes included), writes to the server. Set by ``Builder.build``.
     client: CachedClient
+    #: What it does beyond reading what the builder watches: ``rbac = (allow(Deployment, "create", "patch"),)``.
+    #: Roles are made of it, and the manager reviews it at start. An attribute of the class or, where it depends on
+    #: options, of the object.
+    rbac: Sequence[Permission] = ()
 
     @abstractmethod
     async def reconcile(self, request: Request) -> Result | None:

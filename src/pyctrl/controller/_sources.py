@@ -17,6 +17,7 @@ from pyctrl.controller._causes import TriggerCause
 from pyctrl.controller._handlers import Requests
 from pyctrl.controller._queue import Intake
 from pyctrl.controller._reconciler import Request
+from pyctrl.rbac import Permission
 
 __all__ = ["ChannelSource", "Source", "TickSource"]
 
@@ -39,6 +40,11 @@ class Source(ABC):
     @abstractmethod
     async def run(self, queue: Intake) -> None:
         """Add requests until cancelled. Raising ends the controller; returning early is fine."""
+
+    @property
+    def rbac(self) -> Sequence[Permission]:
+        """What it takes to run it; nothing, unless it asks the API server."""
+        return ()
 
     def trouble(self) -> str | None:
         """Return what keeps it from being synced, as far as it knows."""

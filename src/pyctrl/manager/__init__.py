@@ -5,6 +5,6 @@ from __future__ import annotations
 from pyctrl.manager._groups import Group
 from pyctrl.manager._lifecycle import Lifecycle
 from pyctrl.manager._manager import Manager
-from pyctrl.manager._runnables import Preparable, Runnable, RunnableLike, Stoppable
+from pyctrl.manager._runnables import Entitled, Preparable, Runnable, RunnableLike, Stoppable
 
-__all__ = ["Group", "Lifecycle", "Manager", "Preparable", "Runnable", "RunnableLike", "Stoppable"]
+__all__ = ["Entitled", "Group", "Lifecycle", "Manager", "Preparable", "Runnable", "RunnableLike", "Stoppable"]

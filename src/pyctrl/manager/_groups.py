@@ -10,6 +10,7 @@ from enum import StrEnum
 
 from pyctrl._tasks import Deadline, end
 from pyctrl.manager._runnables import Member, RunnableLike
+from pyctrl.rbac import Permission
 
 __all__ = ["Group", "RunnableGroup"]
 
@@ -65,6 +66,11 @@ class RunnableGroup:
         self._members.append(member)
         if self._is_running:
             member.start(self.group, self._ended)
+
+    @property
+    def rbac(self) -> tuple[Permission, ...]:
+        """What its members need."""
+        return tuple(permission for member in self._members for permission in member.rbac)
 
     async def start(self) -> None:
         """Start every member, and wait until all of them are ready."""

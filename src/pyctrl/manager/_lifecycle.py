@@ -13,6 +13,7 @@ from pyctrl.errors import GracePeriodExceeded, ManagerError
 from pyctrl.manager._groups import Group, RunnableGroup
 from pyctrl.manager._runnables import RunnableLike
 from pyctrl.manager._signals import signals_handled
+from pyctrl.rbac import Permission
 
 __all__ = ["Lifecycle"]
 
@@ -48,6 +49,11 @@ class Lifecycle:
         if self._ending.is_set():
             raise ManagerError("can't accept new runnable as stop procedure is already engaged")
         self._groups[group].add(runnable)
+
+    @property
+    def rbac(self) -> tuple[Permission, ...]:
+        """What its runnables need."""
+        return tuple(permission for group in self._groups.values() for permission in group.rbac)
 
     def ask_to_stop(self) -> None:
         """Begin to stop; asked again, stop waiting for whoever has not stopped yet."""

@@ -18,6 +18,7 @@ from pyctrl.errors import ManagerError
 from pyctrl.manager._groups import Group
 from pyctrl.manager._lifecycle import Lifecycle
 from pyctrl.manager._runnables import RunnableLike
+from pyctrl.rbac import Grants, Permission, grants
 
 __all__ = ["Manager"]
 
@@ -75,7 +76,7 @@ class Manager:
         #: Names of controllers in this manager; the builder sees to it that they differ.
         self.controller_names: set[str] = set()
         self._given_client = client
-        self._namespaces = namespaces
+        self._namespaces = None if namespaces is None else frozenset(namespaces)
         self._kinds = dict(kinds or {})
         self._outside = outside
         self._cache_sync_timeout = cache_sync_timeout
@@ -135,6 +136,18 @@ class Manager:
         """
         self._lifecycle.add(runnable, group)
 
+    def grants(self, *, own_namespace: str | None = None) -> Grants:
+        """Return the rights that all of this takes, by namespace: to make roles of, and to review.
+
+        They follow from what was added so far: what controllers list and watch, what their reconcilers declare, and
+        what other runnables do (those with an attribute ``rbac``). Restricted to namespaces, so are the rights.
+
+        Args:
+            own_namespace: where the operator runs; by default the namespace of the login.
+        """
+        own = own_namespace or (self.config.namespace if self.config is not None else "default")
+        return grants(self._lifecycle.rbac, namespaces=self._namespaces, own_namespace=own)
+
     def ask_to_stop(self) -> None:
         """Stop as after a signal; called again, at once."""
         self._lifecycle.ask_to_stop()
@@ -184,6 +197,10 @@ class _CacheLife:
     def __init__(self, cache: Cache, sync_timeout: timedelta) -> None:
         self._cache = cache
         self._sync_timeout = sync_timeout
+
+    @property
+    def rbac(self) -> tuple[Permission, ...]:
+        return self._cache.rbac
 
     async def run(self) -> None:
         await self._cache.run()

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Protocol, runtime_checkable
 
 from pyctrl.errors import ManagerError
+from pyctrl.rbac import Permission
 
-__all__ = ["Member", "Preparable", "Runnable", "RunnableLike", "Stoppable"]
+__all__ = ["Entitled", "Member", "Preparable", "Runnable", "RunnableLike", "Stoppable"]
 
 log = logging.getLogger("pyctrl.manager")
 
@@ -47,6 +48,16 @@ class Preparable(Protocol):
 RunnableLike = Runnable | Callable[[], Awaitable[None]]
 
 
+@runtime_checkable
+class Entitled(Protocol):
+    """A runnable that says which rights it needs, as controllers do."""
+
+    @property
+    def rbac(self) -> Sequence[Permission]:
+        """What it does with the API server."""
+        ...
+
+
 class Member:
     """One runnable in its group: its task, and how it is asked to stop."""
 
@@ -60,6 +71,11 @@ class Member:
         self._runnable: object = runnable
         self._run: Callable[[], Awaitable[None]] = runnable.run if isinstance(runnable, Runnable) else runnable
         self.task: asyncio.Task[None] | None = None
+
+    @property
+    def rbac(self) -> Sequence[Permission]:
+        """What it needs, where it says so."""
+        return self._runnable.rbac if isinstance(self._runnable, Entitled) else ()
 
     def start(self, group: str, ended: Callable[[Member], None]) -> None:
         """Begin its life in a task of its own; ``ended`` is called when that is over."""

@@ -9,7 +9,7 @@ from typing import Literal, TypeAlias, get_args
 
 from pyctrl.api import AccessRule, GroupVersionKind, KindLike, KubernetesObject
 from pyctrl.errors import RbacError
-from pyctrl.rbac._resource import resource_of
+from pyctrl.rbac._resource import Resource, resource_of
 
 __all__ = ["EVENTS", "LEADER_ELECTION", "Permission", "Place", "Verb", "allow"]
 
@@ -39,7 +39,7 @@ class Permission:
 
 
 def allow(
-    what: KindLike | str,
+    what: KindLike | Resource | str,
     *verbs: Verb,
     subresource: str = "",
     names: Iterable[str] = (),
@@ -48,7 +48,8 @@ def allow(
     """Declare that a program does something: ``allow(PersistentVolumeClaim, "create", "patch")``.
 
     Args:
-        what: a kind; or a path that is no resource, such as ``"/metrics"``.
+        what: a kind, or a `Resource` where there is no class and the plural cannot be guessed; or a path that is no
+            resource, such as ``"/metrics"``.
         verbs: what is done with it. Reading from the cache needs nothing more than what the builder derives.
         subresource: such as ``"status"``, instead of the object itself.
         names: only objects of these names. A right to create, list, watch or delete collections knows no names, but a
@@ -61,7 +62,7 @@ def allow(
     _check(what, verbs)
     if isinstance(what, str):
         return Permission(rule=AccessRule(verbs=verbs, paths=(what,)), where=Place.CLUSTER)
-    group, plural, is_namespaced = resource_of(what)
+    group, plural, is_namespaced = what if isinstance(what, Resource) else resource_of(what)
     resource = f"{plural}/{subresource}" if subresource else plural
     rule = AccessRule(verbs=verbs, groups=(group,), resources=(resource,), names=tuple(names))
     return Permission(rule=rule, where=Place.CLUSTER if is_namespaced is False else _where(where))
@@ -73,12 +74,14 @@ def _where(where: Place | Collection[str] | None) -> Place | frozenset[str]:
     return frozenset([where] if isinstance(where, str) else where)
 
 
-def _check(what: KindLike | str, verbs: tuple[str, ...]) -> None:
+def _check(what: KindLike | Resource | str, verbs: tuple[str, ...]) -> None:
     if unknown := sorted(set(verbs) - set(get_args(Verb))):
         raise RbacError(f"allow() takes verbs such as 'create' and 'patch', got {', '.join(map(repr, unknown))}")
     if not verbs:
         raise RbacError(f"allow() takes at least one verb: what is done with {what!r}?")
-    is_kind = isinstance(what, GroupVersionKind) or (isinstance(what, type) and issubclass(what, KubernetesObject))
+    is_kind = isinstance(what, (GroupVersionKind, Resource)) or (
+        isinstance(what, type) and issubclass(what, KubernetesObject)
+    )
     if not is_kind and not (isinstance(what, str) and what.startswith("/")):
         raise RbacError(f"allow() takes a kind, or a path such as '/metrics'; got {what!r}")
 

@@ -11,11 +11,11 @@ __all__ = ["Resource", "resource_of"]
 
 
 class Resource(NamedTuple):
-    """What rules call a kind; ``namespaced`` is None where nobody here knows."""
+    """What rules call a kind. ``namespaced`` is None where nobody knows, and then taken for true."""
 
     group: str
     plural: str
-    namespaced: bool | None
+    namespaced: bool | None = None
 
 
 def resource_of(kind: KindLike) -> Resource:
