@@ -1,0 +1,57 @@
+"""Run the EphemeralVolumeClaim operator against a cluster: ``python -m examples.evc [--kubeconfig FILE] …``.
+
+The cluster is found as kubectl finds it, or is the one that this runs in. The definition has to be installed first:
+``kubectl apply -f examples/evc/config/crd.yaml``.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import logging
+import sys
+
+from pyctrl import configure_logging
+from pyctrl.client import Config
+from pyctrl.errors import PyctrlError
+from pyctrl.manager import Manager
+
+from .evc import add_evc
+
+
+async def run(args: argparse.Namespace) -> None:
+    """Run the operator until it is told to stop."""
+    config = Config.load(kubeconfig=args.kubeconfig, context=args.context)
+    async with Manager(config, namespaces=args.namespace) as manager:
+        add_evc(manager, storage_class=args.storage_class, finalizer=args.finalizer)
+        await manager.run()
+
+
+def parser() -> argparse.ArgumentParser:
+    """Return what the command line may say."""
+    what = "Run the EphemeralVolumeClaim operator."
+    parser = argparse.ArgumentParser(prog="python -m examples.evc", description=what)
+    add = parser.add_argument
+    add("--kubeconfig", metavar="FILE", help="kubeconfig file; default: KUBECONFIG, in-cluster, ~/.kube/config")
+    add("--context", metavar="NAME", help="context of the kubeconfig; default: its current one")
+    add("--namespace", metavar="NAME", action="append", help="look at this namespace only; may be said again")
+    add("--storage-class", metavar="NAME", default="standard", help="class of the volumes; default: standard")
+    add("--finalizer", action="store_true", help="delete claims ourselves, instead of the cluster's garbage collector")
+    add("-v", "--verbose", action="store_true", help="log each reconcile")
+    return parser
+
+
+def main() -> int:
+    """Read the command line and run; a failure is one sentence and exit code 1."""
+    args = parser().parse_args()
+    configure_logging(logging.DEBUG if args.verbose else logging.INFO)
+    try:
+        asyncio.run(run(args))
+    except PyctrlError as error:
+        print(f"evc: {error}", file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,278 @@
+"""EphemeralVolumeClaim: a size, a PersistentVolumeClaim of that size, and what became of it in the status."""
+
+from __future__ import annotations
+
+import logging
+from datetime import timedelta
+
+from pydantic import Field
+
+from pyctrl.api import (
+    Condition,
+    CustomResource,
+    Int64,
+    Model,
+    ObjectMeta,
+    Quantity,
+    add_finalizer,
+    has_finalizer,
+    has_owner_reference,
+    is_controlled_by,
+    is_deleting,
+    remove_finalizer,
+    set_condition,
+    set_controller_reference,
+)
+from pyctrl.client import Preconditions, merge_from
+from pyctrl.controller import (
+    Builder,
+    Controller,
+    Host,
+    Reconciler,
+    Request,
+    Result,
+    mapped,
+    on_create,
+    on_delete,
+    where,
+)
+from pyctrl.errors import AlreadyExists, Forbidden, Invalid, NotFound, QuantityError, TerminalError
+from pyctrl.kinds.core.v1 import PersistentVolumeClaim, PersistentVolumeClaimSpec, VolumeResourceRequirements
+
+__all__ = ["EphemeralVolumeClaim", "EvcReconciler", "EvcSpec", "EvcStatus", "add_evc"]
+
+log = logging.getLogger("evc")
+
+FINALIZER = "kopf.dev/evc"
+CLASS_ANNOTATION = "volume.beta.kubernetes.io/storage-class"  # from before storageClassName; servers warn, and obey it
+LATER = timedelta(minutes=5)  # until the next try after a refusal that passes without our doing: a quota, a class
+
+
+class EvcSpec(Model):
+    """What the user wants."""
+
+    #: Such as 2G. The definition lets everything through: what is no size is told in the status.
+    size: object = None
+
+
+class EvcStatus(Model):
+    """What there is. Fields of others, such as kopf's, are kept."""
+
+    size: str | None = None
+    phase: str | None = None
+    volume: str | None = None
+    observed_generation: Int64 = 0
+    conditions: list[Condition] = Field(default_factory=list)
+
+
+class EphemeralVolumeClaim(
+    CustomResource[EvcSpec, EvcStatus], group="kopf.dev", version="v1", short_names=("evcs", "evc"), subresources=()
+):
+    """EphemeralVolumeClaim is a volume of some size that goes when it goes."""
+
+
+class NotReady(TerminalError):
+    """Why there is no volume as the claim wants it: what its condition says."""
+
+    def __init__(self, reason: str, message: str, *, may_pass: bool = False) -> None:
+        super().__init__(message)
+        self.reason, self.may_pass = reason, may_pass
+
+
+def size_of(claim: EphemeralVolumeClaim) -> Quantity:
+    """Return the size that a claim asks for; raises NotReady when it is none."""
+    size = claim.spec.size
+    if not size:
+        raise NotReady("InvalidSize", f"Size must be set. Got {size!r}.")
+    try:
+        return Quantity(str(Quantity(size)))  # type: ignore[arg-type]  # whatever it is, it says what is wrong with it
+    except QuantityError as error:
+        raise NotReady("InvalidSize", f"Size must be a quantity: {error}") from error
+
+
+def volume_claim_for(claim: EphemeralVolumeClaim, size: Quantity, storage_class: str) -> PersistentVolumeClaim:
+    """Make the PersistentVolumeClaim of an EphemeralVolumeClaim, owned by it."""
+    volume_claim = PersistentVolumeClaim(
+        metadata=ObjectMeta(
+            name=claim.metadata.name,
+            namespace=claim.metadata.namespace,
+            annotations={CLASS_ANNOTATION: storage_class},
+        ),
+        spec=PersistentVolumeClaimSpec(
+            access_modes=["ReadWriteOnce"],
+            resources=VolumeResourceRequirements(requests={"storage": size}),
+            storage_class_name=storage_class,
+        ),
+    )
+    set_controller_reference(claim, volume_claim)
+    return volume_claim
+
+
+def readiness(claim: EphemeralVolumeClaim, volume_claim: PersistentVolumeClaim | None) -> Condition:
+    """Say how far a claim is that nothing is wrong with."""
+    if volume_claim is None:
+        return unready("Pending", "The PersistentVolumeClaim is being made.")
+    if is_deleting(volume_claim) or not is_controlled_by(volume_claim, claim):
+        return unready("Terminating", "The PersistentVolumeClaim from before has to go first.")
+    phase, capacity = volume_claim.status.phase or "Pending", volume_claim.status.capacity.get("storage")
+    if phase != "Bound" or capacity is None:
+        return unready(phase, f"The PersistentVolumeClaim is {phase}.")
+    if capacity < volume_claim.spec.resources.requests["storage"]:
+        return unready("Resizing", "The volume grows.")
+    return Condition(type="Ready", status="True", reason="Bound", message="There is a volume of this size.")
+
+
+def unready(reason: str, message: str) -> Condition:
+    """Make the condition that there is no volume as the claim wants it."""
+    return Condition(type="Ready", status="False", reason=reason, message=message)
+
+
+class EvcReconciler(Reconciler[EphemeralVolumeClaim]):
+    """Gives each EphemeralVolumeClaim a PersistentVolumeClaim of its name, and tells in the status what became of it.
+
+    Args:
+        storage_class: the class of the volumes.
+        finalizer: delete the PersistentVolumeClaim ourselves and keep the claim until it is gone; by default the
+            cluster's garbage collector deletes it, afterwards, for its owner is gone.
+    """
+
+    def __init__(self, *, storage_class: str = "standard", finalizer: bool = False) -> None:
+        self.storage_class, self.finalizer = storage_class, finalizer
+
+    async def reconcile(self, request: Request) -> Result | None:
+        """Look at one claim and at what has its name, and make what differs as it says."""
+        claim = await self.client.find(EphemeralVolumeClaim, request.key)
+        if claim is None:
+            return None  # what it owned is collected by the cluster
+        volume_claim = await self.client.find(PersistentVolumeClaim, request.key)
+        if is_deleting(claim):
+            await self.let_go(claim, volume_claim)
+            return None
+        if self.finalizer:
+            claim = await self.hold(claim)
+        try:
+            volume_claim = await self.provide(claim, volume_claim)
+        except NotReady as error:
+            is_news = await self.report(claim, volume_claim, unready(error.reason, str(error)))
+            if not error.may_pass:
+                raise
+            if is_news:
+                log.warning("%s", error, extra={"next_try_after": LATER})
+            return Result.after(LATER)
+        await self.report(claim, volume_claim, readiness(claim, volume_claim))
+        return None
+
+    async def provide(
+        self, claim: EphemeralVolumeClaim, volume_claim: PersistentVolumeClaim | None
+    ) -> PersistentVolumeClaim | None:
+        """Create the PersistentVolumeClaim, or bring it to the size; returns it as it is then."""
+        size = size_of(claim)
+        if volume_claim is None:
+            return await self.create(volume_claim_for(claim, size, self.storage_class))
+        if is_deleting(volume_claim):
+            return volume_claim  # its end brings the claim here again
+        if not is_controlled_by(volume_claim, claim):
+            if has_owner_reference(volume_claim, claim):
+                return volume_claim  # of a claim that had this name: the cluster is about to collect it
+            raise NotReady("NameTaken", f"There is a PersistentVolumeClaim {claim.metadata.name} that is not ours.")
+        if volume_claim.status.phase == "Bound":  # before, the server refuses each change
+            return await self.resize(volume_claim, size)
+        return volume_claim
+
+    async def create(self, volume_claim: PersistentVolumeClaim) -> PersistentVolumeClaim | None:
+        """Create a PersistentVolumeClaim."""
+        try:
+            created = await self.client.create(volume_claim)
+        except AlreadyExists:
+            return None  # somebody was faster; the cache is about to tell who
+        except (Invalid, Forbidden) as error:
+            raise refusal(error, "InvalidSize" if isinstance(error, Invalid) else "Refused") from error
+        log.info("created PersistentVolumeClaim", extra={"size": str(volume_claim.spec.resources.requests["storage"])})
+        return created
+
+    async def resize(self, volume_claim: PersistentVolumeClaim, size: Quantity) -> PersistentVolumeClaim:
+        """Ask for another size, if it is another one."""
+        old = volume_claim.spec.resources.requests["storage"]
+        if old == size:
+            return volume_claim
+        log.info("size %s -> %s", old, size)
+        wanted = volume_claim.deep_copy()
+        wanted.spec.resources.requests["storage"] = size
+        try:
+            return await self.client.patch(wanted, merge_from(volume_claim))
+        except (Invalid, Forbidden) as error:
+            raise refusal(error, "ResizeRefused") from error
+
+    async def report(
+        self, claim: EphemeralVolumeClaim, volume_claim: PersistentVolumeClaim | None, ready: Condition
+    ) -> bool:
+        """Bring the status up to date; says whether the condition is news."""
+        before, status = claim.deep_copy(), claim.status
+        ours = volume_claim if volume_claim is not None and is_controlled_by(volume_claim, claim) else None
+        capacity = ours.status.capacity.get("storage") if ours else None
+        status.size = str(capacity) if capacity is not None else None
+        status.phase = ours.status.phase if ours else None
+        status.volume = ours.spec.volume_name if ours else None
+        is_news = set_condition(status.conditions, ready)
+        if status == before.status and status.observed_generation == claim.metadata.generation:
+            return False
+        # Without a status sub-resource this very write makes a new generation. Nobody else gets to make it, because
+        # of the lock: so it is the one that has been seen.
+        status.observed_generation = claim.metadata.generation + 1
+        await self.client.patch(claim, merge_from(before, optimistic_lock=True))
+        return is_news
+
+    async def hold(self, claim: EphemeralVolumeClaim) -> EphemeralVolumeClaim:
+        """Put our finalizer on a claim, before anything is made for it."""
+        before = claim.deep_copy()
+        if add_finalizer(claim, FINALIZER):
+            claim = await self.client.patch(claim, merge_from(before, optimistic_lock=True))
+        return claim
+
+    async def let_go(self, claim: EphemeralVolumeClaim, volume_claim: PersistentVolumeClaim | None) -> None:
+        """Let a deleted claim go; one with our finalizer once its PersistentVolumeClaim is gone."""
+        if not has_finalizer(claim, FINALIZER):
+            return
+        if self.finalizer and volume_claim is not None and is_controlled_by(volume_claim, claim):
+            if not is_deleting(volume_claim):
+                await self.delete(volume_claim)
+            return  # its end brings the claim here again
+        before = claim.deep_copy()
+        remove_finalizer(claim, FINALIZER)
+        await self.client.patch(claim, merge_from(before, optimistic_lock=True))
+
+    async def delete(self, volume_claim: PersistentVolumeClaim) -> None:
+        """Delete a PersistentVolumeClaim, this one and none that has taken its name."""
+        try:
+            await self.client.delete(volume_claim, preconditions=Preconditions(uid=volume_claim.metadata.uid))
+        except NotFound:
+            return  # it has gone by itself
+        log.info("deleted PersistentVolumeClaim")
+
+
+def refusal(error: Invalid | Forbidden, reason: str) -> Exception:
+    """Return what a refusal of the server means: bad luck of the claim, or a right that we have to be given first."""
+    if isinstance(error, Forbidden) and error.verb:
+        return error
+    return NotReady(reason, error.message, may_pass=isinstance(error, Forbidden))
+
+
+def is_unseen(claim: EphemeralVolumeClaim) -> bool:
+    """Say whether somebody else has written since our last report, see `EvcReconciler.report`."""
+    return claim.status.observed_generation != claim.metadata.generation
+
+
+def claim_of(volume_claim: PersistentVolumeClaim) -> list[Request]:
+    """Return the request for the claim of the same name: also of one that is not ours, which is in the way."""
+    return [Request.of(volume_claim)]
+
+
+def add_evc(host: Host, *, storage_class: str = "standard", finalizer: bool = False) -> Controller:
+    """Wire the operator into a manager: two workers, and no run for what we have just written ourselves."""
+    return (
+        Builder(host)
+        .reconciles(EphemeralVolumeClaim, predicates=[on_create | on_delete | where(is_unseen)])
+        .watches(PersistentVolumeClaim, mapped(claim_of))
+        .options(workers=2)
+        .build(EvcReconciler(storage_class=storage_class, finalizer=finalizer))
+    )
