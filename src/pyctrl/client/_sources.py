@@ -132,7 +132,11 @@ def users_kubeconfig() -> Kubeconfig:
     """Read the kubeconfig in the home directory, unless KUBECONFIG names others."""
     if _named_files():
         raise NotThereError("not tried, because KUBECONFIG is set and means another cluster")
-    return Kubeconfig.read([Path.home() / ".kube" / "config"])
+    try:
+        home = Path.home()
+    except RuntimeError:  # a number as user, as containers have it, and no HOME
+        raise NotThereError("there is no home directory: HOME is not set, and this user is not known") from None
+    return Kubeconfig.read([home / ".kube" / "config"])
 
 
 def _named_files() -> list[str]:

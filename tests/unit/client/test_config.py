@@ -104,6 +104,15 @@ def test_every_source_is_named_when_none_is_there(machine: Machine) -> None:
     assert all(reason in str(caught.value) for reason in attempts.values())
 
 
+def test_a_user_without_a_home_has_no_kubeconfig_there(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A container's user is a number that nobody knows, often without HOME: that is a source that is not there."""
+    monkeypatch.delenv("HOME")
+    monkeypatch.setattr("os.getuid", lambda: 2**31 - 7)
+    with pytest.raises(NoConfiguration) as caught:
+        machine.load()
+    assert dict(caught.value.attempts)["~/.kube/config"].startswith("there is no home directory")
+
+
 def test_a_variable_without_files_never_means_the_home_directory(machine: Machine) -> None:
     """A mistyped KUBECONFIG does not send an operator to whatever cluster ~/.kube/config names."""
     machine.writes_kubeconfig(".kube/config", "https://production")
