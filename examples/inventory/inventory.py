@@ -15,8 +15,8 @@ Nobody is asked who they are: whoever reaches this service acts with its rights.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
-from typing import Any
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Any, ClassVar
 
 from aiohttp import web
 
@@ -35,6 +35,7 @@ from pyctrl.kinds.core.v1 import (
     ServiceSpec,
 )
 from pyctrl.kinds.meta.v1 import LabelSelector
+from pyctrl.rbac import Permission, Place, allow
 
 __all__ = ["Inventory", "stub_deployment", "stub_service"]
 
@@ -49,6 +50,16 @@ class Inventory:
         client: who asks the API server; stays the caller's to close.
         namespace: where the Deployment and the Service are created and deleted.
     """
+
+    #: What its account has to be allowed; config/role.yaml is made of it.
+    rbac: ClassVar[Sequence[Permission]] = (
+        allow(Node, "list"),
+        allow(Namespace, "list"),
+        allow(Deployment, "list", where=Place.CLUSTER),
+        allow(Service, "list", where=Place.CLUSTER),
+        allow(Deployment, "create", "delete", where=Place.OWN),
+        allow(Service, "create", "delete", where=Place.OWN),
+    )
 
     def __init__(self, client: Client, namespace: str = "testing") -> None:
         self._client, self._namespace = client, namespace
