@@ -1,4 +1,4 @@
-"""The PodSet operator as a process of its own, against whatever cluster the environment names."""
+"""An example as a process of its own, against whatever cluster the environment names."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import asyncio
 import signal
 import sys
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager, suppress
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from pathlib import Path
 
 from pyctrl.apiserver import ApiServer, serve
@@ -31,7 +31,7 @@ async def kubeconfig_for(cluster: ClusterUnderTest, directory: Path) -> AsyncIte
 
 
 class Operator:
-    """A running ``python -m examples.podset``, and what it has logged so far."""
+    """A running ``python -m examples.…``, and what it has logged so far."""
 
     def __init__(self, process: asyncio.subprocess.Process) -> None:
         self._process = process
@@ -81,12 +81,17 @@ class Operator:
         return self._process.returncode is None
 
 
+def podset_process(kubeconfig: Path) -> AbstractAsyncContextManager[Operator]:
+    """Run the PodSet operator until the block ends, at the latest."""
+    return example_process("podset", "--verbose", "--kubeconfig", str(kubeconfig))
+
+
 @asynccontextmanager
-async def podset_process(kubeconfig: Path) -> AsyncIterator[Operator]:
-    """Run the operator until the block ends, at the latest."""
+async def example_process(example: str, *arguments: str) -> AsyncIterator[Operator]:
+    """Run an example until the block ends, at the latest."""
     process = await asyncio.create_subprocess_exec(
         sys.executable,
-        *("-m", "examples.podset", "--verbose", "--kubeconfig", kubeconfig),
+        *("-m", f"examples.{example}", *arguments),
         cwd=REPOSITORY,
         stderr=asyncio.subprocess.PIPE,
     )
