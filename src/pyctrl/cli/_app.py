@@ -35,6 +35,9 @@ app = App(
     version=_version,
 )
 app.command("pyctrl.cli._apiserver:app", name="apiserver", help="Serve a Kubernetes API server from memory.")
+app.command(
+    "pyctrl.cli._rbac:app", name="rbac", help="The rights of a program: derive, check, compare and explain them."
+)
 
 
 @app.command

@@ -1,0 +1,90 @@
+"""`pyctrl rbac generate`: the roles of a program that is named on the command line."""
+
+from __future__ import annotations
+
+import textwrap
+from pathlib import Path
+
+import pytest
+import yaml
+
+from tests.unit.cli.conftest import Run
+
+PROGRAM = """
+    from pyctrl import Builder, CustomResource, Model, Reconciler, allow
+    from pyctrl.kinds.core.v1 import Secret
+
+
+    class Vault(CustomResource[Model, Model], group="example.com", version="v1"):
+        pass
+
+
+    class VaultReconciler(Reconciler[Vault]):
+        rbac = (allow(Secret, "create", "delete"),)
+
+        async def reconcile(self, request):
+            pass
+
+
+    def add_vault(host, strict=False):
+        Builder(host).reconciles(Vault).build(VaultReconciler())
+
+
+    def add_broken(host):
+        raise ValueError("half of it is missing")
+"""
+
+
+@pytest.fixture
+def program(tmp_path: Path) -> Path:
+    file = tmp_path / "vault_operator.py"
+    file.write_text(textwrap.dedent(PROGRAM))
+    return file
+
+
+def test_roles_follow_from_the_program(run: Run, program: Path) -> None:
+    """A ClusterRole with what is watched and what is declared, bound to the account, ready for kubectl."""
+    ran = run("rbac", "generate", f"{program}:add_vault", "--service-account", "ops:vault")
+    assert (ran.code, ran.err) == (0, "")
+    account, role, binding = yaml.safe_load_all(ran.out)
+    assert account["metadata"] == {"name": "vault", "namespace": "ops"}
+    assert role["metadata"] == {"name": "vault-operator"}
+    assert role["rules"] == [
+        {"apiGroups": [""], "resources": ["secrets"], "verbs": ["create", "delete"]},
+        {"apiGroups": ["example.com"], "resources": ["vaults"], "verbs": ["list", "watch"]},
+    ]
+    assert binding["roleRef"]["name"] == "vault-operator"
+    assert binding["subjects"] == [{"kind": "ServiceAccount", "name": "vault", "namespace": "ops"}]
+
+
+def test_a_restricted_program_has_roles_in_its_namespaces(run: Run, program: Path) -> None:
+    """Restricted to namespaces it needs a Role in each of them, and no ClusterRole."""
+    ran = run("rbac", "generate", f"{program}:add_vault", "-n", "web", "-n", "shop", "--name", "v")
+    found = [(each["kind"], each["metadata"]) for each in yaml.safe_load_all(ran.out)]
+    assert found == [("Role", {"name": "v", "namespace": "shop"}), ("Role", {"name": "v", "namespace": "web"})]
+
+
+@pytest.mark.parametrize(
+    ("target", "line"),
+    [
+        ("{file}", "has several functions that may be meant: add_vault, add_broken"),
+        ("{file}:add_none", "has no function 'add_none'; there is add_vault, add_broken"),
+        ("{file}:add_broken", "add_broken failed: ValueError: half of it is missing"),
+        ("nowhere.operator:add", "there is no module 'nowhere', seen from"),
+        ("examples.podset.nothing:add", "there is no module 'examples.podset.nothing', seen from"),
+        ("missing.py:add", "there is no file missing.py"),
+        ("textwrap", "textwrap has no function whose name begins with 'add_'; name the one that wires the controllers"),
+    ],
+)
+def test_a_target_that_is_none_is_one_line(run: Run, program: Path, target: str, line: str) -> None:
+    """What cannot be imported, found or called is said in one line, with what there is instead."""
+    ran = run("rbac", "generate", target.format(file=program))
+    assert (ran.code, ran.out, ran.err.count("\n")) == (1, "", 1)
+    assert line in ran.err
+
+
+def test_an_account_is_named_with_its_namespace(run: Run, program: Path) -> None:
+    """An account without a namespace is refused before anything is printed."""
+    ran = run("rbac", "generate", f"{program}:add_vault", "--service-account", "jenkins")
+    assert (ran.code, ran.out) == (1, "")
+    assert "NAMESPACE:NAME, such as default:jenkins; got 'jenkins'" in ran.err
