@@ -128,6 +128,7 @@ async def seams(application: Application, observer: WriteObserver) -> None:
         assert_type(client, Client)
         assert_type(other.observe_writes(observer), Callable[[], None])
         assert_type(await client.discovery.mapping(GVK), ResourceMapping)
+        assert_type(await client.discovery.named("evc"), tuple[ResourceMapping, ...])
 
 
 async def wrong(client: Client, thing: Thing, key: Key) -> None:

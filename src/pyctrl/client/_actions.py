@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -49,9 +49,22 @@ async def create_token(
     *,
     audiences: Sequence[str] = (),
     expiration_seconds: int | None = None,
+    bound_to: Mapping[str, str] | None = None,
 ) -> ServiceAccountToken:
-    """Ask for a token of a service account. The server may let it live longer or shorter than asked."""
-    spec = {"audiences": list(audiences), "expirationSeconds": expiration_seconds}
+    """Ask for a token of a service account. The server may let it live longer or shorter than asked.
+
+    Args:
+        client: whose user must have the right to create ``serviceaccounts/token``.
+        service_account: the account.
+        audiences: who may accept it; the API server itself if left out.
+        expiration_seconds: how long it shall be good, at least 600; an hour if left out.
+        bound_to: the object whose end is the token's end too: ``kind`` (Pod, Secret or Node), ``apiVersion``, ``name``
+            and perhaps ``uid``.
+
+    Raises:
+        NotFound: there is no such account, or no such object to bind it to.
+    """
+    spec = {"audiences": list(audiences), "expirationSeconds": expiration_seconds, "boundObjectRef": bound_to}
     answer = await client.subresource("token").create(
         _ServiceAccount,
         service_account,

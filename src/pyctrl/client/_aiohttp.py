@@ -24,6 +24,7 @@ __all__ = ["AiohttpTransport"]
 
 CONNECT_TIMEOUT = 10.0  # seconds for TCP; the TLS handshake counts as part of the answer
 CONNECTIONS = 100  # at once, for requests; watches are not counted, or they would starve them
+_UNKNOWN_ISSUER = (18, 19, 20, 21)  # X509_V_ERR_…: self-signed, or signed by an authority that is not known
 KEEP_ALIVE = 30.0  # seconds; kube-apiserver closes idle connections after 90, load balancers after 60
 
 
@@ -231,7 +232,7 @@ def _transport_error(error: Exception, request: HttpRequest, config: Config) -> 
         case aiohttp.ClientProxyConnectionError() | aiohttp.ClientHttpProxyError():
             return ConnectionFailed(f"cannot reach {server} through the proxy {URL(config.proxy or '').host}: {error}")
         case aiohttp.ClientConnectorCertificateError() | aiohttp.ServerFingerprintMismatch():
-            advice = "does the login's certificate authority belong to this cluster?"
+            advice = _about_trust(error, config)
             return ConnectionFailed(f"{server} is not trusted: {_why(error)}; {advice}")
         case aiohttp.ClientSSLError():
             return ConnectionFailed(f"no TLS with {server}: {_why(error)}; does it speak https, and take this login?")
@@ -249,6 +250,16 @@ def _transport_error(error: Exception, request: HttpRequest, config: Config) -> 
             return StreamBroken(
                 f"the answer to {request} from {server} broke off: {str(error) or type(error).__name__}"
             )
+
+
+def _about_trust(error: Exception, config: Config) -> str:
+    cause = getattr(error, "certificate_error", None)
+    if config.tls.ca is None and getattr(cause, "verify_code", None) in _UNKNOWN_ISSUER:
+        return (
+            "the login names no certificate authority, so only the system's are trusted, and most clusters have one of "
+            "their own: add its ca.crt (ca= in code, certificate-authority in a kubeconfig)"
+        )
+    return "does the login's certificate authority belong to this cluster?"
 
 
 def _why(error: Exception) -> str:

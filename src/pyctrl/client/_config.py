@@ -11,6 +11,7 @@ import platform
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from importlib import metadata
+from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import SplitResult, urlsplit, urlunsplit
 
@@ -62,6 +63,8 @@ class Config:
     user_agent: str = field(default=_USER_AGENT, repr=False)
     source: str = "code"
     """Where this came from, for people: "the kubeconfig /home/dev/.kube/config, context 'kind'"."""
+    passed_over: tuple[tuple[str, str], ...] = field(default=(), repr=False, compare=False)
+    """The sources that were looked at before this one, and why each was not taken."""
     application: Application | None = field(default=None, repr=False)
     """An API server in this process, which then answers instead of ``server``."""
 
@@ -80,10 +83,11 @@ class Config:
     ) -> Config:
         """Find a login: ``kubeconfig``, then KUBECONFIG, then this pod's service account, then ``~/.kube/config``.
 
-        The first source that is there is taken, and what is wrong with it is an error: a broken file never makes
-        the next source win. A KUBECONFIG whose files are all missing still allows the service account, as in
-        client-go, but not ``~/.kube/config``, which would be another cluster than the one that was meant. Naming a
-        ``context`` means a kubeconfig, so the service account is left out.
+        The first source that is there is taken; ``passed_over`` says why not those before it. What is wrong with
+        the one that is there is an error: a broken file never makes the next source win. A KUBECONFIG whose files are
+        all missing still allows the service account, as in client-go, but not ``~/.kube/config``, which would be
+        another cluster than the one that was meant. Naming a ``context`` means a kubeconfig, so the service account
+        is left out.
 
         Args:
             kubeconfig: one file, or several that are merged.
@@ -138,10 +142,10 @@ class Config:
     ) -> Config:
         """Take the two flags of classic operators, in the order of client-go's ``BuildConfigFromFlags``.
 
-        With neither, in-cluster is tried, with a warning; if that fails a second warning is logged, and the default
-        kubeconfigs are read: KUBECONFIG, else ``~/.kube/config``. With a ``kubeconfig``, it is read, and ``master``
-        replaces the address in it. With a ``master`` alone, that server is asked as nobody: the credentials of some
-        kubeconfig are not sent to a server it does not name.
+        With neither, in-cluster is tried, with client-go's warning; if that fails its second one is logged, and the
+        default kubeconfigs are read: KUBECONFIG, else ``~/.kube/config``. With a ``kubeconfig``, it is read, and
+        ``master`` replaces the address in it. With a ``master`` alone, that server is asked as nobody: the credentials
+        of some kubeconfig are not sent to a server it does not name.
         """
         from pyctrl.client import _sources
 
@@ -165,10 +169,16 @@ class Config:
             ca: the authority that signed the server's certificate, PEM or a path; the system's ones if left out.
             insecure: trust any certificate.
             namespace: the namespace of the login.
+
+        Raises:
+            ConfigError: a file is not there or cannot be read; every one of them is named.
         """
-        tls = Tls(ca=_ca(ca), insecure=insecure)
+        source, authority = "a token given in code", _ca(ca)
+        file = None if isinstance(token, str) else Path(token)
+        _check_files(source, authority, Pem(f"the token {file}", path=file) if file else None)
+        tls = Tls(ca=authority, insecure=insecure)
         credentials = BearerToken(token) if isinstance(token, str) else TokenFile(token)
-        return cls._to(server, tls=tls, credentials=credentials, namespace=namespace, source="a token given in code")
+        return cls._to(server, tls=tls, credentials=credentials, namespace=namespace, source=source)
 
     @classmethod
     def from_client_cert(
@@ -181,10 +191,15 @@ class Config:
         insecure: bool = False,
         namespace: str = "default",
     ) -> Config:
-        """Log in with a client certificate: each part is PEM, or the path of a file, which may be renewed in place."""
+        """Log in with a client certificate: each part is PEM, or the path of a file, which may be renewed in place.
+
+        Raises:
+            ConfigError: a file is not there or cannot be read; every one of them is named.
+        """
+        source, authority = "a client certificate given in code", _ca(ca)
         certificate = ClientCertificate(Pem.of(cert, "the client certificate"), Pem.of(key, "the client key"))
-        tls = Tls(ca=_ca(ca), certificate=certificate, insecure=insecure)
-        source = "a client certificate given in code"
+        _check_files(source, certificate.certificate, certificate.key, authority)
+        tls = Tls(ca=authority, certificate=certificate, insecure=insecure)
         return cls._to(server, tls=tls, credentials=Anonymous(), namespace=namespace, source=source)
 
     @classmethod
@@ -272,6 +287,22 @@ def server_address(server: str, *, default_scheme: str, origin: str) -> str:
             "https://HOST:PORT was expected, with or without a path behind it"
         )
     return urlunsplit((parts.scheme, parts.netloc, parts.path.rstrip("/"), "", ""))
+
+
+def _check_files(source: str, *parts: Pem | None) -> None:
+    """Refuse a login whose files are not there, all at once: the usual case is a path of another machine."""
+    unreadable = [f"{part.origin} ({why})" for part in parts if part is not None and (why := _why_unreadable(part))]
+    if unreadable:
+        raise ConfigError(f"{source}: cannot read {', '.join(unreadable)}; in a container, are they mounted?")
+
+
+def _why_unreadable(part: Pem) -> str | None:
+    try:
+        part.read()
+    except ConfigError as error:
+        cause = error.__cause__
+        return (cause.strerror if isinstance(cause, OSError) else None) or str(error)
+    return None
 
 
 def _ca(source: str | os.PathLike[str] | bytes | None) -> Pem | None:

@@ -40,6 +40,7 @@ class Credentials(Protocol):
 
     Both methods are called from many tasks at once; what is slow in them should happen once for all who wait.
     A class that also has ``async def certificate(self) -> ClientCertificate | None`` brings the client certificate.
+    ``str()`` of credentials says for people what is sent and where it is from, and does not show it.
     """
 
     async def authorization(self) -> str | None:
@@ -83,6 +84,9 @@ class Anonymous:
         """Return an empty user."""
         return {}
 
+    def __str__(self) -> str:
+        return "no token and no password"
+
     def __repr__(self) -> str:
         return "Anonymous()"
 
@@ -92,6 +96,7 @@ class BearerToken:
 
     def __init__(self, token: str, *, origin: str = "the token") -> None:
         self._token = checked_token(token, origin)
+        self._origin = origin
 
     async def authorization(self) -> str:
         """Return the Bearer header."""
@@ -104,6 +109,9 @@ class BearerToken:
     def to_kubeconfig_user(self) -> dict[str, Any]:
         """Return the user with its token."""
         return {"token": self._token}
+
+    def __str__(self) -> str:
+        return self._origin
 
     def __repr__(self) -> str:
         return "BearerToken(…)"
@@ -127,6 +135,9 @@ class BasicAuth:
     def to_kubeconfig_user(self) -> dict[str, Any]:
         """Return the user with its password."""
         return {"username": self._username, "password": self._password}
+
+    def __str__(self) -> str:
+        return f"the password of {self._username!r}"
 
     def __repr__(self) -> str:
         return f"BasicAuth({self._username!r}, …)"
@@ -161,6 +172,9 @@ class TokenFile:
     def to_kubeconfig_user(self) -> dict[str, Any]:
         """Return the user with the name of the file."""
         return {"tokenFile": str(self._path.absolute())}
+
+    def __str__(self) -> str:
+        return f"the token in {self._path}"
 
     def __repr__(self) -> str:
         return f"TokenFile({str(self._path)!r})"

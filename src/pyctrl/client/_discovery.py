@@ -13,6 +13,7 @@ from pyctrl.api import GroupVersionKind, GroupVersionResource
 from pyctrl.client._discovery_wire import AGGREGATED, Groups, GroupVersion, read_groups, read_resources
 from pyctrl.client._exchange import Exchange
 from pyctrl.client._mapping import ResourceMapping
+from pyctrl.client._spelling import meant, nearby
 from pyctrl.client._transport import HttpRequest
 from pyctrl.errors import (
     ApiError,
@@ -83,6 +84,29 @@ class Discovery:
         if found is None:
             raise self._unknown(gvr)
         return found
+
+    async def named(self, name: str) -> tuple[ResourceMapping, ...]:
+        """Return what people call ``name`` on a command line, best first: more than one if several groups have it.
+
+        A plural, singular, kind or short name in any case, with ``.GROUP`` or ``.VERSION.GROUP`` behind it or not.
+        As kubectl does, take the first.
+
+        Raises:
+            UnknownKind: nothing has this name; the message names those that are spelled alike.
+            ApiError, TransportError: the cluster could not be asked.
+        """
+        if not self._known or not self._meant(name):
+            await self._refresh(lambda: bool(self._known and self._meant(name)))
+        found = self._meant(name)
+        if not found:
+            stale = [group.group for group in self._known.values() if group.is_stale]
+            down = [f"{group}, by a server that does not answer now" for group in stale]
+            near = nearby(name, tuple(self._resources.values()))
+            raise UnknownKind(repr(name), server=self._server, served=[*near, *down])
+        return found
+
+    def _meant(self, name: str) -> tuple[ResourceMapping, ...]:
+        return meant(name, tuple(self._resources.values()))
 
     async def mappings(self, *, refresh: bool = False) -> tuple[ResourceMapping, ...]:
         """Return everything that is served, each group's preferred version first; asked anew with ``refresh``."""

@@ -120,6 +120,9 @@ class ExecCredentials:
             raise ConfigError(f"{self._plugin.origin} was not read from a kubeconfig, so it cannot be written to one")
         return {"exec": dict(self._entry)}
 
+    def __str__(self) -> str:
+        return f"what {self._plugin.command!r} gave ({self._plugin.origin})"
+
     def __repr__(self) -> str:
         return f"ExecCredentials({self._plugin.command!r})"
 

@@ -186,10 +186,23 @@ def _text(path: Path) -> str | None:
         return path.read_text(encoding="utf-8")
     except FileNotFoundError:
         return None
+    except PermissionError as error:
+        raise ConfigError(f"cannot read kubeconfig {path}: {error.strerror}; {_advice(path)}") from error
     except OSError as error:
         raise ConfigError(f"cannot read kubeconfig {path}: {error.strerror or error}") from error
     except UnicodeDecodeError as error:
         raise ConfigError(f"kubeconfig {path} is not text: {error}") from error
+
+
+def _advice(path: Path) -> str:
+    """Say what to do about a file that is somebody else's, as kubeadm's /etc/kubernetes/admin.conf is root's."""
+    own = Path.home() / ".kube" / "config"
+    if path.expanduser().absolute() == own:  # copied by root, as by `sudo cp`
+        return f'make it yours: sudo chown "$(id -u):$(id -g)" {own}'
+    return (
+        f"have a copy of your own at {own}: "
+        f'mkdir -p {own.parent} && sudo cp {path} {own} && sudo chown "$(id -u):$(id -g)" {own}'
+    )
 
 
 def _document(text: str, where: str) -> Mapping[str, Any]:

@@ -110,7 +110,7 @@ def _credentials(user: Entry, cluster: Entry) -> Credentials:
 def _token(user: Entry) -> Credentials:
     path = user.path("tokenFile")
     if path is None:
-        return BearerToken(user.text("token"), origin=f"token of {user}")
+        return BearerToken(user.text("token"), origin=f"the token of {user}")
     # The file wins, because it is renewed; a token beside it is for as long as the file is not there yet.
     token = user.text("token") or read_token(path, f"tokenFile of {user}")
     return TokenFile(path, token=token)

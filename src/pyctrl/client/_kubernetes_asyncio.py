@@ -12,6 +12,7 @@ import logging
 import os
 import sys
 from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import partial
 from importlib import import_module
@@ -99,8 +100,9 @@ async def load(kubeconfig: Paths | None, context: str | None, service_account: s
         ("in-cluster", lambda: _of_pod(library, context, directory)),
         ("~/.kube/config", users_kubeconfig),
     )
-    found = first(*sources)
-    return await _log_in(library, found, context) if isinstance(found, Kubeconfig) else found
+    found, passed_over = first(*sources)
+    config = await _log_in(library, found, context) if isinstance(found, Kubeconfig) else found
+    return replace(config, passed_over=passed_over)
 
 
 class ConfigurationCredentials:
@@ -148,6 +150,9 @@ class ConfigurationCredentials:
             await self._renew(self._configuration)
         await self._asking.run(self._ask)
         return (self._header, await self.certificate()) != before
+
+    def __str__(self) -> str:
+        return f"what {self._origin} holds"
 
     def __repr__(self) -> str:
         return f"ConfigurationCredentials({self._origin!r})"

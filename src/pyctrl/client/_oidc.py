@@ -90,6 +90,9 @@ class OidcCredentials:
             raise ConfigError(f"{self._provider.origin} was not read from a kubeconfig, so it cannot be written to one")
         return {"auth-provider": dict(self._entry)}
 
+    def __str__(self) -> str:
+        return f"the ID token of {self._provider.issuer} ({self._provider.origin})"
+
     def __repr__(self) -> str:
         return f"OidcCredentials({self._provider.issuer!r})"
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import os
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar
 
@@ -30,6 +31,7 @@ __all__ = [
 
 log = logging.getLogger("pyctrl.client")
 
+Attempt = tuple[str, str]  # a source, and why it was not taken
 Paths = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
 
 _HOME = "~/.kube/config"
@@ -45,11 +47,12 @@ def load(kubeconfig: Paths | None, context: str | None, service_account: str | o
 
 
 def _search(context: str | None, service_account: str | os.PathLike[str] | None) -> Config:
-    return first(
+    config, passed_over = first(
         ("KUBECONFIG", lambda: _from_environment(context)),
         ("in-cluster", lambda: _from_pod(context, service_account)),
         (_HOME, lambda: _from_home(context)),
     )
+    return replace(config, passed_over=passed_over)
 
 
 def from_kubeconfig(paths: Paths, context: str | None) -> Config:
@@ -73,26 +76,32 @@ def from_flags(
     if master:
         address = server_address(master, default_scheme="http", origin="--master")  # client-go's default
         return Config(server=address, proxy=proxy_from_environment(address), source="--master")
-    log.warning("neither --kubeconfig nor --master is set: using the in-cluster login, which works in a pod only")
+    # Both warnings are client-go's to the letter, two blanks after a full stop included: people search for them.
+    log.warning("Neither --kubeconfig nor --master was specified.  Using the inClusterConfig.  This might not work.")
     try:
         return in_cluster(service_account)
     except ConfigError as error:
         attempt = ("in-cluster", str(error))
-        log.warning("the in-cluster login failed: falling back to the default kubeconfigs", extra={"error": str(error)})
+        log.warning("error creating inClusterConfig, falling back to default config: %s", error)
     sources = (("KUBECONFIG", lambda: _from_environment(None)), (_HOME, lambda: _from_home(None)))
-    return first(*sources, tried=[attempt])
+    config, passed_over = first(*sources, tried=[attempt])
+    return replace(config, passed_over=passed_over)
 
 
 class NotThereError(Exception):
     """A source that does not apply: the next one is tried."""
 
 
-def first(*sources: tuple[str, Callable[[], T]], tried: Sequence[tuple[str, str]] = ()) -> T:
-    """Return what the first source that is there gives. Raises NoConfiguration if none is."""
+def first(*sources: tuple[str, Callable[[], T]], tried: Sequence[Attempt] = ()) -> tuple[T, tuple[Attempt, ...]]:
+    """Return what the first source that is there gives, and why not those before it.
+
+    Raises:
+        NoConfiguration: none is there.
+    """
     attempts = list(tried)
     for name, source in sources:
         try:
-            return source()
+            return source(), tuple(attempts)
         except (NotThereError, MissingKubeconfig) as error:
             attempts.append((name, str(error)))
     raise NoConfiguration(attempts)

@@ -157,6 +157,18 @@ def test_a_pod_without_a_token_is_no_source(machine: Machine) -> None:
     assert machine.load().server == "https://home"
 
 
+def test_a_login_knows_which_sources_were_passed_over(machine: Machine) -> None:
+    """What was looked at before the source that won is kept with the reason; what comes after it is not."""
+    home = machine.writes_kubeconfig(".kube/config")
+    assert [source for source, _ in machine.load().passed_over] == ["KUBECONFIG", "in-cluster"]
+    assert dict(machine.load().passed_over)["KUBECONFIG"] == "not set"
+    assert [source for source, _ in Config.from_flags().passed_over] == ["in-cluster", "KUBECONFIG"]
+    assert machine.load(kubeconfig=home).passed_over == ()
+    machine.becomes_a_pod()
+    assert [source for source, _ in machine.load().passed_over] == ["KUBECONFIG"]
+    assert Config.from_flags(service_account=machine.account).passed_over == ()
+
+
 def test_the_log_says_which_source_won(machine: Machine, caplog: pytest.LogCaptureFixture) -> None:
     """Loading is logged once, with the source in words and the server."""
     path = machine.writes_kubeconfig(".kube/config")
@@ -234,24 +246,26 @@ def warnings_of(caplog: pytest.LogCaptureFixture) -> list[str]:
 
 
 def test_without_flags_the_pod_is_used_with_a_warning(machine: Machine, caplog: pytest.LogCaptureFixture) -> None:
-    """Neither flag: in-cluster is tried first, also before KUBECONFIG, and a warning says so."""
+    """Neither flag: in-cluster is tried first, also before KUBECONFIG, and client-go's warning says so."""
     machine.becomes_a_pod()
     machine.set("KUBECONFIG", str(machine.writes_kubeconfig("variable")))
     assert Config.from_flags(service_account=machine.account).server == "https://10.0.0.1:443"
     (warning,) = warnings_of(caplog)
-    assert warning.startswith("neither --kubeconfig nor --master is set: using the in-cluster login")
+    assert warning == (
+        "Neither --kubeconfig nor --master was specified.  Using the inClusterConfig.  This might not work."
+    )
 
 
 def test_without_flags_outside_of_pods_a_second_warning_is_logged(
     machine: Machine, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """Neither flag and no pod: a second warning gives the reason, and the default kubeconfigs are read."""
+    """Neither flag and no pod: client-go's second warning has the reason, and the default kubeconfigs are read."""
     machine.writes_kubeconfig(".kube/config", "https://home")
     assert Config.from_flags("", "").server == "https://home"
     first, second = warnings_of(caplog)
-    assert first.startswith("neither --kubeconfig nor --master is set")
-    assert second.startswith("the in-cluster login failed: falling back")
-    assert "KUBERNETES_SERVICE_HOST" in caplog.records[-1].__dict__["error"]
+    assert first.startswith("Neither --kubeconfig nor --master was specified.  Using the inClusterConfig.")
+    assert second.startswith("error creating inClusterConfig, falling back to default config: ")
+    assert "KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT are not set" in second
 
 
 def test_without_flags_and_without_anything_every_source_is_named(machine: Machine) -> None:
@@ -324,6 +338,22 @@ def test_a_client_certificate_in_code(machine: Machine) -> None:
     for parts in (by_path, list(files.values()), [content.decode() for content in files.values()]):
         config = Config.from_client_cert("https://cluster", *parts)
         assert shake_hands(config.tls.build(), CLUSTER.server_context()) == "dev"
+
+
+def test_files_that_are_not_there_are_all_named_at_once(machine: Machine) -> None:
+    """A login whose files are of another machine fails when it is made, and lists each of them."""
+    authority, certificate, key = (machine.directory / ".minikube" / name for name in ("ca.crt", "c.crt", "c.key"))
+    with pytest.raises(ConfigError) as caught:
+        Config.from_client_cert("https://cluster", certificate, str(key), ca=authority)
+    assert str(caught.value) == (
+        f"a client certificate given in code: cannot read the client certificate {certificate} "
+        f"(No such file or directory), the client key {key} (No such file or directory), "
+        f"the certificate authority {authority} (No such file or directory); in a container, are they mounted?"
+    )
+    with pytest.raises(ConfigError, match=r"the certificate authority .*ca.crt \(No .*, the token .*token \(No such"):
+        Config.from_token("https://cluster", machine.directory / "token", ca=authority)
+    with pytest.raises(ConfigError, match=f"the client key {machine.directory} \\(Is a directory\\); in a container"):
+        Config.from_client_cert("https://cluster", DEV.certificate, machine.directory, ca=CLUSTER.pem)
 
 
 async def test_logins_in_code_use_the_environments_proxy(machine: Machine) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import errno
 import json
 import os
 from pathlib import Path
@@ -404,6 +405,41 @@ def test_a_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:
     (tmp_path / "binary").write_bytes(b"\xff\xfe\x00")
     with pytest.raises(ConfigError, match=f"kubeconfig {tmp_path}/binary is not text"):
         Config.from_kubeconfig(tmp_path / "binary")
+
+
+def unreadable(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Make a file one that may not be read, for root too."""
+    read = Path.read_text
+
+    def refuse(self: Path, *arguments: Any, **options: Any) -> str:
+        if self == path:
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
+        return read(self, *arguments, **options)
+
+    monkeypatch.setattr(Path, "read_text", refuse)
+
+
+def test_somebody_elses_kubeconfig_is_to_be_copied(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Without the right to read kubeadm's admin.conf the error names it, and where a copy of one's own belongs."""
+    monkeypatch.setenv("HOME", str(tmp_path))
+    admin, own = Path("/etc/kubernetes/admin.conf"), tmp_path / ".kube" / "config"
+    unreadable(admin, monkeypatch)
+    with pytest.raises(ConfigError) as caught:
+        Config.from_kubeconfig(admin)
+    assert str(caught.value) == (
+        f"cannot read kubeconfig {admin}: Permission denied; have a copy of your own at {own}: "
+        f'mkdir -p {own.parent} && sudo cp {admin} {own} && sudo chown "$(id -u):$(id -g)" {own}'
+    )
+
+
+def test_a_kubeconfig_that_root_has_copied_is_to_be_given_away(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """When the unreadable file is the one at home already, there is nothing to copy: its owner is wrong."""
+    monkeypatch.setenv("HOME", str(tmp_path))
+    own = tmp_path / ".kube" / "config"
+    unreadable(own, monkeypatch)
+    with pytest.raises(ConfigError, match="make it yours: sudo chown") as caught:
+        Config.from_kubeconfig(own)
+    assert "sudo cp" not in str(caught.value)
 
 
 # --- text, and writing ----------------------------------------------------------------------------------------------
