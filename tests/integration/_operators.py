@@ -1,4 +1,4 @@
-"""What several integration tests need: the PodSet operator, running beside a test."""
+"""What several integration tests need: the operators of the examples, running beside a test."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ from pathlib import Path
 
 import yaml
 
+from examples.evc.evc import EphemeralVolumeClaim, EvcSpec, add_evc
 from examples.podset.podset import PodSet, PodSetSpec, add_podset
-from pyctrl.api import Key, ObjectMeta
+from pyctrl.api import Key, ObjectMeta, find_condition
 from pyctrl.client import Client, wait_for
 from pyctrl.cluster import add_kubelet
 from pyctrl.errors import AlreadyExists
@@ -18,7 +19,9 @@ from pyctrl.kinds.core.v1 import Node
 from pyctrl.manager import Manager
 from pyctrl.testing import ClusterUnderTest
 
-DEFINITION = Path(__file__).parents[2] / "examples" / "podset" / "config" / "crd.yaml"
+EXAMPLES = Path(__file__).parents[2] / "examples"
+DEFINITION = EXAMPLES / "podset" / "config" / "crd.yaml"
+EVC_DEFINITION = EXAMPLES / "evc" / "config" / "crd.yaml"
 
 
 async def install(client: Client, definition: Path = DEFINITION) -> CustomResourceDefinition:
@@ -62,3 +65,31 @@ async def has_nodes(client: Client, key: Key, size: int, *, without: str = "", t
 
     found = await wait_for(client, PodSet, key, fits, timeout=timeout)
     return found.status.nodes
+
+
+@asynccontextmanager
+async def evc_operator(
+    cluster: ClusterUnderTest, namespace: str, storage_class: str, *, finalizer: bool = False
+) -> AsyncIterator[Manager]:
+    """Run the EphemeralVolumeClaim operator in one namespace, for volumes of a class."""
+    async with Manager(cluster.config, namespaces=[namespace]) as manager:
+        add_evc(manager, storage_class=storage_class, finalizer=finalizer)
+        async with manager.running():
+            yield manager
+
+
+def evc(namespace: str, size: object = "2G", name: str = "my-claim") -> EphemeralVolumeClaim:
+    """Make an EphemeralVolumeClaim; without a size when that is None."""
+    spec = EvcSpec() if size is None else EvcSpec(size=size)
+    return EphemeralVolumeClaim(metadata=ObjectMeta(name=name, namespace=namespace), spec=spec)
+
+
+async def has_come_to(client: Client, key: Key, reason: str, *, timeout: float = 30.0) -> EphemeralVolumeClaim:
+    """Wait until the condition of an EphemeralVolumeClaim has a reason, and is of now."""
+
+    def is_so(found: EphemeralVolumeClaim) -> bool:
+        condition = find_condition(found.status.conditions, "Ready")
+        is_current = found.status.observed_generation == found.metadata.generation
+        return is_current and condition is not None and condition.reason == reason
+
+    return await wait_for(client, EphemeralVolumeClaim, key, is_so, timeout=timeout)

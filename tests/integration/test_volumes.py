@@ -2,48 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-from contextlib import AsyncExitStack
 from typing import Any
 
-import pytest_asyncio
-
-from pyctrl.api import Key, ObjectMeta, Quantity
+from pyctrl.api import Key, Quantity
 from pyctrl.client import Client, MergePatch, wait_for, wait_until_gone
-from pyctrl.cluster import add_controllers, add_volumes
 from pyctrl.kinds.core.v1 import PersistentVolume, PersistentVolumeClaim
-from pyctrl.kinds.storage.v1 import StorageClass
-from pyctrl.manager import Manager
-from pyctrl.testing import ClusterUnderTest
-
-PROVISIONER = "pretend.pyctrl.dev"
-
-
-@pytest_asyncio.fixture
-async def volumes(cluster: ClusterUnderTest) -> AsyncIterator[None]:
-    """Somebody makes volumes for claims of the pretend provisioner's classes."""
-    async with AsyncExitStack() as stack:
-        if not cluster.is_embedded:
-            manager = await stack.enter_async_context(Manager(cluster.config))
-            if not cluster.has_controllers:
-                add_controllers(manager)
-            add_volumes(manager)
-            await stack.enter_async_context(manager.running())
-        yield
-
-
-@pytest_asyncio.fixture
-async def storage_class(client: Client, namespace: str, volumes: None) -> AsyncIterator[str]:
-    """A class of this test's own."""
-    made = StorageClass(
-        metadata=ObjectMeta(name=namespace),
-        provisioner=PROVISIONER,
-        allow_volume_expansion=True,
-        reclaim_policy="Delete",
-    )
-    await client.create(made)
-    yield namespace
-    await client.delete(made)
 
 
 def claim(namespace: str, storage_class: str) -> PersistentVolumeClaim:

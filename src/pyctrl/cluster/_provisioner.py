@@ -39,7 +39,7 @@ _CLASSES: Sequence[dict[str, Any]] = (
 )
 
 
-def add_volumes(host: Host, *, start_seconds: float = 0.0) -> None:
+def add_volumes(host: Host, *, start_seconds: float = 0.0, classes: bool = True) -> None:
     """Run a pretend provisioner in a manager: claims of its classes get volumes, and claims without a class its own.
 
     The classes are made once: ``standard``, the default one, and ``standard-wait``, which binds when a pod is
@@ -50,11 +50,14 @@ def add_volumes(host: Host, *, start_seconds: float = 0.0) -> None:
     Args:
         host: the manager.
         start_seconds: what a volume takes from its claim's creation on.
+        classes: make those two classes. Without, only classes of your own are served: on a cluster that others use
+            too, where a default class would be theirs as well.
     """
     recorder = Recorder(host.live_client, PROVISIONER)
-    names = [Request("", each["metadata"]["name"]) for each in _CLASSES]
-    once = TickSource(timedelta(days=1), names, name="storage-classes", random=host.random)
-    Builder(host).watches_source(once).options(name="pretend-storage-classes").build(StorageClasses())
+    if classes:
+        names = [Request("", each["metadata"]["name"]) for each in _CLASSES]
+        once = TickSource(timedelta(days=1), names, name="storage-classes", random=host.random)
+        Builder(host).watches_source(once).options(name="pretend-storage-classes").build(StorageClasses())
     provisioner = Provisioner(recorder, start_seconds)
     (
         Builder(host)

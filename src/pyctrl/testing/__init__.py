@@ -3,7 +3,7 @@
 `run_virtual` and the pytest marker ``virtual_time`` run a program on a clock that jumps instead of waiting.
 `FaultyTransport` makes the network fail as scripted, or by chance, which is `Weather`. `control_plane` starts a real
 API server from its binaries. The pytest plugin, found by pytest itself, gives the fixtures ``cluster``, ``client``,
-``namespace`` and ``running_pods``.
+``namespace``, ``running_pods`` and ``storage_class``.
 """
 
 from __future__ import annotations

@@ -95,3 +95,12 @@ async def running_pods(cluster: ClusterUnderTest) -> AsyncIterator[None]:
 
     async with stand_ins(cluster):
         yield
+
+
+@pytest_asyncio.fixture
+async def storage_class(cluster: ClusterUnderTest) -> AsyncIterator[str]:
+    """The name of a storage class whose claims get volumes: on a cluster that makes none, of a pretend provisioner."""
+    from pyctrl.testing._stand_ins import volume_maker
+
+    async with volume_maker(cluster) as name:
+        yield name
