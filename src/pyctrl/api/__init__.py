@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     )
     from ._patches import json_patch_apply, merge_patch_apply, merge_patch_diff
     from ._quantity import Quantity, QuantityFamily
+    from ._references import reference_to
     from ._scheme import KindLike, Scheme, decode, is_metadata_only, kind_of
     from ._selectors import FieldRequirement, FieldSelector, LabelOperator, LabelRequirement, LabelSelector
     from ._unstructured import Object, Unstructured
@@ -91,6 +92,7 @@ __all__ = [
     "merge_patch_diff",
     "missing_rules",
     "owner_reference",
+    "reference_to",
     "remove_condition",
     "remove_finalizer",
     "remove_owner_reference",
@@ -103,7 +105,7 @@ __all__ = [
 _FILES = (
     *("_names", "_access", "_access_rule", "_selectors", "_patches", "_quantity"),
     *("_values", "_model", "_meta", "_object", "_unstructured"),
-    *("_conditions", "_finalizers", "_owners", "_scheme"),
+    *("_conditions", "_finalizers", "_owners", "_references", "_scheme"),
 )
 
 if not TYPE_CHECKING:  # type checkers would take it as a promise of any name

@@ -14,6 +14,10 @@ from pyctrl.client._client import Client
 from pyctrl.client._config import Config
 from pyctrl.client._credentials import Anonymous, BasicAuth, BearerToken, Credentials, TokenFile
 from pyctrl.client._discovery import Discovery
+from pyctrl.client._event_backlog import EventStatistics
+from pyctrl.client._event_correlator import EventCorrelator, EventGroup
+from pyctrl.client._event_recorder import EventRecorder
+from pyctrl.client._event_writer import EventWriter
 from pyctrl.client._exchange import ServerWarning, WarningHandler, log_warning
 from pyctrl.client._impersonation import Impersonation
 from pyctrl.client._inprocess import InProcessTransport
@@ -67,7 +71,12 @@ __all__ = [
     "Credentials",
     "Derivable",
     "Discovery",
+    "EventCorrelator",
+    "EventGroup",
+    "EventRecorder",
+    "EventStatistics",
     "EventType",
+    "EventWriter",
     "FieldValidation",
     "Fields",
     "HasSubResources",

@@ -12,14 +12,14 @@ from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from pyctrl.api import Key, is_deleting, remove_finalizer
+from pyctrl.api import Key, is_deleting, reference_to, remove_finalizer
 from pyctrl.client import MergePatch, merge_from
 from pyctrl.controller import Builder, Host, Observed, Reconciler, Request, Result, TickSource
 from pyctrl.errors import AlreadyExists, Conflict, NotFound
 from pyctrl.kinds.core.v1 import PersistentVolume, PersistentVolumeClaim
 from pyctrl.kinds.storage.v1 import StorageClass
 
-from ._recorder import Recorder, reference_to
+from ._recorder import Recorder
 from ._scripts import PREFIX
 from ._volume_binding import BIND_COMPLETED, PROVISIONED_BY, STORAGE_PROVISIONER
 from ._volume_matching import BETA_CLASS, class_of

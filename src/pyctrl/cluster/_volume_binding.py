@@ -9,14 +9,14 @@ import re
 from datetime import timedelta
 from typing import Any
 
-from pyctrl.api import Key, is_deleting, remove_finalizer
+from pyctrl.api import Key, is_deleting, reference_to, remove_finalizer
 from pyctrl.client import MergePatch, merge_from
 from pyctrl.controller import Builder, Host, Reconciler, Request, Result, mapped
 from pyctrl.errors import Conflict, NotFound
 from pyctrl.kinds.core.v1 import PersistentVolume, PersistentVolumeClaim
 from pyctrl.kinds.storage.v1 import StorageClass
 
-from ._recorder import Recorder, reference_to
+from ._recorder import Recorder
 from ._scheduler import SELECTED_NODE
 from ._volume_matching import best_volume, class_of, is_claimed_by, mismatch
 

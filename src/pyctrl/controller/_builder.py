@@ -24,7 +24,7 @@ from pyctrl.rbac import Permission, allow
 
 if TYPE_CHECKING:
     from pyctrl.cache import Cache, CachedClient
-    from pyctrl.client import Client
+    from pyctrl.client import Client, EventRecorder
 
 __all__ = ["Builder", "Host"]
 
@@ -64,6 +64,10 @@ class Host(Protocol):
 
     def add(self, runnable: Controller, /) -> None:
         """Run a controller."""
+
+    def event_recorder(self, name: str, /) -> EventRecorder:
+        """Return what tells of objects in the name of a controller."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,7 +181,7 @@ class Builder(Generic[T]):
         return self
 
     def build(self, reconciler: Reconciler[T]) -> Controller:
-        """Make the controller, give its reconciler the host's client, and add it to the host.
+        """Make the controller, give its reconciler the host's client and a recorder, and add it to the host.
 
         Raises:
             BuilderError: something is missing or contradictory.
@@ -201,6 +205,7 @@ class Builder(Generic[T]):
         self._host.add(controller)
         self._host.controller_names.add(name)
         reconciler.client = self._host.client
+        reconciler.recorder = self._host.event_recorder(name)
         return controller
 
     def _name(self) -> str:

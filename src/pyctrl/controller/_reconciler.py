@@ -15,6 +15,7 @@ from pyctrl.api import Key
 if TYPE_CHECKING:
     from pyctrl.api import Object
     from pyctrl.cache import CachedClient
+    from pyctrl.client import EventRecorder
     from pyctrl.rbac import Permission
 
 __all__ = ["Reconciler", "Request", "Result"]
@@ -72,13 +73,16 @@ class Result:
 class Reconciler(ABC, Generic[T]):
     """Bring one object of kind T closer to what its spec says.
 
-    A subclass has one method, `reconcile`, and finds its client in ``self.client`` once the Builder has built it.
-    For one request at most one reconcile runs at a time; for different requests as many as there are workers.
+    A subclass has one method, `reconcile`, and finds ``self.client`` and ``self.recorder`` there once the Builder has
+    built it. For one request at most one reconcile runs at a time; for different requests as many as there are workers.
     Requests are merged: three changes in a row may be one call, and one call may have nothing to do.
     """
 
     #: Reads from the cache (its own writes included), writes to the server. Set by ``Builder.build``.
     client: CachedClient
+    #: Tells of objects by Events, in the controller's name, without waiting. Set by ``Builder.build``.
+    #: Who uses it declares `pyctrl.rbac.EVENTS`.
+    recorder: EventRecorder
     #: What it does beyond reading what the builder watches: ``rbac = (allow(Deployment, "create", "patch"),)``.
     #: Roles are made of it, and the manager reviews it at start. An attribute of the class or, where it depends on
     #: options, of the object.

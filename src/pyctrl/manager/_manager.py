@@ -8,12 +8,12 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import timedelta
 from random import Random
 from types import TracebackType
-from typing import Self
+from typing import Self, TypeVar
 
 from pyctrl._tasks import unwrapped
 from pyctrl.api import KindLike, Scheme
 from pyctrl.cache import Cache, CachedClient, KindOptions, Outside
-from pyctrl.client import Client, Config
+from pyctrl.client import Client, Config, EventRecorder, EventWriter
 from pyctrl.errors import ManagerError
 from pyctrl.manager._groups import Group
 from pyctrl.manager._lifecycle import Lifecycle
@@ -21,6 +21,8 @@ from pyctrl.manager._runnables import RunnableLike
 from pyctrl.rbac import Grants, Permission, grants
 
 __all__ = ["Manager"]
+
+T = TypeVar("T")
 
 
 class Manager:
@@ -83,6 +85,7 @@ class Manager:
         self._lifecycle = Lifecycle(grace_period=grace_period)
         self._exit = AsyncExitStack()
         self._client: CachedClient | None = None
+        self._events: EventWriter | None = None
 
     async def __aenter__(self) -> Self:
         live = self._given_client
@@ -91,6 +94,9 @@ class Manager:
         assert live is not None  # __init__ saw to it that there is one
         cache = Cache(live, options=self._kinds, namespaces=self._namespaces, outside=self._outside, random=self.random)
         self._client = CachedClient(cache, live)
+        self._events = EventWriter(live, random=self.random)
+        # servers start first and stop last: whatever else runs may tell of something until its end
+        self.add(self._events, group=Group.SERVERS)
         self.add(_CacheLife(cache, self._cache_sync_timeout), group=Group.CACHES)
         return self
 
@@ -102,9 +108,7 @@ class Manager:
     @property
     def client(self) -> CachedClient:
         """Reads from the cache, own writes included, and writes to the server; what reconcilers get."""
-        if self._client is None:
-            raise ManagerError("the manager is not connected; use it inside `async with Manager(...) as manager:`")
-        return self._client
+        return _connected(self._client)
 
     @property
     def live_client(self) -> Client:
@@ -115,6 +119,19 @@ class Manager:
     def cache(self) -> Cache:
         """The copy of the cluster; it runs while the manager runs."""
         return self.client.cache
+
+    @property
+    def events(self) -> EventWriter:
+        """Writes what the recorders of this manager are told, from its start until everything else has ended."""
+        return _connected(self._events)
+
+    def event_recorder(self, name: str) -> EventRecorder:
+        """Return what tells of objects by Events in the name of a controller, or of any other part of the program.
+
+        A reconciler has one already: ``self.recorder``. Telling needs the right to create and patch ``events`` of the
+        group ``events.k8s.io`` in the namespaces of the objects, and in ``default`` for those without.
+        """
+        return self.events.recorder(name)
 
     @property
     def started(self) -> asyncio.Event:
@@ -187,6 +204,12 @@ class Manager:
                     yield self
                 finally:
                     self.ask_to_stop()
+
+
+def _connected(part: T | None) -> T:
+    if part is None:
+        raise ManagerError("the manager is not connected; use it inside `async with Manager(...) as manager:`")
+    return part
 
 
 class _CacheLife:

@@ -14,7 +14,7 @@ import pytest
 from pyctrl.api import GroupVersionKind, Key, KindLike, Metadata, ObjectMeta, Unstructured, set_controller_reference
 from pyctrl.apiserver import ApiServer
 from pyctrl.cache import Cache, CachedClient
-from pyctrl.client import Client, Config, merge_from
+from pyctrl.client import Client, Config, EventRecorder, EventWriter, merge_from
 from pyctrl.controller import (
     Builder,
     ChannelSource,
@@ -47,9 +47,13 @@ class PlainHost:
         self.client = CachedClient(self.cache, client)
         self.controller_names: set[str] = set()
         self.controllers: list[Controller] = []
+        self.events = EventWriter(client)
 
     def add(self, runnable: Controller, /) -> None:
         self.controllers.append(runnable)
+
+    def event_recorder(self, name: str, /) -> EventRecorder:
+        return self.events.recorder(name)
 
 
 class Journal(Reconciler):

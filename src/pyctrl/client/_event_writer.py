@@ -1,0 +1,228 @@
+"""Writing events in the background, for all recorders of a program: one queue, one task."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from contextlib import suppress
+from math import inf
+from random import Random
+
+from pyctrl import _clock
+from pyctrl.api import Key, KubernetesObject
+from pyctrl.client._event_backlog import EventBacklog, EventStatistics, Told
+from pyctrl.client._event_recorder import EventRecorder, host_name
+from pyctrl.client._event_series import EventSeries
+from pyctrl.client._patch import MergePatch
+from pyctrl.client._writer import Writer
+from pyctrl.errors import (
+    AlreadyExists,
+    ApiError,
+    ConfigError,
+    ConnectionFailed,
+    Forbidden,
+    NotFound,
+    PyctrlError,
+    ServiceUnavailable,
+    TooManyRequests,
+    TransportError,
+    Unauthorized,
+)
+
+__all__ = ["EventWriter"]
+
+log = logging.getLogger("pyctrl.events")
+
+TRIES = 12  # of one event (maxTriesPerEvent of client-go's tools/events)
+RETRY_SECONDS = 10.0  # between them (defaultSleepDuration), and up to a quarter more, so that not all come at once
+FLUSH_SECONDS = 5.0  # what writing the rest may take after being asked to stop; the grace period is for others too
+FLUSH_RETRY_SECONDS = 0.5
+
+#: Nothing is wrong with the event: the server is away, or busy, or does not know us at the moment.
+AWAY = (ConnectionFailed, ServiceUnavailable, TooManyRequests, Unauthorized, ConfigError)
+
+RULE = '{"apiGroups": ["events.k8s.io"], "resources": ["events"], "verbs": ["create", "patch"]}'
+
+
+class _Event(KubernetesObject, group="events.k8s.io", version="v1", kind="Event"):
+    """Where events are served; what they consist of is only passed on."""
+
+
+class EventWriter:
+    """Writes what its recorders are told, in the background: Events of ``events.k8s.io/v1``, with their series.
+
+        events = EventWriter(client)
+        recorder = events.recorder("inventory")
+        async with asyncio.TaskGroup() as group:
+            group.create_task(events.run())
+            recorder.normal(pod, "Counted", "Found a new pod")
+            ...
+            events.ask_to_stop()
+
+    A manager has one, and gives each controller its recorder. What is told again within six minutes becomes a series of
+    one Event, whose count is written when it has doubled, and after five minutes. Similar messages are combined and
+    objects limited as `EventCorrelator` says. While the server is away all events wait, up to 1000 new ones; further
+    ones are dropped, which the log says. An event that the server fails to take is tried 12 times in two minutes; one
+    that it refuses is not tried again. Once asked to stop, `run` writes what waits, and returns after five seconds
+    at the latest.
+
+    Args:
+        client: what to write with; a live one, as nobody reads events from a cache.
+        host: the name of this instance of the program, by default the host's.
+        random: spreads retries.
+    """
+
+    name = "events"  # in the log lines of a manager
+
+    def __init__(self, client: Writer, *, host: str | None = None, random: Random | None = None) -> None:
+        self.host: str = host or host_name()
+        self._client = client
+        self._random = random or Random()
+        self._backlog = EventBacklog(self._random)
+        self._wake, self._stopping = asyncio.Event(), asyncio.Event()
+        self._patience: asyncio.Timeout | None = None
+        self._is_server_away = False
+        self._forbidden: set[str] = set()  # namespaces that were complained about
+        self._written = self._refused = 0
+
+    def recorder(self, controller_name: str) -> EventRecorder:
+        """Return a recorder that tells in the name of a controller."""
+        return EventRecorder(self, controller_name)
+
+    def statistics(self) -> EventStatistics:
+        """Return what became of events since the beginning."""
+        return self._backlog.statistics(written=self._written, refused=self._refused)
+
+    def tell(self, told: Told) -> None:
+        """Take in what a recorder was told, without waiting."""
+        log.debug(told.message, extra={"type": told.type, "reason": told.reason, "object": str(told.obj.key)})
+        self._backlog.take_in(told, asyncio.get_running_loop().time(), _clock.now())
+        self._wake.set()
+
+    def ask_to_stop(self) -> None:
+        """Write what waits, and return from `run`."""
+        self._stopping.set()
+        self._wake.set()
+        if self._patience is not None:
+            self._patience.reschedule(asyncio.get_running_loop().time() + FLUSH_SECONDS)
+
+    async def run(self) -> None:
+        """Write until asked to stop, then write the rest. When it is cancelled, what waits is lost."""
+        try:
+            with suppress(TimeoutError):
+                async with asyncio.timeout(FLUSH_SECONDS if self._stopping.is_set() else None) as self._patience:
+                    await self._write()
+        finally:
+            self._patience = None
+            if lost := len(self._backlog.schedule):
+                log.warning("Events were not written before the end", extra={"events": lost})
+
+    async def _write(self) -> None:
+        schedule, loop = self._backlog.schedule, asyncio.get_running_loop()
+        while True:
+            is_last_chance = self._stopping.is_set()
+            series = schedule.take(inf if is_last_chance else loop.time())
+            if series is not None:
+                await self._attempt(series)
+            elif is_last_chance:
+                return
+            else:
+                self._wake.clear()
+                await _wait(self._wake, schedule.next_at)
+
+    async def _attempt(self, series: EventSeries) -> None:
+        """Write an event, or decide what becomes of it."""
+        count = series.count
+        series.tries += 1
+        try:
+            await self._send(series)
+        except AWAY as error:
+            await self._hold(series, error)
+        except (PyctrlError, ValueError, TypeError) as error:
+            self._failed(series, count, error)
+        else:
+            self._written += 1
+            self._forbidden.discard(series.namespace)
+            self._is_back()
+            self._settle(series, count)
+
+    async def _send(self, series: EventSeries) -> None:
+        if series.is_created:
+            try:
+                return await self._count_up(series)
+            except NotFound:
+                series.is_created = False  # a cluster keeps events for an hour
+        await self._create(series)
+
+    async def _count_up(self, series: EventSeries) -> None:
+        patch = MergePatch({"series": series.series()})
+        await self._client.patch(_Event, Key(series.namespace, series.name), patch)
+
+    async def _create(self, series: EventSeries) -> None:
+        while not series.is_created:
+            try:
+                await self._client.create(_Event.from_wire(series.to_wire()))
+            except AlreadyExists:
+                if series.tries > 1:  # made by an earlier try whose answer was lost
+                    series.is_created = True
+                    return await self._count_up(series) if series.count > 1 else None
+                # another program told of this object at the same moment
+                series.name = self._backlog.new_name(series.content["regarding"].get("name", ""), _clock.now())
+            else:
+                series.is_created = True
+
+    def _settle(self, series: EventSeries, count: int) -> None:
+        now = asyncio.get_running_loop().time()
+        series.settle(count, now)
+        self._backlog.plan(series, now)
+
+    async def _hold(self, series: EventSeries, error: Exception) -> None:
+        """Wait a while for the server, with everything; the first in line stays the first."""
+        self._backlog.schedule.put(series, 0.0)
+        if not self._is_server_away:
+            self._is_server_away = True
+            log.warning("Events wait, the server cannot take them now", extra={"error": str(error)})
+        if self._stopping.is_set():
+            await asyncio.sleep(FLUSH_RETRY_SECONDS)
+        else:
+            await _wait(self._stopping, asyncio.get_running_loop().time() + self._retry_seconds())
+
+    def _is_back(self) -> None:
+        if self._is_server_away:
+            self._is_server_away = False
+            log.info("Events are written again", extra={"waiting": len(self._backlog.schedule)})
+
+    def _failed(self, series: EventSeries, count: int, error: Exception) -> None:
+        """Try an event again later if that can help, while others go on; otherwise let it be."""
+        may_retry = isinstance(error, TransportError) or (isinstance(error, ApiError) and error.may_retry)
+        if may_retry and series.tries < TRIES and not self._stopping.is_set():
+            at = asyncio.get_running_loop().time() + self._retry_seconds()
+            self._backlog.schedule.put(series, at)
+            return
+        self._refused += 1
+        self._explain(series, error)
+        self._settle(series, count)
+
+    def _explain(self, series: EventSeries, error: Exception) -> None:
+        facts = {"namespace": series.namespace, "event": series.name, "error": str(error)}
+        if isinstance(error, NotFound) or _is_namespace_ending(error):
+            log.debug("An event has no namespace to be written to", extra=facts)
+        elif not isinstance(error, Forbidden):
+            log.error("An event could not be written", extra=facts)
+        elif series.namespace not in self._forbidden:
+            self._forbidden.add(series.namespace)
+            log.error("Events may not be written until somebody grants this", extra={"rule": RULE, **facts})
+
+    def _retry_seconds(self) -> float:
+        return RETRY_SECONDS * self._random.uniform(1.0, 1.25)
+
+
+async def _wait(event: asyncio.Event, until: float | None) -> None:
+    """Wait for something, at most until a moment of the loop's clock."""
+    with suppress(TimeoutError):
+        async with asyncio.timeout_at(until):
+            await event.wait()
+
+
+def _is_namespace_ending(error: Exception) -> bool:
+    return isinstance(error, Forbidden) and any(cause.reason == "NamespaceTerminating" for cause in error.causes)

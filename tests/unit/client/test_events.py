@@ -1,0 +1,448 @@
+"""The event recorder on an API server in this process, over a network that fails as scripted; in virtual time."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from datetime import timedelta
+from random import Random
+
+import pytest
+
+from pyctrl.api import GroupVersionKind, Key, Metadata, Object, ObjectMeta, Unstructured
+from pyctrl.apiserver import ApiServer, User
+from pyctrl.client import Client, Config, EventRecorder, EventWriter, InProcessTransport, MergePatch
+from pyctrl.kinds.core.v1 import ConfigMap, Namespace
+from pyctrl.kinds.events.v1 import Event
+from pyctrl.kinds.rbac.v1 import ClusterRole
+from pyctrl.testing import Answered, AnswerLost, Delayed, FaultyTransport, Refused, Rule, Silent
+
+EVENTS = "/apis/events.k8s.io/v1/*"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bench:
+    """A recorder whose writer runs, and the client that looks at what it has done."""
+
+    client: Client
+    writer: EventWriter
+    recorder: EventRecorder
+    network: FaultyTransport
+    #: An object to tell of.
+    shop: ConfigMap
+
+    async def events(self) -> list[Event]:
+        """Return all events, the oldest first."""
+        return sorted(await self.client.list(Event), key=lambda event: (event.event_time, event.metadata.name))
+
+    async def told(self) -> list[str]:
+        """Return what the events say, as ``reason: note xcount``."""
+        return [f"{e.reason}: {e.note} x{e.series.count if e.series else 1}" for e in await self.events()]
+
+    @property
+    def writes(self) -> list[str]:
+        """The methods of the requests that were made to write events."""
+        return [request.method for request in self.network.requests]
+
+
+@asynccontextmanager
+async def bench(*rules: Rule) -> AsyncIterator[Bench]:
+    """Run a recorder for the length of a block; it has been stopped, and everything is flushed, afterwards."""
+    server = ApiServer()
+    client = Client.connect(Config.in_process(server))
+    network = FaultyTransport(InProcessTransport(server), rules)
+    writer = EventWriter(Client(network, random=Random(1)), host="host", random=Random(1))
+    shop = await client.create(config_map("shop"))
+    async with asyncio.TaskGroup() as group:
+        group.create_task(writer.run())
+        yield Bench(client=client, writer=writer, recorder=writer.recorder("shops"), network=network, shop=shop)
+        writer.ask_to_stop()
+
+
+def config_map(name: str) -> ConfigMap:
+    return ConfigMap(metadata=ObjectMeta(name=name, namespace="default"))
+
+
+async def moment() -> None:
+    """Let the writer do what it can do at once."""
+    await asyncio.sleep(0.001)
+
+
+async def test_an_event_says_what_happened_to_whom_and_who_says_so() -> None:
+    """It is what client-go's recorder of events.k8s.io/v1 writes, in the namespace of the object."""
+    async with bench() as b:
+        other = await b.client.create(config_map("other"))
+        b.recorder.normal(b.shop, "Created", "Created the other", action="Create", related=other)
+        await moment()
+        (event,) = await b.events()
+    wire = event.to_wire()
+    metadata = wire.pop("metadata")
+    assert metadata["name"].startswith("shop.")
+    assert int(metadata["name"].removeprefix("shop."), 16)
+    assert metadata["namespace"] == "default"
+    told = {field: value for field, value in wire.items() if not field.startswith("deprecated")}
+    assert told == {
+        "apiVersion": "events.k8s.io/v1",
+        "kind": "Event",
+        "eventTime": "2026-01-01T00:00:00.000000Z",
+        "type": "Normal",
+        "reason": "Created",
+        "action": "Create",
+        "note": "Created the other",
+        "reportingController": "shops",
+        "reportingInstance": "shops-host",
+        "regarding": reference(b.shop),
+        "related": reference(other),
+    }
+
+
+def reference(obj: ConfigMap) -> dict[str, str]:
+    """Return the reference to a ConfigMap in the default namespace."""
+    meta = obj.metadata
+    return {
+        "apiVersion": "v1",
+        "kind": "ConfigMap",
+        "namespace": "default",
+        "name": meta.name,
+        "uid": meta.uid,
+        "resourceVersion": meta.resource_version,
+    }
+
+
+async def test_an_object_and_a_message_are_enough() -> None:
+    """The action is Reconcile unless it is said; a warning is of type Warning."""
+    async with bench() as b:
+        b.recorder.warning(b.shop, "InvalidSize", "Size must be set. Got None.")
+        await moment()
+        (event,) = await b.events()
+    assert (event.type, event.reason, event.action) == ("Warning", "InvalidSize", "Reconcile")
+
+
+@pytest.mark.parametrize("name", ["system:node", "a" * 250, "UPPER", "a..b"])
+async def test_objects_without_a_namespace_have_their_events_in_default_whatever_their_name_is(name: str) -> None:
+    """A role may be called system:node, an Event may not: its name is another then."""
+    role = ClusterRole(metadata=ObjectMeta(name=name, uid="1"))
+    async with bench() as b:
+        b.recorder.normal(role, "Granted", "Granted")
+        await moment()
+        (event,) = await b.events()
+    assert event.metadata.namespace == "default"
+    assert event.regarding.name == name
+
+
+@pytest.mark.parametrize(
+    "obj",
+    [
+        Unstructured.new(GroupVersionKind("demo.test", "v1", "Widget"), name="w", namespace="default"),
+        Metadata[ConfigMap](metadata=ObjectMeta(name="w", namespace="default")),
+    ],
+    ids=["Unstructured", "Metadata"],
+)
+async def test_objects_of_any_form_can_be_told_of(obj: Object) -> None:
+    """Without a class, or with nothing but metadata: the reference names the kind they are of."""
+    async with bench() as b:
+        b.recorder.normal(obj, "Seen", "Seen")
+        await moment()
+        (event,) = await b.events()
+    assert (event.regarding.api_version, event.regarding.kind) == (obj.gvk.api_version, obj.gvk.kind)
+
+
+async def test_what_is_too_long_is_cut_and_what_cannot_be_a_name_is_replaced() -> None:
+    """The server counts bytes; nothing that a recorder is given makes it refuse the event."""
+    async with bench() as b:
+        recorder = b.writer.recorder("My Controller (新)" + "x" * 100)
+        recorder.normal(b.shop, "R" * 200, "ü" * 600, action="A" * 200)
+        recorder.normal(b.shop, "", str(ValueError("no reason")), action="")
+        await moment()
+        first, second = sorted(await b.events(), key=lambda event: event.note or "", reverse=True)
+    assert first.note == "ü" * 510 + "…"
+    assert [len(word or "") for word in (first.reason, first.action)] == [126, 126]
+    assert (first.reporting_controller or "").startswith("My-Controller-xxx")
+    assert (second.reason, second.action) == ("Normal", "Reconcile")
+
+
+async def test_telling_never_waits() -> None:
+    """A server that never answers costs those who tell nothing, and what they tell waits for it."""
+    async with bench(Rule(Silent(), path=EVENTS, times=1)) as b:
+        started = asyncio.get_running_loop().time()
+        for number in range(20):
+            b.recorder.normal(b.shop, f"Reason{number}", "said")
+        assert asyncio.get_running_loop().time() == started
+        assert not asyncio.iscoroutinefunction(b.recorder.normal)
+        await asyncio.sleep(120)
+        assert len(await b.events()) == 20
+
+
+async def test_what_is_told_again_within_six_minutes_is_a_series() -> None:
+    """The second time begins the series, with its count and its time."""
+    async with bench() as b:
+        for _ in range(2):
+            b.recorder.warning(b.shop, "Failed", "It failed")
+            await asyncio.sleep(350)
+        (event,) = await b.events()
+        assert event.to_wire()["series"] == {"count": 2, "lastObservedTime": "2026-01-01T00:05:50.000000Z"}
+        assert event.to_wire()["eventTime"] == "2026-01-01T00:00:00.000000Z"
+        await asyncio.sleep(11)
+        b.recorder.warning(b.shop, "Failed", "It failed")
+        await moment()
+        assert await b.told() == ["Failed: It failed x2", "Failed: It failed x1"]
+
+
+async def test_a_series_goes_on_when_the_object_changes() -> None:
+    """An error that is also written to the status is still the same error."""
+    async with bench() as b:
+        b.recorder.warning(b.shop, "Failed", "It failed")
+        changed = await b.client.patch(b.shop, MergePatch({"data": {"a": "b"}}))
+        assert changed.metadata.resource_version != b.shop.metadata.resource_version
+        b.recorder.warning(changed, "Failed", "It failed")
+        await moment()
+        assert await b.told() == ["Failed: It failed x2"]
+
+
+async def test_an_event_that_goes_on_costs_few_requests_and_is_never_far_behind() -> None:
+    """Once a second for an hour: a count is written when it has doubled, and every five minutes."""
+    async with bench() as b:
+        for second in range(3600):
+            b.recorder.warning(b.shop, "Failed", "It failed")
+            await asyncio.sleep(1)
+            if second % 60 == 0:
+                (event,) = await b.events()
+                assert (event.series.count if event.series else 1) > second / 2
+        assert len(b.writes) <= 1 + 12 + 12
+    assert await b.told() == ["Failed: It failed x3600"]
+
+
+async def test_the_tenth_message_of_a_reason_is_combined_with_those_after_it() -> None:
+    """Messages that carry a number do not fill the server."""
+    async with bench() as b:
+        for number in range(20):
+            b.recorder.normal(b.shop, "Scaled", f"Scaled to {number}")
+            await asyncio.sleep(1)
+        told = await b.told()
+    assert told[:9] == [f"Scaled: Scaled to {number} x1" for number in range(9)]
+    assert told[9:] == ["Scaled: (combined from similar events): Scaled to 9 x8"]
+    assert await b.told() == [*told[:9], told[9].replace("x8", "x11")]
+
+
+async def test_an_object_has_25_events_and_one_more_every_five_minutes() -> None:
+    """Another object, and another controller, have their own; repetitions are free."""
+    async with bench() as b:
+        for number in range(100):
+            b.recorder.normal(b.shop, f"Reason{number}", "said")
+        for _ in range(1000):
+            b.recorder.normal(b.shop, "Reason0", "said")
+        await moment()
+        assert len(await b.events()) == 25
+        assert b.writer.statistics().limited == 75
+        await asyncio.sleep(301)
+        for number in range(100, 110):
+            b.recorder.normal(b.shop, f"Reason{number}", "said")
+        b.recorder.normal(config_map("other"), "Reason", "said")
+        b.writer.recorder("others").normal(b.shop, "Reason", "said")
+        await moment()
+        assert len(await b.events()) == 28
+    assert "Reason0: said x1001" in await b.told()
+
+
+async def test_a_server_that_is_away_for_ten_minutes_loses_nothing(caplog: pytest.LogCaptureFixture) -> None:
+    """Everything waits, in order and with its own time; the log says once that it waits, and once that it goes on."""
+    caplog.set_level(logging.INFO, "pyctrl.events")
+    async with bench(Rule(Refused(), times=None)) as b:
+        for minute in range(10):
+            b.recorder.normal(b.shop, f"Minute{minute}", "said")
+            b.recorder.warning(b.shop, "Failed", "no server")
+            await asyncio.sleep(60)
+        assert await b.events() == []
+        assert b.writer.statistics().waiting == 11
+        b.network.clear()
+        await asyncio.sleep(15)
+        told = await b.told()
+        assert [line for line in told if "Minute" in line] == [f"Minute{minute}: said x1" for minute in range(10)]
+        assert "Failed: no server x10" in told
+        assert {event.event_time.minute for event in await b.events() if event.event_time} == set(range(10))
+    assert [record.message for record in caplog.records] == [
+        "Events wait, the server cannot take them now",
+        "Events are written again",
+    ]
+
+
+async def test_a_thousand_events_wait_and_further_ones_are_counted(caplog: pytest.LogCaptureFixture) -> None:
+    """Memory is bounded while the server is away, and the log has a line a minute about it."""
+    async with bench(Rule(Refused(), times=None)) as b:
+        for number in range(1500):
+            b.recorder.normal(config_map(f"shop-{number}"), "Created", "said")
+            await asyncio.sleep(0.1)
+        statistics = b.writer.statistics()
+        assert (statistics.waiting, statistics.dropped) == (1001, 499)  # one of them is being tried
+        drops = [record for record in caplog.records if "dropping" in record.message]
+        assert len(drops) == 1
+        b.recorder.normal(b.shop, "Created", "said")
+        await asyncio.sleep(20)
+        b.recorder.normal(b.shop, "Created", "said")
+        b.network.clear()
+        await asyncio.sleep(15)
+        assert len(await b.events()) == 1001
+        drops = [record for record in caplog.records if "dropping" in record.message]
+        assert [vars(record)["dropped"] for record in drops] == [1, 501]
+
+
+async def test_what_the_server_fails_to_take_is_tried_for_two_minutes_while_others_go_on(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    """A webhook that fails for one namespace holds nothing else up."""
+    failing = Rule(Answered(status=500, reason="InternalError"), path=f"{EVENTS}bad{EVENTS[-1]}", times=None)
+    async with bench(failing) as b:
+        await b.client.create(Namespace(metadata=ObjectMeta(name="bad")))
+        b.recorder.normal(ConfigMap(metadata=ObjectMeta(name="a", namespace="bad")), "Created", "lost")
+        b.recorder.normal(b.shop, "Created", "said")
+        await moment()
+        assert await b.told() == ["Created: said x1"]
+        await asyncio.sleep(150)
+        assert len(b.network.befallen) == 12
+        assert b.writer.statistics().refused == 1
+    assert [record.message for record in caplog.records] == ["An event could not be written"]
+
+
+async def test_a_lost_answer_makes_no_second_event() -> None:
+    """The server has made the event, which is found out when it is made again; the count goes to the first one."""
+    async with bench(Rule(AnswerLost(), path=EVENTS)) as b:
+        b.recorder.normal(b.shop, "Created", "said")
+        await moment()
+        b.recorder.normal(b.shop, "Created", "said")
+        await asyncio.sleep(15)
+        assert await b.told() == ["Created: said x2"]
+
+
+async def test_two_programs_may_tell_of_an_object_at_the_same_moment() -> None:
+    """They have no name in common: whoever comes second takes another one."""
+    async with bench() as b:
+        async with asyncio.TaskGroup() as group:
+            other = EventWriter(b.client, host="other")
+            group.create_task(other.run())
+            b.recorder.normal(b.shop, "Created", "by one")
+            other.recorder("shops").normal(b.shop, "Created", "by another")
+            other.ask_to_stop()
+        assert sorted(await b.told()) == ["Created: by another x1", "Created: by one x1"]
+
+
+async def test_an_event_that_was_deleted_meanwhile_is_made_again_with_its_count() -> None:
+    """A cluster keeps events for an hour."""
+    async with bench() as b:
+        b.recorder.normal(b.shop, "Created", "said")
+        await moment()
+        for event in await b.events():
+            await b.client.delete(Event, event.key)
+        b.recorder.normal(b.shop, "Created", "said")
+        await moment()
+        assert await b.told() == ["Created: said x2"]
+
+
+async def test_a_missing_right_is_said_once_and_events_come_when_it_is_granted(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    """The line has the rule to grant; nothing is tried again and again."""
+    server = ApiServer(authorization="RBAC")
+    admin = Client.connect(
+        Config.in_process(server, token=server.issue_token(User(name="a", groups=("system:masters",))))
+    )
+    shop = await admin.create(config_map("shop"))
+    client = Client.connect(Config.in_process(server, token=server.issue_token(User(name="jane"))))
+    writer = EventWriter(client)
+    recorder = writer.recorder("shops")
+    async with asyncio.TaskGroup() as group:
+        group.create_task(writer.run())
+        for number in range(5):
+            recorder.normal(shop, f"Reason{number}", "said")
+        await asyncio.sleep(600)
+        (record,) = caplog.records
+        assert record.message == "Events may not be written until somebody grants this"
+        assert vars(record)["rule"] == (
+            '{"apiGroups": ["events.k8s.io"], "resources": ["events"], "verbs": ["create", "patch"]}'
+        )
+        assert 'User "jane" cannot create resource "events"' in vars(record)["error"]
+        await grant(admin, "jane", {"apiGroups": ["events.k8s.io"], "resources": ["events"], "verbs": ["create"]})
+        recorder.normal(shop, "Granted", "said")
+        await moment()
+        assert [event.reason for event in await admin.list(Event)] == ["Granted"]
+        writer.ask_to_stop()
+    assert writer.statistics().refused == 5
+
+
+async def grant(admin: Client, user: str, rule: dict[str, list[str]]) -> None:
+    """Allow a user something everywhere."""
+    rbac = "rbac.authorization.k8s.io"
+    role = GroupVersionKind(rbac, "v1", "ClusterRole")
+    binding = GroupVersionKind(rbac, "v1", "ClusterRoleBinding")
+    subject = {"kind": "User", "apiGroup": rbac, "name": user}
+    reference = {"kind": "ClusterRole", "apiGroup": rbac, "name": user}
+    await admin.create(Unstructured.new(role, name=user, rules=[rule]))
+    await admin.create(Unstructured.new(binding, name=user, roleRef=reference, subjects=[subject]))
+
+
+async def test_events_of_a_namespace_that_is_gone_are_let_be(caplog: pytest.LogCaptureFixture) -> None:
+    """Its objects are being deleted, which is when much is told of them; nobody needs to read of it in the log."""
+    async with bench() as b:
+        b.recorder.normal(ConfigMap(metadata=ObjectMeta(name="a", namespace="gone")), "Deleted", "said")
+        await asyncio.sleep(60)
+        assert b.writer.statistics().waiting == 0
+        assert b.writer.statistics().refused == 1
+        assert len(b.writes) == 1
+    assert not caplog.records
+
+
+async def test_stopping_writes_what_waits_with_the_last_counts() -> None:
+    """What was told just before the end, and counts that were not worth a request yet."""
+    async with bench(Rule(Delayed(timedelta(seconds=0.5)), path=EVENTS, times=None)) as b:
+        for number in range(5):
+            b.recorder.normal(b.shop, f"Reason{number}", "said")
+        for _ in range(7):
+            b.recorder.normal(b.shop, "Again", "said")
+            await asyncio.sleep(5)
+        b.recorder.normal(b.shop, "Last", "said")
+    assert sorted(await b.told()) == [
+        "Again: said x7",
+        "Last: said x1",
+        *(f"Reason{number}: said x1" for number in range(5)),
+    ]
+
+
+@pytest.mark.parametrize(
+    "fault", [Refused(), Silent(), Answered.unavailable(), Answered(status=500, reason="InternalError")]
+)
+async def test_stopping_takes_five_seconds_at_most(fault: Refused, caplog: pytest.LogCaptureFixture) -> None:
+    """A server that does not take them any more does not use up the grace period; the log says how many are lost."""
+    async with bench(Rule(fault, times=None)) as b:
+        for number in range(5):
+            b.recorder.normal(b.shop, f"Reason{number}", "said")
+        await moment()
+        begun = asyncio.get_running_loop().time()
+    assert asyncio.get_running_loop().time() - begun <= 5
+    statistics = b.writer.statistics()
+    assert statistics.waiting + statistics.refused >= 4
+
+
+async def test_a_writer_that_is_cancelled_says_what_is_lost(caplog: pytest.LogCaptureFixture) -> None:
+    """When the grace period is over."""
+    writer = EventWriter(Client.connect(Config.in_process(ApiServer())))
+    task = asyncio.create_task(writer.run())
+    await moment()
+    writer.recorder("shops").normal(config_map("a"), "Created", "said")
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    (record,) = caplog.records
+    assert (record.message, vars(record)["events"]) == ("Events were not written before the end", 1)
+
+
+async def test_events_that_were_told_before_the_writer_runs_are_written_when_it_does() -> None:
+    """A controller may tell while its manager starts."""
+    client = Client.connect(Config.in_process(ApiServer()))
+    writer = EventWriter(client)
+    writer.recorder("shops").normal(config_map("a"), "Created", "said")
+    writer.ask_to_stop()
+    await writer.run()
+    assert [event.reason for event in await client.list(Event)] == ["Created"]
+    assert await client.find(Event, Key("default", "none")) is None
