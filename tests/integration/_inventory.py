@@ -1,0 +1,144 @@
+"""The inventory at work for a service account, on a cluster with RBAC; and its configuration, as a test applies it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import yaml
+from aiohttp.test_utils import TestClient, TestServer
+
+from examples.inventory.inventory import LABELS, Inventory
+from examples.inventory.inventory import NAME as STUB
+from pyctrl.api import Access, Key, ObjectMeta
+from pyctrl.client import BearerToken, Client, Config, create_token, wait_for
+from pyctrl.cluster import Cluster
+from pyctrl.kinds.authorization.v1 import ResourceAttributes, SelfSubjectAccessReview, SelfSubjectAccessReviewSpec
+from pyctrl.kinds.core.v1 import Namespace, ServiceAccount
+from pyctrl.kinds.rbac.v1 import ClusterRole, ClusterRoleBinding
+from pyctrl.rbac import grants
+from pyctrl.testing import ClusterUnderTest
+
+__all__ = ["ACCOUNT", "LABELS", "NAMESPACE", "STUB", "Site", "Visitor", "prepared"]
+
+CONFIGURATION = Path(__file__).parents[2] / "examples" / "inventory" / "config"
+ACCOUNT = "k8s-test-operator"
+NAMESPACE = "testing"
+PATIENCE = 30.0  # seconds until an API server has taken in new roles; a loaded machine is slow
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """A cluster with RBAC, an administrator of it, and the namespace of the test in the place of `testing`."""
+
+    config: Config
+    admin: Client
+    namespace: str
+
+    def documents(self, file: str) -> Iterator[dict[str, Any]]:
+        """Read a file of the configuration, with names that clash with nobody's on a cluster that others use, too."""
+        text = (CONFIGURATION / file).read_text()
+        for document in yaml.safe_load_all(text.replace(f": {NAMESPACE}\n", f": {self.namespace}\n")):
+            if document["kind"].startswith("ClusterRole"):
+                document["metadata"]["name"] = self.cluster_role
+            if document["kind"] == "ClusterRoleBinding":
+                document["roleRef"]["name"] = self.cluster_role
+            yield document
+
+    @property
+    def cluster_role(self) -> str:
+        """The name of what belongs to no namespace."""
+        return ACCOUNT if self.namespace == NAMESPACE else f"{ACCOUNT}-{self.namespace}"
+
+    async def allow(self) -> None:
+        """Apply the account and its roles, and wait until they count."""
+        for document in self.documents("role.yaml"):
+            await self.admin.apply(document)
+        wanted = grants(Inventory.rbac, namespaces=None, own_namespace=self.namespace).accesses()
+        async with asyncio.timeout(PATIENCE), Client.connect(await self.login(ACCOUNT)) as client:
+            for access in wanted:
+                while not await may(client, access):
+                    await asyncio.sleep(0.05)
+
+    async def forbid(self) -> None:
+        """Remove what belongs to no namespace."""
+        for kind in (ClusterRoleBinding, ClusterRole):
+            await self.admin.delete(kind, Key("", self.cluster_role))
+
+    async def login(self, account: str) -> Config:
+        """Log in as an account of the namespace, by a token that the API server makes."""
+        key = Key(self.namespace, account)
+        await wait_for(self.admin, ServiceAccount, key)
+        token = (await create_token(self.admin, key)).token
+        tls = replace(self.config.tls, certificate=None)
+        return replace(self.config, credentials=BearerToken(token), tls=tls, namespace=self.namespace)
+
+    @asynccontextmanager
+    async def visit(self, config: Config) -> AsyncIterator[Visitor]:
+        """Serve the inventory with a login, and give who asks it."""
+        async with Client.connect(config) as client:
+            server = TestServer(Inventory(client, self.namespace).application())
+            async with TestClient(server) as session:
+                yield Visitor(session)
+
+
+async def may(client: Client, access: Access) -> bool:
+    """Ask the API server whether the client may do something."""
+    asked = ResourceAttributes(
+        verb=access.verb, group=access.group, resource=access.resource, namespace=access.namespace
+    )
+    review = SelfSubjectAccessReview(spec=SelfSubjectAccessReviewSpec(resource_attributes=asked))
+    return bool((await client.create(review)).status.allowed)
+
+
+@asynccontextmanager
+async def with_rbac(cluster: ClusterUnderTest, *, served: bool) -> AsyncIterator[Config]:
+    """Give an administrator's login: of an embedded cluster with RBAC, over HTTPS if asked; others have it all."""
+    if not cluster.is_embedded:
+        yield cluster.config
+        return
+    async with Cluster(rbac=True) as embedded:
+        if not served:
+            yield embedded.config
+            return
+        async with embedded.serve(tls=True) as config:
+            yield config
+
+
+@asynccontextmanager
+async def prepared(cluster: ClusterUnderTest, namespace: str, *, served: bool = False) -> AsyncIterator[Site]:
+    """Give a site; where the cluster is the test's own the namespace is the seed's."""
+    async with with_rbac(cluster, served=served) as config, Client.connect(config) as admin:
+        site = Site(config, admin, NAMESPACE if cluster.is_embedded else namespace)
+        if cluster.is_embedded:
+            await admin.create(Namespace(metadata=ObjectMeta(name=NAMESPACE)))
+        await wait_for(admin, ServiceAccount, Key(site.namespace, "default"))
+        yield site
+
+
+class Visitor:
+    """Somebody with curl."""
+
+    def __init__(self, session: TestClient[Any, Any]) -> None:
+        self._session = session
+
+    async def get(self, path: str) -> tuple[int, Any]:
+        """Ask; gives the code and the JSON of the answer."""
+        return await self.send("GET", path)
+
+    async def post(self, path: str) -> tuple[int, Any]:
+        """Ask for something to be created."""
+        return await self.send("POST", path)
+
+    async def delete(self, path: str) -> tuple[int, Any]:
+        """Ask for something to be deleted."""
+        return await self.send("DELETE", path)
+
+    async def send(self, method: str, path: str) -> tuple[int, Any]:
+        """Send a request; gives the code and the JSON of the answer."""
+        async with self._session.request(method, path) as answer:
+            return answer.status, await answer.json()

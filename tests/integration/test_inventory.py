@@ -1,0 +1,195 @@
+"""The session of the seed, on whatever cluster the environment names: first without rights, then with them."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from pyctrl.api import Key
+from pyctrl.client import Client, Config, wait_for_list, wait_until_gone
+from pyctrl.errors import Forbidden
+from pyctrl.kinds.apps.v1 import Deployment
+from pyctrl.kinds.core.v1 import Node, Pod, Secret, Service
+from pyctrl.testing import ClusterUnderTest
+
+from ._inventory import ACCOUNT, LABELS, NAMESPACE, STUB, Site, Visitor, prepared
+
+
+@pytest.fixture
+async def site(cluster: ClusterUnderTest, client: Client, namespace: str) -> AsyncIterator[Site]:
+    """A cluster on which nobody has been allowed anything yet."""
+    async with prepared(cluster, namespace) as site:
+        yield site
+
+
+@pytest.fixture
+async def allowed(site: Site) -> AsyncIterator[Site]:
+    """A cluster on which the account of the inventory may do what its configuration says."""
+    await site.allow()
+    yield site
+    await site.forbid()
+
+
+def refused(site: Site, verb: str, resource: str, *, group: str = "", place: str = "", name: str = "") -> Any:
+    """Write down the answer to the account `default`, which may do nothing."""
+    what = f"{resource}.{group}" if group else resource
+    named = f'{what} "{name}"' if name else what
+    where = f'in the namespace "{place}"' if place else "at the cluster scope"
+    user = f"system:serviceaccount:{site.namespace}:default"
+    details = {"name": name, "group": group, "kind": resource}
+    message = f'{named} is forbidden: User "{user}" cannot {verb} resource "{resource}" in API group "{group}" {where}'
+    return {
+        "ErrStatus": {
+            "metadata": {},
+            "status": "Failure",
+            "message": message,
+            "reason": "Forbidden",
+            "details": {key: value for key, value in details.items() if value},
+            "code": 403,
+        }
+    }
+
+
+# -- without rights ------------------------------------------------------------------------------------------------
+
+
+async def test_the_refusal_of_the_seed_is_answered_to_the_letter(site: Site) -> None:
+    """What the account of a pod that has none gets for the list of nodes, word by word."""
+    async with site.visit(await site.login("default")) as visitor:
+        code, answer = await visitor.get("/nodes")
+    expected = (
+        'nodes is forbidden: User "system:serviceaccount:testing:default" cannot list resource "nodes" '
+        'in API group "" at the cluster scope'
+    )
+    assert code == 403
+    assert answer == {
+        "ErrStatus": {
+            "metadata": {},
+            "status": "Failure",
+            "message": expected.replace(NAMESPACE, site.namespace),
+            "reason": "Forbidden",
+            "details": {"kind": "nodes"},
+            "code": 403,
+        }
+    }
+
+
+async def test_without_rights_every_request_is_refused(site: Site) -> None:
+    """Each answer says who may not do what, and where; nothing was done."""
+    here = site.namespace
+    async with site.visit(await site.login("default")) as visitor:
+        assert await visitor.get("/namespaces") == (403, refused(site, "list", "namespaces"))
+        assert await visitor.get("/services") == (403, refused(site, "list", "services"))
+        assert await visitor.get(f"/services?ns={here}") == (403, refused(site, "list", "services", place=here))
+        apps = refused(site, "list", "deployments", group="apps")
+        assert await visitor.get("/deployments?ns=") == (403, apps)
+        apps = refused(site, "list", "deployments", group="apps", place=here)
+        assert await visitor.get(f"/deployments?ns={here}") == (403, apps)
+        apps = refused(site, "create", "deployments", group="apps", place=here)
+        assert await visitor.post("/deployments") == (403, apps)
+        assert await visitor.post("/services") == (403, refused(site, "create", "services", place=here))
+        apps = refused(site, "delete", "deployments", group="apps", place=here, name=STUB)
+        assert await visitor.delete(f"/{STUB}") == (403, apps)
+    assert not await site.admin.list(Deployment, namespace=here)
+
+
+# -- with them -----------------------------------------------------------------------------------------------------
+
+
+async def test_the_whole_session_succeeds_with_the_roles_of_the_configuration(
+    allowed: Site, running_pods: None
+) -> None:
+    """List, create, see two pods run behind a port of every node, delete, and nothing is left."""
+    key = Key(allowed.namespace, STUB)
+    async with allowed.visit(await allowed.login(ACCOUNT)) as visitor:
+        await lists_the_cluster(allowed, visitor)
+        code, deployment = await visitor.post("/deployments")
+        assert (code, deployment["spec"]["replicas"]) == (200, 2)
+        code, service = await visitor.post("/services")
+        assert (code, service["spec"]["type"]) == (200, "NodePort")
+        (port,) = service["spec"]["ports"]
+        assert 30000 <= port.pop("nodePort") <= 32767
+        assert port == {"name": "http", "protocol": "TCP", "port": 80, "targetPort": 80}
+
+        await wait_for_list(allowed.admin, Pod, two_run, namespace=key.namespace, labels=LABELS)
+        for kind in ("deployments", "services"):
+            _, found = await visitor.get(f"/{kind}?ns={key.namespace}")
+            assert [item["metadata"]["name"] for item in found["items"]] == [STUB]
+            _, everywhere = await visitor.get(f"/{kind}")
+            assert key in [Key(item["metadata"]["namespace"], item["metadata"]["name"]) for item in everywhere["items"]]
+
+        assert await visitor.delete(f"/{STUB}") == (200, None)
+    await wait_until_gone(allowed.admin, Deployment, key)
+    await wait_until_gone(allowed.admin, Service, key)
+
+
+def two_run(pods: Sequence[Pod]) -> bool:
+    return [pod.status.phase for pod in pods] == ["Running", "Running"]
+
+
+async def lists_the_cluster(site: Site, visitor: Visitor) -> None:
+    """See that lists of what belongs to no namespace have the shape of client-go's, with all that the objects have."""
+    code, nodes = await visitor.get("/nodes")
+    assert (code, nodes.keys()) == (200, {"metadata", "items"})
+    assert {item["metadata"]["name"] for item in nodes["items"]} == {
+        node.metadata.name for node in await site.admin.list(Node)
+    }
+    code, namespaces = await visitor.get("/namespaces")
+    assert code == 200
+    assert int(namespaces["metadata"]["resourceVersion"]) > 0
+    (here,) = [item for item in namespaces["items"] if item["metadata"]["name"] == site.namespace]
+    assert here.keys() == {"metadata", "spec", "status"}
+    assert here["metadata"].keys() >= {"name", "uid", "resourceVersion", "creationTimestamp", "labels", "managedFields"}
+    assert here["metadata"]["labels"]["kubernetes.io/metadata.name"] == site.namespace
+    assert (here["spec"], here["status"]) == ({"finalizers": ["kubernetes"]}, {"phase": "Active"})
+
+
+async def test_what_the_api_server_refuses_keeps_its_code(allowed: Site) -> None:
+    """A name that is taken is 409 and not 500; what is gone already is 404, and the rest is deleted all the same."""
+    key = Key(allowed.namespace, STUB)
+    async with allowed.visit(await allowed.login(ACCOUNT)) as visitor:
+        await visitor.post("/services")
+        code, taken = await visitor.post("/services")
+        assert (code, taken["ErrStatus"]["code"], taken["ErrStatus"]["reason"]) == (409, 409, "AlreadyExists")
+        assert taken["ErrStatus"]["message"] == f'services "{STUB}" already exists'
+
+        code, missing = await visitor.delete(f"/{STUB}")
+        assert (code, missing["ErrStatus"]["reason"]) == (404, "NotFound")
+        assert missing["ErrStatus"]["message"] == f'deployments.apps "{STUB}" not found'
+    await wait_until_gone(allowed.admin, Service, key)
+
+
+async def test_a_namespace_that_cannot_be_one_is_a_bad_request(allowed: Site) -> None:
+    """What is written after ?ns= leads nowhere else in the API."""
+    async with allowed.visit(await allowed.login(ACCOUNT)) as visitor:
+        for name in ("..", "a/b", "a%2Fsecrets", "a?watch=1"):
+            code, answer = await visitor.get(f"/deployments?ns={name}")
+            assert (code, answer["ErrStatus"]["reason"]) == (400, "BadRequest"), name
+        code, empty = await visitor.get("/deployments?ns=nobody-has-this")
+        assert (code, empty["items"]) == (200, [])
+
+
+async def test_it_may_do_nothing_else(allowed: Site) -> None:
+    """Its account reads no Secret, watches nothing, and creates nothing outside of its namespace."""
+    login = await allowed.login(ACCOUNT)
+    async with replace(allowed, namespace="default").visit(login) as visitor:
+        assert (await visitor.post("/deployments"))[0] == 403
+    async with Client.connect(login) as client:
+        with pytest.raises(Forbidden):
+            await client.list(Secret, namespace=allowed.namespace)
+        with pytest.raises(Forbidden):
+            await anext(client.watch(Deployment, namespace=allowed.namespace))
+
+
+async def test_a_server_that_cannot_be_asked_is_unavailable(site: Site) -> None:
+    """When the API server does not answer, the visitor is told so in the same shape."""
+    with socket.create_server(("127.0.0.1", 0)) as nobody:
+        port = nobody.getsockname()[1]
+    async with site.visit(Config.from_token(f"http://127.0.0.1:{port}", "t")) as visitor:
+        code, answer = await visitor.get("/nodes")
+    assert (code, answer["ErrStatus"]["reason"]) == (503, "ServiceUnavailable")
+    assert f"127.0.0.1:{port}" in answer["ErrStatus"]["message"]
