@@ -42,7 +42,10 @@ def serve(config: Config, namespace: str, listening: socket.socket) -> None:
 def listen(address: str, port: int) -> socket.socket:
     """Take the port, before anything else is begun."""
     family = socket.AF_INET6 if ":" in address else socket.AF_INET
-    return socket.create_server((address, port), family=family)
+    try:
+        return socket.create_server((address, port), family=family)
+    except (OSError, OverflowError) as error:
+        raise PyctrlError(f"cannot listen at --address {address} --port {port}: {error}") from error
 
 
 def main() -> int:
@@ -65,7 +68,7 @@ def main() -> int:
             host, port, *_ = listening.getsockname()
             log.info("serving", extra={"address": host, "port": port, "cluster": config.server})
             serve(config, args.namespace, listening)
-    except (PyctrlError, OSError, OverflowError) as error:
+    except PyctrlError as error:
         print(f"inventory: {error}", file=sys.stderr)
         return 1
     return 0
