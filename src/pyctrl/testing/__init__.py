@@ -22,6 +22,7 @@ from pyctrl.testing._virtual_time import (
 )
 
 if TYPE_CHECKING:
+    from pyctrl.testing._access_recorder import AccessRecorder
     from pyctrl.testing._cluster_under_test import ClusterUnderTest
     from pyctrl.testing._control_plane import ControlPlane, ControlPlaneFailed, control_plane
     from pyctrl.testing._faults import (
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
     from pyctrl.testing._weather import Weather
 
 __all__ = [
+    "AccessRecorder",
     "AnswerLost",
     "Answered",
     "Broken",
@@ -68,6 +70,7 @@ __all__ = [
 ]
 
 _FILES = {
+    "AccessRecorder": "_access_recorder",
     "ClusterUnderTest": "_cluster_under_test",
     "ControlPlane": "_control_plane",
     "ControlPlaneFailed": "_control_plane",

@@ -5,10 +5,13 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from pyctrl.client import Client, Config
+from pyctrl.api import Key
+from pyctrl.client import BearerToken, Client, Config
+from pyctrl.kinds.authentication.v1 import TokenRequest, TokenRequestSpec
+from pyctrl.kinds.core.v1 import ServiceAccount
 from pyctrl.testing._choice import Choice
 
 __all__ = ["ClusterUnderTest", "outside_cluster"]
@@ -36,6 +39,24 @@ class ClusterUnderTest:
     def client(self) -> Client:
         """Return a client of it. The caller closes it."""
         return Client.connect(self.config)
+
+    async def config_for_account(self, account: Key) -> Config:
+        """Return how to reach it as a service account, which is there: with a token of an hour that the cluster makes.
+
+        Raises:
+            NotFound: there is no such account.
+        """
+        async with self.client() as client:
+            wanted = TokenRequest(spec=TokenRequestSpec(audiences=[]))
+            made = await client.subresource("token").create(ServiceAccount, account, wanted, answer=TokenRequest)
+        return replace(
+            self.config,
+            namespace=account.namespace,
+            credentials=BearerToken(made.status.token),
+            tls=replace(self.config.tls, certificate=None),
+            impersonate=None,
+            source=f"a token for service account {account}",
+        )
 
 
 @contextmanager
