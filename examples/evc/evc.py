@@ -38,6 +38,7 @@ from pyctrl.controller import (
 )
 from pyctrl.errors import AlreadyExists, Forbidden, Invalid, NotFound, QuantityError, TerminalError
 from pyctrl.kinds.core.v1 import PersistentVolumeClaim, PersistentVolumeClaimSpec, VolumeResourceRequirements
+from pyctrl.rbac import allow
 
 __all__ = ["EphemeralVolumeClaim", "EvcReconciler", "EvcSpec", "EvcStatus", "add_evc"]
 
@@ -138,6 +139,11 @@ class EvcReconciler(Reconciler[EphemeralVolumeClaim]):
 
     def __init__(self, *, storage_class: str = "standard", finalizer: bool = False) -> None:
         self.storage_class, self.finalizer = storage_class, finalizer
+        self.rbac = (
+            allow(PersistentVolumeClaim, "create", "patch", *(("delete",) if finalizer else ())),
+            allow(EphemeralVolumeClaim, "patch"),  # the status, which is no sub-resource, and the finalizer
+            allow(EphemeralVolumeClaim, "update", subresource="finalizers"),  # to own, where OpenShift's rule is on
+        )
 
     async def reconcile(self, request: Request) -> Result | None:
         """Look at one claim and at what has its name, and make what differs as it says."""
