@@ -105,7 +105,9 @@ class Graph:
 
     def _forget_owners(self, node: Node | None) -> None:
         """Forget those that are gone and that nothing depends on now that this one has changed or gone."""
-        self._gone.difference_update(ref.uid for ref in (node.owners if node else ()) if ref.uid not in self._dependents)
+        self._gone.difference_update(
+            ref.uid for ref in (node.owners if node else ()) if ref.uid not in self._dependents
+        )
 
     def _waiting_owners(self, node: Node | None) -> Iterable[str]:
         """Return the owners that wait for this dependent, which has changed or gone."""

@@ -13,9 +13,9 @@ from typing import Any
 
 import yaml
 
-from examples.evc.evc import EphemeralVolumeClaim, EvcSpec, add_evc
-from examples.podset.podset import PodSet, PodSetSpec, add_podset
-from pyctrl.api import Key, KubernetesObject, ObjectMeta, is_condition_true
+from examples.evc.evc import EphemeralVolumeClaim, add_evc
+from examples.podset.podset import PodSet, add_podset
+from pyctrl.api import Key, KubernetesObject, is_condition_true
 from pyctrl.client import Client, Config, InProcessTransport, MergePatch, wait_for
 from pyctrl.controller import Controller
 from pyctrl.kinds.apiextensions.v1 import CustomResourceDefinition
@@ -57,7 +57,7 @@ class Example:
         """Ask for another size."""
         await client.patch(self.kind, key(name), MergePatch({"spec": self.spec(size)}))
 
-    async def settled(self, client: Client, name: str, size: int = 2, *, timeout: float = 60.0) -> Any:
+    async def settled(self, client: Client, name: str, size: int = 2, *, timeout: float | None = 60.0) -> Any:
         """Wait until an object of this size has what it wants, and says so."""
         return await wait_for(client, self.kind, key(name), lambda found: self.has(found, size), timeout=timeout)
 
