@@ -34,7 +34,7 @@ def _every_role(_: ClusterRole) -> list[Request]:
 
 
 class ClusterRoleAggregation(Reconciler[ClusterRole]):
-    """Applies to aggregated roles the rules that they should have. Of some seventy roles it decodes the ten it needs."""
+    """Applies to aggregated roles the rules that they should have; of seventy roles it decodes the ten it needs."""
 
     async def reconcile(self, request: Request) -> Result | None:
         roles = await self.client.list(ClusterRole, index=(AGGREGATED, AGGREGATED))

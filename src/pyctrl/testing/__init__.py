@@ -39,6 +39,7 @@ if TYPE_CHECKING:
         Rule,
         Silent,
     )
+    from pyctrl.testing._under_role import Operator, UnderRole
     from pyctrl.testing._weather import Weather
 
 __all__ = [
@@ -55,6 +56,7 @@ __all__ = [
     "Fault",
     "FaultyTransport",
     "Inserted",
+    "Operator",
     "OutsideWorld",
     "Refused",
     "Repeated",
@@ -62,6 +64,7 @@ __all__ = [
     "Runaway",
     "Silent",
     "Spinning",
+    "UnderRole",
     "VirtualTimeError",
     "VirtualTimeLoop",
     "Weather",
@@ -75,6 +78,8 @@ _FILES = {
     "ControlPlane": "_control_plane",
     "ControlPlaneFailed": "_control_plane",
     "control_plane": "_control_plane",
+    "Operator": "_under_role",
+    "UnderRole": "_under_role",
     "Weather": "_weather",
 }
 

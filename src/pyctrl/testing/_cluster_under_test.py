@@ -10,6 +10,7 @@ from pathlib import Path
 
 from pyctrl.api import Key
 from pyctrl.client import BearerToken, Client, Config
+from pyctrl.errors import ConfigError
 from pyctrl.kinds.authentication.v1 import TokenRequest, TokenRequestSpec
 from pyctrl.kinds.core.v1 import ServiceAccount
 from pyctrl.testing._choice import Choice
@@ -24,11 +25,14 @@ class ClusterUnderTest:
     Attributes:
         config: how to reach it, with every right.
         choice: which one it is.
+        has_rbac: roles decide who may do what. The embedded one has it in tests that are marked ``rbac`` or take the
+            fixture ``under_role``, for it takes as long again to start.
         has_controllers: something makes default service accounts, collects garbage and expands Deployments.
     """
 
     config: Config
     choice: Choice
+    has_rbac: bool = True
     has_controllers: bool = True
 
     @property
@@ -45,7 +49,10 @@ class ClusterUnderTest:
 
         Raises:
             NotFound: there is no such account.
+            ConfigError: everybody may do everything here, so that a test would prove nothing.
         """
+        if not self.has_rbac:
+            raise ConfigError("this cluster has no RBAC: mark the test with pytest.mark.rbac to test rights on it")
         async with self.client() as client:
             wanted = TokenRequest(spec=TokenRequestSpec(audiences=[]))
             made = await client.subresource("token").create(ServiceAccount, account, wanted, answer=TokenRequest)
