@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from pathlib import Path
+from typing import Annotated, Literal
 
 from cyclopts import App, Group, Parameter
 
+from ._login import NO_FLAGS, Login
+
 ROLES = Group("The roles", sort_key=1)
+EXAMINED = Group("What is examined", sort_key=1)
 
 EPILOGUE = """\
 Examples:
@@ -17,6 +21,13 @@ pyctrl rbac generate examples/podset/podset.py --service-account podset-system:p
 
 # one that watches two namespaces only
 pyctrl rbac generate examples.podset.podset:add_podset --namespace web --namespace shop
+
+# what is wrong with the rights of a service account, in the cluster of the kubeconfig, or in files
+pyctrl rbac doctor default:jenkins
+pyctrl rbac doctor -f config/
+
+# and whether it may do all that a program does
+pyctrl rbac doctor podset-system:podset-operator examples/podset/podset.py
 ```
 """
 
@@ -55,3 +66,43 @@ def generate(
     from ._rbac_generate import generate as print_roles  # here: help needs none of it
 
     print_roles(target, name=name, account=service_account, namespaces=namespace)
+
+
+@app.command
+def doctor(
+    service_account: str | None = None,
+    target: str | None = None,
+    /,
+    *,
+    filename: Annotated[
+        tuple[Path, ...],
+        Parameter(name=["--filename", "-f"], group=EXAMINED, metavar="FILE|DIR", negative="", show_default=False),
+    ] = (),
+    watch_namespace: Annotated[
+        tuple[str, ...], Parameter(group=EXAMINED, metavar="NAME", negative="", show_default=False)
+    ] = (),
+    output: Annotated[Literal["text", "json"], Parameter(name=["--output", "-o"], group=EXAMINED)] = "text",
+    login: Login = NO_FLAGS,
+) -> int:
+    """Find what is wrong with roles and bindings, say why, and what mends it.
+
+    Reads a cluster, or files instead, and changes nothing. Exit code 1: something does not do what was meant. What may
+    not be read is told, and the rest is examined.
+
+    Parameters
+    ----------
+    service_account
+        Look only at what concerns this one: `NAME` or `NAMESPACE:NAME`. Without, at everything.
+    target
+        A program whose rights it shall have: `MODULE:FUNCTION` or `FILE.py:FUNCTION`, as for `pyctrl rbac generate`.
+    filename
+        Examine the objects of this file, or of the files below this directory, instead of a cluster. In other files,
+        such as programs, tokens are looked for. May be repeated.
+    watch_namespace
+        The program is restricted to this namespace. May be repeated.
+    output
+        For people or for programs.
+    """
+    from ._rbac_doctor import doctor as examine  # here: help needs none of it
+
+    return examine(service_account, target, files=filename, watched=watch_namespace, output=output, login=login)

@@ -3,17 +3,25 @@
 A reconciler declares a `Permission` for everything that it does beyond what the builder derives, and `allow` makes one
 from a kind and verbs: ``allow(PersistentVolumeClaim, "create", "patch")``. `grants` resolves the permissions of a
 program to namespaces, `manifests` writes them down as roles and bindings, and `remedy` says how to grant what is
-missing. The rules themselves are `pyctrl.api.AccessRule`, and what they allow is a `pyctrl.api.Access`.
-
-What was `Asked` for in tests is compared with what is granted by `compare`.
+missing. `diagnose` examines what somebody wrote. The rules themselves are `pyctrl.api.AccessRule`, and what they allow
+is a `pyctrl.api.Access`.
 
 Nothing here asks a server: the manager reviews its rights at start, and `pyctrl.testing` records what was asked for.
 """
 
 from __future__ import annotations
 
-from pyctrl.rbac._asked import Asked, is_everybodys, read_recording, write_recording
-from pyctrl.rbac._comparison import Comparison, Wildcard, compare
+from pyctrl.rbac._doctor import (
+    Diagnosis,
+    Finding,
+    Holding,
+    Named,
+    Need,
+    ServedResource,
+    Severity,
+    diagnose,
+    find_tokens,
+)
 from pyctrl.rbac._grants import Grants, grants
 from pyctrl.rbac._manifests import manifests, to_yaml
 from pyctrl.rbac._normal import normalise
@@ -24,24 +32,26 @@ from pyctrl.rbac._resource import Resource, resource_of
 __all__ = [
     "EVENTS",
     "LEADER_ELECTION",
-    "Asked",
-    "Comparison",
+    "Diagnosis",
+    "Finding",
     "Grants",
+    "Holding",
+    "Named",
+    "Need",
     "Permission",
     "Place",
     "Remedy",
     "Resource",
+    "ServedResource",
+    "Severity",
     "Verb",
-    "Wildcard",
     "allow",
-    "compare",
+    "diagnose",
+    "find_tokens",
     "grants",
-    "is_everybodys",
     "manifests",
     "normalise",
-    "read_recording",
     "remedy",
     "resource_of",
     "to_yaml",
-    "write_recording",
 ]

@@ -1,0 +1,110 @@
+"""What a service account may do: by which binding, and what it lacks of what a program needs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from pyctrl.api import AccessRule, Key
+from pyctrl.rbac._doctor._cures import bound_everywhere
+from pyctrl.rbac._doctor._facts import Facts, Subject, groups_of, user_of
+from pyctrl.rbac._doctor._finding import Finding, Holding, Named, Need
+from pyctrl.rbac._grants import Grants
+from pyctrl.rbac._normal import normalise
+from pyctrl.rbac._remedy import remedy
+
+__all__ = ["check_needs", "holdings", "needs"]
+
+
+def holdings(facts: Facts, account: Key) -> list[Holding]:
+    """Return what an account has: bound to it, to the user that it logs in as, or to groups that it is in."""
+    found = [
+        Holding(
+            binding=binding.named,
+            role=Named(binding.role_kind, *binding.role_key[1]),
+            rules=facts.rules_of(binding.role_key),
+            is_own=binding.is_own,
+        )
+        for binding in facts.bindings
+        if any(_is(subject, account, binding.namespace) for subject in binding.subjects)
+    ]
+    return sorted(found, key=lambda holding: (not holding.is_own, holding.namespace, holding.binding))
+
+
+def _is(subject: Subject, account: Key, namespace: str) -> bool:
+    match subject.kind:
+        case "ServiceAccount":
+            return account == Key(subject.namespace or namespace, subject.name)
+        case "User":
+            return subject.name == user_of(account)
+        case _:
+            return subject.name in groups_of(account)
+
+
+def needs(held: Iterable[Holding], granted: Grants) -> list[Need]:
+    """Tell of each right that is needed which binding grants it."""
+    known = list(held)
+    return [
+        Need(rule=atom, namespace=namespace, granted_by=_granting(known, atom, namespace))
+        for namespace, rules in granted.rules.items()
+        for rule in rules
+        for atom in rule.atoms()
+    ]
+
+
+def _granting(held: list[Holding], atom: AccessRule, namespace: str) -> Named | None:
+    for holding in held:
+        if holding.namespace in ("", namespace) and any(rule.covers(atom) for rule in holding.rules or ()):
+            return holding.binding
+    return None
+
+
+def check_needs(facts: Facts, account: Key, wanted: Iterable[Need], *, is_certain: bool) -> Iterator[Finding]:
+    """Find the rights that are missing: those of one resource together, and those that are there in one namespace only.
+
+    Args:
+        is_certain: all roles and bindings that could grant them were read.
+    """
+    missing: dict[str, list[AccessRule]] = {}
+    for need in wanted:
+        if need.granted_by is None:
+            missing.setdefault(need.namespace, []).append(need.rule)
+    for namespace, rules in missing.items():
+        for rule in normalise(rules):
+            yield from _lacking(facts, account, namespace, rule, is_certain=is_certain)
+
+
+def _lacking(facts: Facts, account: Key, namespace: str, rule: AccessRule, *, is_certain: bool) -> Iterator[Finding]:
+    who = Named("ServiceAccount", account.namespace, account.name)
+    for part in _by_resource(rule):
+        told = remedy(part, namespace, user=user_of(account), name=account.name)
+        narrow = None if namespace else _narrow(holdings(facts, account), part)
+        if narrow is None:
+            message = f"It may not {told.what}, which the program needs."
+            cure = f"# one more rule for its role:\n{told.rule}# or a role of its own:\n" + "\n".join(told.commands)
+        else:
+            message = (
+                f"It may not {told.what}, which the program needs: {narrow.binding} grants that in namespace "
+                f"{narrow.namespace} only. A RoleBinding never grants in the whole cluster, whatever it binds."
+            )
+            binding = next(each for each in facts.bindings if each.named == narrow.binding)
+            is_cluster_role = binding.role_kind == "ClusterRole"
+            cure = bound_everywhere(binding) if is_cluster_role else "\n".join(told.commands)
+        yield Finding(
+            severity="error" if is_certain else "warning", code="missing-right", object=who, message=message, cure=cure
+        )
+
+
+def _narrow(held: list[Holding], rule: AccessRule) -> Holding | None:
+    """Find what grants a rule in a namespace, which is needed everywhere."""
+    for holding in held:
+        if holding.namespace and all(any(each.covers(atom) for each in holding.rules or ()) for atom in rule.atoms()):
+            return holding
+    return None
+
+
+def _by_resource(rule: AccessRule) -> Iterator[AccessRule]:
+    """Take a rule apart by group: a command names resources of one group."""
+    if rule.paths:
+        yield rule
+    for group in rule.groups:
+        yield AccessRule(verbs=rule.verbs, groups=(group,), resources=rule.resources, names=rule.names)
