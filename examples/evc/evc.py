@@ -38,6 +38,7 @@ from pyctrl.controller import (
 )
 from pyctrl.errors import AlreadyExists, Forbidden, Invalid, NotFound, QuantityError, TerminalError
 from pyctrl.kinds.core.v1 import PersistentVolumeClaim, PersistentVolumeClaimSpec, VolumeResourceRequirements
+from pyctrl.rbac import EVENTS, allow
 
 __all__ = ["EphemeralVolumeClaim", "EvcReconciler", "EvcSpec", "EvcStatus", "add_evc"]
 
@@ -138,6 +139,12 @@ class EvcReconciler(Reconciler[EphemeralVolumeClaim]):
 
     def __init__(self, *, storage_class: str = "standard", finalizer: bool = False) -> None:
         self.storage_class, self.finalizer = storage_class, finalizer
+        self.rbac = (
+            allow(PersistentVolumeClaim, "create", "patch", *(("delete",) if finalizer else ())),
+            allow(EphemeralVolumeClaim, "patch"),  # the status, which is no sub-resource, and the finalizer
+            allow(EphemeralVolumeClaim, "update", subresource="finalizers"),  # to own, where OpenShift's rule is on
+            EVENTS,
+        )
 
     async def reconcile(self, request: Request) -> Result | None:
         """Look at one claim and at what has its name, and make what differs as it says."""
@@ -153,12 +160,11 @@ class EvcReconciler(Reconciler[EphemeralVolumeClaim]):
         try:
             volume_claim = await self.provide(claim, volume_claim)
         except NotReady as error:
-            is_news = await self.report(claim, volume_claim, unready(error.reason, str(error)))
-            if not error.may_pass:
-                raise
-            if is_news:
-                log.warning("%s", error, extra={"next_try_after": LATER})
-            return Result.after(LATER)
+            if await self.report(claim, volume_claim, unready(error.reason, str(error))):
+                self.recorder.warning(claim, error.reason, str(error), related=volume_claim)
+            if error.may_pass:
+                return Result.after(LATER)
+            raise
         await self.report(claim, volume_claim, readiness(claim, volume_claim))
         return None
 
@@ -168,7 +174,7 @@ class EvcReconciler(Reconciler[EphemeralVolumeClaim]):
         """Create the PersistentVolumeClaim, or bring it to the size; returns it as it is then."""
         size = size_of(claim)
         if volume_claim is None:
-            return await self.create(volume_claim_for(claim, size, self.storage_class))
+            return await self.create(claim, size)
         if is_deleting(volume_claim):
             return volume_claim  # its end brings the claim here again
         if not is_controlled_by(volume_claim, claim):
@@ -176,32 +182,37 @@ class EvcReconciler(Reconciler[EphemeralVolumeClaim]):
                 return volume_claim  # of a claim that had this name: the cluster is about to collect it
             raise NotReady("NameTaken", f"There is a PersistentVolumeClaim {claim.metadata.name} that is not ours.")
         if volume_claim.status.phase == "Bound":  # before, the server refuses each change
-            return await self.resize(volume_claim, size)
+            return await self.resize(claim, volume_claim, size)
         return volume_claim
 
-    async def create(self, volume_claim: PersistentVolumeClaim) -> PersistentVolumeClaim | None:
-        """Create a PersistentVolumeClaim."""
+    async def create(self, claim: EphemeralVolumeClaim, size: Quantity) -> PersistentVolumeClaim | None:
+        """Create the PersistentVolumeClaim."""
         try:
-            created = await self.client.create(volume_claim)
+            created = await self.client.create(volume_claim_for(claim, size, self.storage_class))
         except AlreadyExists:
             return None  # somebody was faster; the cache is about to tell who
         except (Invalid, Forbidden) as error:
             raise refusal(error, "InvalidSize" if isinstance(error, Invalid) else "Refused") from error
-        log.info("created PersistentVolumeClaim", extra={"size": str(volume_claim.spec.resources.requests["storage"])})
+        log.info("created PersistentVolumeClaim", extra={"size": str(size)})
+        self.recorder.normal(claim, "Created", f"Created PersistentVolumeClaim of {size}", related=created)
         return created
 
-    async def resize(self, volume_claim: PersistentVolumeClaim, size: Quantity) -> PersistentVolumeClaim:
+    async def resize(
+        self, claim: EphemeralVolumeClaim, volume_claim: PersistentVolumeClaim, size: Quantity
+    ) -> PersistentVolumeClaim:
         """Ask for another size, if it is another one."""
         old = volume_claim.spec.resources.requests["storage"]
         if old == size:
             return volume_claim
-        log.info("size %s -> %s", old, size)
         wanted = volume_claim.deep_copy()
         wanted.spec.resources.requests["storage"] = size
+        log.info("size %s -> %s", old, size)
         try:
-            return await self.client.patch(wanted, merge_from(volume_claim))
+            resized = await self.client.patch(wanted, merge_from(volume_claim))
         except (Invalid, Forbidden) as error:
             raise refusal(error, "ResizeRefused") from error
+        self.recorder.normal(claim, "Resized", f"Asked for {size} instead of {old}", related=resized)
+        return resized
 
     async def report(
         self, claim: EphemeralVolumeClaim, volume_claim: PersistentVolumeClaim | None, ready: Condition

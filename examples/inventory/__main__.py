@@ -13,6 +13,7 @@ import sys
 from collections.abc import AsyncIterator
 
 from aiohttp import web
+from aiohttp.abc import AbstractAccessLogger
 
 from pyctrl import configure_logging
 from pyctrl.client import Client, Config
@@ -25,6 +26,20 @@ log = logging.getLogger("inventory")
 SHUTDOWN_SECONDS = 20.0  # for requests that have begun; below the 30 seconds after which kubelet kills a pod
 
 
+class RequestLog(AbstractAccessLogger):
+    """One line for each request, but none for kubelet's, which asks every ten seconds how we are."""
+
+    def log(self, request: web.BaseRequest, response: web.StreamResponse, time: float) -> None:
+        """Tell of a request that has been answered."""
+        facts = {
+            "method": request.method,
+            "path": request.path_qs,
+            "status": response.status,
+            "seconds": round(time, 3),
+        }
+        log.log(logging.DEBUG if request.path == "/healthz" else logging.INFO, "answered", extra=facts)
+
+
 def serve(config: Config, namespace: str, listening: socket.socket) -> None:
     """Serve until SIGTERM or Ctrl-C; requests that have begun are answered first."""
     client = Client.connect(config, field_owner="inventory")
@@ -35,7 +50,7 @@ def serve(config: Config, namespace: str, listening: socket.socket) -> None:
             yield
 
     app.cleanup_ctx.append(connection)
-    web.run_app(app, sock=listening, print=None, shutdown_timeout=SHUTDOWN_SECONDS)
+    web.run_app(app, sock=listening, print=None, shutdown_timeout=SHUTDOWN_SECONDS, access_log_class=RequestLog)
     log.info("stopped")
 
 

@@ -15,7 +15,7 @@ from aiohttp.test_utils import TestClient, TestServer
 from examples.inventory.inventory import LABELS, Inventory
 from examples.inventory.inventory import NAME as STUB
 from pyctrl.api import Access, Key, ObjectMeta
-from pyctrl.client import BearerToken, Client, Config, create_token, wait_for
+from pyctrl.client import Client, Config, wait_for
 from pyctrl.cluster import Cluster
 from pyctrl.kinds.authorization.v1 import ResourceAttributes, SelfSubjectAccessReview, SelfSubjectAccessReviewSpec
 from pyctrl.kinds.core.v1 import Namespace, ServiceAccount
@@ -35,7 +35,7 @@ PATIENCE = 30.0  # seconds until an API server has taken in new roles; a loaded 
 class Site:
     """A cluster with RBAC, an administrator of it, and the namespace of the test in the place of `testing`."""
 
-    config: Config
+    cluster: ClusterUnderTest
     admin: Client
     namespace: str
 
@@ -73,9 +73,7 @@ class Site:
         """Log in as an account of the namespace, by a token that the API server makes."""
         key = Key(self.namespace, account)
         await wait_for(self.admin, ServiceAccount, key)
-        token = (await create_token(self.admin, key)).token
-        tls = replace(self.config.tls, certificate=None)
-        return replace(self.config, credentials=BearerToken(token), tls=tls, namespace=self.namespace)
+        return await self.cluster.config_for_account(key)
 
     @asynccontextmanager
     async def visit(self, config: Config) -> AsyncIterator[Visitor]:
@@ -96,24 +94,24 @@ async def may(client: Client, access: Access) -> bool:
 
 
 @asynccontextmanager
-async def with_rbac(cluster: ClusterUnderTest, *, served: bool) -> AsyncIterator[Config]:
-    """Give an administrator's login: of an embedded cluster with RBAC, over HTTPS if asked; others have it all."""
+async def with_rbac(cluster: ClusterUnderTest, *, served: bool) -> AsyncIterator[ClusterUnderTest]:
+    """Give a cluster with RBAC: an embedded one of the test's own, over HTTPS if asked; others have it anyway."""
     if not cluster.is_embedded:
-        yield cluster.config
+        yield cluster
         return
     async with Cluster(rbac=True) as embedded:
         if not served:
-            yield embedded.config
+            yield replace(cluster, config=embedded.config)
             return
         async with embedded.serve(tls=True) as config:
-            yield config
+            yield replace(cluster, config=config)
 
 
 @asynccontextmanager
 async def prepared(cluster: ClusterUnderTest, namespace: str, *, served: bool = False) -> AsyncIterator[Site]:
     """Give a site; where the cluster is the test's own the namespace is the seed's."""
-    async with with_rbac(cluster, served=served) as config, Client.connect(config) as admin:
-        site = Site(config, admin, NAMESPACE if cluster.is_embedded else namespace)
+    async with with_rbac(cluster, served=served) as guarded, guarded.client() as admin:
+        site = Site(guarded, admin, NAMESPACE if cluster.is_embedded else namespace)
         if cluster.is_embedded:
             await admin.create(Namespace(metadata=ObjectMeta(name=NAMESPACE)))
         await wait_for(admin, ServiceAccount, Key(site.namespace, "default"))

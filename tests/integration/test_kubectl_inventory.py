@@ -36,7 +36,7 @@ async def site(cluster: ClusterUnderTest, client: Client, namespace: str, runnin
 @pytest.fixture
 async def kubectl(site: Site, tmp_path: Path) -> AsyncIterator[Kubectl]:
     """kubectl for the administrator, with the configuration of the example in the directory `config`."""
-    (tmp_path / "kubeconfig").write_text(site.config.to_kubeconfig())
+    (tmp_path / "kubeconfig").write_text(site.cluster.config.to_kubeconfig())
     (tmp_path / "config").mkdir()
     for file in ("role.yaml", "service.yaml"):
         (tmp_path / "config" / file).write_text(yaml.safe_dump_all(site.documents(file)))

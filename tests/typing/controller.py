@@ -9,6 +9,7 @@ from typing import assert_type
 
 from pyctrl.api import CustomResource, GroupVersionKind, Metadata, Model, Unstructured
 from pyctrl.cache import Cache, CachedClient
+from pyctrl.client import EventRecorder, EventStatistics, EventWriter
 from pyctrl.controller import (
     Builder,
     ChannelSource,
@@ -49,7 +50,12 @@ DYNAMIC = GroupVersionKind("example.com", "v1", "Dynamic")
 class ThingReconciler(Reconciler[Thing]):
     async def reconcile(self, request: Request) -> Result | None:
         assert_type(self.client, CachedClient)
-        assert_type(await self.client.find(Thing, request.key), Thing | None)
+        thing = await self.client.find(Thing, request.key)
+        assert_type(thing, Thing | None)
+        assert_type(self.recorder, EventRecorder)
+        if thing is not None:
+            self.recorder.normal(thing, "Seen", "Seen it", action="Look", related=Unstructured.new(DYNAMIC, name="a"))
+            self.recorder.warning(thing, "Seen")  # type: ignore[call-arg]  # pyright: ignore[reportCallIssue]
         return Result.after(timedelta(minutes=10), priority=-1)
 
 
@@ -146,4 +152,7 @@ async def manage(manager: Manager) -> None:
     manager.add(things_of)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
     assert_type(manager.client, CachedClient)
     assert_type(manager.cache, Cache)
+    assert_type(manager.events, EventWriter)
+    assert_type(manager.event_recorder("things"), EventRecorder)
+    assert_type(manager.events.statistics(), EventStatistics)
     await manager.run(handle_signals=False)

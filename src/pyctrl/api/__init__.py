@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from ._patches import json_patch_apply, merge_patch_apply, merge_patch_diff
     from ._quantity import Quantity, QuantityFamily
     from ._references import reference_to
+    from ._request_target import RequestTarget
     from ._scheme import KindLike, Scheme, decode, is_metadata_only, kind_of
     from ._selectors import FieldRequirement, FieldSelector, LabelOperator, LabelRequirement, LabelSelector
     from ._unstructured import Object, Unstructured
@@ -67,6 +68,7 @@ __all__ = [
     "OwnerReference",
     "Quantity",
     "QuantityFamily",
+    "RequestTarget",
     "ResourceInfo",
     "Scheme",
     "Status",
@@ -103,7 +105,7 @@ __all__ = [
 
 # What needs least comes first, so that looking for a name from the left imports nothing that it does not need.
 _FILES = (
-    *("_names", "_access", "_access_rule", "_selectors", "_patches", "_quantity"),
+    *("_names", "_request_target", "_access", "_access_rule", "_selectors", "_patches", "_quantity"),
     *("_values", "_model", "_meta", "_object", "_unstructured"),
     *("_conditions", "_finalizers", "_owners", "_references", "_scheme"),
 )

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import NamedTuple
+
+from ._request_target import RequestTarget
 
 __all__ = ["Access"]
 
@@ -22,6 +25,31 @@ class Access(NamedTuple):
     path: str = ""
     is_resource: bool = True
 
+    @classmethod
+    def of_request(cls, method: str, path: str, query: Mapping[str, str]) -> Access:
+        """Tell what a request wants to do, as kube-apiserver asks its authorizer.
+
+        A list or watch that a field selector restricts to ``metadata.name=NAME`` is one of that name: who may have that
+        object may list and watch it so. The version of the API does not matter.
+
+        Args:
+            method: of HTTP, in capitals.
+            path: without the query; the server has decoded what was escaped, or not.
+            query: the first value of each parameter.
+        """
+        target = RequestTarget.parse(path)
+        if target is None:
+            return cls(method.lower(), path=path, is_resource=False)
+        verb = target.verb(method, query)
+        return cls(
+            verb=verb,
+            group=target.group,
+            resource=target.resource,
+            subresource=target.subresource,
+            namespace=target.namespace or (target.name if target.resource == "namespaces" else ""),
+            name=target.name or (_selected(query) if verb in ("list", "watch") else ""),
+        )
+
     @property
     def shown_resource(self) -> str:
         """The resource as rules name it: ``pods``, ``pods/log``."""
@@ -39,3 +67,15 @@ class Access(NamedTuple):
         name = f" {self.name!r}" if self.name else ""
         place = f"in namespace {self.namespace!r}" if self.namespace else "at the cluster scope"
         return f"{self.verb} {self.qualified_resource}{name} {place}"
+
+
+_NAME = "metadata.name="
+
+
+def _selected(query: Mapping[str, str]) -> str:
+    """Give the one name that a field selector leaves, if it can be one."""
+    for term in query.get("fieldSelector", "").split(","):
+        if term.startswith(_NAME):
+            name = term.removeprefix(_NAME).removeprefix("=")
+            return "" if name in (".", "..") or "/" in name or "%" in name else name
+    return ""

@@ -23,7 +23,6 @@ from ._answers import Answer
 from ._authentication import User
 from ._exchange import Exchange
 from ._identity import new_uid
-from ._request import verb_of
 
 
 class AuditLevel(Enum):
@@ -80,7 +79,9 @@ class AuditLog:
             "auditID": exchange.headers.get("audit-id") or new_uid(self._random),
             "stage": "ResponseComplete",
             "requestURI": f"{exchange.path}?{query}" if query else exchange.path,
-            "verb": verb_of(exchange.method, exchange.target, exchange.query),
+            "verb": exchange.target.verb(exchange.method, exchange.query.first)
+            if exchange.target
+            else exchange.method.lower(),
             **_who(exchange),
             "sourceIPs": [exchange.peer.address] if exchange.peer else None,
             "userAgent": exchange.headers.get("user-agent"),
@@ -100,6 +101,11 @@ class AuditLog:
         if self._level is AuditLevel.REQUEST_RESPONSE:
             objects["responseObject"] = answered
         return objects
+
+
+def _verb(exchange: Exchange) -> str:
+    target, method = exchange.target, exchange.method
+    return method.lower() if target is None else target.verb(method, exchange.query.first)
 
 
 def _decoded(body: object) -> Any:

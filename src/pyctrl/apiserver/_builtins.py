@@ -22,34 +22,27 @@ from ._definitions import complete_definition, default_definition, definition_wa
 from ._metadata import Check
 from ._status import STATUS_RESETS
 
-_POD_FIELDS = {
-    each: each
-    for each in (
-        "spec.nodeName",
-        "spec.restartPolicy",
-        "spec.schedulerName",
-        "spec.serviceAccountName",
-        "spec.hostNetwork",
-        "status.phase",
-        "status.podIP",
-        "status.nominatedNodeName",
-    )
+
+def _same(*fields: str) -> dict[str, str]:
+    return {each: each for each in fields}
+
+
+_POD_FIELDS = _same(
+    "spec.nodeName",
+    "spec.restartPolicy",
+    "spec.schedulerName",
+    "spec.serviceAccountName",
+    "spec.hostNetwork",
+    "status.phase",
+    "status.podIP",
+    "status.nominatedNodeName",
+)
+_REFERENCE = ("kind", "namespace", "name", "uid", "apiVersion", "resourceVersion", "fieldPath")
+_EVENT_FIELDS: dict[str, str | tuple[str, ...]] = {
+    **_same(*(f"involvedObject.{each}" for each in _REFERENCE), "reason", "reportingComponent", "type"),
+    "source": ("source.component", "reportingComponent"),
 }
-_EVENT_FIELDS = {
-    **{
-        f"involvedObject.{each}": f"involvedObject.{each}"
-        for each in ("kind", "namespace", "name", "uid", "apiVersion", "resourceVersion", "fieldPath")
-    },
-    "reason": "reason",
-    "reportingComponent": "reportingComponent",
-    "source": "source.component",
-    "type": "type",
-}
-_NEW_EVENT_FIELDS = {
-    label: path.replace("involvedObject", "regarding").replace("source.", "deprecatedSource.")
-    for label, path in _EVENT_FIELDS.items()
-}
-_NEW_EVENT_FIELDS["reportingComponent"] = "reportingController"
+_NEW_EVENT_FIELDS = _same(*(f"regarding.{each}" for each in _REFERENCE), "reason", "reportingController", "type")
 
 # Of metadata, on an update: what may not change, and the whole; in the orders that kinds have them.
 _BOTH: Final = (Check.CHANGE, Check.WHOLE)
@@ -270,10 +263,6 @@ def _extensions() -> dict[tuple[str, str], Strategy]:
             on_create=Check.PLAIN_WHOLE, on_update=(Check.PLAIN_WHOLE, Check.PLAIN_CHANGE)
         ),
     }
-
-
-def _same(*fields: str) -> dict[str, str]:
-    return {each: each for each in fields}
 
 
 class Strategies:

@@ -38,7 +38,8 @@ class Strategy:
     on_update: tuple[Check, ...] = (Check.CHANGE,)
     storage_version: str = ""  # when not the version asked for
     status_keeps: tuple[str, ...] = ()  # metadata that the status door may not change
-    fields: Mapping[str, str] = field(default_factory=dict)  # field selectors beside name and namespace -> path
+    #: Field selectors beside name and namespace, with the path of the value, or several: the first that is there.
+    fields: Mapping[str, str | tuple[str, ...]] = field(default_factory=dict)
     defaults: tuple[Default, ...] = ()
     completes: tuple[Complete, ...] = ()
     validates: tuple[Validate, ...] = ()
@@ -81,8 +82,9 @@ class Strategy:
         found = {"metadata.name": metadata.get("name", "")}
         if namespaced:
             found["metadata.namespace"] = metadata.get("namespace", "")
-        for label, path in self.fields.items():
-            found[label] = _text(value_at(obj, path))
+        for label, paths in self.fields.items():
+            values = (value_at(obj, path) for path in ((paths,) if isinstance(paths, str) else paths))
+            found[label] = _text(next((value for value in values if value not in (None, "")), None))
         return found
 
 

@@ -6,8 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
+from pyctrl.api import RequestTarget
+
 from ._authentication import Peer, User
-from ._request import Query, Target
+from ._request import Query
 
 
 @dataclass(slots=True)
@@ -21,7 +23,7 @@ class Exchange:
     body: bytes
     peer: Peer | None
     may_wait: bool = True
-    target: Target | None = None  # None for what is no resource
+    target: RequestTarget | None = None  # None for what is no resource
     user: User | None = None  # who authenticated
     acting: User | None = None  # the user that impersonation made of them, or the same
     warnings: list[str] = field(default_factory=list)

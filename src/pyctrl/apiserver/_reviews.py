@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from pyctrl.api import RequestTarget
+
 from ._access_reviews import AccessReviews
 from ._admission import CREATE, Admission, Attributes
 from ._answers import Answer, bad_request, method_not_allowed, no_such_resource
@@ -15,7 +17,7 @@ from ._forms import answer_value, typed_first
 from ._identity import tidy, timestamp
 from ._managed_fields import track
 from ._options import write_options
-from ._request import Request, Target
+from ._request import Request
 from ._resources import Registry
 from ._storage import api_version
 
@@ -34,7 +36,7 @@ class Reviews:
         self._access = AccessReviews(authorizer)
 
     @staticmethod
-    def answers(target: Target) -> bool:
+    def answers(target: RequestTarget) -> bool:
         """Whether a resource is one of questions."""
         return target.group in (_AUTHENTICATION, _AUTHORIZATION)
 

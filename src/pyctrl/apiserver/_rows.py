@@ -250,18 +250,20 @@ def _event(obj: Object) -> Cells:
     involved = obj.get("involvedObject") or obj.get("regarding") or {}
     source = obj.get("source") or obj.get("deprecatedSource") or {}
     first = obj.get("firstTimestamp") or obj.get("deprecatedFirstTimestamp") or obj.get("eventTime")
-    last = obj.get("lastTimestamp") or obj.get("deprecatedLastTimestamp") or first
+    series = obj.get("series") or {}
+    last = series.get("lastObservedTime") or obj.get("lastTimestamp") or obj.get("deprecatedLastTimestamp") or first
     component = source.get("component") or obj.get("reportingComponent") or obj.get("reportingController") or ""
+    instance = source.get("host") or obj.get("reportingInstance")
     return {
         "Last Seen": age(last),
         "Type": obj.get("type", ""),
         "Reason": obj.get("reason", ""),
         "Object": f"{involved.get('kind', '').lower()}/{involved.get('name', '')}",
         "Subobject": involved.get("fieldPath", ""),
-        "Source": ", ".join(str(each) for each in (component, source.get("host")) if each),
+        "Source": f"{component}, {instance}" if instance else component,
         "Message": str(obj.get("message") or obj.get("note") or "").strip(),
         "First Seen": age(first),
-        "Count": str(obj.get("count") or obj.get("deprecatedCount") or 1),
+        "Count": str(series.get("count") or obj.get("count") or obj.get("deprecatedCount") or 1),
     }
 
 

@@ -15,6 +15,7 @@ from typing import Any
 import msgspec
 
 from pyctrl._clock import now
+from pyctrl.api import RequestTarget
 
 from ._access_control import AccessControl, AuthorizationMode
 from ._admission import AdmissionPlugin, default_admission
@@ -43,7 +44,7 @@ from ._health import NO_PAGE
 from ._impersonation import EXTRA, GROUP, REPEATED
 from ._openid import OpenId
 from ._pod_logs import PodLogs
-from ._request import MustWait, Query, Request, Target, parse_target, verb_of
+from ._request import MustWait, Query, Request, parse_target
 from ._resources import Registry, ResourceType
 from ._reviews import Reviews
 from ._scale import Scales
@@ -280,7 +281,7 @@ class ApiServer:
             except NotConverted as lacking:  # an older state, or one that came meanwhile; nothing was written yet
                 await conversions.show([lacking.stored], lacking.resource, request)
 
-    def _resource(self, target: Target) -> ResourceType | None:
+    def _resource(self, target: RequestTarget) -> ResourceType | None:
         """Find what the URL means; None when not even its group and version are served."""
         resource = self.registry.find(target.group, target.version, target.resource)
         if resource is None:
@@ -358,11 +359,11 @@ class ApiServer:
             raise version_too_large(version, self.storage.version)
 
 
-def _misses_namespace(exchange: Exchange, target: Target, resource: ResourceType) -> bool:
+def _misses_namespace(exchange: Exchange, target: RequestTarget, resource: ResourceType) -> bool:
     """Whether a custom resource is asked for without its namespace; only lists and watches reach over all of them."""
     if target.namespace or not resource.namespaced or not is_custom(resource):
         return False
-    return verb_of(exchange.method, target, exchange.query) not in ("list", "watch")
+    return target.verb(exchange.method, exchange.query.first) not in ("list", "watch")
 
 
 def _number(version: str) -> int:

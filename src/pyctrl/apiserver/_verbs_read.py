@@ -6,6 +6,8 @@ from bisect import bisect_left
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from pyctrl.api import RequestTarget
+
 from ._answers import Answer, Refused, bad_request, expired
 from ._backend import Backend
 from ._continue import INCONSISTENT, Place, read_token, write_token
@@ -21,7 +23,7 @@ from ._forms import (
     table_of,
 )
 from ._options import EXACT, ListOptions, list_options, parse_list_version, parse_version
-from ._request import Request, Target
+from ._request import Request
 from ._selecting import selection_of
 from ._storage import Collection, Compacted, Stored, api_version
 from ._watch import Selection, Watch, WatchPlan
@@ -165,7 +167,7 @@ def _position(collection: Collection, version: int) -> int | Compacted:
         return lost
 
 
-def _only(selector: str, target: Target) -> str:
+def _only(selector: str, target: RequestTarget) -> str:
     named = f"metadata.name={target.name}"
     return f"{selector},{named}" if selector else named
 

@@ -13,6 +13,10 @@ Examples:
 # a cluster of your own, and how kubectl reaches it
 pyctrl apiserver --kubeconfig-out dev.kubeconfig
 
+# who am I, and where is what I look for
+pyctrl whoami
+pyctrl url deployments
+
 # complete commands and flags with Tab
 source <(pyctrl completion bash)
 ```
@@ -38,6 +42,9 @@ app.command("pyctrl.cli._apiserver:app", name="apiserver", help="Serve a Kuberne
 app.command(
     "pyctrl.cli._rbac:app", name="rbac", help="The rights of a program: derive, check, compare and explain them."
 )
+app.command("pyctrl.cli._whoami:app", name="whoami", help="Show which login is used, and who the server takes it for.")
+app.command("pyctrl.cli._token:app", name="token", help="Print a token of a service account.")
+app.command("pyctrl.cli._url:app", name="url", help="Print where a kind or an object is, and a curl line that gets it.")
 
 
 @app.command

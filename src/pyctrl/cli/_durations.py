@@ -1,16 +1,20 @@
-"""Durations as kubectl and Go write them: `90s`, `1h30m`."""
+"""Durations and times: read as kubectl and Go write them, and shown as people say them."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 from cyclopts import Token
 
+from pyctrl import _clock
+
 _SECONDS = {"h": 3600.0, "m": 60.0, "s": 1.0, "ms": 0.001}
 _PART = re.compile(r"(\d+(?:\.\d+)?)(ms|h|m|s)")
+
+_UNITS = (("d", 86_400), ("h", 3600), ("m", 60), ("s", 1))
 
 
 def duration(kind: Any, tokens: Sequence[Token]) -> timedelta:
@@ -24,3 +28,22 @@ def duration(kind: Any, tokens: Sequence[Token]) -> timedelta:
     if not found:
         raise ValueError(f"{tokens[0].value!r} is no time at all; more than 0 was expected")
     return found
+
+
+def shown_duration(length: timedelta) -> str:
+    """Write a length of time with its two largest units: `1h30m`, `12d`, `45s`."""
+    left, parts = max(0, round(length.total_seconds())), []
+    for unit, seconds in _UNITS:
+        number, left = divmod(left, seconds)
+        parts.append(f"{number}{unit}" if number else "")
+    first = next((place for place, part in enumerate(parts) if part), len(parts) - 1)
+    return "".join(parts[first : first + 2]) or "0s"
+
+
+def shown_end(at: datetime) -> str:
+    """Say when something ends, or has ended."""
+    left = at - _clock.now()
+    when = f"{at:%Y-%m-%d %H:%M:%S} UTC"
+    if left > timedelta(0):
+        return f"expires {when}, in {shown_duration(left)}"
+    return f"expired {when}, {shown_duration(-left)} ago"

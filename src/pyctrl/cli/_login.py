@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, TypeVar
 
 from cyclopts import Group, Parameter
 
-from pyctrl.errors import CommandFailed, NoConfiguration
+from pyctrl.errors import CommandFailed, NoConfiguration, TransportError, Unauthorized
 
 from ._durations import duration
 
 if TYPE_CHECKING:
     from pyctrl.client import Client, Config, HttpRequest, HttpResponse, HttpStream, Impersonation, Transport
+
+T = TypeVar("T")
 
 LOGIN = Group("Login", sort_key=9)
 
@@ -101,6 +104,27 @@ class Login:
             return client
         hurried = _Hurried(client.transport, self.request_timeout.total_seconds())
         return Client(hurried, server=config.server)
+
+    def run(self, work: Callable[[Client, Config], Awaitable[T]]) -> T:
+        """Find the login and let ``work`` speak to its cluster, on a loop of its own; gives what it returns.
+
+        Raises:
+            CommandFailed: no login was found, the server did not answer, or it does not know who asks. The message
+                then names the login, what was sent (not the secret itself), and what to do.
+        """
+        import asyncio  # here: help and completion need no loop
+
+        return asyncio.run(self._run(work))
+
+    async def _run(self, work: Callable[[Client, Config], Awaitable[T]]) -> T:
+        config = self.config()
+        async with self.client(config) as client:
+            try:
+                return await work(client, config)
+            except (TransportError, Unauthorized) as error:
+                from ._refusals import explained  # here: needed only now
+
+                raise await explained(error, config) from error
 
     def _impersonation(self, named: Impersonation | None) -> Impersonation | None:
         """Give whom to act as. As in kubectl a flag replaces its own field of the kubeconfig, and leaves the others."""

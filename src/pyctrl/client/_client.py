@@ -116,6 +116,11 @@ class Client(LiveReader, LiveWriter):
 
 
 def _transport(config: Config) -> Transport:
+    connection = _connection(config)
+    return connection if config.wrap_transport is None else config.wrap_transport(connection)
+
+
+def _connection(config: Config) -> Transport:
     if config.application is not None:
         return InProcessTransport(config.application, credentials=config.credentials, impersonate=config.impersonate)
     from pyctrl.client._aiohttp import AiohttpTransport  # here: programs on an in-process server do without aiohttp

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import platform
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from importlib import metadata
 from pathlib import Path
@@ -23,7 +23,7 @@ from pyctrl.errors import ConfigError
 
 if TYPE_CHECKING:
     from pyctrl.client._kubernetes_asyncio import LoadedConfiguration
-    from pyctrl.client._transport import Application
+    from pyctrl.client._transport import Application, Transport
 
 __all__ = ["Config", "server_address"]
 
@@ -67,6 +67,8 @@ class Config:
     """The sources that were looked at before this one, and why each was not taken."""
     application: Application | None = field(default=None, repr=False)
     """An API server in this process, which then answers instead of ``server``."""
+    wrap_transport: Callable[[Transport], Transport] | None = field(default=None, repr=False)
+    """What to put between a client and its connection: something that notes requests, or makes some of them fail."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "server", server_address(self.server, default_scheme="https", origin=self.source))

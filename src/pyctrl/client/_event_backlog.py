@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import re
 from dataclasses import dataclass
 from datetime import datetime
 from math import inf
@@ -13,17 +12,15 @@ from uuid import UUID
 from pyctrl.api import Object, format_micro_time, reference_to
 from pyctrl.client._event_correlator import EventCorrelator, EventGroup
 from pyctrl.client._event_series import EventSeries, Series, WriteSchedule
+from pyctrl.client._event_texts import cut, is_event_name
 
-__all__ = ["EventBacklog", "EventStatistics", "Told", "cut"]
+__all__ = ["EventBacklog", "EventStatistics", "Told"]
 
 log = logging.getLogger("pyctrl.events")
 
 QUEUE = 1000  # events that wait to be created (maxQueuedEvents of client-go's tools/events)
 NOTE_BYTES = 1024  # of a note (NoteLengthLimit of kube-apiserver's validation)
-NAME_LENGTH = 253  # of an object
 COMPLAINT_SECONDS = 60.0  # between two lines about events that are dropped
-
-_is_event_name = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*").fullmatch
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,9 +103,7 @@ class EventBacklog:
     def new_name(self, about: str, moment: datetime) -> str:
         """Return a name for an Event that nobody has: the object's with the time, or a uuid where that is no name."""
         name = self._correlator.new_name(about, moment)
-        if len(name) <= NAME_LENGTH and _is_event_name(name):
-            return name
-        return str(UUID(int=self._random.getrandbits(128), version=4))  # such as of a role "system:node"
+        return name if is_event_name(name) else str(UUID(int=self._random.getrandbits(128), version=4))
 
     def statistics(self, *, written: int, refused: int) -> EventStatistics:
         """Return the counts, with those of the writer."""
@@ -153,11 +148,3 @@ def _content(
         "reportingInstance": told.instance,
     }
     return {**content, "related": related} if related else content
-
-
-def cut(text: str, limit: int) -> str:
-    """Cut a text to so many bytes, which is what the server counts; an ellipsis says so."""
-    encoded = text.encode()
-    if len(encoded) <= limit:
-        return text
-    return encoded[: limit - 3].decode(errors="ignore") + "…"

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import re
-import socket
 from typing import TYPE_CHECKING
 
 from pyctrl.api import Object
-from pyctrl.client._event_backlog import Told, cut
+from pyctrl.client._event_backlog import Told
+from pyctrl.client._event_texts import cut, qualified, reporting_instance
 
 if TYPE_CHECKING:
     from pyctrl.client._event_writer import EventWriter
@@ -16,11 +15,7 @@ __all__ = ["EventRecorder"]
 
 #: What the action of an event is unless it says otherwise: kube-apiserver wants one.
 ACTION = "Reconcile"
-#: Longest of a reporting controller, which is a qualified name, of a reason and an action, and of a reporting instance
-#: (kube-apiserver's validation of events).
-CONTROLLER_LENGTH, WORD_BYTES, INSTANCE_LENGTH = 63, 128, 128
-
-_OTHER = re.compile(r"[^A-Za-z0-9_.-]+")
+WORD_BYTES = 128  # of a reason and an action (ReasonLengthLimit, ActionLengthLimit of its validation)
 
 
 class EventRecorder:
@@ -35,12 +30,10 @@ class EventRecorder:
 
     def __init__(self, writer: EventWriter, controller_name: str) -> None:
         self._writer = writer
-        #: The ``reportingController``: the controller's name, other characters than those of names replaced.
-        self.reporting_controller: str = (
-            _OTHER.sub("-", controller_name)[:CONTROLLER_LENGTH].strip("-_.") or "controller"
-        )
+        #: The ``reportingController``: the controller's name, with what the server does not take replaced.
+        self.reporting_controller: str = qualified(controller_name)
         #: The ``reportingInstance``: the same with the name of the host.
-        self.reporting_instance: str = f"{self.reporting_controller}-{writer.host}"[:INSTANCE_LENGTH]
+        self.reporting_instance: str = reporting_instance(self.reporting_controller, writer.host)
 
     def normal(
         self, obj: Object, reason: str, message: str, *, action: str = ACTION, related: Object | None = None
@@ -74,8 +67,3 @@ class EventRecorder:
             related=related,
         )
         self._writer.tell(told)
-
-
-def host_name() -> str:
-    """Return the name of this host, which in a cluster is the pod's."""
-    return socket.gethostname() or "localhost"

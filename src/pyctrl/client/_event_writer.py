@@ -11,7 +11,8 @@ from random import Random
 from pyctrl import _clock
 from pyctrl.api import Key, KubernetesObject
 from pyctrl.client._event_backlog import EventBacklog, EventStatistics, Told
-from pyctrl.client._event_recorder import EventRecorder, host_name
+from pyctrl.client._event_complaints import Complaints
+from pyctrl.client._event_recorder import EventRecorder
 from pyctrl.client._event_series import EventSeries
 from pyctrl.client._patch import MergePatch
 from pyctrl.client._writer import Writer
@@ -20,7 +21,6 @@ from pyctrl.errors import (
     ApiError,
     ConfigError,
     ConnectionFailed,
-    Forbidden,
     NotFound,
     PyctrlError,
     ServiceUnavailable,
@@ -40,8 +40,6 @@ FLUSH_RETRY_SECONDS = 0.5
 
 #: Nothing is wrong with the event: the server is away, or busy, or does not know us at the moment.
 AWAY = (ConnectionFailed, ServiceUnavailable, TooManyRequests, Unauthorized, ConfigError)
-
-RULE = '{"apiGroups": ["events.k8s.io"], "resources": ["events"], "verbs": ["create", "patch"]}'
 
 
 class _Event(KubernetesObject, group="events.k8s.io", version="v1", kind="Event"):
@@ -69,20 +67,19 @@ class EventWriter:
     Args:
         client: what to write with; a live one, as nobody reads events from a cache.
         host: the name of this instance of the program, by default the host's.
-        random: spreads retries.
+        random: spreads retries, and makes names where an object has none that fits.
     """
 
     name = "events"  # in the log lines of a manager
 
-    def __init__(self, client: Writer, *, host: str | None = None, random: Random | None = None) -> None:
-        self.host: str = host or host_name()
+    def __init__(self, client: Writer, *, host: str = "", random: Random | None = None) -> None:
+        self.host: str = host
         self._client = client
         self._random = random or Random()
         self._backlog = EventBacklog(self._random)
         self._wake, self._stopping = asyncio.Event(), asyncio.Event()
         self._patience: asyncio.Timeout | None = None
-        self._is_server_away = False
-        self._forbidden: set[str] = set()  # namespaces that were complained about
+        self._complaints = Complaints()
         self._written = self._refused = 0
 
     def recorder(self, controller_name: str) -> EventRecorder:
@@ -132,18 +129,25 @@ class EventWriter:
 
     async def _attempt(self, series: EventSeries) -> None:
         """Write an event, or decide what becomes of it."""
-        count = series.count
+        count, verb = series.count, "patch" if series.is_created else "create"
         series.tries += 1
         try:
             await self._send(series)
+        except asyncio.CancelledError:
+            self._backlog.schedule.put(series, 0.0)  # it counts as one that was not written
+            raise
         except AWAY as error:
             await self._hold(series, error)
         except (PyctrlError, ValueError, TypeError) as error:
-            self._failed(series, count, error)
+            if self._can_help_to_retry(series, error):
+                self._backlog.schedule.put(series, self._retry_at())
+                return
+            self._refused += 1
+            self._complaints.refused(verb, series.namespace, series.name, error)
+            self._settle(series, count)
         else:
             self._written += 1
-            self._forbidden.discard(series.namespace)
-            self._is_back()
+            self._complaints.accepted(verb, series.namespace, waiting=len(self._backlog.schedule))
             self._settle(series, count)
 
     async def _send(self, series: EventSeries) -> None:
@@ -179,42 +183,18 @@ class EventWriter:
     async def _hold(self, series: EventSeries, error: Exception) -> None:
         """Wait a while for the server, with everything; the first in line stays the first."""
         self._backlog.schedule.put(series, 0.0)
-        if not self._is_server_away:
-            self._is_server_away = True
-            log.warning("Events wait, the server cannot take them now", extra={"error": str(error)})
+        self._complaints.away(error)
         if self._stopping.is_set():
             await asyncio.sleep(FLUSH_RETRY_SECONDS)
         else:
-            await _wait(self._stopping, asyncio.get_running_loop().time() + self._retry_seconds())
+            await _wait(self._stopping, self._retry_at())
 
-    def _is_back(self) -> None:
-        if self._is_server_away:
-            self._is_server_away = False
-            log.info("Events are written again", extra={"waiting": len(self._backlog.schedule)})
-
-    def _failed(self, series: EventSeries, count: int, error: Exception) -> None:
-        """Try an event again later if that can help, while others go on; otherwise let it be."""
+    def _can_help_to_retry(self, series: EventSeries, error: Exception) -> bool:
         may_retry = isinstance(error, TransportError) or (isinstance(error, ApiError) and error.may_retry)
-        if may_retry and series.tries < TRIES and not self._stopping.is_set():
-            at = asyncio.get_running_loop().time() + self._retry_seconds()
-            self._backlog.schedule.put(series, at)
-            return
-        self._refused += 1
-        self._explain(series, error)
-        self._settle(series, count)
+        return may_retry and series.tries < TRIES and not self._stopping.is_set()
 
-    def _explain(self, series: EventSeries, error: Exception) -> None:
-        facts = {"namespace": series.namespace, "event": series.name, "error": str(error)}
-        if isinstance(error, NotFound) or _is_namespace_ending(error):
-            log.debug("An event has no namespace to be written to", extra=facts)
-        elif not isinstance(error, Forbidden):
-            log.error("An event could not be written", extra=facts)
-        elif series.namespace not in self._forbidden:
-            self._forbidden.add(series.namespace)
-            log.error("Events may not be written until somebody grants this", extra={"rule": RULE, **facts})
-
-    def _retry_seconds(self) -> float:
-        return RETRY_SECONDS * self._random.uniform(1.0, 1.25)
+    def _retry_at(self) -> float:
+        return asyncio.get_running_loop().time() + RETRY_SECONDS * self._random.uniform(1.0, 1.25)
 
 
 async def _wait(event: asyncio.Event, until: float | None) -> None:
@@ -222,7 +202,3 @@ async def _wait(event: asyncio.Event, until: float | None) -> None:
     with suppress(TimeoutError):
         async with asyncio.timeout_at(until):
             await event.wait()
-
-
-def _is_namespace_ending(error: Exception) -> bool:
-    return isinstance(error, Forbidden) and any(cause.reason == "NamespaceTerminating" for cause in error.causes)

@@ -32,7 +32,7 @@ class InProcessTransport:
 
     Args:
         application: answers the requests; it is not closed with the transport.
-        credentials: who asks; asked for the Authorization header before every request.
+        credentials: who asks; asked for the Authorization header before every request, and to renew it after a 401.
         impersonate: the user to act as.
         headers: sent with every request; a request's own win.
     """
@@ -79,6 +79,12 @@ class InProcessTransport:
         if self._closed:
             raise ConnectionFailed(f"the transport is closed; {request} was not sent")
         headers = await self._headers_of(request)
+        answer = await self._ask_as(request, headers)
+        if answer.status == 401 and await self._credentials.refresh(headers.get("Authorization")):
+            return await self._ask_as(request, await self._headers_of(request))
+        return answer
+
+    async def _ask_as(self, request: HttpRequest, headers: Headers) -> Answer:
         await asyncio.sleep(0)
         try:
             return await self._application.handle(

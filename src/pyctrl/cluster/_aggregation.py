@@ -6,6 +6,7 @@ the API server, so that a server without controllers leaves `admin`, `edit` and 
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias
 
 from pyctrl.api import LabelSelector
@@ -15,6 +16,7 @@ from pyctrl.kinds.rbac.v1 import ClusterRole
 __all__ = ["add_clusterrole_aggregation"]
 
 NAME = "clusterrole-aggregation-controller"
+AGGREGATED = "aggregated"
 EVERY_ROLE = Request("", "every-role")  # each may be a part of each: they are few, and looked at together
 
 
@@ -23,6 +25,7 @@ Rules: TypeAlias = list[dict[str, Any]]
 
 def add_clusterrole_aggregation(host: Host) -> Controller:
     """Run the aggregation in a manager."""
+    host.cache.add_index(ClusterRole, AGGREGATED, lambda role: [AGGREGATED] if role.aggregation_rule else [])
     return Builder(host).watches(ClusterRole, mapped(_every_role)).options(name=NAME).build(ClusterRoleAggregation())
 
 
@@ -31,16 +34,25 @@ def _every_role(_: ClusterRole) -> list[Request]:
 
 
 class ClusterRoleAggregation(Reconciler[ClusterRole]):
-    """Applies to aggregated roles the rules that they should have."""
+    """Applies to aggregated roles the rules that they should have; of seventy roles it decodes the ten it needs."""
 
     async def reconcile(self, request: Request) -> Result | None:
-        roles = sorted(await self.client.list(ClusterRole), key=lambda role: role.metadata.name)
-        settled = _settled(roles)
+        roles = await self.client.list(ClusterRole, index=(AGGREGATED, AGGREGATED))
+        parts = {role.metadata.name: await self._parts(role) for role in sorted(roles, key=_name)}
+        settled = _settled(parts)
         for role in roles:
             rules = settled[role.metadata.name]
             if rules != _wire(role):
                 await self._apply(role.metadata.name, rules)
         return None
+
+    async def _parts(self, role: ClusterRole) -> list[ClusterRole]:
+        """Find the parts of a role, selector by selector."""
+        found: list[ClusterRole] = []
+        for selector in role.aggregation_rule.cluster_role_selectors if role.aggregation_rule else ():
+            chosen = await self.client.list(ClusterRole, labels=LabelSelector.from_wire(selector))
+            found += sorted((other for other in chosen if _name(other) != _name(role)), key=_name)
+        return found
 
     async def _apply(self, name: str, rules: Rules) -> None:
         """Apply the rules; to have none, they are not applied any more."""
@@ -54,25 +66,20 @@ class ClusterRoleAggregation(Reconciler[ClusterRole]):
         await self.client.apply(role, field_owner=NAME, force=True)
 
 
-def _settled(roles: list[ClusterRole]) -> dict[str, Rules]:
-    """Give every role the rules that it has in the end: parts of `admin` are parts of `edit` first."""
-    rules = {role.metadata.name: _wire(role) for role in roles}
-    aggregated = [role for role in roles if role.aggregation_rule is not None]
-    for _ in aggregated:  # no part is further away than through all of them
-        for role in aggregated:
-            rules[role.metadata.name] = _aggregated(role, roles, rules)
+def _settled(parts: Mapping[str, Sequence[ClusterRole]]) -> dict[str, Rules]:
+    """Give every aggregated role the rules that it has in the end: parts of `admin` are parts of `edit` first."""
+    rules = {_name(part): _wire(part) for each in parts.values() for part in each}
+    for _ in parts:  # no part is further away than through all of them
+        for name, each in parts.items():
+            collected: Rules = []
+            for part in each:
+                collected += [rule for rule in rules[_name(part)] if rule not in collected]
+            rules[name] = collected
     return rules
 
 
-def _aggregated(role: ClusterRole, roles: list[ClusterRole], known: dict[str, Rules]) -> Rules:
-    """Collect the rules of a role, selector by selector, each rule once."""
-    rules: Rules = []
-    selectors = role.aggregation_rule.cluster_role_selectors if role.aggregation_rule else ()
-    for selector in map(LabelSelector.from_wire, selectors):
-        for other in roles:
-            if other.metadata.name != role.metadata.name and selector.matches(other.metadata.labels):
-                rules += [rule for rule in known[other.metadata.name] if rule not in rules]
-    return rules
+def _name(role: ClusterRole) -> str:
+    return role.metadata.name
 
 
 def _wire(role: ClusterRole) -> Rules:

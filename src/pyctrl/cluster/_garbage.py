@@ -90,6 +90,8 @@ class GarbageCollector(Reconciler[Metadata[Any]]):
         known = self._graph.get(ref.uid)
         if known is not None:
             return known if known.key.namespace in ("", node.key.namespace) else None
+        if self._graph.is_gone(ref.uid):
+            return None
         gvk = GroupVersionKind.parse(ref.api_version, ref.kind)
         owner = await self._find(gvk, node.key.namespace, ref.name)
         return Node.of(gvk, owner) if owner is not None and owner.metadata.uid == ref.uid else None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from pyctrl.api import GroupVersionKind, Key, Object, OwnerReference, is_deleting
+from pyctrl.api import GroupKind, GroupVersionKind, Key, Object, OwnerReference, is_deleting
 
 __all__ = ["FOREGROUND", "ORPHAN", "Graph", "Node"]
 
@@ -52,10 +52,21 @@ class Graph:
     def __init__(self) -> None:
         self._nodes: dict[str, Node] = {}
         self._dependents: dict[str, set[str]] = {}
+        #: Owners that were seen to go, until their dependents have gone too. Nobody has to be asked for them, and once
+        #: the definition of their kind is gone nobody could be.
+        self._gone: set[str] = set()
 
     def get(self, uid: str) -> Node | None:
         """Return the node of a uid, or None when no such object is known."""
         return self._nodes.get(uid)
+
+    def is_gone(self, uid: str) -> bool:
+        """Tell whether an owner that still has dependents was there and is no more."""
+        return uid in self._gone
+
+    def of_kind(self, kind: GroupKind) -> list[str]:
+        """Return the uids of all objects of a kind."""
+        return [uid for uid, node in self._nodes.items() if node.gvk.group_kind == kind]
 
     def dependents(self, uid: str) -> list[Node]:
         """Return what names this uid as an owner, in the order of the uids."""
@@ -68,6 +79,7 @@ class Graph:
         self._nodes[node.uid] = node
         for ref in node.owners:
             self._dependents.setdefault(ref.uid, set()).add(node.uid)
+        self._forget_owners(before)
         concerned = [node.uid] if node.owners or node.is_deleting else []
         if node.waits_for_dependents and not (before and before.waits_for_dependents):
             concerned += [child.uid for child in self.dependents(node.uid)]
@@ -77,7 +89,11 @@ class Graph:
         """Remove a node; returns the uids that have to be looked at: its dependents, and owners that waited for it."""
         node = self._nodes.pop(uid, None)
         self._unlink(node)
-        return [*sorted(self._dependents.get(uid, ())), *self._waiting_owners(node)]
+        self._forget_owners(node)
+        dependents = sorted(self._dependents.get(uid, ()))
+        if dependents:
+            self._gone.add(uid)
+        return [*dependents, *self._waiting_owners(node)]
 
     def _unlink(self, node: Node | None) -> None:
         for ref in node.owners if node else ():
@@ -86,6 +102,12 @@ class Graph:
                 children.discard(node.uid if node else "")
                 if not children:
                     del self._dependents[ref.uid]
+
+    def _forget_owners(self, node: Node | None) -> None:
+        """Forget those that are gone and that nothing depends on now that this one has changed or gone."""
+        self._gone.difference_update(
+            ref.uid for ref in (node.owners if node else ()) if ref.uid not in self._dependents
+        )
 
     def _waiting_owners(self, node: Node | None) -> Iterable[str]:
         """Return the owners that wait for this dependent, which has changed or gone."""

@@ -51,7 +51,7 @@ class GraphSource(Source):
                     continue
                 definition: CustomResourceDefinition = change.decode(CustomResourceDefinition)
                 if isinstance(change, Deleted):
-                    await self._forget(definition)
+                    await self._forget(definition, queue)
                 elif (mapping := _served(definition)) is not None:
                     self._live.discovery.learn(mapping)
                     self._follow(tasks, mapping.gvk, queue)
@@ -61,13 +61,17 @@ class GraphSource(Source):
             self._unsynced.add(gvk)
             self._followed[gvk] = tasks.create_task(self._follow_kind(gvk, queue), name=f"garbage-collector {gvk}")
 
-    async def _forget(self, definition: CustomResourceDefinition) -> None:
-        """Stop following a kind whose definition is gone; its objects went before it."""
+    async def _forget(self, definition: CustomResourceDefinition, queue: Intake) -> None:
+        """Stop following a kind whose definition is gone; its objects went before it, whether that was told or not."""
         kind = GroupKind(definition.spec.group, definition.spec.names.kind)
         for gvk in [known for known in self._followed if known.group_kind == kind]:
             self._followed.pop(gvk).cancel()
             self._unsynced.discard(gvk)
             await self._cache.remove(gvk)
+        cause = TriggerCause(f"definition of {kind.kind} deleted")
+        for uid in self._graph.of_kind(kind):
+            for concerned in self._graph.remove(uid):
+                queue.add(Request("", concerned), cause=cause)
 
     async def _follow_kind(self, gvk: GroupVersionKind, queue: Intake) -> None:
         with self._cache.informer(gvk).subscribe() as changes:

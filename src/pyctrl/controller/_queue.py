@@ -16,6 +16,7 @@ from pyctrl.controller._alarms import Alarms
 from pyctrl.controller._causes import Cause, RetryCause, TimerCause, in_short, merge
 from pyctrl.controller._limiter import ExponentialBackoff, RateLimiter
 from pyctrl.controller._line import Line
+from pyctrl.controller._outages import OUTAGE_WAIT, is_outage
 from pyctrl.controller._reconciler import Request
 from pyctrl.controller._turn import Failed, GivenUp, Succeeded, Turn
 from pyctrl.errors import QueueClosed
@@ -96,6 +97,7 @@ class Queue:
     - A deadline is "at the latest". A change runs a request earlier and takes nothing away: a retry that is not
       due stays where it is (so that changes neither delay it nor inflate the backoff), and so does a timer, until
       a later run sets a new one or the object is gone. (In controller-runtime any early change loses the timer.)
+    - Outages (`is_outage`) are waited out, but for no longer than a minute at a time, whatever the limiter says.
     - Of two adds the higher priority and the earlier deadline hold.
     - Who is next is the `Line`'s decision: priority, then first come first served, and nobody starves.
 
@@ -265,6 +267,8 @@ class Queue:
         self._unwish(turn.request, _Why.RETRY)
         self._retries += 1
         delay = self._limiter.backoff(turn.request)
+        if is_outage(error):
+            delay = min(delay, OUTAGE_WAIT)
         cause = RetryCause(turn.failures + 1, in_short(error))
         self._wish(turn.request, _Why.RETRY, _Wish(self._deadline(now, delay), turn.priority, (cause,)))
 

@@ -6,11 +6,15 @@ program to namespaces, `manifests` writes them down as roles and bindings, and `
 missing. `diagnose` examines what somebody wrote. The rules themselves are `pyctrl.api.AccessRule`, and what they allow
 is a `pyctrl.api.Access`.
 
+What was `Asked` for in tests is compared with what is granted by `compare`.
+
 Nothing here asks a server: the manager reviews its rights at start, and `pyctrl.testing` records what was asked for.
 """
 
 from __future__ import annotations
 
+from pyctrl.rbac._asked import Asked, is_everybodys, read_recording, write_recording
+from pyctrl.rbac._comparison import Comparison, Wildcard, compare
 from pyctrl.rbac._doctor import (
     Diagnosis,
     Finding,
@@ -32,6 +36,8 @@ from pyctrl.rbac._resource import Resource, resource_of
 __all__ = [
     "EVENTS",
     "LEADER_ELECTION",
+    "Asked",
+    "Comparison",
     "Diagnosis",
     "Finding",
     "Grants",
@@ -45,13 +51,18 @@ __all__ = [
     "ServedResource",
     "Severity",
     "Verb",
+    "Wildcard",
     "allow",
+    "compare",
     "diagnose",
     "find_tokens",
     "grants",
+    "is_everybodys",
     "manifests",
     "normalise",
+    "read_recording",
     "remedy",
     "resource_of",
     "to_yaml",
+    "write_recording",
 ]

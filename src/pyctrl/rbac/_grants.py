@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
 from pyctrl.api import Access, AccessRule, missing_rules
+from pyctrl.errors import RbacError
 from pyctrl.rbac._normal import normalise
 from pyctrl.rbac._permission import Permission, Place
 
@@ -31,6 +32,22 @@ class Grants:
         """Tell whether somebody who holds exactly these may do it."""
         places = {CLUSTER, access.namespace}
         return any(rule.allows(access) for place in places for rule in self.rules.get(place, ()))
+
+    def without(self, *withheld: Access) -> Grants:
+        """Return the same but for some of `accesses`: to see what becomes of a program that lacks them.
+
+        Raises:
+            RbacError: one of them is not among these.
+        """
+        known = set(self.accesses())
+        if unknown := sorted(set(withheld) - known):
+            raise RbacError(f"{unknown[0]} is not granted, so that it cannot be left out")
+        kept: dict[str, list[AccessRule]] = {}
+        for namespace, rules in self.rules.items():
+            for atom in (atom for rule in rules for atom in rule.atoms()):
+                if next(atom.accesses(namespace)) not in withheld:
+                    kept.setdefault(namespace, []).append(atom)
+        return Grants({namespace: normalise(atoms) for namespace, atoms in kept.items()})
 
 
 def grants(permissions: Iterable[Permission], *, namespaces: Collection[str] | None, own_namespace: str) -> Grants:

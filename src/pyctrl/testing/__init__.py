@@ -22,6 +22,7 @@ from pyctrl.testing._virtual_time import (
 )
 
 if TYPE_CHECKING:
+    from pyctrl.testing._access_recorder import AccessRecorder
     from pyctrl.testing._cluster_under_test import ClusterUnderTest
     from pyctrl.testing._control_plane import ControlPlane, ControlPlaneFailed, control_plane
     from pyctrl.testing._faults import (
@@ -38,9 +39,11 @@ if TYPE_CHECKING:
         Rule,
         Silent,
     )
+    from pyctrl.testing._under_role import Operator, UnderRole
     from pyctrl.testing._weather import Weather
 
 __all__ = [
+    "AccessRecorder",
     "AnswerLost",
     "Answered",
     "Broken",
@@ -53,6 +56,7 @@ __all__ = [
     "Fault",
     "FaultyTransport",
     "Inserted",
+    "Operator",
     "OutsideWorld",
     "Refused",
     "Repeated",
@@ -60,6 +64,7 @@ __all__ = [
     "Runaway",
     "Silent",
     "Spinning",
+    "UnderRole",
     "VirtualTimeError",
     "VirtualTimeLoop",
     "Weather",
@@ -68,10 +73,13 @@ __all__ = [
 ]
 
 _FILES = {
+    "AccessRecorder": "_access_recorder",
     "ClusterUnderTest": "_cluster_under_test",
     "ControlPlane": "_control_plane",
     "ControlPlaneFailed": "_control_plane",
     "control_plane": "_control_plane",
+    "Operator": "_under_role",
+    "UnderRole": "_under_role",
     "Weather": "_weather",
 }
 

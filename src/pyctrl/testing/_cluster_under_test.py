@@ -5,10 +5,14 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from pyctrl.client import Client, Config
+from pyctrl.api import Key
+from pyctrl.client import BearerToken, Client, Config
+from pyctrl.errors import ConfigError
+from pyctrl.kinds.authentication.v1 import TokenRequest, TokenRequestSpec
+from pyctrl.kinds.core.v1 import ServiceAccount
 from pyctrl.testing._choice import Choice
 
 __all__ = ["ClusterUnderTest", "outside_cluster"]
@@ -21,11 +25,14 @@ class ClusterUnderTest:
     Attributes:
         config: how to reach it, with every right.
         choice: which one it is.
+        has_rbac: roles decide who may do what. The embedded one has it in tests that are marked ``rbac`` or take the
+            fixture ``under_role``, for it takes as long again to start.
         has_controllers: something makes default service accounts, collects garbage and expands Deployments.
     """
 
     config: Config
     choice: Choice
+    has_rbac: bool = True
     has_controllers: bool = True
 
     @property
@@ -36,6 +43,27 @@ class ClusterUnderTest:
     def client(self) -> Client:
         """Return a client of it. The caller closes it."""
         return Client.connect(self.config)
+
+    async def config_for_account(self, account: Key) -> Config:
+        """Return how to reach it as a service account, which is there: with a token of an hour that the cluster makes.
+
+        Raises:
+            NotFound: there is no such account.
+            ConfigError: everybody may do everything here, so that a test would prove nothing.
+        """
+        if not self.has_rbac:
+            raise ConfigError("this cluster has no RBAC: mark the test with pytest.mark.rbac to test rights on it")
+        async with self.client() as client:
+            wanted = TokenRequest(spec=TokenRequestSpec(audiences=[]))
+            made = await client.subresource("token").create(ServiceAccount, account, wanted, answer=TokenRequest)
+        return replace(
+            self.config,
+            namespace=account.namespace,
+            credentials=BearerToken(made.status.token),
+            tls=replace(self.config.tls, certificate=None),
+            impersonate=None,
+            source=f"a token for service account {account}",
+        )
 
 
 @contextmanager

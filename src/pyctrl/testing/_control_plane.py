@@ -109,6 +109,7 @@ def _server_flags(plane: ControlPlane, home: Path, etcd_port: int, port: int) ->
         f"--tls-private-key-file={home / 'serving.key'}",
         f"--token-auth-file={home / 'tokens.csv'}",
         "--authorization-mode=RBAC",
+        "--enable-admission-plugins=OwnerReferencesPermissionEnforcement",  # as the embedded cluster has with roles
         "--service-cluster-ip-range=10.0.0.0/24",
         "--service-account-issuer=https://kubernetes.default.svc",
         f"--service-account-key-file={home / 'service-accounts.key'}",

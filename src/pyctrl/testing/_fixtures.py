@@ -14,10 +14,14 @@ import pytest_asyncio
 
 from pyctrl.testing._choice import Choice, chosen
 from pyctrl.testing._loop_watch import no_blocking_calls, no_leftovers
+from pyctrl.testing._session_accesses import keep
 
 if TYPE_CHECKING:
-    from pyctrl.client import Client
+    from pyctrl.apiserver import AdmissionPlugin
+    from pyctrl.client import Client, Config
+    from pyctrl.testing._access_recorder import AccessRecorder
     from pyctrl.testing._cluster_under_test import ClusterUnderTest
+    from pyctrl.testing._under_role import UnderRole
 
 __all__: list[str] = []
 
@@ -54,7 +58,9 @@ def _pyctrl_outside_cluster() -> Iterator[ClusterUnderTest | None]:
 
 
 @pytest_asyncio.fixture
-async def cluster(_pyctrl_outside_cluster: ClusterUnderTest | None) -> AsyncIterator[ClusterUnderTest]:
+async def cluster(
+    request: pytest.FixtureRequest, _pyctrl_outside_cluster: ClusterUnderTest | None
+) -> AsyncIterator[ClusterUnderTest]:
     """A Kubernetes cluster: a new embedded one for each test, or the one that the environment names."""
     if _pyctrl_outside_cluster is not None:
         yield _pyctrl_outside_cluster
@@ -62,8 +68,10 @@ async def cluster(_pyctrl_outside_cluster: ClusterUnderTest | None) -> AsyncIter
     from pyctrl.cluster import Cluster
     from pyctrl.testing._cluster_under_test import ClusterUnderTest
 
-    async with Cluster() as embedded:
-        yield ClusterUnderTest(config=embedded.config, choice=Choice.EMBEDDED)
+    guarded = request.node.get_closest_marker("rbac") is not None or "under_role" in request.fixturenames
+    plugins: tuple[AdmissionPlugin, ...] = ("OwnerReferencesPermissionEnforcement",) if guarded else ()
+    async with Cluster(rbac=guarded, enable_admission_plugins=plugins) as embedded:
+        yield ClusterUnderTest(config=embedded.config, choice=Choice.EMBEDDED, has_rbac=guarded)
 
 
 @pytest_asyncio.fixture
@@ -104,3 +112,29 @@ async def storage_class(cluster: ClusterUnderTest) -> AsyncIterator[str]:
 
     async with volume_maker(cluster) as name:
         yield name
+
+
+@pytest.fixture
+def accesses(request: pytest.FixtureRequest) -> Iterator[AccessRecorder]:
+    """What the operators of this test ask of the cluster; kept for ``--rbac-record`` and ``--rbac-check``."""
+    from pyctrl.testing._access_recorder import AccessRecorder
+
+    recorder = AccessRecorder(by=request.node.nodeid)
+    yield recorder
+    keep(request.config, recorder.asked)
+
+
+@pytest.fixture
+def operator_config(cluster: ClusterUnderTest, accesses: AccessRecorder) -> Config:
+    """How an operator under test reaches the cluster: with every right, and what it asks is noted in ``accesses``."""
+    return accesses.recorded(cluster.config)
+
+
+@pytest.fixture
+def under_role(
+    request: pytest.FixtureRequest, cluster: ClusterUnderTest, namespace: str, accesses: AccessRecorder
+) -> UnderRole:
+    """Runs operators under exactly the roles that follow from their wiring; see `pyctrl.testing.UnderRole`."""
+    from pyctrl.testing._under_role import UnderRole
+
+    return UnderRole(cluster=cluster, namespace=namespace, accesses=accesses, by=request.node.nodeid)

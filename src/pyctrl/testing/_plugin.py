@@ -21,6 +21,7 @@ from pyctrl.testing._virtual_time import LIMIT
 __all__: list[str] = []
 
 MARKERS = (
+    "rbac: roles decide who may do what in this test's embedded cluster, as they do elsewhere",
     "virtual_time(limit=timedelta(days=1)): run this async test on a clock that jumps instead of waiting",
     "real_time: run this async test on the real clock although its directory is listed in pyctrl_virtual_time",
 )

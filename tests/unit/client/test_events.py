@@ -164,6 +164,25 @@ async def test_what_is_too_long_is_cut_and_what_cannot_be_a_name_is_replaced() -
     assert (second.reason, second.action) == ("Normal", "Reconcile")
 
 
+@pytest.mark.parametrize(
+    ("name", "reported"),
+    [
+        ("evc", "evc"),
+        ("example.com/evc", "example.com/evc"),
+        ("a..b/evc", "a..b-evc"),
+        ("x" * 64, "x" * 63),
+        ("---", "controller"),
+    ],
+)
+async def test_controllers_are_reported_by_their_name_where_that_can_be(name: str, reported: str) -> None:
+    """The server wants a qualified name, with or without a prefix; what it would refuse is made one."""
+    async with bench() as b:
+        b.writer.recorder(name).normal(b.shop, "Seen", "Seen")
+        await moment()
+        (event,) = await b.events()
+    assert event.reporting_controller == reported
+
+
 async def test_telling_never_waits() -> None:
     """A server that never answers costs those who tell nothing, and what they tell waits for it."""
     async with bench(Rule(Silent(), path=EVENTS, times=1)) as b:
@@ -359,8 +378,18 @@ async def test_a_missing_right_is_said_once_and_events_come_when_it_is_granted(
         await asyncio.sleep(600)
         (record,) = caplog.records
         assert record.message == "Events may not be written until somebody grants this"
-        assert vars(record)["rule"] == (
-            '{"apiGroups": ["events.k8s.io"], "resources": ["events"], "verbs": ["create", "patch"]}'
+        assert vars(record)["rule"].splitlines() == [
+            "- apiGroups:",
+            "  - events.k8s.io",
+            "  resources:",
+            "  - events",
+            "  verbs:",
+            "  - create",
+            "  - patch",
+        ]
+        assert vars(record)["commands"] == (
+            "kubectl create role event-writer --namespace=default --verb=create,patch --resource=events.events.k8s.io; "
+            "kubectl create rolebinding event-writer --namespace=default --role=event-writer --user=jane"
         )
         assert 'User "jane" cannot create resource "events"' in vars(record)["error"]
         await grant(admin, "jane", {"apiGroups": ["events.k8s.io"], "resources": ["events"], "verbs": ["create"]})
@@ -421,7 +450,10 @@ async def test_stopping_takes_five_seconds_at_most(fault: Refused, caplog: pytes
         begun = asyncio.get_running_loop().time()
     assert asyncio.get_running_loop().time() - begun <= 5
     statistics = b.writer.statistics()
-    assert statistics.waiting + statistics.refused >= 4
+    assert statistics.waiting + statistics.refused == 5
+    last = caplog.records[-1]
+    if statistics.waiting:
+        assert (last.message, vars(last)["events"]) == ("Events were not written before the end", statistics.waiting)
 
 
 async def test_a_writer_that_is_cancelled_says_what_is_lost(caplog: pytest.LogCaptureFixture) -> None:

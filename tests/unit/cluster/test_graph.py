@@ -52,3 +52,19 @@ def test_only_references_that_block_hold_an_owner_back() -> None:
     assert node("child", "owner").blocks("owner")
     assert not node("child", "owner", blocks=False).blocks("owner")
     assert not node("child", "other").blocks("owner")
+
+
+def test_an_owner_that_was_seen_to_go_is_remembered_while_somebody_names_it() -> None:
+    """A change of the dependent does not make it forgotten; its end does, and so does the loss of the reference."""
+    graph = Graph()
+    for owner, child in (("a", "x"), ("b", "y")):
+        graph.put(node(owner))
+        graph.put(node(child, owner))
+        graph.remove(owner)
+        graph.put(node(child, owner))
+        assert graph.is_gone(owner)
+    graph.remove("x")
+    graph.put(node("y"))
+    assert not graph.is_gone("a")
+    assert not graph.is_gone("b")
+    assert not graph.is_gone("never seen")

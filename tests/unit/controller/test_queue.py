@@ -11,7 +11,15 @@ from pyctrl.controller._causes import RetryCause, TimerCause, TriggerCause
 from pyctrl.controller._limiter import ExponentialBackoff
 from pyctrl.controller._queue import Queue
 from pyctrl.controller._reconciler import Request
-from pyctrl.errors import QueueClosed
+from pyctrl.errors import (
+    ConnectionFailed,
+    Forbidden,
+    Invalid,
+    QueueClosed,
+    ServiceUnavailable,
+    Unauthorized,
+    UnknownKind,
+)
 
 A, B, C = (Request("default", name) for name in "abc")
 
@@ -180,6 +188,35 @@ async def test_a_failed_request_comes_back_later_each_time() -> None:
             queue.add(A)
 
     assert times == [0, 1, 3, 7, 7, 8]
+
+
+RIGHT = 'pods is forbidden: User "jane" cannot list resource "pods" in API group "" at the cluster scope'
+
+
+@pytest.mark.parametrize(
+    ("error", "waits"),
+    [
+        (Forbidden(RIGHT), 60),
+        (Unauthorized("Unauthorized"), 60),
+        (ConnectionFailed("nobody there"), 60),
+        (ServiceUnavailable("starting"), 60),
+        (UnknownKind("PodSet"), 60),
+        (Forbidden('pods "a" is forbidden: exceeded quota: some'), 1024),
+        (Invalid("no"), 1024),
+        (ValueError("no"), 1024),
+    ],
+    ids=repr,
+)
+async def test_an_outage_is_waited_out_in_short_steps(error: Exception, waits: float) -> None:
+    """What ends for all objects at once is tried again within a minute, however long it has lasted."""
+    queue = Queue("test", limiter=ExponentialBackoff(first=seconds(1), longest=seconds(5000), jitter=0))
+    queue.add(A)
+    for _ in range(11):
+        async with queue.take() as turn:
+            turn.fail(error)
+    began = now()
+    await take(queue)
+    assert now() - began == pytest.approx(waits)
 
 
 async def test_a_change_neither_delays_a_retry_nor_inflates_the_backoff() -> None:

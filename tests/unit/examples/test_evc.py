@@ -20,6 +20,7 @@ from pyctrl.kinds.core.v1 import (
     Pod,
     VolumeResourceRequirements,
 )
+from pyctrl.kinds.events.v1 import Event
 from pyctrl.kinds.storage.v1 import StorageClass
 
 from ._evc import KEY, evc, install, operator, ready, resized, until, volume_claim
@@ -109,6 +110,31 @@ async def test_a_size_that_is_none(
         await resized(client, "1G")
         await until(client, "Bound")
     assert controller.statistics().reconciles.error == 0
+
+
+async def told(client: Client) -> list[tuple[str, str, str]]:
+    """Return what Events say of the claim: type, reason and note."""
+    await asyncio.sleep(60)
+    events = [each for each in await client.list(Event) if each.regarding.kind == E.gvk.kind]
+    events.sort(key=lambda event: int(event.metadata.resource_version))
+    return [(each.type or "", each.reason or "", each.note or "") for each in events]
+
+
+async def test_events_tell_of_it(cluster: Cluster, client: Client) -> None:
+    """What was done and what was refused are Events of the claim, each once, however often it was tried."""
+    async with operator(cluster):
+        await client.create(evc(None))
+        await until(client, "InvalidSize")
+        await resized(client, "2G")
+        await until(client, "Bound")
+        await resized(client, "1G")
+        refused = await until(client, "ResizeRefused")
+        await client.patch(PersistentVolumeClaim, KEY, MergePatch({"metadata": {"labels": {"tried": "again"}}}))
+        assert await told(client) == [
+            ("Warning", "InvalidSize", "Size must be set. Got None."),
+            ("Normal", "Created", "Created PersistentVolumeClaim of 2G"),
+            ("Warning", "ResizeRefused", ready(refused).message),
+        ]
 
 
 async def test_a_size_that_is_lost(cluster: Cluster, client: Client) -> None:

@@ -6,14 +6,11 @@ from typing import TYPE_CHECKING
 
 from pyctrl.api import Access
 from pyctrl.apiserver._answers import Refused, forbidden, quoted, refused
-from pyctrl.apiserver._names import path_segment
-from pyctrl.apiserver._request import guarded_target, verb_of
 
 if TYPE_CHECKING:
     from pyctrl.apiserver._authentication import User
     from pyctrl.apiserver._exchange import Exchange
 
-_NAME = "metadata.name="
 _ESCAPED = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;"})
 
 
@@ -30,27 +27,7 @@ def access_refused(access: Access, user: User, reason: str) -> Refused:
 
 def access_of(exchange: Exchange) -> Access:
     """Tell what a request wants to do."""
-    target = guarded_target(exchange.path)
-    verb = verb_of(exchange.method, target, exchange.query)
-    if target is None:
-        return Access(verb, path=exchange.path, is_resource=False)
-    return Access(
-        verb=verb,
-        group=target.group,
-        resource=target.resource,
-        subresource=target.subresource,
-        namespace=target.namespace or (target.name if target.resource == "namespaces" else ""),
-        name=target.name or (_selected(exchange) if verb in ("list", "watch") else ""),
-    )
-
-
-def _selected(exchange: Exchange) -> str:
-    """Give the one name that a field selector leaves: who may have that object may list and watch it so."""
-    for term in exchange.query.get("fieldSelector").split(","):
-        if term.startswith(_NAME):
-            name = term.removeprefix(_NAME).removeprefix("=")
-            return "" if path_segment(name) else name
-    return ""
+    return Access.of_request(exchange.method, exchange.path, exchange.query.first)
 
 
 def _quoted(text: str) -> str:

@@ -1,0 +1,72 @@
+"""What a request asks for: the place that its URL names, and the verb that it is known by."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import NamedTuple
+from urllib.parse import unquote
+
+__all__ = ["RequestTarget"]
+
+
+class RequestTarget(NamedTuple):
+    """The place that a URL of a resource names."""
+
+    group: str
+    version: str
+    resource: str
+    namespace: str = ""
+    name: str = ""
+    subresource: str = ""
+    watch: bool = False  # the old /watch/ prefix, which kube-apiserver still serves
+    is_whole: bool = True  # False when the path has an empty segment, or goes on after the sub-resource
+
+    @staticmethod
+    @lru_cache(maxsize=4096)
+    def parse(path: str) -> RequestTarget | None:
+        """Read the path of a resource; None when it is not the path of one (discovery, health, ...).
+
+        As in kube-apiserver a slash at the end means nothing, one that is escaped is one, and paths are not tidied up.
+        """
+        segments = (unquote(path) if "%" in path else path).removeprefix("/").removesuffix("/").split("/")
+        if segments[0] == "api" and len(segments) >= 3:
+            group, version, rest = "", segments[1], segments[2:]
+        elif segments[0] == "apis" and len(segments) >= 4:
+            group, version, rest = segments[1], segments[2], segments[3:]
+        else:
+            return None
+        watch = rest[0] == "watch" and len(rest) > 1
+        if watch:
+            rest = rest[1:]
+        namespace = ""
+        if rest[0] == "namespaces" and len(rest) >= 3 and not (group == "" and rest[2] in _OF_NAMESPACES):
+            namespace, rest = rest[1], rest[2:]
+        resource, name, subresource = (*rest, "", "")[:3]
+        is_whole = all(rest) and len(rest) <= 3
+        return RequestTarget(group, version, resource, namespace, name, subresource, watch, is_whole)
+
+    def verb(self, method: str, query: Mapping[str, str]) -> str:
+        """Give the verb that authorization and the audit log know a request by; "" for methods without one."""
+        verb = _VERBS.get(method, "")
+        if self.watch and verb == "get":
+            return "watch"
+        if self.name:
+            return verb
+        if verb == "get":
+            return "watch" if query.get("watch", "0").lower() not in _NO else "list"
+        return "deletecollection" if verb == "delete" else verb
+
+
+_OF_NAMESPACES = ("status", "finalize")  # /api/v1/namespaces/NAME/status is no resource inside the namespace
+
+_VERBS = {
+    "GET": "get",
+    "HEAD": "get",
+    "POST": "create",
+    "PUT": "update",
+    "PATCH": "patch",
+    "DELETE": "delete",
+}
+
+_NO = ("0", "false")  # Go takes everything else as true, where a parameter is there

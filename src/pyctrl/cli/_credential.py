@@ -1,0 +1,148 @@
+"""What a login proves itself with: told without showing it, and shown where somebody asked for just that."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any, Literal
+
+from pyctrl.client import CertificateSource, ClientCertificate, Config
+from pyctrl.errors import CommandFailed, ConfigError
+
+from ._durations import shown_end
+
+Part = Literal["token", "ca", "certificate", "key"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Credential:
+    """One thing that is sent to prove who somebody is.
+
+    What is read from it (a JSON Web Token, a certificate) is read only, not verified: that is the server's business.
+    """
+
+    kind: Literal["token", "password", "certificate"]
+    origin: str
+    subject: str = ""
+    issuer: str = ""
+    audiences: tuple[str, ...] = ()
+    expires_at: datetime | None = None
+
+    def __str__(self) -> str:
+        return f"{self.origin}, which {shown_end(self.expires_at)}" if self.expires_at else self.origin
+
+    def to_wire(self) -> dict[str, Any]:
+        """Return what is known, for JSON and YAML."""
+        fields = {
+            "kind": self.kind,
+            "origin": self.origin,
+            "subject": self.subject,
+            "issuer": self.issuer,
+            "audiences": list(self.audiences),
+            "expiresAt": f"{self.expires_at:%Y-%m-%dT%H:%M:%SZ}" if self.expires_at else None,
+        }
+        return {name: value for name, value in fields.items() if value}
+
+
+@dataclass(frozen=True, slots=True)
+class Proof:
+    """Everything that a login sends; what is secret of it does not show in `repr`."""
+
+    credentials: tuple[Credential, ...]
+    header: str | None = field(repr=False)
+    certificate: ClientCertificate | None
+
+    @property
+    def token(self) -> str | None:
+        """The bearer token, None if there is none."""
+        scheme, _, token = (self.header or "").partition(" ")
+        return token if scheme == "Bearer" else None
+
+
+async def proof_of(config: Config) -> Proof:
+    """Collect what a login sends, which may run its plugin. Raises ConfigError when there is none to be had."""
+    header = await config.credentials.authorization()
+    certificate = config.tls.certificate
+    if isinstance(config.credentials, CertificateSource):
+        certificate = await config.credentials.certificate() or certificate
+    found = []
+    if certificate is not None:
+        found.append(_of_certificate(certificate))
+    if header is not None:
+        found.append(_of_header(header, str(config.credentials)))
+    return Proof(tuple(found), header, certificate)
+
+
+async def part_of(config: Config, part: Part) -> str:
+    """Return one part of a login, as curl takes it.
+
+    Raises:
+        CommandFailed: the login has no such part.
+    """
+    if part == "ca":
+        if config.tls.ca is None:
+            raise CommandFailed(f"the login has no certificate authority ({config.source})")
+        return config.tls.ca.read().decode()
+    proof = await proof_of(config)
+    if part == "token":
+        if proof.token is None:
+            raise CommandFailed(f"the login has no token: it sends {_listed(proof)} ({config.source})")
+        return proof.token
+    if proof.certificate is None:
+        raise CommandFailed(f"the login has no client certificate: it sends {_listed(proof)} ({config.source})")
+    return (proof.certificate.certificate if part == "certificate" else proof.certificate.key).read().decode()
+
+
+def _listed(proof: Proof) -> str:
+    return " and ".join(credential.origin for credential in proof.credentials) or "nothing"
+
+
+def _of_header(header: str, origin: str) -> Credential:
+    scheme, _, token = header.partition(" ")
+    if scheme != "Bearer":
+        return Credential(kind="password", origin=origin)
+    claims = _claims(token)
+    audience, expires = claims.get("aud") or (), claims.get("exp")
+    return Credential(
+        kind="token",
+        origin=origin,
+        subject=str(claims.get("sub") or ""),
+        issuer=str(claims.get("iss") or ""),
+        audiences=(audience,) if isinstance(audience, str) else tuple(map(str, audience)),
+        expires_at=datetime.fromtimestamp(expires, UTC) if isinstance(expires, int | float) else None,
+    )
+
+
+def _claims(token: str) -> Mapping[str, Any]:
+    """Read the payload of a JSON Web Token; nothing of a token that is none."""
+    parts = token.split(".")
+    if len(parts) != 3:
+        return {}
+    try:
+        claims = json.loads(base64.urlsafe_b64decode(parts[1] + "=" * (-len(parts[1]) % 4)))
+    except (ValueError, binascii.Error):
+        return {}
+    return claims if isinstance(claims, dict) else {}
+
+
+def _of_certificate(certificate: ClientCertificate) -> Credential:
+    origin = certificate.certificate.origin
+    try:
+        from cryptography import x509  # here: an extra; without it there is less to tell
+    except ImportError:
+        return Credential(kind="certificate", origin=origin)
+    try:
+        read = x509.load_pem_x509_certificate(certificate.certificate.read())
+        return Credential(
+            kind="certificate",
+            origin=origin,
+            subject=read.subject.rfc4514_string(),
+            issuer=read.issuer.rfc4514_string(),
+            expires_at=read.not_valid_after_utc,
+        )
+    except (ValueError, ConfigError):  # the transport says what is wrong with it
+        return Credential(kind="certificate", origin=origin)

@@ -1,0 +1,98 @@
+"""What is granted beside what was asked for: what is missing, what is too much."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from pyctrl.api import Access, AccessRule
+from pyctrl.rbac._asked import SOMEWHERE, Asked, is_everybodys, merged
+from pyctrl.rbac._grants import CLUSTER, Grants
+
+__all__ = ["Comparison", "Wildcard", "compare"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wildcard:
+    """A granted right with a ``*`` in it, and what was used of it: what could be granted in its place."""
+
+    access: Access
+    used: tuple[Access, ...]
+
+    def __str__(self) -> str:
+        used = ", ".join(f"{access.verb} {access.qualified_resource or access.path}" for access in self.used)
+        return f"{self.access} (asked for: {used or 'nothing'})"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Comparison:
+    """How rights that are granted differ from those that were asked for.
+
+    Attributes:
+        missing: asked for and not granted.
+        unused: granted and never asked for. A run of tests need not reach everything.
+        wildcards: granted with a ``*``; what they were used for.
+    """
+
+    missing: tuple[Asked, ...]
+    unused: tuple[Access, ...]
+    wildcards: tuple[Wildcard, ...]
+
+    def lines(self) -> list[str]:
+        """Return a line for each difference, which names the right."""
+        return [
+            *(f"missing: {asked}" for asked in self.missing),
+            *(f"unused: {access}" for access in self.unused),
+            *(f"wildcard: {wildcard}" for wildcard in self.wildcards),
+        ]
+
+
+def compare(granted: Grants, asked: Iterable[Asked]) -> Comparison:
+    """Compare rights with what was asked for. What every user may do is left out."""
+    wanted = [each for each in merged(asked) if not is_everybodys(each.access)]
+    atoms = list(_atoms(granted))
+    exact = [(namespace, atom) for namespace, atom in atoms if not _is_wildcard(atom)]
+    broad = [(namespace, atom) for namespace, atom in atoms if _is_wildcard(atom)]
+    return Comparison(
+        missing=tuple(lacking for each in wanted if (lacking := _lacking(each, atoms))),
+        unused=tuple(sorted(_access(*atom) for atom in exact if not _used(*atom, wanted))),
+        wildcards=tuple(
+            sorted((Wildcard(access=_access(*atom), used=_used(*atom, wanted)) for atom in broad), key=_shown)
+        ),
+    )
+
+
+def _atoms(granted: Grants) -> Iterator[tuple[str, AccessRule]]:
+    for namespace, rules in granted.rules.items():
+        for rule in rules:
+            for atom in rule.atoms():
+                yield namespace, atom
+
+
+def _lacking(asked: Asked, atoms: Sequence[tuple[str, AccessRule]]) -> Asked | None:
+    """Return what of it is not granted: without the names, unless others of them are."""
+    names = frozenset(access.name for access in asked.each() if not any(_allows(*atom, access) for atom in atoms))
+    if not names:
+        return None
+    return replace(asked, names=frozenset([""]) if names == asked.names else names)
+
+
+def _used(namespace: str, atom: AccessRule, asked: Iterable[Asked]) -> tuple[Access, ...]:
+    return tuple(each.access for each in asked if any(_allows(namespace, atom, access) for access in each.each()))
+
+
+def _allows(namespace: str, atom: AccessRule, access: Access) -> bool:
+    holds = namespace in (CLUSTER, access.namespace) or access.namespace == SOMEWHERE
+    return holds and atom.allows(access)
+
+
+def _is_wildcard(atom: AccessRule) -> bool:
+    return any("*" in value for value in (*atom.verbs, *atom.groups, *atom.resources, *atom.paths))
+
+
+def _access(namespace: str, atom: AccessRule) -> Access:
+    return next(atom.accesses(namespace))
+
+
+def _shown(wildcard: Wildcard) -> str:
+    return str(wildcard)

@@ -1,0 +1,114 @@
+"""The examples under their generated roles: exactly enough, on whatever cluster the environment names.
+
+Roles of the whole cluster let an operator work for everybody, so on a cluster that others use at the same time the
+examples are restricted to the namespace of the test, where it makes no difference to what is tested.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import replace
+
+import pytest
+
+from pyctrl.api import Access
+from pyctrl.client import Client
+from pyctrl.errors import RbacError
+from pyctrl.testing import Answered, ClusterUnderTest, FaultyTransport, Rule, UnderRole
+from pyctrl.testing._choice import Choice
+
+from ._examples import PROGRAMS, Place, Program
+from ._operators import install
+
+pytestmark = pytest.mark.virtual_time  # where the cluster is embedded
+
+EACH_RIGHT = [
+    pytest.param(program, access, id=f"{program}: {access}") for program in PROGRAMS for access in program.rights
+]
+NO_STREAMED_LISTS = Answered(status=422, reason="Invalid", message="sendInitialEvents is forbidden for watch")
+
+
+@pytest.fixture
+def place(client: Client, namespace: str, storage_class: str, running_pods: None) -> Place:
+    return Place(client=client, namespace=namespace, storage_class=storage_class)
+
+
+@pytest.fixture
+def namespaces(cluster: ClusterUnderTest, namespace: str) -> Sequence[str] | None:
+    """Those that an operator is restricted to, if it has to be."""
+    return [namespace] if cluster.choice is Choice.EXISTING else None
+
+
+def in_place(access: Access, namespaces: Sequence[str] | None) -> Access:
+    """Return a right as it is derived for an operator that is restricted."""
+    return access if namespaces is None else access._replace(namespace=namespaces[0])
+
+
+@pytest.mark.parametrize("program", PROGRAMS, ids=str)
+async def test_the_role_is_exactly_enough(
+    program: Program, place: Place, under_role: UnderRole, namespaces: Sequence[str] | None
+) -> None:
+    """The life of an example takes all that its generated role grants, and nothing else; no right is a wildcard."""
+    await install(place.client, program.definition)
+    async with under_role(program.wire(place.storage_class), namespaces=namespaces) as operator:
+        await program.live(place)
+        assert operator.compare().lines() == []
+        assert operator.granted.accesses() == [in_place(access, namespaces) for access in program.rights]
+
+
+@pytest.mark.parametrize("program", PROGRAMS, ids=str)
+async def test_roles_in_a_namespace_are_exactly_enough(program: Program, place: Place, under_role: UnderRole) -> None:
+    """Restricted to a namespace, an example needs Roles there and nothing in the whole cluster."""
+    await install(place.client, program.definition)
+    async with under_role(program.wire(place.storage_class), namespaces=[place.namespace]) as operator:
+        await program.live(place)
+        assert operator.compare().lines() == []
+    assert list(operator.granted.rules) == [place.namespace]
+
+
+@pytest.mark.parametrize(("program", "access"), EACH_RIGHT)
+async def test_without_a_right_it_is_refused(
+    program: Program, access: Access, place: Place, under_role: UnderRole, namespaces: Sequence[str] | None
+) -> None:
+    """Without any one of its rights an example does not come through its life: it is refused that very right.
+
+    A server that streams lists is not asked for ``list``, so here it does not. Only clusters with the admission plugin
+    OwnerReferencesPermissionEnforcement ask for ``finalizers``; on others the example comes through.
+    """
+    await install(place.client, program.definition)
+    right = in_place(access, namespaces)
+    wire = program.wire(place.storage_class)
+    if access.verb == "list":
+        under_role = without_streamed_lists(under_role)
+    async with under_role(wire, without=[right], namespaces=namespaces) as operator, asyncio.TaskGroup() as group:
+        life = group.create_task(through(program, place))
+        refusal = group.create_task(operator.accesses.wait_until_refused(timeout=None))
+        await asyncio.wait({life, refusal}, return_when=asyncio.FIRST_COMPLETED, timeout=15)
+        is_through = life.done()
+        life.cancel()
+        refusal.cancel()
+    if access.subresource == "finalizers" and is_through:
+        assert not operator.accesses.refused
+    else:
+        assert not is_through
+        assert [asked.access._replace(namespace="") for asked in operator.accesses.refused] == [access]
+
+
+async def through(program: Program, place: Place) -> None:
+    await program.live(place)
+
+
+def without_streamed_lists(under_role: UnderRole) -> UnderRole:
+    """Have operators run as on a server that lists kinds in pages only."""
+    refused = Rule(NO_STREAMED_LISTS, query={"sendInitialEvents": "true"}, times=None)
+    cluster = under_role.cluster
+    config = replace(cluster.config, wrap_transport=lambda inner: FaultyTransport(inner, [refused]))
+    return replace(under_role, cluster=replace(cluster, config=config))
+
+
+async def test_what_cannot_be_left_out_is_named(under_role: UnderRole) -> None:
+    """Leaving out what is not granted is a mistake in a test."""
+    with pytest.raises(RbacError, match="^delete pods at the cluster scope is not granted, so that it cannot be left"):
+        async with under_role(lambda _: None, without=[Access("delete", "", "pods")]):
+            pass

@@ -1,0 +1,46 @@
+"""What the EphemeralVolumeClaim operator may do: what it declares, and the role that it ships."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import yaml
+
+from examples.evc.evc import add_evc
+from pyctrl.api import Key
+from pyctrl.apiserver import ApiServer
+from pyctrl.client import Config
+from pyctrl.manager import Manager
+from pyctrl.rbac import Grants, manifests
+
+ROLE = Path(__file__).parents[3] / "examples" / "evc" / "config" / "role.yaml"
+
+
+async def rights(*, finalizer: bool = False, namespaces: list[str] | None = None) -> Grants:
+    """Return what the operator needs."""
+    async with Manager(Config.in_process(ApiServer()), namespaces=namespaces) as manager:
+        add_evc(manager, finalizer=finalizer)
+        return manager.grants()
+
+
+async def test_the_role_that_is_shipped_is_the_one_that_is_derived() -> None:
+    """config/role.yaml has a namespace, an account, and what `pyctrl rbac generate` prints."""
+    namespace, account, *roles = yaml.safe_load_all(ROLE.read_text())
+    assert (namespace["kind"], account["kind"]) == ("Namespace", "ServiceAccount")
+    key = Key(account["metadata"]["namespace"], account["metadata"]["name"])
+    assert key.namespace == namespace["metadata"]["name"]
+    assert roles == manifests(await rights(), name="evc-operator", account=key)
+
+
+async def test_the_finalizer_takes_the_right_to_delete() -> None:
+    """With the option the operator deletes PersistentVolumeClaims itself, without it never."""
+    without, with_it = [
+        {str(access) for access in (await rights(finalizer=finalizer)).accesses()} for finalizer in (False, True)
+    ]
+    assert with_it - without == {"delete persistentvolumeclaims at the cluster scope"}
+    assert without <= with_it
+
+
+async def test_in_namespaces_it_needs_nothing_of_the_cluster() -> None:
+    """Restricted to namespaces, so are all of its rights."""
+    assert set((await rights(namespaces=["a", "b"])).rules) == {"a", "b"}

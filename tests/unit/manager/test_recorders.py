@@ -1,0 +1,113 @@
+"""The recorders of a manager: whose they are, and until when what they are told is written."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Sequence
+from datetime import timedelta
+
+import pytest
+
+from pyctrl.api import ObjectMeta
+from pyctrl.apiserver import ApiServer
+from pyctrl.client import Client, Config, InProcessTransport
+from pyctrl.controller import Builder, Reconciler, Request
+from pyctrl.kinds.core.v1 import ConfigMap, Secret
+from pyctrl.kinds.events.v1 import Event
+from pyctrl.manager import Group, Manager
+from pyctrl.testing import FaultyTransport, Refused, Rule
+
+
+class Teller(Reconciler[ConfigMap]):
+    """Tells of each object when it begins with it, and five seconds later when it is done."""
+
+    async def reconcile(self, request: Request) -> None:
+        config = await self.client.find(ConfigMap, request.key)
+        if config is not None:
+            self.recorder.normal(config, "Begun", "Begun with it")
+            await asyncio.sleep(5)
+            self.recorder.normal(config, "Done", "Done with it")
+
+
+class Silent(Reconciler[Secret]):
+    """Has nothing to tell."""
+
+    async def reconcile(self, request: Request) -> None: ...
+
+
+def config_map(name: str) -> ConfigMap:
+    return ConfigMap(metadata=ObjectMeta(name=name, namespace="default"))
+
+
+async def told(client: Client) -> Sequence[tuple[str | None, str | None]]:
+    """Return who told what, sorted."""
+    return sorted((event.reporting_controller, event.reason) for event in await client.list(Event))
+
+
+async def test_each_reconciler_has_a_recorder_in_its_controllers_name() -> None:
+    """It has it from the builder, as it has its client."""
+    async with Manager(Config.in_process(ApiServer())) as manager:
+        Builder(manager).reconciles(ConfigMap).build(Teller())
+        Builder(manager).reconciles(ConfigMap).options(name="another").build(Teller())
+        async with manager.running():
+            await manager.client.create(config_map("a"))
+            await asyncio.sleep(1)
+            assert await told(manager.live_client) == [("another", "Begun"), ("configmap", "Begun")]
+
+
+async def test_what_is_told_to_the_very_end_is_written() -> None:
+    """A reconcile that finishes while the manager stops, and the last words of what every replica does."""
+
+    async def everywhere() -> None:
+        recorder = manager.event_recorder("everywhere")
+        try:
+            await asyncio.Event().wait()
+        finally:
+            recorder.warning(config_map("a"), "Ended", "The end")
+
+    groups = [group for group in Group if group is not Group.SERVERS]  # where the events themselves are
+    async with Manager(Config.in_process(ApiServer())) as manager:
+        Builder(manager).reconciles(ConfigMap).build(Teller())
+        for group in groups:
+            manager.add(everywhere, group=group)
+        async with manager.running():
+            await manager.client.create(config_map("a"))
+            await asyncio.sleep(1)
+        assert await told(manager.live_client) == [
+            ("configmap", "Begun"),
+            ("configmap", "Done"),
+            ("everywhere", "Ended"),
+        ]
+        (ended,) = [event for event in await manager.live_client.list(Event) if event.reason == "Ended"]
+        assert ended.series is not None
+        assert ended.series.count == len(groups)
+
+
+async def test_a_server_that_is_gone_does_not_use_up_the_grace_period(caplog: pytest.LogCaptureFixture) -> None:
+    """Stopping goes on after five seconds without the events, and raises nothing."""
+    network = FaultyTransport(InProcessTransport(ApiServer()))
+    async with Client(network) as client, Manager(client=client, grace_period=timedelta(seconds=30)) as manager:
+        Builder(manager).reconciles(ConfigMap).build(Teller())
+        async with manager.running():
+            await manager.client.create(config_map("a"))
+            await asyncio.sleep(10)
+            network.add(Rule(Refused(), times=None))
+            manager.event_recorder("last").normal(config_map("a"), "Last", "Words")
+            begun = asyncio.get_running_loop().time()
+        assert asyncio.get_running_loop().time() - begun <= 5
+    assert "Events were not written before the end" in [record.message for record in caplog.records]
+
+
+async def test_a_program_that_tells_nothing_sends_nothing(caplog: pytest.LogCaptureFixture) -> None:
+    """No request, no line in the log: its role needs no right to write events."""
+    caplog.set_level(logging.DEBUG, "pyctrl.events")
+    network = FaultyTransport(InProcessTransport(ApiServer()))
+    async with Client(network) as client, Manager(client=client) as manager:
+        Builder(manager).reconciles(Secret).build(Silent())
+        async with manager.running():
+            await manager.client.create(Secret(metadata=ObjectMeta(name="a", namespace="default")))
+            await asyncio.sleep(3600)
+        assert manager.events.statistics().waiting == 0
+    assert not [request for request in network.requests if "events" in request.path]
+    assert not [record for record in caplog.records if record.name == "pyctrl.events"]

@@ -1,0 +1,122 @@
+"""What is granted beside what was asked for."""
+
+from __future__ import annotations
+
+import pytest
+
+from pyctrl.api import Access, AccessRule
+from pyctrl.errors import RbacError
+from pyctrl.rbac import Asked, Grants, compare, read_recording, write_recording
+
+EVERYWHERE, WEB = "", "web"
+
+
+def rule(verbs: str, resource: str, *names: str, group: str = "") -> AccessRule:
+    return AccessRule(verbs=tuple(verbs.split()), groups=(group,), resources=(resource,), names=names)
+
+
+def asked(verb: str, resource: str, namespace: str = WEB, *names: str, times: int = 1, by: str = "") -> Asked:
+    plural, _, subresource = resource.partition("/")
+    access = Access(verb, "", plural, subresource, namespace)
+    return Asked(access=access, names=frozenset(names or [""]), times=times, first_by=by)
+
+
+def test_nothing_differs_where_all_that_is_granted_was_asked_for() -> None:
+    """A right of the whole cluster is used by what is asked in a namespace."""
+    granted = Grants({EVERYWHERE: (rule("get list", "pods"),), WEB: (rule("create", "secrets"),)})
+    found = compare(granted, [asked("get", "pods"), asked("list", "pods", EVERYWHERE), asked("create", "secrets")])
+    assert found.lines() == []
+
+
+def test_what_is_missing_is_named_with_who_asked() -> None:
+    """A right that was asked for and is not granted says where, how often, and by whom."""
+    granted = Grants({WEB: (rule("get", "pods"),)})
+    wanted = [
+        asked("get", "pods"),
+        asked("get", "pods", EVERYWHERE, by="test_a"),
+        asked("patch", "pods/status", WEB, "a", times=2, by="test_a"),
+        asked("patch", "pods/status", WEB, "b", by="test_b"),
+    ]
+    assert compare(granted, wanted).lines() == [
+        "missing: get pods at the cluster scope (asked once, by test_a)",
+        "missing: patch pods/status in namespace 'web' (asked 3 times, first by test_a)",
+    ]
+
+
+def test_a_right_to_some_names_is_missing_for_others() -> None:
+    """Where only some objects may be read, those are named that were read besides; creating knows no names."""
+    granted = Grants({WEB: (rule("create get", "secrets", "a", "c"),)})
+    found = compare(granted, [asked("get", "secrets", WEB, "a", "b"), asked("create", "secrets")])
+    assert found.lines() == [
+        "missing: create secrets in namespace 'web' (asked once)",
+        "missing: get secrets 'b' in namespace 'web' (asked once)",
+        "unused: create secrets 'a' in namespace 'web'",
+        "unused: create secrets 'c' in namespace 'web'",
+        "unused: get secrets 'c' in namespace 'web'",
+    ]
+
+
+def test_what_was_never_asked_for_is_named() -> None:
+    """Each verb on each resource of a rule counts on its own, and so do paths."""
+    granted = Grants({EVERYWHERE: (rule("delete get", "pods"), AccessRule(verbs=("get",), paths=("/metrics",)))})
+    found = compare(granted, [asked("get", "pods")])
+    assert found.lines() == ["unused: delete pods at the cluster scope", "unused: get /metrics"]
+
+
+def test_a_wildcard_says_what_could_stand_in_its_place() -> None:
+    """Everything with a star is listed with what it was used for, and is not counted as unused besides."""
+    granted = Grants({EVERYWHERE: (rule("*", "pods"), rule("get", "*", group="apps"))})
+    found = compare(granted, [asked("list", "pods"), asked("get", "pods", EVERYWHERE)])
+    assert found.lines() == [
+        "wildcard: * pods at the cluster scope (asked for: get pods, list pods)",
+        "wildcard: get *.apps at the cluster scope (asked for: nothing)",
+    ]
+
+
+def test_what_everybody_may_is_no_right_of_the_program() -> None:
+    """Discovery and questions about oneself are neither missing nor anybody's business."""
+    discovery = Asked(access=Access("get", path="/apis/apps/v1", is_resource=False))
+    review = Asked(access=Access("create", "authorization.k8s.io", "selfsubjectaccessreviews"))
+    assert compare(Grants({}), [discovery, review]).lines() == []
+
+
+# --- files ---
+
+
+def test_a_recording_is_read_as_it_was_written() -> None:
+    """The file is sorted, one line for each access; of the namespace it keeps only that there is one."""
+    path = Asked(access=Access("get", path="/metrics", is_resource=False))
+    wanted = [asked("watch", "pods", EVERYWHERE, by="t"), asked("patch", "pods/status", WEB, "b", "a", times=2), path]
+    text = write_recording(wanted)
+    assert [line.split(", ")[0] for line in text.splitlines()[1:-1]] == [
+        '  {"verb": "get"',
+        '  {"verb": "patch"',
+        '  {"verb": "watch"',
+    ]
+    assert write_recording(read_recording(text, "file")) == text
+    again = {str(each) for each in read_recording(text, "file")}
+    assert "patch pods/status 'a', 'b' in some namespace (asked 2 times)" in again
+    assert read_recording(write_recording([]), "file") == []
+
+
+def test_recordings_of_several_runs_add_up() -> None:
+    """What two runs asked for in namespaces of their own is one line, and compares with a right in a third."""
+    text = write_recording([asked("get", "pods", "test-1", by="a"), asked("get", "pods", "test-2", by="b")])
+    [both] = read_recording(text, "file")
+    assert (both.times, both.first_by) == (2, "a")
+    assert compare(Grants({WEB: (rule("get", "pods"),)}), [both]).lines() == []
+    assert compare(Grants({}), [both]).lines() == ["missing: get pods in some namespace (asked 2 times, first by a)"]
+
+
+def test_many_names_are_no_particular_ones() -> None:
+    """A file does not grow with names that tests generate: more than 20 of one resource are left out."""
+    few, many = ([f"pod-{number}" for number in range(count)] for count in (20, 21))
+    assert '"names"' in write_recording([asked("get", "pods", WEB, *few)])
+    assert '"names"' not in write_recording([asked("get", "pods", WEB, *many)])
+
+
+@pytest.mark.parametrize("text", ["", "[]", '{"accesses": [{"verb": "get"}]}', '{"accesses": 3}'])
+def test_a_file_that_is_no_recording_is_refused(text: str) -> None:
+    """The error names the file and what writes such files."""
+    with pytest.raises(RbacError, match=r"^asked\.json is no recording of accesses, as pytest --rbac-record writes"):
+        read_recording(text, "asked.json")
