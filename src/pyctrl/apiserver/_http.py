@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from ._server import ApiServer
 
 CLOSE_PATIENCE = timedelta(seconds=1)  # for requests that are being answered when serving ends
-HANDSHAKE_SECONDS = 10.0
+HANDSHAKE_SECONDS = 32.0  # kube-apiserver closes a connection that says nothing after as long
 GOODBYE_SECONDS = 2.0  # for a client to answer the end of TLS
 BACKLOG = 1024  # connections that wait to be accepted
 

@@ -50,13 +50,13 @@ def whoami(
     print_part
         Print this part of the login and nothing else, secret or not, without asking the server. A plugin is run for it.
     """
-    from ._identity import identify, shown  # here: help and completion need none of it
+    if print_part is not None:
+        import asyncio  # here and below: help and completion need none of it
 
-    if print_part is None:
-        print(shown(login.run(identify), output))
+        from ._credential import part_of
+
+        print(asyncio.run(part_of(login.config(), print_part)).rstrip("\n"))
         return
-    import asyncio
+    from ._identity import identify, shown
 
-    from ._credential import part_of
-
-    print(asyncio.run(part_of(login.config(), print_part)).rstrip("\n"))
+    print(shown(login.run(identify), output))

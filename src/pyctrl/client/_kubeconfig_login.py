@@ -11,7 +11,6 @@ from pyctrl.client._credentials import Anonymous, BasicAuth, BearerToken, Creden
 from pyctrl.client._exec import ExecCredentials, ExecPlugin, InteractiveMode, resolved_command
 from pyctrl.client._impersonation import Impersonation
 from pyctrl.client._kubeconfig import Entry, Kubeconfig
-from pyctrl.client._oidc import OidcCredentials, OidcProvider
 from pyctrl.client._proxy import checked_proxy, proxy_from_environment
 from pyctrl.client._tls import ClientCertificate, Tls
 
@@ -175,6 +174,8 @@ def _auth_provider(entry: Entry) -> Credentials:
     settings = entry.part("config")
     if not settings.text("idp-issuer-url") or not settings.text("client-id"):
         raise settings.error("idp-issuer-url and client-id are required")
+    from pyctrl.client._oidc import OidcCredentials, OidcProvider  # here: few logins need it, and it needs aiohttp
+
     provider = OidcProvider(
         issuer=settings.text("idp-issuer-url"),
         client_id=settings.text("client-id"),
