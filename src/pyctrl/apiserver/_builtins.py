@@ -133,12 +133,14 @@ def _volumes() -> dict[tuple[str, str], Strategy]:
             defaults=(volumes.default_claim,),
             completes=(volumes.complete_claim,),
             validates=(volumes.validate_claim,),
+            warns=volumes.claim_warnings,
         ),
         ("", "PersistentVolume"): Strategy(
             on_update=(Check.WHOLE, Check.WHOLE),
             defaults=(volumes.default_volume,),
             completes=(volumes.complete_volume,),
             validates=(volumes.validate_volume,),
+            warns=volumes.volume_warnings,
         ),
         (storage, "StorageClass"): Strategy(
             on_update=_WHOLE_FIRST,

@@ -20,6 +20,7 @@ _VOLUME_MODES: Final = ("Block", "Filesystem")
 _POLICIES: Final = ("Delete", "Recycle", "Retain")
 _BINDING: Final = ("Immediate", "WaitForFirstConsumer")
 _BETA_CLASS: Final = "volume.beta.kubernetes.io/storage-class"
+_MOUNT_OPTIONS: Final = "volume.beta.kubernetes.io/mount-options"
 
 _CLAIM_FIELDS: Final = (
     ("AccessModes", "accessModes", None),
@@ -107,6 +108,34 @@ def validate_claim(new: Object, old: Object | None) -> Iterator[Cause]:
     yield from _volume_mode(spec)
     if old is not None:
         yield from _claim_change(new, old)
+
+
+def claim_warnings(new: Object) -> Iterator[str]:
+    """Tell of the class's name where it was before 1.6, and of parts of bytes."""
+    yield from _class_warning(new)
+    for amounts in ("requests", "limits"):
+        of = (new["spec"].get("resources") or {}).get(amounts) or {}
+        yield from _fraction_warning(f"spec.resources.{amounts}[storage]", of.get("storage"))
+
+
+def volume_warnings(new: Object) -> Iterator[str]:
+    """Tell of what is said in annotations, and of recycling."""
+    yield from _class_warning(new)
+    if _MOUNT_OPTIONS in (new["metadata"].get("annotations") or {}):
+        yield f'metadata.annotations[{_MOUNT_OPTIONS}]: deprecated since v1.31; use "mountOptions" attribute instead'
+    if new["spec"].get("persistentVolumeReclaimPolicy") == "Recycle":
+        instead = "Instead, the recommended approach is to use dynamic provisioning."
+        yield f"spec.persistentVolumeReclaimPolicy: The Recycle reclaim policy is deprecated. {instead}"
+
+
+def _class_warning(new: Object) -> Iterator[str]:
+    if _BETA_CLASS in (new["metadata"].get("annotations") or {}):
+        yield f'metadata.annotations[{_BETA_CLASS}]: deprecated since v1.8; use "storageClassName" attribute instead'
+
+
+def _fraction_warning(path: str, amount: JSON) -> Iterator[str]:
+    if amount is not None and Quantity(amount).value % 1:
+        yield f'{path}: fractional byte value "{Quantity(amount)}" is invalid, must be an integer'
 
 
 def _access_modes(modes: JSON, why: str) -> Iterator[Cause]:

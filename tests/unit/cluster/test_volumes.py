@@ -93,6 +93,29 @@ async def test_the_class_may_be_an_annotation(client: Client) -> None:
     assert (found.spec.storage_class_name, made.spec.storage_class_name) == (None, "standard")
 
 
+async def test_the_server_warns_of_what_is_out_of_date() -> None:
+    """In the words of kube-apiserver 1.36: the class as an annotation, parts of bytes, recycling."""
+    heard: list[str] = []
+    old = {"volume.beta.kubernetes.io/storage-class": "x", "volume.beta.kubernetes.io/mount-options": "x"}
+    async with Cluster(controllers=False, kubelet=False) as cluster:
+        config = cluster.config
+        async with Client.connect(config, on_warning=lambda warning: heard.append(warning.text)) as client:
+            await client.create(claim(size="1500m", annotations=old))
+            made = volume("v", "1Gi", persistentVolumeReclaimPolicy="Recycle")
+            made.metadata.annotations = old
+            await client.create(made)
+    use = 'deprecated since v1.8; use "storageClassName" attribute instead'
+    assert heard == [
+        f"metadata.annotations[volume.beta.kubernetes.io/storage-class]: {use}",
+        'spec.resources.requests[storage]: fractional byte value "1500m" is invalid, must be an integer',
+        f"metadata.annotations[volume.beta.kubernetes.io/storage-class]: {use}",
+        "metadata.annotations[volume.beta.kubernetes.io/mount-options]: deprecated since v1.31; "
+        'use "mountOptions" attribute instead',
+        "spec.persistentVolumeReclaimPolicy: The Recycle reclaim policy is deprecated. "
+        "Instead, the recommended approach is to use dynamic provisioning.",
+    ]
+
+
 async def test_volumes_take_the_time_that_pods_take() -> None:
     """With start_seconds nothing is done to a claim before they have passed."""
     async with Cluster(kubelet=Kubelet(start_seconds=2)) as cluster, cluster.client() as client:
