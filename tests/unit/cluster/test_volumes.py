@@ -109,10 +109,14 @@ async def test_the_server_warns_of_what_is_out_of_date() -> None:
         f"metadata.annotations[volume.beta.kubernetes.io/storage-class]: {use}",
         'spec.resources.requests[storage]: fractional byte value "1500m" is invalid, must be an integer',
         f"metadata.annotations[volume.beta.kubernetes.io/storage-class]: {use}",
-        "metadata.annotations[volume.beta.kubernetes.io/mount-options]: deprecated since v1.31; "
-        'use "mountOptions" attribute instead',
-        "spec.persistentVolumeReclaimPolicy: The Recycle reclaim policy is deprecated. "
-        "Instead, the recommended approach is to use dynamic provisioning.",
+        (
+            "metadata.annotations[volume.beta.kubernetes.io/mount-options]: deprecated since v1.31; "
+            'use "mountOptions" attribute instead'
+        ),
+        (
+            "spec.persistentVolumeReclaimPolicy: The Recycle reclaim policy is deprecated. "
+            "Instead, the recommended approach is to use dynamic provisioning."
+        ),
     ]
 
 
