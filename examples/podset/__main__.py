@@ -14,14 +14,14 @@ import sys
 from pyctrl import configure_logging
 from pyctrl.client import Config
 from pyctrl.errors import PyctrlError
-from pyctrl.manager import Manager
+from pyctrl.manager import Manager, Preflight
 
 from .podset import add_podset
 
 
-async def run(config: Config) -> None:
+async def run(config: Config, preflight: Preflight) -> None:
     """Run the operator until it is told to stop."""
-    async with Manager(config) as manager:
+    async with Manager(config, preflight=preflight) as manager:
         add_podset(manager)
         await manager.run()
 
@@ -33,11 +33,15 @@ def main() -> int:
         "--kubeconfig", metavar="FILE", help="kubeconfig file; default: KUBECONFIG, in-cluster, ~/.kube/config"
     )
     parser.add_argument("--context", metavar="NAME", help="context of the kubeconfig; default: its current one")
+    parser.add_argument(
+        "--strict-rbac", action="store_true", help="exit when rights are missing at start, instead of waiting for them"
+    )
     parser.add_argument("-v", "--verbose", action="store_true", help="log each reconcile")
     args = parser.parse_args()
     configure_logging(logging.DEBUG if args.verbose else logging.INFO)
+    preflight = Preflight.STRICT if args.strict_rbac else Preflight.WARN
     try:
-        asyncio.run(run(Config.load(kubeconfig=args.kubeconfig, context=args.context)))
+        asyncio.run(run(Config.load(kubeconfig=args.kubeconfig, context=args.context), preflight))
     except PyctrlError as error:
         print(f"podset: {error}", file=sys.stderr)
         return 1

@@ -64,8 +64,9 @@ class ConsoleFormatter(logging.Formatter):
         fields = " ".join(f"{self._paint(key, DIM)}={_text(value)}" for key, value in _fields(record).items())
         level = self._paint(f"{record.levelname:<7}", _COLOURS.get(record.levelno, ""))
         logger = self._paint(record.name, DIM)
-        line = f"{self._paint(time, DIM)} {level} {logger}: {record.getMessage()}"
-        parts = [f"{line}  {fields}" if fields else line]
+        message, *more = record.getMessage().split("\n")
+        line = f"{self._paint(time, DIM)} {level} {logger}: {message}"
+        parts = [f"{line}  {fields}" if fields else line, *more]  # what follows may be there to be copied
         if record.exc_info:
             parts.append(self.formatException(record.exc_info))
         if record.stack_info:

@@ -213,8 +213,8 @@ _FORBIDDEN = re.compile(
 class Forbidden(ApiError, reason="Forbidden", http_code=403):
     """Raised on 403. Retryable only after somebody has granted the right.
 
-    ``verb``, ``resource``, ``api_group``, ``namespace`` ("" for the whole cluster) and ``user`` are read from the
-    server's sentence; they are "" when it speaks of something else (an admission plugin, a quota).
+    ``verb``, ``resource`` or ``path``, ``api_group``, ``namespace`` ("" for the whole cluster) and ``user`` are read
+    from the server's sentence; they are "" when it speaks of something else (an admission plugin, a quota).
     """
 
     def _part(self, name: str) -> str:
@@ -235,6 +235,11 @@ class Forbidden(ApiError, reason="Forbidden", http_code=403):
     def resource(self) -> str:
         """The plural resource, with its sub-resource after a slash."""
         return self._part("resource")
+
+    @property
+    def path(self) -> str:
+        """The path, such as ``/metrics``, when it is about no resource."""
+        return self._part("path")
 
     @property
     def api_group(self) -> str:

@@ -30,6 +30,8 @@ class Births:
     def happened(self, body: bytes) -> None:
         """The server has created an object; if it is a bird, its flock must have been too small."""
         born = json.loads(body)
+        if "uid" not in born["metadata"]:  # an access review: answered, and not kept
+            return
         self._unknown.add(born["metadata"]["uid"])
         wanted = born["metadata"].get("annotations", {}).get(WANTED)
         if wanted is None:
@@ -54,7 +56,7 @@ class Births:
 
     def answered(self, body: bytes) -> None:
         """The operator has the answer."""
-        self._unknown.discard(json.loads(body)["metadata"]["uid"])
+        self._unknown.discard(json.loads(body)["metadata"].get("uid", ""))
 
     def _birds_of(self, owner: str) -> list[tuple[str, str]]:
         answer = self._cluster.server.answer_now("GET", "/api/v1/configmaps").body

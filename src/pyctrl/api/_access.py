@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import NamedTuple
+from typing import NamedTuple, Self
+
+from pyctrl.errors import Forbidden
 
 from ._request_target import RequestTarget
 
@@ -60,6 +62,26 @@ class Access(NamedTuple):
         """The resource as kubectl takes it: ``pods``, ``deployments.apps``, ``deployments.apps/status``."""
         resource = f"{self.resource}.{self.group}" if self.group else self.resource
         return f"{resource}/{self.subresource}" if self.subresource else resource
+
+    @classmethod
+    def refused_by(cls, error: Forbidden) -> Self | None:
+        """Return what a refusal was about, whatever the name of the object; None when it is not about a right."""
+        if error.resource:
+            resource, _, subresource = error.resource.partition("/")
+            return cls(error.verb, error.api_group, resource, subresource, error.namespace)
+        return cls(error.verb, path=error.path, is_resource=False) if error.path else None
+
+    def includes(self, other: Access) -> bool:
+        """Tell whether who may do this may do the other: the same, or one part of it."""
+        return (
+            self.is_resource == other.is_resource
+            and self.verb in ("*", other.verb)
+            and self.group in ("*", other.group)
+            and (self.resource == "*" or (self.resource, self.subresource) == (other.resource, other.subresource))
+            and self.namespace in ("", other.namespace)
+            and self.name in ("", other.name)
+            and self.path == other.path
+        )
 
     def __str__(self) -> str:
         if not self.is_resource:

@@ -15,7 +15,7 @@ from pyctrl.cache._informer import Informer, InformerStatistics
 from pyctrl.cache._options import KindOptions, Outside
 from pyctrl.cache._record import Record
 from pyctrl.client import Client, Fields, Labels, WriteVerb
-from pyctrl.errors import NotCovered, NotFound, NotSynced
+from pyctrl.errors import Forbidden, NotCovered, NotFound, NotSynced
 from pyctrl.rbac import Permission
 
 __all__ = ["Cache"]
@@ -41,6 +41,8 @@ class Cache:
         namespaces: watch only these, except for kinds whose options say otherwise; None is all of them.
         outside: what becomes of reads that the cache cannot answer.
         random: draws waits.
+        on_refusal: is called whenever a kind may not be listed or watched, and says whether somebody else tells the
+            user what to grant; by default the cache does.
     """
 
     def __init__(
@@ -51,8 +53,10 @@ class Cache:
         namespaces: Iterable[str] | None = None,
         outside: Outside = Outside.RAISE,
         random: Random | None = None,
+        on_refusal: Callable[[Forbidden], bool] | None = None,
     ) -> None:
         self._client = client
+        self._on_refusal = on_refusal
         self._options = {kind_of(kind): chosen for kind, chosen in (options or {}).items()}
         self._namespaces: Collection[str] | None = None if namespaces is None else frozenset(namespaces)
         self._outside = outside
@@ -86,7 +90,14 @@ class Cache:
         informer = self._informers.get(gvk)
         if informer is None:
             options = self._options.get(gvk, KindOptions())
-            informer = Informer(kind, self._client, options, namespaces=self._namespaces, random=self._random)
+            informer = Informer(
+                kind,
+                self._client,
+                options,
+                namespaces=self._namespaces,
+                random=self._random,
+                on_refusal=self._on_refusal,
+            )
             self._informers[gvk] = informer
             self._start(informer)
         return informer
@@ -115,16 +126,20 @@ class Cache:
 
     # --- how it is doing ---
 
-    async def wait_for_sync(self, timeout: timedelta | None = None) -> None:
+    async def wait_for_sync(self, timeout: timedelta | None = None, *, even_forbidden: bool = True) -> None:
         """Wait until the first lists of all kinds are complete, those included that are added meanwhile.
+
+        Args:
+            timeout: how long; by default for ever.
+            even_forbidden: wait for kinds, too, that may not be listed at the moment.
 
         Raises:
             NotSynced: one is not in time; names each kind that is missing and what went wrong with it.
         """
         try:
             async with asyncio.timeout(None if timeout is None else timeout.total_seconds()):
-                while missing := self._not_synced():
-                    await missing[0].wait_for_sync()
+                while missing := [i for i in self._not_synced() if even_forbidden or not i.is_refused]:
+                    await (missing[0].wait_for_sync() if even_forbidden else missing[0].wait_until_settled())
         except TimeoutError as late:
             raise NotSynced(f"the first lists did not come within {timeout}: {self._reasons()}") from late
 
@@ -137,6 +152,11 @@ class Cache:
 
     def _not_synced(self) -> list[Informer]:
         return [informer for informer in self._informers.values() if not informer.is_synced]
+
+    @property
+    def informers(self) -> tuple[Informer, ...]:
+        """The informers of the kinds that are known so far."""
+        return tuple(self._informers.values())
 
     @property
     def rbac(self) -> tuple[Permission, ...]:

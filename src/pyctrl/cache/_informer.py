@@ -20,7 +20,7 @@ from pyctrl.cache._shaping import shape
 from pyctrl.cache._subscribers import Subscribers, Subscription
 from pyctrl.cache._view import View
 from pyctrl.client import Client, Headers, ResourceMapping, path_for
-from pyctrl.errors import NotSynced
+from pyctrl.errors import Forbidden, NotSynced
 from pyctrl.rbac import Permission, Resource, allow, resource_of
 
 __all__ = ["Informer", "InformerStatistics"]
@@ -71,6 +71,7 @@ class Informer:
         *,
         namespaces: Collection[str] | None,
         random: Random,
+        on_refusal: Callable[[Forbidden], bool] | None = None,
     ) -> None:
         self.gvk = gvk = kind_of(kind)
         #: How rules call the kind; as its class says, until the server has.
@@ -83,6 +84,7 @@ class Informer:
         self._synced = asyncio.Event()
         self._waiters: dict[asyncio.Future[None], None] = {}  # woken in the order of their coming: runs must repeat
         self._discovery_error: Exception | None = None
+        self._on_refusal = on_refusal
 
     # --- running ---
 
@@ -94,9 +96,15 @@ class Informer:
         for coverage in self._options.coverages(self._namespaces, is_namespaced=mapping.namespaced):
             intake = Intake(self.view.add_feed(coverage, self._subscribers.subscriptions), self._reader)
             target = self._target(mapping, coverage)
-            self._reflectors.append(
-                Reflector(self._client.transport, target, intake, random=self._random, on_news=self._notice)
+            reflector = Reflector(
+                self._client.transport,
+                target,
+                intake,
+                random=self._random,
+                on_news=self._notice,
+                on_refusal=self._take_refusal,
             )
+            self._reflectors.append(reflector)
         self._notice()  # a kind of which nothing is to be watched is synced
         async with asyncio.TaskGroup() as group:
             for reflector in self._reflectors:
@@ -111,6 +119,7 @@ class Informer:
                 self._discovery_error = error
                 # loud whatever it is: nothing has been seen of this kind, so that nobody knows that it can work
                 log.warning("%s cannot be watched: %s", self.gvk, error, extra={"kind": self.gvk.kind})
+                self._wake()
                 await asyncio.sleep(backoff.next(asyncio.get_running_loop().time()))
             else:
                 self._discovery_error = None
@@ -130,9 +139,21 @@ class Informer:
         if not self._synced.is_set() and all(feed.is_synced for feed in self.view.feeds):
             self._synced.set()
             self._subscribers.tell_synced()
+        self._wake()
+
+    def _wake(self) -> None:
         for waiter in self._waiters:
             if not waiter.done():
                 waiter.set_result(None)
+
+    def _take_refusal(self, error: Forbidden) -> bool:
+        self._wake()  # who waits for the first list may rather not
+        return self._on_refusal is not None and self._on_refusal(error)
+
+    def hasten(self) -> None:
+        """List or watch now what waits after a failure: a right was granted."""
+        for reflector in self._reflectors:
+            reflector.hasten()
 
     @property
     def rbac(self) -> tuple[Permission, ...]:
@@ -177,8 +198,17 @@ class Informer:
     @property
     def error(self) -> Exception | None:
         """Why the kind is not up to date; None when it is."""
+        return next(iter(self._errors), None)
+
+    @property
+    def is_refused(self) -> bool:
+        """Whether it is not up to date because a right is missing."""
+        return any(isinstance(error, Forbidden) for error in self._errors)
+
+    @property
+    def _errors(self) -> list[Exception]:
         errors = (self._discovery_error, *(reflector.error for reflector in self._reflectors))
-        return next((error for error in errors if error is not None), None)
+        return [error for error in errors if error is not None]
 
     @property
     def age(self) -> timedelta | None:
@@ -215,6 +245,16 @@ class Informer:
             NotSynced: it did not come in time; says what went wrong last.
         """
         await self._wait_until(lambda: self.is_synced, "the first list", timeout)
+
+    async def wait_until_located(self) -> None:
+        """Wait until the server has said what the kind's resource is called, or cannot say so for now."""
+        while self.resource.namespaced is None and self._discovery_error is None:
+            await self._next_notice()
+
+    async def wait_until_settled(self) -> None:
+        """Wait until the first list is complete, or turns out to be forbidden."""
+        while not (self.is_synced or self.is_refused):
+            await self._next_notice()
 
     async def wait_for_version(self, resource_version: str, timeout: timedelta | None = None) -> None:
         """Wait until everything up to a version is here, such as that of a write by somebody else.

@@ -14,7 +14,7 @@ from pyctrl.cache._intake import Intake
 from pyctrl.cache._trouble import EndedEarly, Remedy, advice, is_loud, remedy_for, retry_after
 from pyctrl.cache._wire import LineBuffer, error_of
 from pyctrl.client import HttpRequest, HttpResponse, HttpStream, Transport
-from pyctrl.errors import ApiError, PyctrlError, RequestTimeout
+from pyctrl.errors import ApiError, Forbidden, PyctrlError, RequestTimeout
 
 __all__ = ["Reflector", "Stage", "Target"]
 
@@ -69,18 +69,28 @@ class Reflector:
         intake: where the bytes go.
         random: draws waits and the length of watches.
         on_news: is called at each sign of life of the server, after the intake has taken what came with it.
+        on_refusal: is called when a right is missing, and says whether somebody else tells the user what to grant.
     """
 
     def __init__(
-        self, transport: Transport, target: Target, intake: Intake, *, random: Random, on_news: Callable[[], None]
+        self,
+        transport: Transport,
+        target: Target,
+        intake: Intake,
+        *,
+        random: Random,
+        on_news: Callable[[], None],
+        on_refusal: Callable[[Forbidden], bool],
     ) -> None:
         self._transport, self._target, self._intake = transport, target, intake
-        self._random, self._on_news = random, on_news
+        self._random, self._on_news, self._on_refusal = random, on_news, on_refusal
         self._backoff = Backoff(random)
         self._can_stream = True
         self._page_size = PAGE_SIZE
         self._doubts = 0
         self._progress: str | None = None  # the last position that was seen
+        self._pause: asyncio.Future[None] | None = None
+        self._advice = ""  # that was given last
         self.stage = Stage.STREAMING
         #: Why it is not up to date; None when it is.
         self.error: Exception | None = None
@@ -91,6 +101,11 @@ class Reflector:
     def relists(self) -> int:
         """How many complete lists there were after the first."""
         return max(0, self._intake.lists - 1)
+
+    def hasten(self) -> None:
+        """Try again now, if it waits after a failure: what failed is mended."""
+        if self._pause is not None and not self._pause.done():
+            self._pause.set_result(None)
 
     async def run(self) -> None:
         """Follow the target until cancelled."""
@@ -185,8 +200,8 @@ class Reflector:
     async def _recover(self, error: Exception) -> None:
         is_streamed_list = self.stage is Stage.STREAMING
         remedy = remedy_for(error, is_streamed_list=is_streamed_list)
-        self._log(error, remedy)
-        self.error = error
+        before, self.error = self.error, error
+        self._log(error, remedy, before)
         if remedy is Remedy.DOUBT:
             self._doubts += 1
             if self._doubts >= DOUBTS:
@@ -204,22 +219,36 @@ class Reflector:
 
     async def _wait(self, seconds: float) -> None:
         self.stage = Stage.WAITING
-        await asyncio.sleep(seconds)
+        self._pause = asyncio.get_running_loop().create_future()
+        timer = asyncio.get_running_loop().call_later(seconds, self.hasten)
+        try:
+            await self._pause
+        finally:
+            timer.cancel()
+            self._pause = None
 
-    def _log(self, error: Exception, remedy: Remedy) -> None:
+    def _log(self, error: Exception, remedy: Remedy, before: Exception | None) -> None:
         facts = {**self._target.log_fields, "error": str(error), "remedy": remedy.value}
         if not isinstance(error, PyctrlError):
             log.error("a defect in a transform, an index or pyctrl itself", extra=facts, exc_info=error)
         elif remedy is Remedy.PAGES:
             log.info("the server does not stream lists of %s, asking for pages", self._target.path, extra=facts)
+        elif isinstance(error, Forbidden) and self._on_refusal(error):  # somebody else says what to do, loudly
+            log.log(self._weight(error, before), "%s cannot be read: %s", self._target.path, error, extra=facts)
         elif is_loud(error):
-            log.warning("%s cannot be read: %s%s", self._target.path, error, advice(error), extra=facts)
+            log.warning("%s cannot be read: %s%s", self._target.path, error, self._advise(error), extra=facts)
         else:
-            log.log(self._weight(error), "list or watch of %s failed: %s", self._target.path, error, extra=facts)
+            weight = self._weight(error, before)
+            log.log(weight, "list or watch of %s failed: %s", self._target.path, error, extra=facts)
 
-    def _weight(self, error: Exception) -> int:
+    def _advise(self, error: Exception) -> str:
+        """Say what to do; what takes several lines once only."""
+        before, self._advice = self._advice, advice(error)
+        return "" if "\n" in self._advice and self._advice == before else self._advice
+
+    def _weight(self, error: Exception, before: Exception | None) -> int:
         """Return how loud a failure is that may pass by itself: said once, and louder when nothing ever worked."""
-        if self.error is not None and str(self.error) == str(error):
+        if before is not None and str(before) == str(error):
             return logging.DEBUG
         return logging.WARNING if self.heard_at is None else logging.INFO
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from enum import Enum
 
+from pyctrl import rbac
+from pyctrl.api import AccessRule
 from pyctrl.errors import (
     ApiError,
     BadRequest,
@@ -77,12 +79,11 @@ def retry_after(error: Exception) -> float:
 
 
 def advice(error: Exception) -> str:
-    """Say what has to be granted or installed, as the end of a sentence; "" when that would not help."""
+    """Say what has to be granted or installed, as the end of a text; "" when that would not help."""
     match error:
         case Forbidden() if error.resource:
-            place = f"in namespace {error.namespace!r}" if error.namespace else "in all namespaces"
-            resource = f"{error.resource}.{error.api_group}" if error.api_group else error.resource
-            return f"; grant {error.user or 'its user'} the verbs list and watch on {resource} {place}"
+            rule = AccessRule(verbs=("list", "watch"), groups=(error.api_group,), resources=(error.resource,))
+            return f"\n{rbac.remedy(rule, error.namespace, user=error.user).text}"
         case NotFound():
             return "; is the definition of this kind installed?"
         case _:

@@ -13,7 +13,7 @@ from pyctrl.apiserver import AdmissionPlugin, ApiServer, Authority, User, serve
 from pyctrl.client import Client, Config, ServerWarning, wait_for
 from pyctrl.kinds.core.v1 import Node, ServiceAccount
 from pyctrl.kinds.rbac.v1 import ClusterRole
-from pyctrl.manager import Manager
+from pyctrl.manager import Manager, Preflight
 
 from ._account_tokens import MakeToken, add_account_tokens
 from ._aggregation import add_clusterrole_aggregation
@@ -188,7 +188,8 @@ class Cluster:
         own = Config.in_process(self.server, token=self.server.issue_token(CONTROLLERS))
         connection = Client.connect(own, field_owner="kube-controller-manager", on_warning=_unheard)
         client = await stack.enter_async_context(connection)
-        manager = await stack.enter_async_context(Manager(client=client, random=self.random))
+        manager = Manager(client=client, random=self.random, preflight=Preflight.OFF)  # masters may do everything
+        await stack.enter_async_context(manager)
         if self._controllers:
             root_ca = self._authority.certificate.decode() if self._authority is not None else NO_TLS
             add_controllers(manager, root_ca=root_ca, make_token=self.server.make_lasting_token)

@@ -41,6 +41,7 @@ from pyctrl.controller._predicates import (
 from pyctrl.controller._queue import Intake, Queue, QueueStatistics
 from pyctrl.controller._reconciler import Reconciler, Request, Result
 from pyctrl.controller._sources import ChannelSource, Source, TickSource
+from pyctrl.controller._state import ControllerState
 from pyctrl.controller._turn import Turn
 
 __all__ = [
@@ -51,6 +52,7 @@ __all__ = [
     "ChannelSource",
     "Controller",
     "ControllerOptions",
+    "ControllerState",
     "ControllerStatistics",
     "ExponentialBackoff",
     "Handler",

@@ -15,6 +15,7 @@ from pyctrl._log import log_context
 from pyctrl.api import GroupVersionKind
 from pyctrl.controller._causes import RetryCause, in_short, running
 from pyctrl.controller._reconciler import Reconciler, Request, Result
+from pyctrl.controller._rights import Rights
 from pyctrl.controller._turn import Turn
 from pyctrl.errors import InvalidResult, PyctrlError, TerminalError
 
@@ -54,11 +55,13 @@ class Attempts:
         *,
         timeout: timedelta | None,
         random: Random,
+        rights: Rights,
     ) -> None:
         self._name = name
         self._reconciler = reconciler
         self._timeout = timeout
         self._random = random
+        self._rights = rights
         self._fields = {"controller": name}
         if kind is not None:
             self._fields |= {"controllerGroup": kind.group, "controllerKind": kind.kind}
@@ -90,6 +93,7 @@ class Attempts:
         except Exception as error:  # noqa: BLE001 - whatever the user's code raises is a failed attempt
             self._fail(turn, error)
         else:
+            self._rights.heed(turn.request, None)
             self._judge(turn, result)
 
     async def _reconcile(self, request: Request) -> object:
@@ -125,6 +129,7 @@ class Attempts:
         trace = _worth_a_trace(error, turn)
         log.error("Reconciler error: %s", in_short(error), extra=extra, exc_info=trace)
         turn.fail(error)
+        self._rights.heed(turn.request, error)
 
     def _give_up(self, turn: Turn, error: Exception) -> None:
         self._count(terminal_error=self.statistics.terminal_error + 1)
@@ -132,6 +137,7 @@ class Attempts:
         trace = _worth_a_trace(error, turn)
         log.error("Reconciler error, not retried: %s", in_short(error), extra=extra, exc_info=trace)
         turn.give_up()
+        self._rights.heed(turn.request, error)
 
     def _count(self, **changes: Any) -> None:
         self.statistics = replace(self.statistics, **changes)

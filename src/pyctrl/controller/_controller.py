@@ -12,11 +12,14 @@ from typing import Any
 from pyctrl._tasks import unwrapped
 from pyctrl.api import GroupVersionKind
 from pyctrl.controller._attempt import Attempts, ReconcileStatistics
+from pyctrl.controller._causes import TriggerCause
 from pyctrl.controller._limiter import ExponentialBackoff
 from pyctrl.controller._options import ControllerOptions
 from pyctrl.controller._queue import Queue, QueueStatistics
 from pyctrl.controller._reconciler import Reconciler, Request
+from pyctrl.controller._rights import Rights
 from pyctrl.controller._sources import Source
+from pyctrl.controller._state import ControllerState
 from pyctrl.controller._workers import Workers
 from pyctrl.errors import ControllerError
 from pyctrl.rbac import Permission
@@ -39,7 +42,8 @@ class ControllerStatistics:
 class Controller:
     """Keep a reconciler called for what its sources report; made by the Builder, run by the manager.
 
-    `run` starts the sources, waits until all of them have delivered what is there already, and only then reconciles.
+    `run` starts the sources, waits until nothing that it declares is forbidden to it, however long that takes, and all
+    sources have delivered what is there already, and only then reconciles.
     When asked to stop it takes nothing in any more and finishes what was begun; it is cancelled (by its manager) only
     when the grace period is over. What then is still in the queue is logged: the next start lists it anew.
     A reconciler that fails never ends its worker; a source that fails ends the controller.
@@ -64,9 +68,14 @@ class Controller:
         self.sources: Sequence[Source] = tuple(sources)
         self._own_rbac = tuple(rbac)
         self._options = options
-        self._attempts = Attempts(name, kind, reconciler, timeout=options.reconcile_timeout, random=random)
+        #: What it may not do, as far as is known; its manager tells.
+        self.rights: Rights = Rights(self._retry)
+        self._attempts = Attempts(
+            name, kind, reconciler, timeout=options.reconcile_timeout, random=random, rights=self.rights
+        )
         self._workers = Workers(name, self.queue, self._attempts.work, count=options.workers)
         self._asked_to_stop = asyncio.Event()
+        self._stage = ControllerState.NOT_STARTED
 
     @property
     def workers(self) -> int:
@@ -82,6 +91,27 @@ class Controller:
         """What it needs: to list and watch what its sources follow, what its reconciler declares, and its wiring."""
         watched = tuple(permission for source in self.sources for permission in source.rbac)
         return (*watched, *self.reconciler.rbac, *self._own_rbac)
+
+    @property
+    def state(self) -> ControllerState:
+        """What it is doing now."""
+        if self._stage in (ControllerState.NOT_STARTED, ControllerState.STOPPED) or not self._lack:
+            return self._stage
+        is_running = self._stage is ControllerState.RUNNING
+        return ControllerState.LACKING_RIGHTS if is_running else ControllerState.WAITING_FOR_RIGHTS
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether it reconciles, and lacks nothing for it."""
+        return self.state is ControllerState.RUNNING
+
+    @property
+    def why_not_ready(self) -> str:
+        """Say why it is not ready; "" when it is."""
+        if self.is_ready:
+            return ""
+        late = [f"{source}: {source.trouble()}" for source in self.sources if source.trouble()]
+        return f"{self.state.value}: {reason}" if (reason := self._lack or "; ".join(late)) else self.state.value
 
     def enqueue(self, request: Request, *, priority: int = 0) -> None:
         """Ask for a reconcile by hand."""
@@ -112,6 +142,7 @@ class Controller:
                 async with asyncio.TaskGroup() as group:
                     await self._live(group)
         finally:
+            self._stage = ControllerState.STOPPED
             self.queue.close()
             self._say_goodbye()
 
@@ -130,23 +161,39 @@ class Controller:
 
     async def _start_workers(self, group: asyncio.TaskGroup) -> None:
         log.info("Starting Controller", extra=self._fields())
+        self._stage = ControllerState.WAITING_FOR_RIGHTS
+        await self.rights.wait_until_complete()
+        self._stage = ControllerState.WAITING_FOR_SOURCES
         await self._wait_for_sources()
+        self._stage = ControllerState.RUNNING
         log.info("Starting workers", extra=self._fields() | {"worker count": self._workers.count})
         self._workers.start(group)
 
     async def _wait_for_sources(self) -> None:
         """Wait until everything that exists is in the queue: before, a reconcile would see half of the world."""
-        limit = self._options.cache_sync_timeout
-        try:
-            async with asyncio.timeout(limit.total_seconds()):
-                for source in self.sources:
-                    await source.synced.wait()
-        except TimeoutError:
-            late = [source for source in self.sources if not source.synced.is_set()]
-            reasons = "; ".join(f"{source}: {source.trouble() or 'no error was seen'}" for source in late)
-            raise ControllerError(
-                f"failed to wait for {self.name} caches to sync: not within {limit.total_seconds():g} s: {reasons}"
-            ) from None
+        limit = self._options.cache_sync_timeout.total_seconds()
+        while late := [source for source in self.sources if not source.synced.is_set()]:
+            try:
+                async with asyncio.timeout(limit):
+                    for source in late:
+                        await source.synced.wait()
+            except TimeoutError:
+                late = [source for source in late if not source.synced.is_set()]
+                if any(source.is_refused for source in late):
+                    continue  # the cache is loud about it, and other controllers need not suffer
+                reasons = "; ".join(f"{source}: {source.trouble() or 'no error was seen'}" for source in late)
+                raise ControllerError(
+                    f"failed to wait for {self.name} caches to sync: not within {limit:g} s: {reasons}"
+                ) from None
+
+    @property
+    def _lack(self) -> str:
+        """Which rights are missing: those that were reviewed, those that it ran into, those to watch."""
+        refused = [f"{source}: {source.trouble()}" for source in self.sources if source.is_refused]
+        return self.rights.lack or "; ".join(refused)
+
+    def _retry(self, request: Request) -> None:
+        self.queue.hasten(request, cause=TriggerCause("rights granted"))
 
     def _say_goodbye(self) -> None:
         remaining = self.queue.remaining()

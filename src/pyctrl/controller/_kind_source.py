@@ -71,8 +71,13 @@ class KindSource(Source):
         return self._informer.rbac
 
     def trouble(self) -> str | None:
-        """Return why the informer is not synced."""
-        return None if self._informer.is_synced else self._informer.reason
+        """Return why the informer is not synced, or no longer up to date."""
+        return None if self._informer.is_synced and self._informer.error is None else self._informer.reason
+
+    @property
+    def is_refused(self) -> bool:
+        """Whether the kind may not be listed or watched."""
+        return self._informer.is_refused
 
     async def _tell(self, change: Created | Updated | Deleted, queue: Intake) -> None:
         observed = observe(change, self.kind)

@@ -144,6 +144,13 @@ class Queue:
             self._wish(request, _Why.ASKED_LATER, _Wish(now + after.total_seconds(), priority, causes, is_gone))
         self._place(request, now)
 
+    def hasten(self, request: Request, *, cause: Cause | None = None) -> None:
+        """Run a request now that waits for its retry, its failures forgotten: what it failed of is mended."""
+        self._limiter.forget(request)
+        if request in self._entries:
+            self._unwish(request, _Why.RETRY)
+        self.add(request, cause=cause)
+
     @asynccontextmanager
     async def take(self) -> AsyncIterator[Turn]:
         """Wait for who is next, and keep everybody else off it until the block ends.

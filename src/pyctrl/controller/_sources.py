@@ -47,8 +47,13 @@ class Source(ABC):
         return ()
 
     def trouble(self) -> str | None:
-        """Return what keeps it from being synced, as far as it knows."""
+        """Return what keeps it from being synced or up to date, as far as it knows."""
         return None
+
+    @property
+    def is_refused(self) -> bool:
+        """Whether that trouble is a missing right: a controller waits for it as long as it takes."""
+        return False
 
     def __str__(self) -> str:
         return type(self).__name__

@@ -5,6 +5,21 @@ from __future__ import annotations
 from pyctrl.manager._groups import Group
 from pyctrl.manager._lifecycle import Lifecycle
 from pyctrl.manager._manager import Manager
+from pyctrl.manager._preflight import Preflight
+from pyctrl.manager._reviews import Review, Verdict, review_accesses
 from pyctrl.manager._runnables import Entitled, Preparable, Runnable, RunnableLike, Stoppable
 
-__all__ = ["Entitled", "Group", "Lifecycle", "Manager", "Preparable", "Runnable", "RunnableLike", "Stoppable"]
+__all__ = [
+    "Entitled",
+    "Group",
+    "Lifecycle",
+    "Manager",
+    "Preflight",
+    "Preparable",
+    "Review",
+    "Runnable",
+    "RunnableLike",
+    "Stoppable",
+    "Verdict",
+    "review_accesses",
+]

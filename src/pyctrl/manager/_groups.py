@@ -10,7 +10,6 @@ from enum import StrEnum
 
 from pyctrl._tasks import Deadline, end
 from pyctrl.manager._runnables import Member, RunnableLike
-from pyctrl.rbac import Permission
 
 __all__ = ["Group", "RunnableGroup"]
 
@@ -68,9 +67,9 @@ class RunnableGroup:
             member.start(self.group, self._ended)
 
     @property
-    def rbac(self) -> tuple[Permission, ...]:
-        """What its members need."""
-        return tuple(permission for member in self._members for permission in member.rbac)
+    def members(self) -> tuple[Member, ...]:
+        """Those that have not ended, in the order in which they came."""
+        return tuple(self._members)
 
     async def start(self) -> None:
         """Start every member, and wait until all of them are ready."""

@@ -11,9 +11,8 @@ from datetime import timedelta
 from pyctrl._tasks import Deadline, end, unwrap
 from pyctrl.errors import GracePeriodExceeded, ManagerError
 from pyctrl.manager._groups import Group, RunnableGroup
-from pyctrl.manager._runnables import RunnableLike
+from pyctrl.manager._runnables import Member, RunnableLike
 from pyctrl.manager._signals import signals_handled
-from pyctrl.rbac import Permission
 
 __all__ = ["Lifecycle"]
 
@@ -51,9 +50,9 @@ class Lifecycle:
         self._groups[group].add(runnable)
 
     @property
-    def rbac(self) -> tuple[Permission, ...]:
-        """What its runnables need."""
-        return tuple(permission for group in self._groups.values() for permission in group.rbac)
+    def members(self) -> tuple[Member, ...]:
+        """Its runnables that have not ended, in the order in which they start."""
+        return tuple(member for group in self._groups.values() for member in group.members)
 
     def ask_to_stop(self) -> None:
         """Begin to stop; asked again, stop waiting for whoever has not stopped yet."""

@@ -14,9 +14,11 @@ from pyctrl._tasks import unwrapped
 from pyctrl.api import KindLike, Scheme
 from pyctrl.cache import Cache, CachedClient, KindOptions, Outside
 from pyctrl.client import Client, Config, EventRecorder, EventWriter
+from pyctrl.controller import Controller, ControllerState, KindSource
 from pyctrl.errors import ManagerError
 from pyctrl.manager._groups import Group
 from pyctrl.manager._lifecycle import Lifecycle
+from pyctrl.manager._preflight import Preflight, RightsWatch
 from pyctrl.manager._runnables import RunnableLike
 from pyctrl.rbac import Grants, Permission, grants
 
@@ -52,6 +54,7 @@ class Manager:
         scheme: Scheme | None = None,
         grace_period: timedelta | None = timedelta(seconds=30),
         cache_sync_timeout: timedelta = timedelta(minutes=2),
+        preflight: Preflight = Preflight.WARN,
         random: Random | None = None,
     ) -> None:
         """Make a manager; nothing is opened before ``async with``.
@@ -64,7 +67,9 @@ class Manager:
             outside: what becomes of reads that the cache cannot answer: an error, or a request.
             scheme: classes for kinds, for reads that name a kind by its group, version and kind.
             grace_period: what stopping may take; None waits for as long as it takes.
-            cache_sync_timeout: what the first lists may take before `run` fails with the last error seen.
+            cache_sync_timeout: what the first lists may take before `run` fails with the last error seen. A kind that
+                may not be listed does not count: whoever needs it waits until it may.
+            preflight: what becomes of rights that are missing at start.
             random: the source of jitter and reconcile ids; a seeded one makes runs repeat.
 
         Raises:
@@ -82,7 +87,9 @@ class Manager:
         self._kinds = dict(kinds or {})
         self._outside = outside
         self._cache_sync_timeout = cache_sync_timeout
+        self._preflight = preflight
         self._lifecycle = Lifecycle(grace_period=grace_period)
+        self._rights: RightsWatch | None = None
         self._exit = AsyncExitStack()
         self._client: CachedClient | None = None
         self._events: EventWriter | None = None
@@ -92,12 +99,22 @@ class Manager:
         if live is None and self.config is not None:
             live = await self._exit.enter_async_context(Client.connect(self.config))
         assert live is not None  # __init__ saw to it that there is one
-        cache = Cache(live, options=self._kinds, namespaces=self._namespaces, outside=self._outside, random=self.random)
+        self._rights = self._make_rights_watch(live)
+        cache = Cache(
+            live,
+            options=self._kinds,
+            namespaces=self._namespaces,
+            outside=self._outside,
+            random=self.random,
+            on_refusal=self._rights.suspect if self._rights is not None else None,
+        )
         self._client = CachedClient(cache, live)
         self._events = EventWriter(live, random=self.random)
         # servers start first and stop last: whatever else runs may tell of something until its end
         self.add(self._events, group=Group.SERVERS)
         self.add(_CacheLife(cache, self._cache_sync_timeout), group=Group.CACHES)
+        if self._rights is not None:
+            self.add(self._rights, group=Group.CACHES)
         return self
 
     async def __aexit__(
@@ -152,6 +169,34 @@ class Manager:
             ManagerError: the manager is stopping, or this is not a runnable.
         """
         self._lifecycle.add(runnable, group)
+        if self._rights is not None and isinstance(runnable, Controller):
+            self._rights.adopt(runnable)
+
+    @property
+    def not_ready(self) -> dict[str, str]:
+        """Who cannot do its work now, and why, by name; empty when all is well.
+
+        Controllers, the cache, and whatever else says what rights it needs. A replica that does not lead is no worse
+        for it: once it is `started`, its controllers count only if they will lack rights.
+        """
+        if not self.started.is_set():
+            return {"manager": "it has not started", **self._problems()}
+        return self._problems()
+
+    def _problems(self) -> dict[str, str]:
+        found = dict(self._rights.missing) if self._rights is not None else {}
+        problems = dict(self.cache.problems)
+        for member in self._lifecycle.members:
+            controller = member.runnable
+            if isinstance(controller, Controller) and controller.state is not ControllerState.NOT_STARTED:
+                found.pop(controller.name, None)
+                if not controller.is_ready:
+                    found[controller.name] = controller.why_not_ready
+                for source in controller.sources:  # it has said so itself
+                    problems.pop(source.gvk, None) if isinstance(source, KindSource) else None
+        if problems:
+            found["cache"] = "; ".join(f"{kind}: {reason}" for kind, reason in problems.items())
+        return found
 
     def grants(self, *, own_namespace: str | None = None) -> Grants:
         """Return the rights that all of this takes, by namespace: to make roles of, and to review.
@@ -162,8 +207,23 @@ class Manager:
         Args:
             own_namespace: where the operator runs; by default the namespace of the login.
         """
+        needed = [permission for member in self._lifecycle.members for permission in member.rbac]
+        return self._resolve(needed, own_namespace)
+
+    def _resolve(self, permissions: Iterable[Permission], own_namespace: str | None = None) -> Grants:
         own = own_namespace or (self.config.namespace if self.config is not None else "default")
-        return grants(self._lifecycle.rbac, namespaces=self._namespaces, own_namespace=own)
+        return grants(permissions, namespaces=self._namespaces, own_namespace=own)
+
+    def _make_rights_watch(self, client: Client) -> RightsWatch | None:
+        if self._preflight is Preflight.OFF:
+            return None
+        return RightsWatch(
+            client,
+            is_strict=self._preflight is Preflight.STRICT,
+            members=lambda: self._lifecycle.members,
+            informers=lambda: self.cache.informers,
+            resolve=self._resolve,
+        )
 
     def ask_to_stop(self) -> None:
         """Stop as after a signal; called again, at once."""
@@ -179,6 +239,7 @@ class Manager:
             ManagerError: it has run before, or is not connected.
             GracePeriodExceeded: something did not stop in time and was cancelled.
             NotSynced: the first lists took longer than ``cache_sync_timeout``.
+            MissingRights: with `Preflight.STRICT`, the login may not do all that is needed.
             Exception: the first failure of a runnable, as it was raised.
         """
         _ = self.client  # raises when not connected
@@ -187,6 +248,8 @@ class Manager:
     @asynccontextmanager
     async def running(self) -> AsyncIterator[Self]:
         """Run beside a block, which begins when the controllers have started; at its end everything stops in order.
+
+        A controller that waits for rights does not hold the block up: see `not_ready`.
 
             async with Manager(config) as manager:
                 Builder(manager).reconciles(PodSet).build(PodSetReconciler())
@@ -213,7 +276,7 @@ def _connected(part: T | None) -> T:
 
 
 class _CacheLife:
-    """The cache as a runnable: ready when everything known so far has been listed."""
+    """The cache as a runnable: ready when everything known so far has been listed, or may not be."""
 
     name = "cache"
 
@@ -229,4 +292,4 @@ class _CacheLife:
         await self._cache.run()
 
     async def wait_until_ready(self) -> None:
-        await self._cache.wait_for_sync(timeout=self._sync_timeout)
+        await self._cache.wait_for_sync(timeout=self._sync_timeout, even_forbidden=False)

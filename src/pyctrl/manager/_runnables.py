@@ -68,14 +68,14 @@ class Member:
                 f"got {runnable!r}"
             )
         self.name = _name_of(runnable)
-        self._runnable: object = runnable
+        self.runnable: object = runnable
         self._run: Callable[[], Awaitable[None]] = runnable.run if isinstance(runnable, Runnable) else runnable
         self.task: asyncio.Task[None] | None = None
 
     @property
     def rbac(self) -> Sequence[Permission]:
         """What it needs, where it says so."""
-        return self._runnable.rbac if isinstance(self._runnable, Entitled) else ()
+        return self.runnable.rbac if isinstance(self.runnable, Entitled) else ()
 
     def start(self, group: str, ended: Callable[[Member], None]) -> None:
         """Begin its life in a task of its own; ``ended`` is called when that is over."""
@@ -84,14 +84,14 @@ class Member:
 
     async def wait_until_ready(self) -> None:
         """Wait until others may rely on it."""
-        if isinstance(self._runnable, Preparable):
-            await self._runnable.wait_until_ready()
+        if isinstance(self.runnable, Preparable):
+            await self.runnable.wait_until_ready()
 
     def ask_to_stop(self) -> bool:
         """Ask it to end, and say whether it does so by itself; otherwise it has been cancelled."""
-        if isinstance(self._runnable, Stoppable):
+        if isinstance(self.runnable, Stoppable):
             try:
-                self._runnable.ask_to_stop()
+                self.runnable.ask_to_stop()
             except Exception:
                 log.exception("A runnable failed when asked to stop, cancelling it", extra={"runnable": self.name})
             else:

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import json
+import re
 import shlex
 from dataclasses import dataclass
+from textwrap import indent
 
 from pyctrl.api import AccessRule
-from pyctrl.rbac._manifests import dump
 
 __all__ = ["Remedy", "remedy"]
 
 _ACCOUNT = "system:serviceaccount:"
+_UNUSUAL = re.compile(r"[^\w.:@-]+", re.ASCII)  # in names of roles, although only / and % are forbidden
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,36 +24,75 @@ class Remedy:
         what: the right in words: ``list and watch deployments.apps at the cluster scope``.
         rule: the rule to add to a role, as an item of a YAML list.
         commands: lines for a shell; they make a role of its own and bind it.
+        role: the kind of role that the rule has to be in, and whom it is bound to.
     """
 
     what: str
     rule: str
-    commands: tuple[str, ...]
+    commands: tuple[str, str]
+    role: str
+
+    @property
+    def text(self) -> str:
+        """What to do, in some lines for a log: the rule, indented as it stands in a role, or the commands."""
+        return (
+            f"grant it by this rule, in a {self.role}:\n{indent(self.rule, '  ')}"
+            f"or by a role of its own:\n  {self.commands[0]}\n  {self.commands[1]}"
+        )
 
 
-def remedy(rule: AccessRule, namespace: str, *, user: str, name: str) -> Remedy:
+def remedy(rule: AccessRule, namespace: str, *, user: str, name: str = "") -> Remedy:
     """Say how to grant a rule of one resource, or of paths.
 
     Args:
         rule: what is missing.
         namespace: where; "" is the whole cluster, of which paths always are.
-        user: who lacks it, as the server names it; ``system:serviceaccount:NAMESPACE:NAME`` is a service account.
-        name: of the role and the binding that the commands make.
+        user: who lacks it, as the server names it; ``system:serviceaccount:NAMESPACE:NAME`` is a service account. "" is
+            nobody knows: the command has a place to fill in.
+        name: of the role and the binding that the commands make; by default one that tells whose it is and what it
+            grants, so that no two remedies have the same.
     """
+    name = shlex.quote(name or _name_for(rule, user))
     kind, place = ("role", f" --namespace={shlex.quote(namespace)}") if namespace else ("clusterrole", "")
-    create = f"kubectl create {kind} {name}{place} --verb={','.join(rule.verbs)}{_objects(rule)}"
+    create = f"kubectl create {kind} {name}{place} --verb={_listed(rule.verbs)}{_objects(rule)}"
     bind = f"kubectl create {kind}binding {name}{place} --{kind}={name} {_subject(user)}"
     scope = f"in namespace {namespace!r}" if namespace else "at the cluster scope"
     verbs = f"{', '.join(rule.verbs[:-1])} and {rule.verbs[-1]}" if len(rule.verbs) > 1 else rule.verbs[0]
-    what = f"{verbs} {', '.join(rule.paths)}" if rule.paths else f"{verbs} {', '.join(_qualified(rule))} {scope}"
-    return Remedy(what=what, rule=dump([rule.to_wire()]), commands=(create, bind))
+    return Remedy(
+        what=f"{verbs} {', '.join(rule.paths)}" if rule.paths else f"{verbs} {_described(rule)} {scope}",
+        rule=_as_item(rule),
+        commands=(create, bind),
+        role=f"{f'Role {scope}' if namespace else 'ClusterRole'} that is bound to {user or 'who runs this'}",
+    )
+
+
+def _described(rule: AccessRule) -> str:
+    names = f" {', '.join(map(repr, rule.names))}" if rule.names else ""
+    return f"{', '.join(_qualified(rule))}{names}"
+
+
+def _as_item(rule: AccessRule) -> str:
+    """Write the rule as people do: a line for each field. JSON's lists are YAML's, too."""
+    first, *more = (f"{field}: {json.dumps(values)}\n" for field, values in rule.to_wire().items())
+    return f"- {first}{indent(''.join(more), '  ')}"
+
+
+def _name_for(rule: AccessRule, user: str) -> str:
+    """Make a name of who, what and how: ``ops:podset:deployments.apps:list-watch``."""
+    what = "-".join((*(rule.paths or _qualified(rule)), *rule.names))
+    parts = (user.removeprefix(_ACCOUNT), what, "-".join(rule.verbs).replace("*", "all"))
+    return ":".join(_UNUSUAL.sub("-", part).strip("-") for part in parts if part)
 
 
 def _objects(rule: AccessRule) -> str:
     if rule.paths:
         return "".join(f" --non-resource-url={shlex.quote(path)}" for path in rule.paths)
     names = "".join(f" --resource-name={shlex.quote(name)}" for name in rule.names)
-    return f" --resource={','.join(_qualified(rule))}{names}"
+    return f" --resource={_listed(_qualified(rule))}{names}"
+
+
+def _listed(values: tuple[str, ...] | list[str]) -> str:
+    return shlex.quote(",".join(values))
 
 
 def _qualified(rule: AccessRule) -> list[str]:
@@ -64,6 +106,8 @@ def _qualified(rule: AccessRule) -> list[str]:
 
 
 def _subject(user: str) -> str:
+    if not user:
+        return "--serviceaccount=NAMESPACE:NAME"
     if user.startswith(_ACCOUNT):
         return f"--serviceaccount={user.removeprefix(_ACCOUNT)}"
     return f"--user={shlex.quote(user)}"

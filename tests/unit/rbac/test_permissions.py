@@ -158,7 +158,8 @@ def test_a_remedy_names_the_rule_and_the_commands() -> None:
         rule("deployments/status", "get patch", "apps"), "", user="system:serviceaccount:ops:podset", name="podset-2"
     )
     assert cure.what == "get and patch deployments.apps/status at the cluster scope"
-    assert cure.rule == "- apiGroups:\n  - apps\n  resources:\n  - deployments/status\n  verbs:\n  - get\n  - patch\n"
+    assert cure.rule == '- apiGroups: ["apps"]\n  resources: ["deployments/status"]\n  verbs: ["get", "patch"]\n'
+    assert "in a ClusterRole that is bound to system:serviceaccount:ops:podset:" in cure.text
     assert cure.commands == (
         "kubectl create clusterrole podset-2 --verb=get,patch --resource=deployments.apps/status",
         "kubectl create clusterrolebinding podset-2 --clusterrole=podset-2 --serviceaccount=ops:podset",
@@ -172,3 +173,23 @@ def test_a_remedy_in_one_namespace_is_a_role() -> None:
         "kubectl create role r --namespace=web --verb=get --resource=secrets --resource-name='it'\"'\"'s'",
         "kubectl create rolebinding r --namespace=web --role=r --user='jane doe'",
     )
+
+
+def test_a_remedy_names_its_role_by_itself() -> None:
+    """Commands of different remedies do not collide, whatever the characters of users, verbs and paths."""
+
+    def named(granted: AccessRule, user: str) -> str:
+        return remedy(granted, "", user=user, name="").commands[0].split()[3]
+
+    account = "system:serviceaccount:ops:podset"
+    assert named(rule("deployments", "list watch", "apps"), account) == "ops:podset:deployments.apps:list-watch"
+    assert named(rule("deployments/status", "patch", "apps"), account) == "ops:podset:deployments.apps-status:patch"
+    assert named(rule("secrets", "get", names="a b"), "Jane Doe/IT") == "Jane-Doe-IT:secrets-a-b:get"
+    assert named(AccessRule(verbs=("*",), paths=("/metrics/*",)), account) == "ops:podset:metrics:all"
+
+
+def test_a_remedy_for_nobody_in_particular_has_a_place_to_fill_in() -> None:
+    """Where the server does not say who asks, the command says what belongs there."""
+    cure = remedy(rule("pods", "list"), "", user="", name="r")
+    assert cure.commands[1].endswith("--serviceaccount=NAMESPACE:NAME")
+    assert "bound to who runs this" in cure.text

@@ -1,0 +1,144 @@
+"""Ask the server whether somebody may do something: access reviews, a few at once."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from datetime import timedelta
+from enum import Enum
+
+from pyctrl.api import Access, Key
+from pyctrl.client import Client
+from pyctrl.errors import Forbidden, NotFound, PyctrlError, UnknownKind
+
+__all__ = ["Review", "Verdict", "review_accesses", "whoami"]
+
+AT_ONCE = 8  # reviews; each takes the server well below a millisecond, so that most of it is the way there and back
+
+
+class Verdict(Enum):
+    """What a review says."""
+
+    ALLOWED = "allowed"
+    MISSING = "missing"
+    #: It could not be asked: nobody knows.
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Review:
+    """An access, and whether it is allowed.
+
+    Attributes:
+        access: what was asked for.
+        verdict: the answer.
+        remark: what the server says about it, such as a role that a binding names and that does not exist; or why it
+            could not be asked.
+        may_change: that it could not be asked may pass by itself.
+    """
+
+    access: Access
+    verdict: Verdict
+    remark: str = ""
+    may_change: bool = False
+
+
+async def review_accesses(
+    client: Client,
+    accesses: Iterable[Access],
+    *,
+    account: Key | None = None,
+    patience: timedelta = timedelta(seconds=10),
+) -> list[Review]:
+    """Review accesses, each once; never raises for what the server says or does not say.
+
+    Args:
+        client: whose rights are reviewed, if there is no account.
+        accesses: what to ask for.
+        account: the service account that is meant; to ask for others takes the right to create SubjectAccessReviews.
+        patience: for all of it; what was not answered by then is unknown.
+
+    Returns:
+        The reviews, in the order of the accesses.
+    """
+    wanted = list(dict.fromkeys(accesses))
+    reviews: dict[Access, Review] = {}
+    waiting = iter(wanted)
+    try:
+        async with asyncio.timeout(patience.total_seconds()), asyncio.TaskGroup() as group:
+            for _ in range(min(AT_ONCE, len(wanted))):
+                group.create_task(_work(client, waiting, account, reviews))
+    except TimeoutError:
+        pass
+    late = f"not answered within {patience.total_seconds():g} s"
+    return [reviews.get(access) or _unknown(access, late, may_change=True) for access in wanted]
+
+
+async def whoami(client: Client) -> str:
+    """Return the user as the server knows it, or "" when it does not tell."""
+    from pyctrl.kinds.authentication.v1 import SelfSubjectReview  # here: most programs lack nothing and need it never
+
+    try:
+        answer = await client.create(SelfSubjectReview())
+    except PyctrlError:
+        return ""
+    return answer.status.user_info.username or ""
+
+
+async def _work(client: Client, waiting: Iterator[Access], account: Key | None, reviews: dict[Access, Review]) -> None:
+    for access in waiting:
+        review = reviews[access] = await _review(client, access, account)
+        if review.verdict is Verdict.UNKNOWN and not review.may_change:
+            for other in waiting:  # who cannot be asked for one thing cannot be asked for the others
+                reviews[other] = _unknown(other, review.remark)
+
+
+async def _review(client: Client, access: Access, account: Key | None) -> Review:
+    try:
+        allowed, remark = await _ask(client, access, account)
+    except (Forbidden, NotFound, UnknownKind) as error:
+        return _unknown(access, f"the server does not answer access reviews: {error}")
+    except PyctrlError as error:
+        return _unknown(access, str(error), may_change=True)
+    return Review(access=access, verdict=Verdict.ALLOWED if allowed else Verdict.MISSING, remark=remark)
+
+
+async def _ask(client: Client, access: Access, account: Key | None) -> tuple[bool, str]:
+    from pyctrl.kinds.authorization.v1 import (  # here: a manager without preflight does without
+        NonResourceAttributes,
+        ResourceAttributes,
+        SelfSubjectAccessReview,
+        SelfSubjectAccessReviewSpec,
+        SubjectAccessReview,
+        SubjectAccessReviewSpec,
+    )
+
+    resource = path = None
+    if access.is_resource:
+        resource = ResourceAttributes(
+            verb=access.verb,
+            group=access.group or None,
+            resource=access.resource,
+            subresource=access.subresource or None,
+            namespace=access.namespace or None,
+            name=access.name or None,
+        )
+    else:
+        path = NonResourceAttributes(verb=access.verb, path=access.path)
+    if account is None:
+        spec = SelfSubjectAccessReviewSpec(resource_attributes=resource, non_resource_attributes=path)
+        status = (await client.create(SelfSubjectAccessReview(spec=spec))).status
+    else:
+        whose = SubjectAccessReviewSpec(
+            user=f"system:serviceaccount:{account.namespace}:{account.name}",
+            groups=["system:serviceaccounts", f"system:serviceaccounts:{account.namespace}", "system:authenticated"],
+            resource_attributes=resource,
+            non_resource_attributes=path,
+        )
+        status = (await client.create(SubjectAccessReview(spec=whose))).status
+    return status.allowed, status.evaluation_error or status.reason or ""
+
+
+def _unknown(access: Access, remark: str, *, may_change: bool = False) -> Review:
+    return Review(access=access, verdict=Verdict.UNKNOWN, remark=remark, may_change=may_change)
