@@ -19,7 +19,7 @@ from pyctrl.kinds.authorization.v1 import (
     SelfSubjectAccessReview,
     SelfSubjectAccessReviewSpec,
 )
-from pyctrl.manager import Manager
+from pyctrl.manager import Manager, Preflight
 from pyctrl.rbac import Comparison, Grants, compare, manifests
 from pyctrl.testing._access_recorder import AccessRecorder
 from pyctrl.testing._cluster_under_test import ClusterUnderTest
@@ -87,7 +87,8 @@ class UnderRole:
         Args:
             wire: a function that takes a manager and wires controllers into it.
             without: do not grant these; each is one of `Grants.accesses`.
-            options: such as ``namespaces``, as `Manager` takes them.
+            options: such as ``namespaces``, as `Manager` takes them. There is no preflight unless they say so: what is
+                missing shall be refused and not waited for.
 
         Raises:
             AssertionError: the operator was refused something.
@@ -102,6 +103,7 @@ class UnderRole:
             await _make(stack, admin, {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": _metadata(account)})
             config = await self.cluster.config_for_account(account)
             recorded = self.accesses.recorded(recorder.recorded(config))
+            options.setdefault("preflight", Preflight.OFF)
             manager = await stack.enter_async_context(Manager(recorded, **options))
             wire(manager)
             granted = manager.grants().without(*withheld)
