@@ -11,7 +11,7 @@ from typing import Any
 from pyctrl.api import GroupVersionKind, KubernetesObject, Metadata
 from pyctrl.apiserver import read_documents
 from pyctrl.client import Client
-from pyctrl.errors import CommandFailed, Forbidden, NotFound, UnknownKind
+from pyctrl.errors import ApiError, CommandFailed, Forbidden, NotFound, UnknownKind
 from pyctrl.rbac import Finding, ServedResource, find_tokens
 
 __all__ = ["Read", "read_cluster", "read_files"]
@@ -72,7 +72,7 @@ async def read_cluster(client: Client, *, namespace: str | None, own_namespace: 
     try:
         read.served = [_served(each) for each in await client.discovery.mappings()]
     except (Forbidden, NotFound) as error:
-        read.unread.append(f"what the cluster serves: {error}")
+        read.unread.append(f"what the cluster serves: {_sentence(error)}")
     wanted: list[tuple[GroupVersionKind, type[KubernetesObject] | None, str | None]] = [
         *((kind, None, None) for kind in (*_CLUSTER_KINDS, *_ACCESS_KINDS)),
         *((kind, None, namespace) for kind in _WORKLOAD_KINDS),
@@ -83,6 +83,7 @@ async def read_cluster(client: Client, *, namespace: str | None, own_namespace: 
             is_namespaced = gvk not in _CLUSTER_KINDS
             places = (where, own_namespace) if is_namespaced and where != own_namespace else (where,)
             tasks.create_task(_read_kind(client, read, gvk, view, places))
+    read.unread.sort()
     return read
 
 
@@ -99,13 +100,17 @@ async def _read_kind(
         try:
             found = [_wire(obj, gvk) async for obj in client.each(view or gvk, namespace=place)]
         except (Forbidden, NotFound, UnknownKind) as error:
-            refusal = refusal or str(error)
+            refusal = refusal or _sentence(error)
             continue
         read.took(gvk.kind, place or "", found)
         only = f" of other namespaces than {place}" if refusal else ""
         break
     if refusal:
         read.unread.append(f"{gvk.kind}s{only}: {refusal}")
+
+
+def _sentence(error: ApiError | UnknownKind) -> str:
+    return error.message if isinstance(error, ApiError) else str(error)
 
 
 def _wire(obj: Any, gvk: GroupVersionKind) -> dict[str, Any]:

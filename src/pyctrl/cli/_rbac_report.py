@@ -32,11 +32,11 @@ def as_text(diagnosis: Diagnosis, unread: Sequence[str], *, colour: bool) -> str
     """Return it for people: what each account has, what is wrong by object, and how many that is."""
     paint = _paint if colour else _plain
     parts = [
-        *(_account(account, held, paint) for account, held in diagnosis.accounts.items()),
+        *(_account(account, held, paint, bool(unread)) for account, held in diagnosis.accounts.items()),
         *_needs(diagnosis.needs, paint),
         *(_object(named, list(found), paint) for named, found in groupby(diagnosis.findings, lambda each: each.object)),
         *_unread(unread, paint),
-        _sum(diagnosis.findings, paint),
+        _sum(diagnosis.findings, paint, bool(unread)),
     ]
     return "\n\n".join(parts)
 
@@ -54,12 +54,19 @@ class _Painter:
 _paint, _plain = _Painter(colour=True), _Painter(colour=False)
 
 
+def _clean(text: str) -> str:
+    """Show what a terminal would obey or hide: the server takes names with any character."""
+    return "".join(each if each.isprintable() or each == "\n" else f"\\u{ord(each):04x}" for each in text)
+
+
 # --- what it has, and needs ---
 
 
-def _account(account: Key, held: Sequence[Holding], paint: _Painter) -> str:
-    lines = [paint("bold", f"ServiceAccount {account}")]
-    lines += [f"  has {holding}" for holding in held] or ["  has nothing: no binding names it"]
+def _account(account: Key, held: Sequence[Holding], paint: _Painter, is_partial: bool) -> str:
+    lines = [paint("bold", _clean(f"ServiceAccount {account}"))]
+    lines += [f"  has {_clean(str(holding))}" for holding in held] or [
+        f"  has nothing: no binding names it{', of those that could be read' if is_partial else ''}"
+    ]
     return "\n".join(lines)
 
 
@@ -89,28 +96,28 @@ def _told(rule: AccessRule) -> str:
 
 
 def _object(named: Named, findings: Sequence[Finding], paint: _Painter) -> str:
-    source = paint("dim", f"  ({named.source})") if named.source else ""
+    source = paint("dim", _clean(f"  ({named.source})")) if named.source else ""
     title = f"{named.source}, line {named.name}" if named.kind == "line" else str(named)
-    lines = [paint("bold", title) + ("" if named.kind == "line" else source)]
+    lines = [paint("bold", _clean(title)) + ("" if named.kind == "line" else source)]
     for number, each in enumerate(findings):
         lines.append(f"  {paint(each.severity, each.severity)}  {each.code}")
-        lines += textwrap.wrap(each.message, WIDTH, initial_indent="    ", subsequent_indent="    ")
+        lines += textwrap.wrap(_clean(each.message), WIDTH, initial_indent="    ", subsequent_indent="    ")
         is_last = number + 1 == len(findings) or findings[number + 1].cure != each.cure
         if each.cure and is_last:  # several slips in one rule have one cure
             lines.append(paint("dim", "    cure:"))
-            lines += [f"      {line}" for line in each.cure.splitlines()]
+            lines += [f"      {line}" for line in _clean(each.cure).splitlines()]
     return "\n".join(lines)
 
 
 def _unread(unread: Iterable[str], paint: _Painter) -> Iterator[str]:
-    lines = [f"  {each}" for each in unread]
+    lines = [f"  {_clean(each)}" for each in unread]
     if lines:
         yield "\n".join(
             [paint("bold", "Could not be read, so what is there may be called missing, or not be told"), *lines]
         )
 
 
-def _sum(findings: Sequence[Finding], paint: _Painter) -> str:
+def _sum(findings: Sequence[Finding], paint: _Painter, is_partial: bool) -> str:
     counts = {word: sum(each.severity == word for each in findings) for word in ("error", "warning", "hint")}
     told = [paint(word, f"{count} {word}{'s' if count > 1 else ''}") for word, count in counts.items() if count]
-    return ", ".join(told) or paint("ok", "nothing found")
+    return ", ".join(told) or paint("ok", "nothing found in what could be read" if is_partial else "nothing found")

@@ -35,7 +35,10 @@ async def from_files(objects: Sequence[Object], **options: Any) -> Diagnosis:
 
 async def from_cluster(objects: Sequence[Object], **options: Any) -> Diagnosis:
     """Examine a cluster with RBAC to which kubectl has applied them."""
-    async with Cluster(random=Random(1), rbac=True, kubelet=False) as cluster, cluster.client() as admin:
+    async with (
+        Cluster(random=Random(1), rbac=True, controllers=False, kubelet=False) as cluster,
+        cluster.client() as admin,
+    ):
         for namespace in ("testing", "jicki-system"):
             await admin.create(Namespace(metadata=ObjectMeta(name=namespace)))
         for obj in objects:
@@ -129,9 +132,7 @@ async def test_no_rights_in_the_group_of_the_definition(examine: Examine) -> Non
     del role["rules"][1]
     objects = [*parsed(seeds.JENKINS, seeds.FOR_ACCOUNT, seeds.EVC_DEFINITION), role]
 
-    finding = told(
-        await examine(objects, account=JENKINS), "definition-without-reader", "ephemeralvolumeclaims.kopf.dev"
-    )
+    finding = told(await examine(objects), "definition-without-reader", "ephemeralvolumeclaims.kopf.dev")
     assert "no rule is for 'kopf.dev'" in finding.message
     assert yaml.safe_load(finding.cure) == [
         {"apiGroups": ["kopf.dev"], "resources": ["ephemeralvolumeclaims"], "verbs": ["get", "list", "watch"]}

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator
 from typing import Any
 
 from pyctrl.api import Key
-from pyctrl.rbac._doctor._cures import place
+from pyctrl.rbac._doctor._cures import new_account, place
 from pyctrl.rbac._doctor._facts import DEFAULT, Facts
 from pyctrl.rbac._doctor._finding import Finding, Named, listed
 from pyctrl.rbac._doctor._lookalike import look_alike
@@ -64,7 +65,7 @@ def _check_missing(facts: Facts, workload: Workload) -> Iterator[Finding]:
     else:
         there = f"There is one of this name in namespace {', '.join(elsewhere)}. " if elsewhere else ""
         why = f"{there}The server takes it, and makes no pods: they are refused until the account is there."
-        cure = f"kubectl create serviceaccount {account.name}{place(account.namespace)}"
+        cure = new_account(account)
     yield Finding(
         severity="error" if is_certain or alike is not None else "warning",
         code="workload-account-not-found",
@@ -108,7 +109,7 @@ def _set_account(workload: Workload, name: str) -> str:
         "ReplicationController",
     ):
         return dump(_at(workload, {"serviceAccountName": name}))
-    return f"kubectl set serviceaccount {workload.kubectl} {name}{place(named.namespace)}"
+    return f"kubectl set serviceaccount {shlex.quote(workload.kubectl)} {shlex.quote(name)}{place(named.namespace)}"
 
 
 def _at(workload: Workload, value: Any) -> Any:
@@ -131,5 +132,5 @@ def check_token_secret(facts: Facts, secret: Named, account: Key) -> Iterator[Fi
         object=secret,
         message=f"It is for a token of ServiceAccount {account}, which is not {_where(is_certain=is_certain)}. {why}"
         "Where the account is missing, the Secret is deleted a moment after it was made.",
-        cure=f"kubectl create serviceaccount {account.name}{place(account.namespace)}",
+        cure=new_account(account),
     )

@@ -12,7 +12,7 @@ from pyctrl.rbac._doctor._facts import RBAC, Binding, Role, Subject
 from pyctrl.rbac._doctor._finding import Named
 from pyctrl.rbac._manifests import dump
 
-__all__ = ["as_account", "bound_everywhere", "delete", "rebound", "rewritten", "rule_instead"]
+__all__ = ["as_account", "bound_everywhere", "delete", "new_account", "place", "rebound", "rewritten", "rule_instead"]
 
 
 def as_account(account: Key) -> Subject:
@@ -51,6 +51,11 @@ def delete(named: Named) -> str:
     return f"kubectl delete {named.kind.lower()} {shlex.quote(named.name)}{place(named.namespace)}"
 
 
+def new_account(account: Key) -> str:
+    """Make a service account."""
+    return f"kubectl create serviceaccount {shlex.quote(account.name)}{place(account.namespace)}"
+
+
 def place(namespace: str) -> str:
     """Say where, in kubectl's words."""
     return f" --namespace={shlex.quote(namespace)}" if namespace else ""
@@ -74,7 +79,7 @@ def rewritten(role: Role, name: str) -> str:
     obj = {"apiVersion": f"{RBAC}/v1", "kind": role.named.kind, "metadata": metadata, "rules": rules}
     if role.named.source:
         return f"# {role.named.source}\nmetadata:\n  name: {name}\n"
-    return f"{delete(role.named)}\nkubectl create -f - <<EOF\n{dump(obj)}EOF\n"
+    return f"{delete(role.named)}\nkubectl create -f - <<'EOF'\n{dump(obj)}EOF\n"
 
 
 def _where(named: Named, what: str) -> str:

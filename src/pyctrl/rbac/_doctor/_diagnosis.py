@@ -94,8 +94,19 @@ def _concerned(facts: Facts, account: Key) -> set[Named]:
         if workload.named.namespace == account.namespace and workload.account.name in (account.name, "default"):
             found.add(workload.named)
     found.update(secret for secret, owner in facts.token_secrets if owner == account)
-    found.update(named for named, _ in facts.objects if named.kind == "CustomResourceDefinition")
+    found.update(_definitions(facts, account))
     return found
+
+
+def _definitions(facts: Facts, account: Key) -> Iterator[Named]:
+    """Find the definitions that are the account's: those in the same files, and those whose group it has rights in."""
+    rules = [rule for held in holdings(facts, account) if held.is_own for rule in held.rules or ()]
+    groups = {group for rule in rules for group in rule.groups}
+    for named, obj in facts.objects:
+        if named.kind == "CustomResourceDefinition" and (
+            named.source or (obj.get("spec") or {}).get("group") in groups
+        ):
+            yield named
 
 
 def _accounts_of(facts: Facts, account: Key | None) -> dict[Key, tuple[Holding, ...]]:

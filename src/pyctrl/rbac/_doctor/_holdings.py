@@ -80,7 +80,8 @@ def _lacking(facts: Facts, account: Key, namespace: str, rule: AccessRule, *, is
         narrow = None if namespace else _narrow(holdings(facts, account), part)
         if narrow is None:
             message = f"It may not {told.what}, which the program needs."
-            cure = f"# one more rule for its role:\n{told.rule}# or a role of its own:\n" + "\n".join(told.commands)
+            added = "".join(f"#   {line}\n" for line in told.rule.splitlines())
+            cure = "\n".join(told.commands) + f"\n# or one more rule in a role that it has:\n{added}"
         else:
             message = (
                 f"It may not {told.what}, which the program needs: {narrow.binding} grants that in namespace "

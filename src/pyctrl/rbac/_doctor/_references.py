@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator
 from dataclasses import replace
 
 from pyctrl.api import AccessRule, Key
-from pyctrl.rbac._doctor._cures import bound_everywhere, rebound, rewritten
+from pyctrl.rbac._doctor._cures import bound_everywhere, place, rebound, rewritten
 from pyctrl.rbac._doctor._facts import Binding, Facts, Role
 from pyctrl.rbac._doctor._finding import Finding, Named, listed
 from pyctrl.rbac._doctor._lookalike import LookAlike, look_alike, strange_characters
@@ -51,8 +52,8 @@ def _candidate(facts: Facts, binding: Binding) -> Finding:
         why = f"{missing}. {alike.name!r} was probably meant: {alike.difference}. {_ACCEPTED}"
         return _not_found(binding, why, _mended(facts, binding, alike.name))
     if facts.knows_all(kind, binding.namespace):
-        rule = f"kubectl create {kind.lower()} {key.name}{f' --namespace={key.namespace}' if key.namespace else ''}"
-        return _not_found(binding, f"{missing}. {_ACCEPTED}", f"{rule} --verb=get,list,watch --resource=RESOURCE")
+        made = f"kubectl create {kind.lower()} {shlex.quote(key.name)}{place(key.namespace)}"
+        return _not_found(binding, f"{missing}. {_ACCEPTED}", f"{made} --verb=get,list,watch --resource=RESOURCE")
     finding = _not_found(binding, f"There is no {kind} {key} in what was read. {_ACCEPTED}", "")
     return replace(finding, severity="warning")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from pyctrl.api import Key
-from pyctrl.rbac._doctor._cures import as_account, rebound, with_subject
+from pyctrl.rbac._doctor._cures import as_account, new_account, rebound, with_subject
 from pyctrl.rbac._doctor._facts import ACCOUNT_GROUP, ACCOUNT_USER, Binding, Facts, Subject, account_of
 from pyctrl.rbac._doctor._finding import Finding, Severity
 from pyctrl.rbac._doctor._lookalike import look_alike
@@ -189,7 +189,7 @@ def _check_exists(facts: Facts, binding: Binding, subject: Subject, account: Key
         code="account-not-found",
         object=binding.named,
         message=f"There is no ServiceAccount {account}{where}. The server takes accounts that are not there.",
-        cure=f"kubectl create serviceaccount {account.name} --namespace={account.namespace}",
+        cure=new_account(account),
     )
 
 
