@@ -177,3 +177,12 @@ def test_it_reads_a_cluster_as_far_as_it_may(run: Run, tmp_path: Path) -> None:
     assert (few.code, few.err) == (0, "")
     assert "Could not be read" in few.out
     assert "  RoleBindings: rolebindings.rbac.authorization.k8s.io is forbidden" in few.out
+
+
+def test_names_do_not_write_on_the_terminal(run: Run, tmp_path: Path) -> None:
+    """A name may have any character; what a terminal would obey or hide is shown, in cures too."""
+    role = tmp_path / "role.yaml"
+    role.write_text(seeds.ROLE.replace("name: evc-operator", 'name: "evc\\e[2J\\u202eop"'))
+    ran = run("rbac", "doctor", "-f", role)
+    assert "Role default/evc\\u001b[2J\\u202eop" in ran.out
+    assert "\x1b" not in ran.out
