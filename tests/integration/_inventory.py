@@ -14,13 +14,13 @@ from aiohttp.test_utils import TestClient, TestServer
 
 from examples.inventory.inventory import LABELS, Inventory
 from examples.inventory.inventory import NAME as STUB
-from pyctrl.api import Access, Key, ObjectMeta
+from pyctrl.api import Access, AccessRule, Key, ObjectMeta
 from pyctrl.client import Client, Config, wait_for
 from pyctrl.cluster import Cluster
 from pyctrl.kinds.authorization.v1 import ResourceAttributes, SelfSubjectAccessReview, SelfSubjectAccessReviewSpec
 from pyctrl.kinds.core.v1 import Namespace, ServiceAccount
 from pyctrl.kinds.rbac.v1 import ClusterRole, ClusterRoleBinding
-from pyctrl.rbac import grants
+from pyctrl.rbac import Permission, Place, grants, manifests
 from pyctrl.testing import ClusterUnderTest
 
 __all__ = ["ACCOUNT", "LABELS", "NAMESPACE", "STUB", "Site", "Visitor", "prepared"]
@@ -28,7 +28,7 @@ __all__ = ["ACCOUNT", "LABELS", "NAMESPACE", "STUB", "Site", "Visitor", "prepare
 CONFIGURATION = Path(__file__).parents[2] / "examples" / "inventory" / "config"
 ACCOUNT = "k8s-test-operator"
 NAMESPACE = "testing"
-PATIENCE = 30.0  # seconds until an API server has taken in new roles; a loaded machine is slow
+PATIENCE = 10.0  # seconds until an API server has taken in new roles; on an idle machine some milliseconds
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,11 +58,25 @@ class Site:
         """Apply the account and its roles, and wait until they count."""
         for document in self.documents("role.yaml"):
             await self.admin.apply(document)
-        wanted = grants(Inventory.rbac, namespaces=None, own_namespace=self.namespace).accesses()
-        async with asyncio.timeout(PATIENCE), Client.connect(await self.login(ACCOUNT)) as client:
-            for access in wanted:
-                while not await may(client, access):
-                    await asyncio.sleep(0.05)
+        async with Client.connect(await self.login(ACCOUNT)) as client:
+            for access in self.rights():
+                await until_allowed(client, access)
+
+    async def take_away(self, right: Access) -> None:
+        """Leave the account everything but one right, and wait until that counts."""
+        rest = [access for access in self.rights() if access != right]
+        granted = grants(map(permission, rest), namespaces=None, own_namespace=self.namespace)
+        for role in manifests(granted, name=ACCOUNT):
+            if role["kind"] == "ClusterRole":
+                role["metadata"]["name"] = self.cluster_role
+            await self.admin.apply(role, force=True)
+        async with Client.connect(await self.login(ACCOUNT)) as client, asyncio.timeout(PATIENCE):
+            while await may(client, right):
+                await asyncio.sleep(0.05)
+
+    def rights(self) -> list[Access]:
+        """List all that the inventory declares."""
+        return grants(Inventory.rbac, namespaces=None, own_namespace=self.namespace).accesses()
 
     async def forbid(self) -> None:
         """Remove what belongs to no namespace."""
@@ -82,6 +96,22 @@ class Site:
             server = TestServer(Inventory(client, self.namespace).application())
             async with TestClient(server) as session:
                 yield Visitor(session)
+
+
+def permission(access: Access) -> Permission:
+    """Write a right down as a program declares it."""
+    rule = AccessRule(verbs=(access.verb,), groups=(access.group,), resources=(access.resource,))
+    return Permission(rule=rule, where=Place.OWN if access.namespace else Place.CLUSTER)
+
+
+async def until_allowed(client: Client, access: Access) -> None:
+    """Wait until the client may do something: an API server takes new roles in a moment later."""
+    try:
+        async with asyncio.timeout(PATIENCE):
+            while not await may(client, access):
+                await asyncio.sleep(0.05)
+    except TimeoutError:
+        raise AssertionError(f"the roles of the configuration do not let {ACCOUNT} {access}") from None
 
 
 async def may(client: Client, access: Access) -> bool:

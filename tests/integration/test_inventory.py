@@ -9,9 +9,10 @@ from typing import Any
 
 import pytest
 
+from examples.inventory.inventory import stub_service
 from pyctrl.api import Key
 from pyctrl.client import Client, Config, wait_for_list, wait_until_gone
-from pyctrl.errors import Forbidden
+from pyctrl.errors import Forbidden, Invalid
 from pyctrl.kinds.apps.v1 import Deployment
 from pyctrl.kinds.core.v1 import Node, Pod, Secret, Service
 from pyctrl.testing import ClusterUnderTest
@@ -173,6 +174,17 @@ async def test_a_namespace_that_cannot_be_one_is_a_bad_request(allowed: Site) ->
         assert (code, empty["items"]) == (200, [])
 
 
+async def test_protocols_are_written_in_capitals(site: Site) -> None:
+    """The server refuses `tcp`, and says what there is; so the Service has to say `TCP`."""
+    service = stub_service(site.namespace)
+    service.spec.ports[0].protocol = "tcp"
+    with pytest.raises(Invalid) as refused:
+        await site.admin.create(service)
+    (cause,) = refused.value.causes
+    assert cause.field == "spec.ports[0].protocol"
+    assert cause.message == 'Unsupported value: "tcp": supported values: "SCTP", "TCP", "UDP"'
+
+
 async def test_it_may_do_nothing_else(allowed: Site) -> None:
     """Its account reads no Secret, watches nothing, and creates nothing outside of its namespace."""
     login = await allowed.login(ACCOUNT)
@@ -183,6 +195,20 @@ async def test_it_may_do_nothing_else(allowed: Site) -> None:
             await client.list(Secret, namespace=allowed.namespace)
         with pytest.raises(Forbidden):
             await anext(client.watch(Deployment, namespace=allowed.namespace))
+
+
+@pytest.mark.slow("every right is taken away once")
+@pytest.mark.timeout(60)
+async def test_each_of_its_rights_is_needed(allowed: Site) -> None:
+    """Without any one of them there is a request that is refused, and the answer names it."""
+    methods = {"list": "GET", "create": "POST", "delete": "DELETE"}
+    for right in allowed.rights():
+        await allowed.take_away(right)
+        path = f"/{STUB if right.verb == 'delete' else right.resource}"
+        async with allowed.visit(await allowed.login(ACCOUNT)) as visitor:
+            code, answer = await visitor.send(methods[right.verb], path)
+        assert code == 403, right
+        assert f'cannot {right.verb} resource "{right.resource}"' in answer["ErrStatus"]["message"]
 
 
 async def test_a_server_that_cannot_be_asked_is_unavailable(site: Site) -> None:
