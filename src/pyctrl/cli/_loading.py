@@ -46,7 +46,7 @@ async def load(server: ApiServer, paths: Iterable[Path]) -> None:
     Raises:
         CommandFailed: a file has something that is no object, or the server refused one; names file and document.
     """
-    manifests = [manifest for path in paths for file in _files(path) for manifest in _manifests(file)]
+    manifests = [manifest for path in paths for file in _files(path) for manifest in read_manifests(file)]
     async with Client.connect(Config.in_process(server, token=server.loopback_token), field_owner=OWNER) as client:
         for manifest in sorted(manifests, key=lambda manifest: manifest.rank):  # otherwise as they were written
             try:
@@ -79,7 +79,8 @@ def _files(path: Path) -> list[Path]:
     return files
 
 
-def _manifests(file: Path) -> Iterator[Manifest]:
+def read_manifests(file: Path) -> Iterator[Manifest]:
+    """Give the objects of a file. Raises CommandFailed: it cannot be read, or has something that is no object."""
     try:
         documents = enumerate(read_documents(file.read_bytes()), 1)
         for number, document in documents:

@@ -28,6 +28,9 @@ pyctrl rbac doctor -f config/
 
 # and whether it may do all that a program does
 pyctrl rbac doctor podset-system:podset-operator examples/podset/podset.py
+
+# what its tests asked for beside what it declares
+pytest --rbac-record asked.json && pyctrl rbac compare examples/podset/podset.py asked.json
 ```
 """
 
@@ -36,9 +39,10 @@ app = App(name="rbac", help_epilogue=EPILOGUE)
 
 @app.command
 def generate(
-    target: str,
+    target: str | None = None,
     /,
     *,
+    recorded: Annotated[tuple[Path, ...], Parameter(group=ROLES, metavar="FILE", negative="", show_default=False)] = (),
     name: Annotated[str | None, Parameter(group=ROLES, show_default=False)] = None,
     service_account: Annotated[str | None, Parameter(group=ROLES, metavar="NAMESPACE:NAME", show_default=False)] = None,
     namespace: Annotated[
@@ -56,6 +60,9 @@ def generate(
         The program: `MODULE:FUNCTION` or `FILE.py:FUNCTION`, a function that takes a manager and wires controllers
         into it. The function may be left out where the module has one only whose name begins with `add_`. The module
         is imported.
+    recorded
+        Instead of a program, what tests were recorded to ask for (`pytest --rbac-record FILE`): the least that lets
+        them pass. May be repeated.
     name
         Of roles and bindings; by default the name of the controller, followed by `-operator`.
     service_account
@@ -65,7 +72,7 @@ def generate(
     """
     from ._rbac_generate import generate as print_roles  # here: help needs none of it
 
-    print_roles(target, name=name, account=service_account, namespaces=namespace)
+    print_roles(target, recorded=recorded, name=name, account=service_account, namespaces=namespace)
 
 
 @app.command
@@ -106,3 +113,31 @@ def doctor(
     from ._rbac_doctor import doctor as examine  # here: help needs none of it
 
     return examine(service_account, target, files=filename, watched=watch_namespace, output=output, login=login)
+
+
+@app.command
+def compare(
+    *named: Annotated[str, Parameter(metavar="[TARGET] RECORDED...", show_default=False)],
+    role: Annotated[tuple[Path, ...], Parameter(metavar="FILE", negative="", show_default=False)] = (),
+    namespace: Annotated[tuple[str, ...], Parameter(name=["--namespace", "-n"], negative="", show_default=False)] = (),
+    strict: Annotated[bool, Parameter(negative="")] = False,
+) -> int:
+    """Compare the rights of a program with what it was recorded to ask for.
+
+    Prints a line for each right that is `missing` (asked for and not granted), `unused` (granted and never asked for)
+    or a `wildcard`, with what it was used for. The exit code is 1 if something is missing.
+
+    Parameters
+    ----------
+    named
+        The program, as for `generate`, and recordings: files that `pytest --rbac-record FILE` wrote.
+    role
+        Compare with the roles in this file of YAML, instead of those of a program. May be repeated.
+    namespace
+        The operator is restricted to this namespace. May be repeated.
+    strict
+        The exit code is 1 if anything differs.
+    """
+    from ._rbac_compare import compare as print_differences  # here: help needs none of it
+
+    return print_differences(named, roles=role, namespaces=namespace, strict=strict)

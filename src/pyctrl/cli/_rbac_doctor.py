@@ -11,12 +11,12 @@ from pathlib import Path
 
 from pyctrl.api import Key
 from pyctrl.errors import CommandFailed
+from pyctrl.manager import wired
 from pyctrl.rbac import Diagnosis, Grants, diagnose
 
 from ._login import Login
 from ._rbac_objects import Read, read_cluster, read_files
 from ._rbac_report import as_json, as_text
-from ._target import wired
 
 __all__ = ["doctor"]
 

@@ -5,22 +5,37 @@ from __future__ import annotations
 import asyncio
 import sys
 from collections.abc import Collection
+from pathlib import Path
 from typing import Any
 
 from pyctrl.api import Key
 from pyctrl.errors import CommandFailed
-from pyctrl.rbac import manifests, to_yaml
+from pyctrl.manager import wired
+from pyctrl.rbac import Grants, grants, is_everybodys, manifests, to_yaml
 
-from ._target import wired
+from ._recordings import read_recordings
 
 __all__ = ["account_key", "generate"]
 
 
-def generate(target: str, *, name: str | None, account: str | None, namespaces: Collection[str]) -> None:
-    """Print the roles that a target needs, and with an account what binds them to it."""
+def generate(
+    target: str | None,
+    *,
+    recorded: Collection[Path],
+    name: str | None,
+    account: str | None,
+    namespaces: Collection[str],
+) -> None:
+    """Print the roles that a target needs, or that were recorded, and with an account what binds them to it."""
+    if (target is None) == (not recorded):
+        raise CommandFailed("name a program, such as MODULE:FUNCTION, or what was recorded with --recorded FILE")
     key = account_key(account) if account is not None else None
-    documents = asyncio.run(_roles(target, name, key, namespaces))
-    sys.stdout.write(to_yaml(documents))
+    if target is not None:
+        granted, role = asyncio.run(_derived(target, key, namespaces))
+    else:
+        granted, role = _recorded(recorded, key, namespaces), "manager-role"
+    roles = manifests(granted, name=name or role, account=key)
+    sys.stdout.write(to_yaml(roles if key is None else [_account(key), *roles]))
 
 
 def account_key(text: str) -> Key:
@@ -31,14 +46,18 @@ def account_key(text: str) -> Key:
     return Key(namespace, name)
 
 
-async def _roles(
-    target: str, name: str | None, account: Key | None, namespaces: Collection[str]
-) -> list[dict[str, Any]]:
+async def _derived(target: str, account: Key | None, namespaces: Collection[str]) -> tuple[Grants, str]:
+    """Return what a target needs, and a name for its roles."""
     async with wired(target, namespaces=namespaces) as manager:
         granted = manager.grants(own_namespace=account.namespace if account is not None else None)
-        role = name or _name(manager.controller_names)
-    roles = manifests(granted, name=role, account=account)
-    return roles if account is None else [_account(account), *roles]
+        return granted, _name(manager.controller_names)
+
+
+def _recorded(files: Collection[Path], account: Key | None, namespaces: Collection[str]) -> Grants:
+    """Return the least that lets happen what was recorded, in the namespaces if there are any."""
+    needed = [asked.permission for asked in read_recordings(files) if not is_everybodys(asked.access)]
+    own = account.namespace if account is not None else "default"
+    return grants(needed, namespaces=namespaces or None, own_namespace=own)
 
 
 def _name(controllers: Collection[str]) -> str:

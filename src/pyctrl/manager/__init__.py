@@ -8,6 +8,7 @@ from pyctrl.manager._manager import Manager
 from pyctrl.manager._preflight import Preflight
 from pyctrl.manager._reviews import Review, Verdict, review_accesses
 from pyctrl.manager._runnables import Entitled, Preparable, Runnable, RunnableLike, Stoppable
+from pyctrl.manager._target import wired
 
 __all__ = [
     "Entitled",
@@ -22,4 +23,5 @@ __all__ = [
     "Stoppable",
     "Verdict",
     "review_accesses",
+    "wired",
 ]

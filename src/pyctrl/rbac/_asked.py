@@ -9,6 +9,7 @@ from typing import Any
 
 from pyctrl.api import Access, AccessRule
 from pyctrl.errors import RbacError
+from pyctrl.rbac._permission import Permission, Place
 
 __all__ = ["SOMEWHERE", "Asked", "is_everybodys", "merged", "read_recording", "write_recording"]
 
@@ -56,6 +57,15 @@ class Asked:
     times: int = 1
     refused: int = 0
     first_by: str = ""
+
+    @property
+    def permission(self) -> Permission:
+        """What grants it, for objects of any name: wherever the manager watches, if it was asked in a namespace."""
+        access = self.access
+        if not access.is_resource:
+            return Permission(rule=AccessRule(verbs=(access.verb,), paths=(access.path,)), where=Place.CLUSTER)
+        rule = AccessRule(verbs=(access.verb,), groups=(access.group,), resources=(access.shown_resource,))
+        return Permission(rule=rule, where=Place.WATCHED if access.namespace else Place.CLUSTER)
 
     def each(self) -> Iterator[Access]:
         """Yield the access of each name."""

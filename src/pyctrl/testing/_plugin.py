@@ -33,12 +33,24 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addini(
         "pyctrl_strict_loop", "fail tests that leak tasks or block the event loop", type="bool", default=False
     )
+    group = parser.getgroup("pyctrl", "rights of operators")
+    group.addoption("--rbac-record", metavar="FILE", help="add to this file what operators ask of the cluster")
+    group.addoption(
+        "--rbac-check",
+        metavar="TARGET",
+        help="fail unless this program, such as FILE.py:FUNCTION, declares what operators ask of the cluster",
+    )
+    group.addoption("--rbac-strict", action="store_true", help="fail too if it declares more, or wildcards")
 
 
 def pytest_configure(config: pytest.Config) -> None:
     """Declare the markers."""
     for marker in MARKERS:
         config.addinivalue_line("markers", marker)
+    if config.option.rbac_record or config.option.rbac_check:
+        from pyctrl.testing import _session_accesses
+
+        config.pluginmanager.register(_session_accesses, "pyctrl-accesses")
     if config.pluginmanager.hasplugin("asyncio"):
         from pyctrl.testing import _fixtures  # here: needs pytest-asyncio, which is of extra `test`
 

@@ -1,20 +1,99 @@
-"""What operators asked for during a session of tests: kept, written to a file, compared with what is declared."""
+"""What operators asked for during a session of tests: kept, written to a file, compared with what is declared.
+
+Registered as a plugin of its own where ``--rbac-record`` or ``--rbac-check`` ask for it.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import asyncio
+from collections.abc import Iterable, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
+from pyctrl.errors import PyctrlError
+
 if TYPE_CHECKING:
-    from pyctrl.rbac import Asked
+    from pyctrl.rbac import Asked, Comparison, Grants
 
 __all__ = ["keep"]
 
 ASKED: pytest.StashKey[list[Asked]] = pytest.StashKey()
+TOLD: pytest.StashKey[list[str]] = pytest.StashKey()
+
+NOTHING = (
+    "no operator asked for anything: give operators `operator_config` instead of `cluster.config`, or run them with "
+    "the fixture `under_role`"
+)
 
 
 def keep(config: pytest.Config, asked: Iterable[Asked]) -> None:
     """Keep what was asked for until the end of the session."""
     config.stash.setdefault(ASKED, []).extend(asked)
+
+
+def pytest_sessionstart(session: pytest.Session) -> None:
+    """Refuse at once what could not be done at the end."""
+    option = session.config.option
+    try:
+        if option.rbac_record:
+            _read(Path(option.rbac_record))
+        if option.rbac_check:
+            _derived(option.rbac_check)
+    except (PyctrlError, OSError) as error:
+        raise pytest.UsageError(str(error)) from error
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """Write the recording, and compare."""
+    config, option = session.config, session.config.option
+    asked = config.stash.get(ASKED, [])
+    if option.rbac_record:
+        _record(Path(option.rbac_record), asked)
+    if not option.rbac_check:
+        return
+    found = _compare(option.rbac_check, asked)
+    config.stash[TOLD] = found.lines() if asked else [NOTHING]
+    is_failure = not asked or found.missing or (option.rbac_strict and found.lines())
+    if is_failure and session.exitstatus in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED):
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    """Name each right that is missing, and what is declared beyond need."""
+    told = config.stash.get(TOLD, None)
+    if told is None:
+        return
+    terminalreporter.section(f"rights of {config.option.rbac_check}")
+    for line in told or ["nothing is missing, and all that is declared was asked for"]:
+        terminalreporter.write_line(line, red=line.startswith(("missing", NOTHING)))
+
+
+def _read(file: Path) -> list[Asked]:
+    from pyctrl.rbac import read_recording  # here and below: a session that records nothing needs none of it
+
+    return read_recording(file.read_text(), str(file)) if file.exists() else []
+
+
+def _record(file: Path, asked: Sequence[Asked]) -> None:
+    from pyctrl.rbac import write_recording
+
+    file.write_text(write_recording([*_read(file), *asked]))
+
+
+def _compare(target: str, asked: Sequence[Asked]) -> Comparison:
+    from pyctrl.rbac import compare, read_recording, write_recording
+
+    # Through the text of a file: which namespaces the tests happened to have does not matter.
+    return compare(_derived(target), read_recording(write_recording(asked), "this session"))
+
+
+def _derived(target: str) -> Grants:
+    from pyctrl.manager import wired
+
+    async def derive() -> Grants:
+        async with wired(target) as manager:
+            return manager.grants()
+
+    return asyncio.run(derive())

@@ -1,4 +1,4 @@
-"""The program that a command is about: a function that wires controllers into a manager, named on the command line."""
+"""A program that is named on a command line: a function that wires controllers into a manager."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from typing import NoReturn
 
 from pyctrl.client import Config
 from pyctrl.errors import CommandFailed
-from pyctrl.manager import Manager
+from pyctrl.manager._manager import Manager
 
 __all__ = ["wired"]
 
@@ -26,6 +26,9 @@ Wire = Callable[[Manager], object]
 @asynccontextmanager
 async def wired(target: str, *, namespaces: Collection[str] = ()) -> AsyncIterator[Manager]:
     """Give a manager with the controllers of a target, restricted to namespaces if there are any. It cannot run.
+
+    A target is ``MODULE:FUNCTION`` or ``FILE.py:FUNCTION``, a function that takes a manager; it may be left out where
+    there is one only whose name begins with ``add_``.
 
     Raises:
         CommandFailed: there is no such target, or it fails.

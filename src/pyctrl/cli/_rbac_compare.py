@@ -1,0 +1,67 @@
+"""Compare rights that are granted with what was recorded."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from pyctrl.api import AccessRule
+from pyctrl.errors import CommandFailed
+from pyctrl.manager import wired
+from pyctrl.rbac import Grants
+from pyctrl.rbac import compare as compare_with
+
+from ._loading import read_manifests
+from ._recordings import read_recordings
+
+__all__ = ["compare"]
+
+
+def compare(named: Sequence[str], *, roles: Collection[Path], namespaces: Collection[str], strict: bool) -> int:
+    """Print what differs; gives the exit code. Of what is named the first is a target, unless there are roles."""
+    target, files = (None, named) if roles or not named else (named[0], named[1:])
+    if not files:
+        raise CommandFailed("name what to compare: TARGET RECORDED..., files that pytest --rbac-record wrote")
+    asked = read_recordings(map(Path, files))
+    granted = _read_roles(roles) if target is None else asyncio.run(_derived(target, namespaces))
+    found = compare_with(granted, asked)
+    for line in found.lines():
+        print(line)
+    if not found.lines():
+        print("nothing is missing, and all that is granted was asked for")
+    return 1 if found.missing or (strict and found.lines()) else 0
+
+
+async def _derived(target: str, namespaces: Collection[str]) -> Grants:
+    async with wired(target, namespaces=namespaces) as manager:
+        return manager.grants()
+
+
+def _read_roles(files: Iterable[Path]) -> Grants:
+    """Read what the roles in files grant, where they are bound; a ClusterRole without a binding is taken for bound."""
+    objects = [manifest.obj for file in files for manifest in read_manifests(file)]
+    rules: dict[str, tuple[AccessRule, ...]] = {}
+    for role in objects:
+        if role["kind"] in ("Role", "ClusterRole"):
+            for namespace in _places(role, objects):
+                own = tuple(map(AccessRule.read, role.get("rules") or ()))
+                rules[namespace] = (*rules.get(namespace, ()), *own)
+    if not rules:
+        raise CommandFailed("there is no Role and no ClusterRole in the files of --role")
+    return Grants(rules)
+
+
+def _places(role: Mapping[str, Any], objects: Iterable[Mapping[str, Any]]) -> Collection[str]:
+    if role["kind"] == "Role":
+        return [role["metadata"].get("namespace") or "default"]
+    name = role["metadata"]["name"]
+    bound = {
+        (each["metadata"].get("namespace") or "default") if each["kind"] == "RoleBinding" else ""
+        for each in objects
+        if each["kind"] in ("RoleBinding", "ClusterRoleBinding")
+        and (each.get("roleRef") or {}).get("kind") == "ClusterRole"
+        and each["roleRef"].get("name") == name
+    }
+    return bound or {""}
