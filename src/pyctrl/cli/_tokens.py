@@ -11,10 +11,11 @@ from datetime import timedelta
 from typing import Any, Literal
 
 from pyctrl import _clock
-from pyctrl.api import Key
+from pyctrl.api import AccessRule, Key
 from pyctrl.client import Client, Config, ServiceAccountToken, create_token
-from pyctrl.errors import ApiError, CommandFailed, NotFound
+from pyctrl.errors import ApiError, CommandFailed, Forbidden, NotFound
 from pyctrl.kinds.core.v1 import Namespace, ServiceAccount
+from pyctrl.rbac import remedy
 
 from ._durations import shown_duration
 
@@ -47,8 +48,9 @@ class Wanted:
         """Ask for it.
 
         Raises:
-            CommandFailed: there is no such account; says which ones there are.
-            ApiError: the server refuses.
+            CommandFailed: there is no such account, and says which ones there are; or it may not be asked for, and
+                says what grants that.
+            ApiError: the server refuses for another reason.
         """
         key, bound_to = account_key(self.account, config.namespace), self._bound_to()
         seconds = math.ceil(self.duration.total_seconds()) if self.duration else None
@@ -60,6 +62,8 @@ class Wanted:
             if error.details.get("kind") not in {"serviceaccounts", "namespaces"}:  # what it is to be bound to
                 raise
             raise CommandFailed(await _missing(client, key)) from error
+        except Forbidden as error:
+            raise CommandFailed(_refused(error, key)) from error
         self._tell_if_shorter(token)
         return key, token
 
@@ -98,6 +102,15 @@ class Wanted:
             "spec": {name: value for name, value in spec.items() if value},
             "status": {"token": token.token, "expirationTimestamp": f"{token.expires_at:%Y-%m-%dT%H:%M:%SZ}"},
         }
+
+
+def _refused(error: Forbidden, key: Key) -> str:
+    """Say what lets this user make tokens of this account and of no other."""
+    if error.verb != "create" or not error.user:
+        return str(error)
+    rule = AccessRule(verbs=("create",), groups=("",), resources=("serviceaccounts/token",), names=(key.name,))
+    told = remedy(rule, key.namespace, user=error.user, name=f"{key.name}-token")
+    return "\n  ".join([f"{error.message}. Who may grant it does so with:", *told.commands])
 
 
 async def _missing(client: Client, key: Key) -> str:

@@ -15,7 +15,7 @@ from pyctrl.api import Key, ObjectMeta
 from pyctrl.cli._tokens import Wanted, account_key
 from pyctrl.client import Client, Config
 from pyctrl.cluster import Cluster
-from pyctrl.errors import CommandFailed, Forbidden, Invalid, NotFound, Unauthorized
+from pyctrl.errors import CommandFailed, Invalid, NotFound, Unauthorized
 from pyctrl.kinds.authentication.v1 import SelfSubjectReview
 from pyctrl.kinds.core.v1 import Secret, ServiceAccount
 from tests.unit.cli.conftest import Run
@@ -109,11 +109,17 @@ async def test_a_missing_namespace_is_told_as_that(cluster: Cluster) -> None:
         await asked(cluster.config, account="ci:jenkins")
 
 
-async def test_who_may_not_look_is_not_told_more(cluster: Cluster) -> None:
-    """Without the right to make tokens the server's refusal is all there is to say."""
+async def test_a_refusal_says_what_would_grant_it(cluster: Cluster) -> None:
+    """Without the right to make tokens the refusal has the commands that grant just this account's, and no more."""
     config = Config.in_process(cluster.server, token=cluster.server.issue_account_token(*JENKINS))
-    with pytest.raises(Forbidden, match='cannot create resource "serviceaccounts/token"'):
-        await asked(config)
+    with pytest.raises(CommandFailed, match='cannot create resource "serviceaccounts/token"') as refused:
+        await asked(config, account="default")
+    subject = "--role=default-token --serviceaccount=default:jenkins"
+    role = "--verb=create --resource=serviceaccounts/token --resource-name=default"
+    assert str(refused.value).splitlines()[1:] == [
+        f"  kubectl create role default-token --namespace=default {role}",
+        f"  kubectl create rolebinding default-token --namespace=default {subject}",
+    ]
 
 
 async def test_less_than_was_asked_for_is_told(capsys: pytest.CaptureFixture[str], cluster: Cluster) -> None:
