@@ -40,7 +40,12 @@ class Complaints:
             log.error("An event could not be written", extra=facts)
         elif (verb, namespace) not in self._forbidden:
             self._forbidden.add((verb, namespace))
-            log.error("Events may not be written until somebody grants this", extra=facts | _grant(error, namespace))
+            if error.verb:
+                log.error(
+                    "Events may not be written until somebody grants this", extra=facts | _grant(error, namespace)
+                )
+            else:
+                log.error("Events are refused", extra=facts)  # by a quota, by a policy
 
 
 def _is_namespace_ending(error: Exception) -> bool:
@@ -48,8 +53,8 @@ def _is_namespace_ending(error: Exception) -> bool:
 
 
 def _grant(error: Forbidden, namespace: str) -> dict[str, str]:
-    """Return the rule that is missing, and commands that grant it if the server has said to whom."""
+    """Return the rule that is missing, and the commands that grant it."""
     from pyctrl.rbac import EVENTS, remedy  # here: most programs may write events, and never need it
 
     grant = remedy(EVENTS.rule, namespace, user=error.user, name="event-writer")
-    return {"rule": grant.rule} | ({"commands": "; ".join(grant.commands)} if error.user else {})
+    return {"rule": grant.rule, "commands": "; ".join(grant.commands)}

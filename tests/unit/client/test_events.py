@@ -9,9 +9,11 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import timedelta
 from random import Random
+from typing import cast
 
 import pytest
 
+from pyctrl import _clock
 from pyctrl.api import GroupVersionKind, Key, Metadata, Object, ObjectMeta, Unstructured
 from pyctrl.apiserver import ApiServer, User
 from pyctrl.client import Client, Config, EventRecorder, EventWriter, InProcessTransport, MergePatch
@@ -165,6 +167,20 @@ async def test_what_is_too_long_is_cut_and_what_cannot_be_a_name_is_replaced() -
 
 
 @pytest.mark.parametrize(
+    ("message", "note"),
+    [("\udcff is no text", "? is no text"), (cast(str, ValueError("no message")), "no message"), ("", None)],
+    ids=["surrogate", "exception", "empty"],
+)
+async def test_a_message_that_is_none_fails_no_reconcile(message: str, note: str | None) -> None:
+    """Half a character of a file name, or the exception itself where nobody checks types."""
+    async with bench() as b:
+        b.recorder.warning(b.shop, "Failed", message)
+        await moment()
+        (event,) = await b.events()
+    assert event.note == note
+
+
+@pytest.mark.parametrize(
     ("name", "reported"),
     [
         ("evc", "evc"),
@@ -227,9 +243,12 @@ async def test_an_event_that_goes_on_costs_few_requests_and_is_never_far_behind(
         for second in range(3600):
             b.recorder.warning(b.shop, "Failed", "It failed")
             await asyncio.sleep(1)
-            if second % 60 == 0:
+            if second and second % 60 == 0:
                 (event,) = await b.events()
-                assert (event.series.count if event.series else 1) > second / 2
+                assert event.series is not None
+                assert event.series.count > second / 2
+                assert event.series.last_observed_time is not None
+                assert _clock.now() - event.series.last_observed_time <= timedelta(minutes=5, seconds=1)
         assert len(b.writes) <= 1 + 12 + 12
     assert await b.told() == ["Failed: It failed x3600"]
 
@@ -256,7 +275,10 @@ async def test_an_object_has_25_events_and_one_more_every_five_minutes() -> None
         await moment()
         assert len(await b.events()) == 25
         assert b.writer.statistics().limited == 75
-        await asyncio.sleep(301)
+        await asyncio.sleep(299)
+        b.recorder.normal(b.shop, "Reason99", "said")
+        await asyncio.sleep(2)
+        assert len(await b.events()) == 25
         for number in range(100, 110):
             b.recorder.normal(b.shop, f"Reason{number}", "said")
         b.recorder.normal(config_map("other"), "Reason", "said")
@@ -323,6 +345,18 @@ async def test_what_the_server_fails_to_take_is_tried_for_two_minutes_while_othe
         assert len(b.network.befallen) == 12
         assert b.writer.statistics().refused == 1
     assert [record.message for record in caplog.records] == ["An event could not be written"]
+
+
+async def test_repetitions_do_not_hurry_what_the_server_fails_to_take() -> None:
+    """Told again every second, an event is still tried every ten seconds only."""
+    async with bench(Rule(Answered(status=500, reason="InternalError"), path=EVENTS, times=3)) as b:
+        for _ in range(60):
+            b.recorder.normal(b.shop, "Created", "said")
+            await asyncio.sleep(1)
+        assert len(b.network.befallen) == 3
+        (event,) = await b.events()
+        assert event.metadata.creation_timestamp is not None
+        assert event.metadata.creation_timestamp.second >= 30
 
 
 async def test_a_lost_answer_makes_no_second_event() -> None:
@@ -400,6 +434,20 @@ async def test_a_missing_right_is_said_once_and_events_come_when_it_is_granted(
     assert writer.statistics().refused == 5
 
 
+async def test_a_quota_is_not_a_missing_right(caplog: pytest.LogCaptureFixture) -> None:
+    """What else forbids events is told once, in the server's words, without advice that would not help."""
+    quota = Answered(status=403, reason="Forbidden", message='events "a" is forbidden: exceeded quota: few')
+    async with bench(Rule(quota, times=None)) as b:
+        for number in range(5):
+            b.recorder.normal(b.shop, f"Reason{number}", "said")
+        await asyncio.sleep(600)
+        assert b.writer.statistics().refused == 5
+    (record,) = caplog.records
+    assert record.message == "Events are refused"
+    assert "exceeded quota: few" in vars(record)["error"]
+    assert "rule" not in vars(record)
+
+
 async def grant(admin: Client, user: str, rule: dict[str, list[str]]) -> None:
     """Allow a user something everywhere."""
     rbac = "rbac.authorization.k8s.io"
@@ -419,6 +467,11 @@ async def test_events_of_a_namespace_that_is_gone_are_let_be(caplog: pytest.LogC
         assert b.writer.statistics().waiting == 0
         assert b.writer.statistics().refused == 1
         assert len(b.writes) == 1
+        ending = await b.client.create(Namespace(metadata=ObjectMeta(name="ending")))
+        await b.client.delete(ending)
+        b.recorder.normal(ConfigMap(metadata=ObjectMeta(name="a", namespace="ending")), "Deleted", "said")
+        await moment()
+        assert b.writer.statistics().refused == 2
     assert not caplog.records
 
 
