@@ -42,7 +42,8 @@ class Complaints:
             self._forbidden.add((verb, namespace))
             if error.verb:
                 log.error(
-                    "Events may not be written until somebody grants this", extra=facts | _grant(error, namespace)
+                    "Events may not be written until somebody grants this; is EVENTS in the rbac of who tells?",
+                    extra=facts | _grant(error, namespace),
                 )
             else:
                 log.error("Events are refused", extra=facts)  # by a quota, by a policy

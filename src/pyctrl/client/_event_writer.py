@@ -182,6 +182,7 @@ class EventWriter:
 
     async def _hold(self, series: EventSeries, error: Exception) -> None:
         """Wait a while for the server, with everything; the first in line stays the first."""
+        series.tries -= 1  # it was not looked at
         self._backlog.schedule.put(series, 0.0)
         self._complaints.away(error)
         if self._stopping.is_set():

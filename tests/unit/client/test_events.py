@@ -310,6 +310,7 @@ async def test_a_server_that_is_away_for_ten_minutes_loses_nothing(caplog: pytes
     ]
 
 
+@pytest.mark.slow("writes a thousand events")
 async def test_a_thousand_events_wait_and_further_ones_are_counted(caplog: pytest.LogCaptureFixture) -> None:
     """Memory is bounded while the server is away, and the log has a line a minute about it."""
     async with bench(Rule(Refused(), times=None)) as b:
@@ -345,6 +346,16 @@ async def test_what_the_server_fails_to_take_is_tried_for_two_minutes_while_othe
         assert len(b.network.befallen) == 12
         assert b.writer.statistics().refused == 1
     assert [record.message for record in caplog.records] == ["An event could not be written"]
+
+
+async def test_an_outage_uses_up_no_tries() -> None:
+    """An event that waited for the server is tried as often as any other when the server is back, but not well."""
+    failing = Rule(Answered(status=500, reason="InternalError"), path=EVENTS, nth=81, times=5)
+    async with bench(Rule(Refused(), path=EVENTS, times=80), failing) as b:
+        b.recorder.normal(b.shop, "Created", "said")
+        await asyncio.sleep(3600)
+        assert b.network.unused == []
+        assert await b.told() == ["Created: said x1"]
 
 
 async def test_repetitions_do_not_hurry_what_the_server_fails_to_take() -> None:
@@ -411,7 +422,10 @@ async def test_a_missing_right_is_said_once_and_events_come_when_it_is_granted(
             recorder.normal(shop, f"Reason{number}", "said")
         await asyncio.sleep(600)
         (record,) = caplog.records
-        assert record.message == "Events may not be written until somebody grants this"
+        assert (
+            record.message
+            == "Events may not be written until somebody grants this; is EVENTS in the rbac of who tells?"
+        )
         assert vars(record)["rule"].splitlines() == [
             "- apiGroups:",
             "  - events.k8s.io",
