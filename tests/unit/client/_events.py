@@ -1,0 +1,66 @@
+"""A recorder whose writer runs on an API server in this process, over a network that fails as scripted."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from random import Random
+
+from pyctrl.api import ObjectMeta
+from pyctrl.apiserver import ApiServer
+from pyctrl.client import Client, Config, EventRecorder, EventWriter, InProcessTransport
+from pyctrl.kinds.core.v1 import ConfigMap
+from pyctrl.kinds.events.v1 import Event
+from pyctrl.testing import FaultyTransport, Rule
+
+EVENTS = "/apis/events.k8s.io/v1/*"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bench:
+    """A recorder whose writer runs, and the client that looks at what it has done."""
+
+    client: Client
+    writer: EventWriter
+    recorder: EventRecorder
+    network: FaultyTransport
+    #: An object to tell of.
+    shop: ConfigMap
+
+    async def events(self) -> list[Event]:
+        """Return all events, the oldest first."""
+        return sorted(await self.client.list(Event), key=lambda event: (event.event_time, event.metadata.name))
+
+    async def told(self) -> list[str]:
+        """Return what the events say, as ``reason: note xcount``."""
+        return [f"{e.reason}: {e.note} x{e.series.count if e.series else 1}" for e in await self.events()]
+
+    @property
+    def writes(self) -> list[str]:
+        """The methods of the requests that were made to write events."""
+        return [request.method for request in self.network.requests]
+
+
+@asynccontextmanager
+async def bench(*rules: Rule) -> AsyncIterator[Bench]:
+    """Run a recorder for the length of a block; it has been stopped, and everything is flushed, afterwards."""
+    server = ApiServer()
+    client = Client.connect(Config.in_process(server))
+    network = FaultyTransport(InProcessTransport(server), rules)
+    writer = EventWriter(Client(network, random=Random(1)), host="host", random=Random(1))
+    shop = await client.create(config_map("shop"))
+    async with asyncio.TaskGroup() as group:
+        group.create_task(writer.run())
+        yield Bench(client=client, writer=writer, recorder=writer.recorder("shops"), network=network, shop=shop)
+        writer.ask_to_stop()
+
+
+def config_map(name: str) -> ConfigMap:
+    return ConfigMap(metadata=ObjectMeta(name=name, namespace="default"))
+
+
+async def moment() -> None:
+    """Let the writer do what it can do at once."""
+    await asyncio.sleep(0.001)
