@@ -14,7 +14,7 @@ import sys
 from pyctrl import configure_logging
 from pyctrl.client import Config
 from pyctrl.errors import PyctrlError
-from pyctrl.manager import Manager
+from pyctrl.manager import Manager, Preflight
 
 from .evc import add_evc
 
@@ -22,7 +22,8 @@ from .evc import add_evc
 async def run(args: argparse.Namespace) -> None:
     """Run the operator until it is told to stop."""
     config = Config.load(kubeconfig=args.kubeconfig, context=args.context)
-    async with Manager(config, namespaces=args.namespace) as manager:
+    preflight = Preflight.STRICT if args.strict_rbac else Preflight.WARN
+    async with Manager(config, namespaces=args.namespace, preflight=preflight) as manager:
         add_evc(manager, storage_class=args.storage_class, finalizer=args.finalizer)
         await manager.run()
 
@@ -37,6 +38,7 @@ def parser() -> argparse.ArgumentParser:
     add("--namespace", metavar="NAME", action="append", help="look at this namespace only; may be said again")
     add("--storage-class", metavar="NAME", default="standard", help="class of the volumes; default: standard")
     add("--finalizer", action="store_true", help="delete claims ourselves, instead of the cluster's garbage collector")
+    add("--strict-rbac", action="store_true", help="exit when rights are missing at start, instead of waiting for them")
     add("-v", "--verbose", action="store_true", help="log each reconcile")
     return parser
 

@@ -135,7 +135,7 @@ async def granted(client: Client, example: Example) -> Unstructured:
 async def test_the_role_is_taken_away_and_given_back(
     example: Example, minutes: float, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """Without its role the operator says which right it lacks; within two minutes after it is back all is well."""
+    """Without its role the operator says which right it lacks; half a minute after it is back all is well."""
     names = [f"b{number}" for number in range(3)]
     async with Cluster(random=Random(1), rbac=True) as cluster, cluster.client() as client:
         await install(client, example)
@@ -152,7 +152,7 @@ async def test_the_role_is_taken_away_and_given_back(
             assert [made.metadata.name for made in await client.list(example.made)] == ["a"]
             binding.metadata.resource_version = ""
             await client.create(binding)
-            async with asyncio.timeout(120):  # a minute for writes, half of one for the watches
+            async with asyncio.timeout(40):  # what is missing is reviewed again every 30 seconds
                 await example.settled(client, "a", 3, timeout=None)
                 for name in names:
                     await example.settled(client, name, timeout=None)
@@ -195,7 +195,7 @@ async def test_the_token_expires(
                 await asyncio.sleep(60)
                 assert await client.find(example.made, key("b")) is None
                 await renew()
-            async with asyncio.timeout(120):
+            async with asyncio.timeout(100):  # a minute until writes are tried again, half of one for the watches
                 await example.settled(client, "a", 3, timeout=None)
                 await example.settled(client, "b", timeout=None)
             assert not process.done()
