@@ -22,6 +22,9 @@ pyctrl rbac generate examples/podset/podset.py --service-account podset-system:p
 # one that watches two namespaces only
 pyctrl rbac generate examples.podset.podset:add_podset --namespace web --namespace shop
 
+# whether a service account may do all that it does, in the cluster of the kubeconfig, and what to grant it
+pyctrl rbac check examples/podset/podset.py --service-account podset-system:podset-operator
+
 # what is wrong with the rights of a service account, in the cluster of the kubeconfig, or in files
 pyctrl rbac doctor default:jenkins
 pyctrl rbac doctor -f config/
@@ -73,6 +76,38 @@ def generate(
     from ._rbac_generate import generate as print_roles  # here: help needs none of it
 
     print_roles(target, recorded=recorded, name=name, account=service_account, namespaces=namespace)
+
+
+@app.command
+def check(
+    target: str,
+    /,
+    *,
+    service_account: Annotated[
+        str | None, Parameter(group=EXAMINED, metavar="NAMESPACE:NAME", show_default=False)
+    ] = None,
+    watch_namespace: Annotated[
+        tuple[str, ...], Parameter(group=EXAMINED, metavar="NAME", negative="", show_default=False)
+    ] = (),
+    login: Login = NO_FLAGS,
+) -> int:
+    """Ask a cluster whether a program may do all that it needs, and say how to grant what is missing.
+
+    It is what the manager does at its start (see `--strict-rbac`), without starting it. Exit code 1: something is
+    missing, or nobody knows.
+
+    Parameters
+    ----------
+    target
+        The program: `MODULE:FUNCTION` or `FILE.py:FUNCTION`, as for `pyctrl rbac generate`.
+    service_account
+        Whose rights are reviewed, instead of those of the login. It takes the right to create subjectaccessreviews.
+    watch_namespace
+        The program is restricted to this namespace. May be repeated.
+    """
+    from ._rbac_check import check as review  # here: help needs none of it
+
+    return review(target, account=service_account, watched=watch_namespace, login=login)
 
 
 @app.command

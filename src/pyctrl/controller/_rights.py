@@ -84,10 +84,17 @@ class Rights:
 
 def _refusal_in(error: BaseException) -> Forbidden | None:
     """Find the missing right that an attempt failed of: in the error, what it was raised from, or a group of errors."""
-    if isinstance(error, Forbidden):
-        return error if Access.refused_by(error) is not None else None
-    inner = [*(error.exceptions if isinstance(error, BaseExceptionGroup) else ()), error.__cause__]
-    return next((found for each in inner if each is not None and (found := _refusal_in(each))), None)
+    seen: list[BaseException] = []
+    waiting: list[BaseException | None] = [error]
+    while waiting:
+        each = waiting.pop(0)
+        if each is None or each in seen:  # an error may be its own cause
+            continue
+        if isinstance(each, Forbidden) and Access.refused_by(each) is not None:
+            return each
+        seen.append(each)
+        waiting += [*(each.exceptions if isinstance(each, BaseExceptionGroup) else ()), each.__cause__]
+    return None
 
 
 def _shortened(words: list[str]) -> str:

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from pyctrl.manager._gaps import Gap, gaps
 from pyctrl.manager._groups import Group
 from pyctrl.manager._lifecycle import Lifecycle
 from pyctrl.manager._manager import Manager
 from pyctrl.manager._preflight import Preflight
-from pyctrl.manager._reviews import Review, Verdict, review_accesses
+from pyctrl.manager._reviews import Review, Verdict, review_accesses, whoami
 from pyctrl.manager._runnables import Entitled, Preparable, Runnable, RunnableLike, Stoppable
 from pyctrl.manager._target import wired
 
 __all__ = [
     "Entitled",
+    "Gap",
     "Group",
     "Lifecycle",
     "Manager",
@@ -22,6 +24,8 @@ __all__ = [
     "RunnableLike",
     "Stoppable",
     "Verdict",
+    "gaps",
     "review_accesses",
+    "whoami",
     "wired",
 ]

@@ -19,14 +19,14 @@ class Gap:
     Attributes:
         accesses: one for each verb.
         affected: the names of controllers, and of what else needs it, as a message shows them.
-        is_waiting: whether these do nothing until it is granted; otherwise they run, and what needs it fails.
+        is_waiting: whether these do nothing until it is granted, or run, and what needs it fails; None says neither.
         remark: what the server said.
         undeclared: the name of the reconciler's class that uses it without saying so.
     """
 
     accesses: tuple[Access, ...]
     affected: tuple[str, ...] = ()
-    is_waiting: bool = True
+    is_waiting: bool | None = True
     remark: str = ""
     undeclared: str = ""
 
@@ -59,7 +59,7 @@ class Gap:
     @property
     def _consequence(self) -> str:
         is_one = len(self.affected) == 1
-        if not self.affected:
+        if not self.affected or self.is_waiting is None:
             return ""
         if self.is_waiting:
             return f", and {'waits until it may' if is_one else 'wait until they may'}"

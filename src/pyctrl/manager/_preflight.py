@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from enum import Enum
 from functools import partial
@@ -115,13 +116,16 @@ class RightsWatch:
         if not suspects and by is not None:
             self._undeclared.setdefault(by.name, {})[refused] = None
             suspects = [refused]
+        self._user = self._user or error.user
         verdicts = {self._reviews[access].verdict for access in suspects if access in self._reviews}
         if Verdict.UNKNOWN in verdicts:
             if by is not None:
                 self._tell_missing([Review(access=refused, verdict=Verdict.MISSING)])  # the refusal is proof enough
             return by is not None
-        if Verdict.MISSING not in verdicts and not self._suspects.keys() >= set(suspects):
-            self._suspects.update(dict.fromkeys(suspects))
+        if Verdict.MISSING not in verdicts and not (suspects and self._suspects.keys() >= set(suspects)):
+            self._suspects.update(
+                dict.fromkeys(suspects)
+            )  # or none: something is needed that was not when it was reviewed
             asyncio.get_running_loop().call_at(self._reviewed_at + APART, self._news.set)
         return bool(suspects)
 
@@ -138,12 +142,6 @@ class RightsWatch:
 
     async def run(self) -> None:
         """Review at start, what was refused, and again and again what is missing."""
-        try:
-            async with asyncio.timeout(PATIENCE):
-                for informer in self._informers():
-                    await informer.wait_until_located()  # before, the name of its resource may be a guess
-        except TimeoutError:
-            pass
         await self._review()
         self._reviewed.set()
         while True:
@@ -155,7 +153,8 @@ class RightsWatch:
         await self._reviewed.wait()
         missing = [review for review in self._reviews.values() if review.verdict is Verdict.MISSING]
         if self._is_strict and missing:
-            texts = [gap.text(await self._who()) for gap in self._gaps(missing)]
+            user = await self._who()
+            texts = [replace(gap, is_waiting=None).text(user) for gap in self._gaps(missing)]
             raise MissingRights("the login may not do what this program needs:\n\n" + "\n\n".join(texts))
 
     async def _pause(self) -> None:
@@ -170,6 +169,10 @@ class RightsWatch:
 
     async def _review(self) -> None:
         self._news.clear()
+        with suppress(TimeoutError):
+            async with asyncio.timeout(PATIENCE):
+                for informer in self._informers():
+                    await informer.wait_until_located()  # before, the name of its resource may be a guess
         self._needs = self._all_needs()
         suspects, self._suspects = self._suspects, {}
         wanted = [access for access in self._accesses() if self._is_open(access) or access in suspects]
