@@ -5,15 +5,18 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import NoReturn
 
+from examples.evc.evc import EphemeralVolumeClaim, add_evc
 from examples.podset.podset import PodSet, add_podset
-from pyctrl.api import Access
-from pyctrl.client import Client, Config, MergePatch
+from pyctrl.api import Access, Key
+from pyctrl.client import Client, Config, MergePatch, wait_for, wait_for_list, wait_until_gone
+from pyctrl.kinds.events.v1 import Event
 from pyctrl.manager import Manager
 
-from ._operators import DEFINITION, has_nodes, podset
+from ._operators import DEFINITION, EVC_DEFINITION, evc, has_come_to, has_nodes, podset
 
 Wire = Callable[[Manager], object]
 
@@ -72,6 +75,51 @@ async def _live_as_podset(place: Place) -> None:
     await has_nodes(place.client, key, 2)
 
 
-PODSET = Program(name="podset", definition=DEFINITION, wire=lambda _: add_podset, live=_live_as_podset)
+async def _live_as_evc(place: Place) -> None:
+    key = (await place.client.create(evc(place.namespace, None))).key
+    for size in ("two", None):  # what is told twice is one Event, which is created first and patched then
+        await has_come_to(place.client, key, "InvalidSize")
+        await _resize(place, key, size)
+    await wait_for_list(place.client, Event, _are_a_series, namespace=place.namespace)
+    for size in ("1G", "2G"):
+        await _resize(place, key, size)
+        await wait_for(place.client, EphemeralVolumeClaim, key, partial(_has_size, size))
 
-PROGRAMS = (PODSET,)
+
+async def _live_as_evc_with_finalizer(place: Place) -> None:
+    await _live_as_evc(place)
+    [claim] = await place.client.list(EphemeralVolumeClaim, namespace=place.namespace)
+    await place.client.delete(claim)
+    await wait_until_gone(place.client, EphemeralVolumeClaim, claim.key)
+
+
+async def _resize(place: Place, key: Key, size: str | None) -> None:
+    await place.client.patch(EphemeralVolumeClaim, key, MergePatch({"spec": {"size": size}}))
+
+
+def _are_a_series(events: Sequence[Event]) -> bool:
+    return any(event.reason == "InvalidSize" and event.series is not None for event in events)
+
+
+def _has_size(size: str, claim: EphemeralVolumeClaim) -> bool:
+    return claim.status.size == size
+
+
+def _wire_evc(storage_class: str) -> Wire:
+    return partial(add_evc, storage_class=storage_class)
+
+
+def _wire_evc_with_finalizer(storage_class: str) -> Wire:
+    return partial(add_evc, storage_class=storage_class, finalizer=True)
+
+
+PROGRAMS = (
+    Program(name="podset", definition=DEFINITION, wire=lambda _: add_podset, live=_live_as_podset),
+    Program(name="evc", definition=EVC_DEFINITION, wire=_wire_evc, live=_live_as_evc),
+    Program(
+        name="evc --finalizer",
+        definition=EVC_DEFINITION,
+        wire=_wire_evc_with_finalizer,
+        live=_live_as_evc_with_finalizer,
+    ),
+)

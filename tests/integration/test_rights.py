@@ -9,12 +9,14 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from dataclasses import replace
+from datetime import timedelta
 
 import pytest
 
 from pyctrl.api import Access
 from pyctrl.client import Client
-from pyctrl.errors import RbacError
+from pyctrl.errors import MissingRights, RbacError
+from pyctrl.manager import Preflight, Verdict, review_accesses
 from pyctrl.testing import Answered, ClusterUnderTest, FaultyTransport, Rule, UnderRole
 from pyctrl.testing._choice import Choice
 
@@ -105,6 +107,35 @@ def without_streamed_lists(under_role: UnderRole) -> UnderRole:
     cluster = under_role.cluster
     config = replace(cluster.config, wrap_transport=lambda inner: FaultyTransport(inner, [refused]))
     return replace(under_role, cluster=replace(cluster, config=config))
+
+
+@pytest.mark.parametrize(("program", "access"), EACH_RIGHT)
+async def test_without_a_right_preflight_names_it(
+    program: Program, access: Access, place: Place, under_role: UnderRole, namespaces: Sequence[str] | None
+) -> None:
+    """A manager that is strict does not start without any one of its rights, and says which, and nothing else."""
+    await install(place.client, program.definition)
+    right, wire = in_place(access, namespaces), program.wire(place.storage_class)
+    with pytest.raises(MissingRights) as failure:
+        async with under_role(wire, without=[right], namespaces=namespaces, preflight=Preflight.STRICT) as operator:
+            await operator.manager.elected.wait()
+    _, *told = (line for line in str(failure.value).splitlines() if " may not " in line)
+    assert [line.split(" may not ")[1].split(",")[0].split(";")[0] for line in told] == [str(right)]
+
+
+@pytest.mark.parametrize("program", PROGRAMS, ids=str)
+async def test_an_account_without_a_role_lacks_every_right(
+    program: Program, place: Place, under_role: UnderRole, namespaces: Sequence[str] | None
+) -> None:
+    """Nothing of what is derived is had by every account: each right is named as missing."""
+    await install(place.client, program.definition)
+    rights = [in_place(access, namespaces) for access in program.rights]
+    wire = program.wire(place.storage_class)
+    async with under_role(wire, without=rights, namespaces=namespaces) as operator:
+        assert operator.granted.accesses() == []
+        async with Client.connect(await under_role.cluster.config_for_account(operator.account)) as login:
+            reviews = await review_accesses(login, rights, patience=timedelta(seconds=10))
+    assert {review.access: review.verdict for review in reviews} == dict.fromkeys(rights, Verdict.MISSING)
 
 
 async def test_what_cannot_be_left_out_is_named(under_role: UnderRole) -> None:
