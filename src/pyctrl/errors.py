@@ -49,7 +49,9 @@
     ├── RbacError                     rights are declared in a way that cannot be
     │   └── MissingRights             strict: the login may not do what the program needs
     ├── ManagerError
-    │   └── GracePeriodExceeded       something did not stop in the time it was given
+    │   ├── GracePeriodExceeded       something did not stop in the time it was given
+    │   ├── LeadershipLost            another replica may lead from now on
+    │   └── NotLeading                a write of elected work that was not sent, as another replica may lead
     └── CommandFailed                 a command of the command line cannot do what it was told to
 
 An `ApiError` is chosen by the ``reason`` of the server's Status first and by its code second, because one code
@@ -89,6 +91,7 @@ __all__ = [
     "Invalid",
     "InvalidResult",
     "KindError",
+    "LeadershipLost",
     "ManagerError",
     "MethodNotAllowed",
     "MissingRights",
@@ -96,6 +99,7 @@ __all__ = [
     "NotAcceptable",
     "NotCovered",
     "NotFound",
+    "NotLeading",
     "NotRegistered",
     "NotSynced",
     "OwnershipError",
@@ -537,6 +541,17 @@ class ManagerError(PyctrlError):
 
 class GracePeriodExceeded(ManagerError):
     """Raised after a stop in which something did not end within the grace period and was cancelled."""
+
+
+class LeadershipLost(ManagerError):
+    """Raised by ``Manager.run`` when the lease could not be kept; all elected work has been stopped. Start it again."""
+
+
+class NotLeading(ManagerError):
+    """Raised instead of sending a write of elected work that the lease no longer covers. The server has not acted.
+
+    The next leader does the work; in this process nothing is to be done but to stop, which the manager sees to.
+    """
 
 
 class CommandFailed(PyctrlError):

@@ -19,6 +19,7 @@ from pyctrl.client._event_correlator import EventCorrelator, EventGroup
 from pyctrl.client._event_recorder import EventRecorder
 from pyctrl.client._event_writer import EventWriter
 from pyctrl.client._exchange import ServerWarning, WarningHandler, log_warning
+from pyctrl.client._gate import WriteGate, context_behind
 from pyctrl.client._impersonation import Impersonation
 from pyctrl.client._inprocess import InProcessTransport
 from pyctrl.client._lines import LineSplitter
@@ -112,10 +113,12 @@ __all__ = [
     "VersionMatch",
     "WarningHandler",
     "WatchEvent",
+    "WriteGate",
     "WriteObserver",
     "WriteVerb",
     "Writer",
     "bind",
+    "context_behind",
     "create_token",
     "dry_run",
     "evict",

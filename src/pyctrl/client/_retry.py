@@ -9,6 +9,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from random import Random
 
+from pyctrl.client._gate import check_gate
 from pyctrl.client._transport import HttpRequest, HttpResponse, HttpStream, Transport
 from pyctrl.errors import ConnectionFailed, StreamBroken, TransportError
 
@@ -50,9 +51,14 @@ class RetryingTransport:
         self._random = random or Random()
 
     async def request(self, request: HttpRequest) -> HttpResponse:
-        """Send a request until there is an answer worth passing on, or the tries are used up."""
+        """Send a request until there is an answer worth passing on, or the tries are used up.
+
+        Raises:
+            NotLeading: it is a write of elected work, and the lease no longer covers it.
+        """
         refused = broken = 0
         while True:
+            check_gate(request)  # before each try: waiting may have taken longer than a lease lasts
             try:
                 response = await self._inner.request(request)
             except TransportError as error:

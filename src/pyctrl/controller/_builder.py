@@ -165,6 +165,7 @@ class Builder(Generic[T]):
         name: str | None = None,
         workers: int | None = None,
         limiter: RateLimiter | None = None,
+        only_leader: bool | None = None,
         reconcile_timeout: timedelta | None = None,
         cache_sync_timeout: timedelta | None = None,
     ) -> Builder[T]:
@@ -173,6 +174,7 @@ class Builder(Generic[T]):
             "name": name,
             "workers": workers,
             "limiter": limiter,
+            "only_leader": only_leader,
             "reconcile_timeout": reconcile_timeout,
             "cache_sync_timeout": cache_sync_timeout,
         }

@@ -46,7 +46,8 @@ class Controller:
     sources have delivered what is there already, and only then reconciles.
     When asked to stop it takes nothing in any more and finishes what was begun; it is cancelled (by its manager) only
     when the grace period is over. What then is still in the queue is logged: the next start lists it anew.
-    A reconciler that fails never ends its worker; a source that fails ends the controller.
+    A reconciler that fails never ends its worker; a source that fails ends the controller. It may be run again, and
+    then begins anew: an elected one is, when its manager leads again.
     """
 
     def __init__(
@@ -76,6 +77,11 @@ class Controller:
         self._workers = Workers(name, self.queue, self._attempts.work, count=options.workers)
         self._asked_to_stop = asyncio.Event()
         self._stage = ControllerState.NOT_STARTED
+
+    @property
+    def only_leader(self) -> bool:
+        """Whether it runs on the leader only; a manager puts it into the group that fits."""
+        return self._options.only_leader
 
     @property
     def workers(self) -> int:
@@ -137,6 +143,8 @@ class Controller:
             ControllerError: a source did not deliver what is there within ``cache_sync_timeout``.
             Exception: a source failed.
         """
+        if self.queue.is_closed:  # of an earlier life
+            self._begin_anew()
         try:
             with unwrapped():
                 async with asyncio.TaskGroup() as group:
@@ -145,6 +153,12 @@ class Controller:
             self._stage = ControllerState.STOPPED
             self.queue.close()
             self._say_goodbye()
+            self._asked_to_stop = asyncio.Event()
+
+    def _begin_anew(self) -> None:
+        self.queue.reopen()
+        for source in self.sources:
+            source.synced.clear()
 
     async def _live(self, group: asyncio.TaskGroup) -> None:
         intake = [self._start(source, group) for source in self.sources]

@@ -72,6 +72,12 @@ class Line:
         place = self._places.pop(request)
         return request, place.priority, place.since
 
+    def clear(self) -> None:
+        """Send everybody away."""
+        self._places.clear()
+        self._heap.clear()
+        self._overtaken = 0
+
     def priorities(self) -> dict[int, int]:
         """Return how many are in line at each priority."""
         counts: dict[int, int] = {}

@@ -21,6 +21,8 @@ class ControllerOptions:
     workers: int = 1
     #: How long failed requests wait; by default `ExponentialBackoff`, 5 ms to 1000 s for each request by itself.
     limiter: RateLimiter | None = None
+    #: Whether it runs on the leader only, where the manager elects one; otherwise every replica reconciles.
+    only_leader: bool = True
     #: What one reconcile may take before it is cancelled and counts as failed; no limit by default.
     reconcile_timeout: timedelta | None = None
     #: What the first list of a source may take before the controller fails with the last error seen.

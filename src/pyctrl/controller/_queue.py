@@ -176,6 +176,13 @@ class Queue:
             if not taker.done():
                 taker.set_result(None)
 
+    def reopen(self) -> None:
+        """Take requests in again, after `close` and once no worker has a turn; what was left is forgotten."""
+        assert all(entry.working_since is None for entry in self._entries.values())
+        self._entries.clear()
+        self._line.clear()
+        self._is_closed = self._drains = False
+
     def remaining(self) -> list[Request]:
         """Return the requests that want to run and have not: ready, waiting for a deadline, or cancelled."""
         return [request for request, entry in self._entries.items() if entry.wishes]

@@ -30,7 +30,8 @@ class Source(ABC):
     """Something that fills the queue of a controller for as long as the controller runs.
 
     A source of your own has `run`, and sets `synced` once it has delivered what is there already: the controller
-    reconciles nothing before all its sources have. Causes that it gives with ``queue.add`` are what logs tell.
+    reconciles nothing before all its sources have. `run` may be called again after it was cancelled. Causes that it
+    gives with ``queue.add`` are what logs tell.
     """
 
     def __init__(self) -> None:

@@ -2,23 +2,30 @@
 
 from __future__ import annotations
 
+from pyctrl.manager._elector import ElectionStatistics, Elector
 from pyctrl.manager._gaps import Gap, gaps
 from pyctrl.manager._groups import Group
+from pyctrl.manager._leader_election import LeaderElection, OnLoss
 from pyctrl.manager._lifecycle import Lifecycle
 from pyctrl.manager._manager import Manager
 from pyctrl.manager._preflight import Preflight
 from pyctrl.manager._reviews import Review, Verdict, review_accesses, whoami
-from pyctrl.manager._runnables import Entitled, Preparable, Runnable, RunnableLike, Stoppable
+from pyctrl.manager._runnables import Entitled, Preparable, Replicable, Runnable, RunnableLike, Stoppable
 from pyctrl.manager._target import wired
 
 __all__ = [
+    "ElectionStatistics",
+    "Elector",
     "Entitled",
     "Gap",
     "Group",
+    "LeaderElection",
     "Lifecycle",
     "Manager",
+    "OnLoss",
     "Preflight",
     "Preparable",
+    "Replicable",
     "Review",
     "Runnable",
     "RunnableLike",

@@ -5,13 +5,14 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable
+from contextvars import Context, copy_context
 from datetime import timedelta
 from enum import StrEnum
 
 from pyctrl._tasks import Deadline, end
 from pyctrl.manager._runnables import Member, RunnableLike
 
-__all__ = ["Group", "RunnableGroup"]
+__all__ = ["Group", "RunnableGroup", "log_late"]
 
 log = logging.getLogger("pyctrl.manager")
 
@@ -48,12 +49,15 @@ _FAREWELLS = {
 
 
 class RunnableGroup:
-    """The runnables of one group, started together and stopped together."""
+    """The runnables of one group, started together and stopped together; started anew, if ``keeps_members``."""
 
     def __init__(self, group: Group, *, failed: Callable[[str, BaseException], None]) -> None:
         self.group = group
         self._failed = failed
+        #: Whether those that have ended are run again when the group is.
+        self.keeps_members = False
         self._is_running = False
+        self._context = copy_context()
         self._members: list[Member] = []
         #: Names of those that had to be cancelled because the grace period was over. Who is cancelled anyway, and was
         #: not even told before that, is none of them.
@@ -64,25 +68,32 @@ class RunnableGroup:
         member = Member(runnable)
         self._members.append(member)
         if self._is_running:
-            member.start(self.group, self._ended)
+            member.start(self.group, self._ended, self._context)
 
     @property
     def members(self) -> tuple[Member, ...]:
         """Those that have not ended, in the order in which they came."""
         return tuple(self._members)
 
-    async def start(self) -> None:
-        """Start every member, and wait until all of them are ready."""
+    @property
+    def has_ended(self) -> bool:
+        """Whether no member runs."""
+        return not any(member.is_running for member in self._members)
+
+    async def start(self, context: Context) -> None:
+        """Start every member, in a copy of a context each, and wait until all of them are ready."""
         self._is_running = True
+        self._context = context
         for member in self._members:
-            member.start(self.group, self._ended)
+            member.start(self.group, self._ended, context)
         async with asyncio.TaskGroup() as waiting:
             for member in self._members:
                 waiting.create_task(member.wait_until_ready(), name=f"{self.group}/{member.name} ready")
 
     async def stop(self, deadline: Deadline) -> None:
         """Ask every member to stop, wait for them until the deadline, then cancel who is left."""
-        tasks = [member.task for member in self._members if member.task is not None and not member.task.done()]
+        self._is_running = False  # who is added now waits for the next start
+        tasks = [member.task for member in self._members if member.task is not None and member.is_running]
         if not tasks:
             return
         log.info(_FAREWELLS[self.group])
@@ -94,7 +105,7 @@ class RunnableGroup:
             raise
         finally:
             late = [task for task in tasks if not task.done()]
-            self.overdue = sorted(task.get_name() for task in late if task not in asked_too_late)
+            self.overdue += sorted(task.get_name() for task in late if task not in asked_too_late)
             await self._end(late)
 
     async def _end(self, late: list[asyncio.Task[None]]) -> None:
@@ -107,6 +118,14 @@ class RunnableGroup:
 
     def _ended(self, member: Member) -> None:
         error = member.error()
-        if error is not None:
+        if error is not None and self._is_running:
             self._failed(member.name, error)
-        self._members.remove(member)
+        elif error is not None:
+            log_late(member.name, error)
+        if not self.keeps_members:
+            self._members.remove(member)
+
+
+def log_late(name: str, error: BaseException) -> None:
+    """Log the failure of a runnable that had been told to stop: it ends nothing any more."""
+    log.error("error received after stop sequence was engaged", extra={"runnable": name}, exc_info=error)

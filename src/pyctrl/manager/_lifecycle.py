@@ -1,16 +1,19 @@
-"""The life of a manager's runnables: start in order, wait for an end, stop in reverse. Knows nothing of Kubernetes."""
+"""The life of a manager's runnables: start in order, wait for an end, stop in reverse."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
 import signal
+from collections.abc import Coroutine
 from contextlib import AsyncExitStack, nullcontext
+from contextvars import copy_context
 from datetime import timedelta
 
 from pyctrl._tasks import Deadline, end, unwrap
+from pyctrl.client import WriteGate, context_behind
 from pyctrl.errors import GracePeriodExceeded, ManagerError
-from pyctrl.manager._groups import Group, RunnableGroup
+from pyctrl.manager._groups import Group, RunnableGroup, log_late
 from pyctrl.manager._runnables import Member, RunnableLike
 from pyctrl.manager._signals import signals_handled
 
@@ -24,6 +27,8 @@ class Lifecycle:
 
     It ends when it is asked to (`ask_to_stop`, SIGINT, SIGTERM, cancellation of the task that runs it) or with the
     first failure of a runnable. Asked a second time it no longer waits: everything is cancelled at once.
+
+    What is in the group `Group.ELECTED` may end and begin anew in between, see `pyctrl.manager._elector.ElectedWork`.
     """
 
     def __init__(self, *, grace_period: timedelta | None) -> None:
@@ -34,6 +39,9 @@ class Lifecycle:
         self._is_urgent = False
         self._deadline: Deadline | None = None
         self._failure: BaseException | None = None
+        self._starting: asyncio.Task[None] | None = None
+        self._context = copy_context()
+        self._gate: WriteGate | None = None
         #: Set when every group that needs no leader has started: this replica serves, and its caches are filled.
         self.started: asyncio.Event = asyncio.Event()
         #: Set when this replica leads (or nothing elects) and its reconcilers have been started.
@@ -53,6 +61,33 @@ class Lifecycle:
     def members(self) -> tuple[Member, ...]:
         """Its runnables that have not ended, in the order in which they start."""
         return tuple(member for group in self._groups.values() for member in group.members)
+
+    def elect(self, elector: RunnableLike, gate: WriteGate) -> None:
+        """Let an elector decide when elected work begins and ends, and a gate what it may write."""
+        self.add(elector, Group.ELECTION)
+        self._groups[Group.ELECTED].keeps_members = True
+        self._gate = gate
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether no elected work runs."""
+        return self._groups[Group.ELECTED].has_ended
+
+    def begin_elected(self) -> None:
+        """Begin the elected work anew, unless stopping has begun."""
+        if not self._ending.is_set():
+            self._begin(self._start_elected())
+
+    async def end_elected(self, patience: timedelta) -> None:
+        """End the elected work and nothing else; also while everything is being stopped."""
+        deadline = Deadline(patience)
+        self.elected.clear()
+        try:
+            if self._starting is not None:
+                await end([self._starting])
+            await self._groups[Group.ELECTED].stop(deadline)
+        finally:
+            deadline.close()
 
     def ask_to_stop(self) -> None:
         """Begin to stop; asked again, stop waiting for whoever has not stopped yet."""
@@ -74,6 +109,7 @@ class Lifecycle:
         if self._has_run:
             raise ManagerError("a manager runs once; make a new one to run again")
         self._has_run = True
+        self._context = copy_context()
         with signals_handled(self._on_signal) if handle_signals else nullcontext():
             await self._live()
         if self._failure is not None:
@@ -85,28 +121,38 @@ class Lifecycle:
             raise GracePeriodExceeded(self._explain(overdue))
 
     async def _live(self) -> None:
-        starting = asyncio.create_task(self._start(), name="manager/start")
-        starting.add_done_callback(self._started)
+        self._begin(self._start())
         try:
             await self._ending.wait()
         finally:
             self._ending.set()
-            await self._stop(starting)
+            await self._stop()
+
+    def _begin(self, start: Coroutine[None, None, None]) -> None:
+        self._starting = asyncio.create_task(start, name="manager/start")
+        self._starting.add_done_callback(self._started)
 
     async def _start(self) -> None:
         for group in Group:
-            await self._groups[group].start()
+            if group is not Group.ELECTED:
+                await self._groups[group].start(self._context)
             if group is Group.OTHERS:
                 self.started.set()
+        await self._start_elected()
+
+    async def _start_elected(self) -> None:
+        context = context_behind(self._gate, self._context) if self._gate is not None else self._context
+        await self._groups[Group.ELECTED].start(context)
         self.elected.set()
 
-    async def _stop(self, starting: asyncio.Task[None]) -> None:
+    async def _stop(self) -> None:
         deadline = self._deadline = Deadline(timedelta(0) if self._is_urgent else self._grace_period)
         try:
             async with AsyncExitStack() as stack:  # unwinds in reverse, and goes on when a second cancel interrupts it
                 for group in Group:
                     stack.push_async_callback(self._groups[group].stop, deadline)
-                await end([starting])
+                if self._starting is not None:
+                    await end([self._starting])
         finally:
             deadline.close()
         log.info("Wait completed, proceeding to shutdown the manager")
@@ -118,8 +164,7 @@ class Lifecycle:
     def _failed(self, name: str, error: BaseException) -> None:
         """The first failure ends the manager and is raised by `run`; those that follow from it are only logged."""
         if self._ending.is_set():
-            text = "error received after stop sequence was engaged"
-            log.error(text, extra={"runnable": name}, exc_info=error)
+            log_late(name, error)
             return
         self._failure = unwrap(error)
         self._ending.set()

@@ -11,15 +11,17 @@ from types import TracebackType
 from typing import Self, TypeVar
 
 from pyctrl._tasks import unwrapped
-from pyctrl.api import KindLike, Scheme
+from pyctrl.api import Key, KindLike, Scheme
 from pyctrl.cache import Cache, CachedClient, KindOptions, Outside
 from pyctrl.client import Client, Config, EventRecorder, EventWriter
 from pyctrl.controller import Controller, ControllerState, KindSource
 from pyctrl.errors import ManagerError
+from pyctrl.manager._elector import Elector, make_identity
 from pyctrl.manager._groups import Group
+from pyctrl.manager._leader_election import LeaderElection
 from pyctrl.manager._lifecycle import Lifecycle
 from pyctrl.manager._preflight import Preflight, RightsWatch
-from pyctrl.manager._runnables import RunnableLike
+from pyctrl.manager._runnables import RunnableLike, is_replicated
 from pyctrl.rbac import Grants, Permission, grants
 
 __all__ = ["Manager"]
@@ -52,6 +54,7 @@ class Manager:
         kinds: Mapping[KindLike, KindOptions] | None = None,
         outside: Outside = Outside.RAISE,
         scheme: Scheme | None = None,
+        leader_election: LeaderElection | None = None,
         grace_period: timedelta | None = timedelta(seconds=30),
         cache_sync_timeout: timedelta = timedelta(minutes=2),
         preflight: Preflight = Preflight.WARN,
@@ -66,6 +69,8 @@ class Manager:
             kinds: what the cache keeps of single kinds.
             outside: what becomes of reads that the cache cannot answer: an error, or a request.
             scheme: classes for kinds, for reads that name a kind by its group, version and kind.
+            leader_election: lets one of several replicas do the elected work. None: this one does it at once, which
+                suits tests, laptops and whatever runs once; it takes no Lease, and no rights to one.
             grace_period: what stopping may take; None waits for as long as it takes.
             cache_sync_timeout: what the first lists may take before `run` fails with the last error seen. A kind that
                 may not be listed does not count: whoever needs it waits until it may.
@@ -73,7 +78,7 @@ class Manager:
             random: the source of jitter and reconcile ids; a seeded one makes runs repeat.
 
         Raises:
-            ManagerError: neither or both of config and client are given.
+            ManagerError: neither or both of config and client are given, or it is not known where the Lease is to be.
         """
         if (config is None) == (client is None):
             raise ManagerError("a Manager needs either a config, such as Config.load(), or client=..., and not both")
@@ -93,6 +98,12 @@ class Manager:
         self._exit = AsyncExitStack()
         self._client: CachedClient | None = None
         self._events: EventWriter | None = None
+        self._leader_election = leader_election
+        self._elector: Elector | None = None
+        if leader_election is not None and leader_election.namespace is None and config is None:
+            raise ManagerError(
+                "with client=... a manager has no namespace of its own: set LeaderElection(namespace=...)"
+            )
 
     async def __aenter__(self) -> Self:
         live = self._given_client
@@ -115,7 +126,21 @@ class Manager:
         self.add(_CacheLife(cache, self._cache_sync_timeout), group=Group.CACHES)
         if self._rights is not None:
             self.add(self._rights, group=Group.CACHES)
+        if self._leader_election is not None:
+            self._elect(live, self._events, self._leader_election)
         return self
+
+    def _elect(self, client: Client, events: EventWriter, options: LeaderElection) -> None:
+        self._elector = Elector(
+            client,
+            options,
+            self._lifecycle,
+            key=Key(options.namespace or self._own_namespace, options.name),
+            identity=options.identity or make_identity(events.host, self.random),
+            random=self.random,
+            recorder=events.recorder(options.name),
+        )
+        self._lifecycle.elect(self._elector, self._elector)
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
@@ -151,24 +176,30 @@ class Manager:
         return self.events.recorder(name)
 
     @property
+    def elector(self) -> Elector | None:
+        """This replica's part in the election, with its `statistics`; None where nothing elects."""
+        return self._elector
+
+    @property
     def started(self) -> asyncio.Event:
         """Set once servers, webhooks and caches are ready and what needs no leader runs."""
         return self._lifecycle.started
 
     @property
     def elected(self) -> asyncio.Event:
-        """Set once this replica leads and its controllers have been started; without election, soon after `started`."""
+        """Set while this replica leads and its controllers run; without election, soon after `started`."""
         return self._lifecycle.elected
 
-    def add(self, runnable: RunnableLike, *, group: Group = Group.ELECTED) -> None:
+    def add(self, runnable: RunnableLike, *, group: Group | None = None) -> None:
         """Run something with the manager: before `run` it is started in its turn, afterwards at once.
 
-        By default it runs on the leader only, as controllers do; ``group=Group.OTHERS`` is for what every replica does.
+        By default it runs on the leader only, as controllers do. What every replica does goes to `Group.OTHERS`: by
+        ``group=``, or because the runnable has an attribute ``only_leader`` that is False.
 
         Raises:
             ManagerError: the manager is stopping, or this is not a runnable.
         """
-        self._lifecycle.add(runnable, group)
+        self._lifecycle.add(runnable, group or (Group.OTHERS if is_replicated(runnable) else Group.ELECTED))
         if self._rights is not None and isinstance(runnable, Controller):
             self._rights.adopt(runnable)
 
@@ -211,7 +242,7 @@ class Manager:
         return self._resolve(needed, own_namespace)
 
     def _resolve(self, permissions: Iterable[Permission], own_namespace: str | None = None) -> Grants:
-        own = own_namespace or (self.config.namespace if self.config is not None else "default")
+        own = own_namespace or self._own_namespace
         return grants(permissions, namespaces=self._namespaces, own_namespace=own)
 
     def _make_rights_watch(self, client: Client) -> RightsWatch | None:
@@ -224,6 +255,10 @@ class Manager:
             informers=lambda: self.cache.informers,
             resolve=self._resolve,
         )
+
+    @property
+    def _own_namespace(self) -> str:
+        return self.config.namespace if self.config is not None else "default"
 
     def ask_to_stop(self) -> None:
         """Stop as after a signal; called again, at once."""
@@ -240,6 +275,7 @@ class Manager:
             GracePeriodExceeded: something did not stop in time and was cancelled.
             NotSynced: the first lists took longer than ``cache_sync_timeout``.
             MissingRights: with `Preflight.STRICT`, the login may not do all that is needed.
+            LeadershipLost: the lease could not be kept; see `LeaderElection.on_loss`.
             Exception: the first failure of a runnable, as it was raised.
         """
         _ = self.client  # raises when not connected

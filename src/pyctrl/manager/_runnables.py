@@ -5,12 +5,13 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Sequence
+from contextvars import Context
 from typing import Protocol, runtime_checkable
 
 from pyctrl.errors import ManagerError
 from pyctrl.rbac import Permission
 
-__all__ = ["Entitled", "Member", "Preparable", "Runnable", "RunnableLike", "Stoppable"]
+__all__ = ["Entitled", "Member", "Preparable", "Replicable", "Runnable", "RunnableLike", "Stoppable", "is_replicated"]
 
 log = logging.getLogger("pyctrl.manager")
 
@@ -58,6 +59,16 @@ class Entitled(Protocol):
         ...
 
 
+@runtime_checkable
+class Replicable(Protocol):
+    """A runnable that says whether one replica is enough."""
+
+    @property
+    def only_leader(self) -> bool:
+        """False: every replica runs it, leader or not."""
+        ...
+
+
 class Member:
     """One runnable in its group: its task, and how it is asked to stop."""
 
@@ -71,15 +82,22 @@ class Member:
         self.runnable: object = runnable
         self._run: Callable[[], Awaitable[None]] = runnable.run if isinstance(runnable, Runnable) else runnable
         self.task: asyncio.Task[None] | None = None
+        self._is_asked = False
 
     @property
     def rbac(self) -> Sequence[Permission]:
         """What it needs, where it says so."""
         return self.runnable.rbac if isinstance(self.runnable, Entitled) else ()
 
-    def start(self, group: str, ended: Callable[[Member], None]) -> None:
+    @property
+    def is_running(self) -> bool:
+        """Whether its life has begun and is not over."""
+        return self.task is not None and not self.task.done()
+
+    def start(self, group: str, ended: Callable[[Member], None], context: Context) -> None:
         """Begin its life in a task of its own; ``ended`` is called when that is over."""
-        self.task = asyncio.create_task(self._live(), name=f"{group}/{self.name}")
+        self._is_asked = False
+        self.task = asyncio.create_task(self._live(), name=f"{group}/{self.name}", context=context.copy())
         self.task.add_done_callback(lambda _task: ended(self))
 
     async def wait_until_ready(self) -> None:
@@ -88,7 +106,10 @@ class Member:
             await self.runnable.wait_until_ready()
 
     def ask_to_stop(self) -> bool:
-        """Ask it to end, and say whether it does so by itself; otherwise it has been cancelled."""
+        """Ask it to end, once, and say whether it does so by itself; otherwise it has been cancelled."""
+        if self._is_asked:
+            return True  # a second cancellation would end its cleaning up
+        self._is_asked = True
         if isinstance(self.runnable, Stoppable):
             try:
                 self.runnable.ask_to_stop()
@@ -106,6 +127,11 @@ class Member:
 
     async def _live(self) -> None:
         await self._run()
+
+
+def is_replicated(runnable: object) -> bool:
+    """Whether it says that every replica is to run it."""
+    return isinstance(runnable, Replicable) and not runnable.only_leader
 
 
 def _name_of(runnable: object) -> str:

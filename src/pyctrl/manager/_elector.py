@@ -1,0 +1,353 @@
+"""Do what `Candidate` decides: read and write the Lease in time, begin and end the elected work, close the gate."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import uuid
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from random import Random
+from typing import Protocol
+
+from pyctrl import _clock
+from pyctrl.api import Key
+from pyctrl.client import Client, EventRecorder, HttpRequest
+from pyctrl.errors import ApiError, Conflict, LeadershipLost, NotLeading, PyctrlError
+from pyctrl.kinds.coordination.v1 import Lease
+from pyctrl.manager._election import Candidate, Moment
+from pyctrl.manager._leader_election import JITTER_FACTOR, LeaderElection, OnLoss
+from pyctrl.rbac import EVENTS, LEADER_ELECTION, Permission, Place
+
+__all__ = ["ElectedWork", "ElectionStatistics", "Elector", "make_identity"]
+
+log = logging.getLogger("pyctrl.manager")
+
+RELEASE_SECONDS = 4.0  # for giving the lease up; below the five that a group waits for who was cancelled
+STAGGER = 0.05  # of a retry period, at most, that a candidate lets pass when the lease has run out
+
+
+class ElectedWork(Protocol):
+    """What runs while this replica leads. For the first time it is begun by who waits until the elector is ready."""
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether nothing of it runs."""
+        ...
+
+    def begin_elected(self) -> None:
+        """Begin anew, in the background."""
+
+    async def end_elected(self, patience: timedelta) -> None:
+        """Ask it to stop, cancel what has not after ``patience``, and return when it is over or cannot be helped."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ElectionStatistics:
+    """How the election goes, as this replica sees it."""
+
+    identity: str
+    is_leader: bool
+    #: Who holds the lease, "" for nobody, and how often it has changed hands.
+    holder: str
+    transitions: int
+    #: How long ago the last renewal that succeeded was sent; None when this replica does not lead.
+    since_renewal: timedelta | None
+    #: How often this replica has begun to lead, and had to stop against its will.
+    terms: int
+    losses: int
+    renewals: int
+    #: Renewals that had to read the Lease first, because it was not as this replica had left it.
+    slow_paths: int
+    #: Requests of the election that failed.
+    failures: int
+
+
+class Elector:
+    """One replica's part in the election, run in the group `Group.ELECTION`: ready when it leads for the first time.
+
+    It renews until it is asked to stop, which is after the elected work has ended, and then gives the lease up. When it
+    cannot renew it ends the elected work first, and then fails or contends again, as `OnLoss` says. It is the gate that
+    the elected work's writes pass.
+
+    Args:
+        client: sends nothing but requests of the election; never behind a gate.
+        options: of the election.
+        work: what is begun and ended.
+        key: which Lease.
+        random: the source of jitter.
+        identity: what stands in the Lease for this replica.
+        recorder: tells of changes by Events of the Lease.
+    """
+
+    name = "leader election"
+
+    def __init__(
+        self,
+        client: Client,
+        options: LeaderElection,
+        work: ElectedWork,
+        *,
+        key: Key,
+        identity: str,
+        random: Random,
+        recorder: EventRecorder,
+    ) -> None:
+        self.key = key
+        self._client = client
+        self._options = options
+        self._work = work
+        self._random = random
+        self._recorder = recorder
+        self._candidate = Candidate(options, key, identity)
+        self._stopping = asyncio.Event()
+        self._has_led = asyncio.Event()
+        self._may_hold = False  # a claim was sent, and since then nothing has shown that another one holds the lease
+        self._trouble = ""
+        self._terms = self._losses = self._renewals = self._slow_paths = self._failures = 0
+
+    @property
+    def identity(self) -> str:
+        """What stands in the Lease for this replica."""
+        return self._candidate.identity
+
+    @property
+    def rbac(self) -> tuple[Permission, ...]:
+        """To create the Lease, to read and update this one only, and to tell of it."""
+        where = Place.OWN if self._options.namespace is None else frozenset([self._options.namespace])
+        rule = LEADER_ELECTION.rule
+        create = replace(rule, verbs=("create",))
+        change = replace(rule, verbs=("get", "update"), names=(self._options.name,))
+        return tuple(Permission(rule=rule, where=where) for rule in (create, change, EVENTS.rule))
+
+    def statistics(self) -> ElectionStatistics:
+        """Return numbers for metrics and tests."""
+        renewed_at = self._candidate.renewed_at
+        return ElectionStatistics(
+            identity=self.identity,
+            is_leader=self._candidate.is_leading,
+            holder=self._candidate.holder,
+            transitions=self._candidate.transitions,
+            since_renewal=timedelta(seconds=_now().seconds_since(renewed_at)) if renewed_at is not None else None,
+            terms=self._terms,
+            losses=self._losses,
+            renewals=self._renewals,
+            slow_paths=self._slow_paths,
+            failures=self._failures,
+        )
+
+    def check(self, request: HttpRequest) -> None:
+        """Let a write of elected work pass while nobody else may lead; see `WriteGate`."""
+        if not self._candidate.may_act(_now()):
+            raise NotLeading(
+                f"{request} was not sent: this replica ({self.identity}) has not renewed the lease {self.key} within "
+                f"{self._options.safe_time.total_seconds():g} s, and another one may lead"
+            )
+
+    def ask_to_stop(self) -> None:
+        """Give the lease up, and return from `run`."""
+        self._stopping.set()
+
+    async def wait_until_ready(self) -> None:
+        """Return when it leads for the first time."""
+        await self._has_led.wait()
+
+    async def run(self) -> None:
+        """Contend, lead, and give up when asked to stop.
+
+        Raises:
+            LeadershipLost: the lease could not be kept, and the elected work has been stopped.
+        """
+        try:
+            while await self._acquire():
+                self._begin()
+                if (reason := await self._hold()) is None:
+                    return
+                await self._step_down(reason)
+        finally:
+            await self._give_up()
+
+    # --- contend ---
+
+    async def _acquire(self) -> bool:
+        """Try until the lease is taken; False when asked to stop before."""
+        log.info("Attempting to acquire leader lease...", extra=self._fields())
+        holder = ""
+        while not self._stopping.is_set():
+            if await self._try():
+                return True
+            if self._candidate.is_anothers and self._candidate.holder != holder:
+                holder = self._candidate.holder
+                log.info("Another replica leads", extra=self._fields() | {"holder": holder})
+            await self._pause(self._next_try())
+        return False
+
+    def _next_try(self) -> float:
+        now, retry = _time(), self._options.retry_period.total_seconds()
+        at = now + retry * (1 + JITTER_FACTOR * self._random.random())
+        free_at = self._candidate.free_at
+        return min(at, free_at + retry * STAGGER * self._random.random()) if free_at > now else at
+
+    def _begin(self) -> None:
+        self._terms += 1
+        log.info("Successfully acquired lease", extra=self._fields() | {"identity": self.identity})
+        self._tell("became leader")
+        if self._terms == 1:
+            self._has_led.set()
+        else:
+            self._work.begin_elected()
+
+    # --- lead ---
+
+    async def _hold(self) -> str | None:
+        """Renew until asked to stop, which is None, or until the work has to end, and say why."""
+        candidate = self._candidate
+        while True:
+            next_try = _time() + self._options.retry_period.total_seconds()
+            if await self._pause(min(next_try, candidate.renew_until)):
+                return None
+            if _time() >= candidate.renew_until:
+                within = f"{self._options.renew_deadline.total_seconds():g} s"
+                return f"{self.key} was not renewed within {within}: {self._trouble or 'this process stood still'}"
+            await self._try()
+            if candidate.is_anothers:
+                return f"{candidate.holder} has taken {self.key}"
+
+    async def _step_down(self, reason: str) -> None:
+        """End the elected work before anybody else may do it."""
+        self._losses += 1
+        log.error("Failed to renew lease", extra=self._fields() | {"reason": reason})
+        patience = self._candidate.cancel_at - _time()
+        if self._candidate.is_anothers:
+            patience = 0.0
+            self._candidate.lost()
+        await self._work.end_elected(timedelta(seconds=max(0.0, patience)))
+        self._candidate.lost()
+        self._tell("stopped leading")
+        if self._options.on_loss is OnLoss.EXIT or not self._work.has_ended:
+            raise LeadershipLost(f"leader election lost: {reason}")
+
+    # --- end ---
+
+    async def _give_up(self) -> None:
+        """Leave the lease to others, if all elected work has ended."""
+        was_leading = self._candidate.is_leading
+        self._candidate.lost()
+        if self._options.release_on_stop and (was_leading or self._may_hold):
+            if self._work.has_ended:
+                await self._release()
+            else:
+                log.warning("The lease is not released, elected work still runs", extra=self._fields())
+        if was_leading:
+            self._tell("stopped leading")
+
+    async def _release(self) -> None:
+        try:
+            async with asyncio.timeout(RELEASE_SECONDS):
+                while not await self._try_to_release():
+                    pass
+        except (PyctrlError, TimeoutError) as error:
+            log.warning("Failed to release lease", extra=self._fields() | {"error": _in_words(error)})
+
+    async def _try_to_release(self) -> bool:
+        self._candidate.saw(await self._client.find(Lease, self.key), _time())
+        if self._candidate.holder != self.identity:
+            return True
+        with suppress(Conflict):
+            await self._client.update(self._candidate.release(_clock.now()))
+            log.info("Released lease", extra=self._fields())
+            return True
+        return False
+
+    # --- requests ---
+
+    async def _try(self) -> bool:
+        """Try once to take the lease or to renew it, and tell whether that went well."""
+        try:
+            if self._candidate.is_leading and await self._try_as_it_was():
+                return True
+            await self._read()
+            if not self._candidate.may_write(_time()):
+                facts = self._fields() | {"holder": self._candidate.holder}
+                log.debug("Lease is held by and has not yet expired", extra=facts)
+                return False
+            await self._write()
+        except (PyctrlError, TimeoutError) as error:
+            self._failed(error)
+            return False
+        return True
+
+    async def _try_as_it_was(self) -> bool:
+        """Renew without reading; False when somebody else has written, or the server has another reason."""
+        try:
+            await self._write()
+        except ApiError as error:
+            self._slow_paths += 1
+            text = "Failed to update lease optimistically, falling back to slow path"
+            log.debug(text, extra=self._fields() | {"error": str(error)})
+            return False
+        return True
+
+    async def _read(self) -> None:
+        async with self._limit():
+            lease = await self._client.find(Lease, self.key)
+        self._candidate.saw(lease, _time())
+        if self._candidate.is_anothers:
+            self._may_hold = False
+
+    async def _write(self) -> None:
+        """Take or renew the lease: only if it still is as it was read."""
+        sent = _now()
+        claim = self._candidate.claim(sent.wall)
+        self._may_hold = True
+        async with self._limit():
+            write = self._client.update if self._candidate.lease is not None else self._client.create
+            lease = await write(claim)
+        self._renewals += self._candidate.is_leading
+        self._candidate.wrote(lease, sent)
+        self._trouble = ""
+
+    def _limit(self) -> asyncio.Timeout:
+        """Bound one request; none may keep a leader waiting beyond the moment at which it must stop its work."""
+        at = _time() + self._options.request_timeout.total_seconds()
+        return asyncio.timeout_at(min(at, self._candidate.renew_until) if self._candidate.is_leading else at)
+
+    def _failed(self, error: Exception) -> None:
+        self._failures += 1
+        before, self._trouble = self._trouble, _in_words(error)
+        level = logging.DEBUG if self._trouble == before else logging.WARNING  # the same every two seconds is noise
+        log.log(level, "Failed to update lease", extra=self._fields() | {"error": self._trouble})
+
+    # --- the rest ---
+
+    async def _pause(self, until: float) -> bool:
+        """Wait until a moment of the loop's clock; True at once when asked to stop."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout_at(until):
+                await self._stopping.wait()
+        return self._stopping.is_set()
+
+    def _tell(self, what: str) -> None:
+        if self._candidate.lease is not None:
+            self._recorder.normal(self._candidate.lease, "LeaderElection", f"{self.identity} {what}", action="Elect")
+
+    def _fields(self) -> dict[str, object]:
+        return {"lock": str(self.key)}
+
+
+def make_identity(host: str, random: Random) -> str:
+    """Return a name for this replica that no other has: ``host_uuid``, as client-go's users make it."""
+    return f"{host}_{uuid.UUID(int=random.getrandbits(128), version=4)}"
+
+
+def _now() -> Moment:
+    return Moment(_time(), _clock.now())
+
+
+def _time() -> float:
+    return asyncio.get_running_loop().time()
+
+
+def _in_words(error: BaseException) -> str:
+    return "the server did not answer in time" if isinstance(error, TimeoutError) else str(error)
