@@ -40,8 +40,9 @@ class Candidate:
     candidate counts its own time from when it *sent* the last renewal that succeeded, and another's from when it had
     *received* the record that the other wrote, so that the second begins after the first, and lasts longer.
 
-    What is not a renewal never shortens another's time: neither a Lease that is deleted nor one whose duration
-    somebody has edited. Only a holder that is empty does, as left by one that has ended.
+    What is not a renewal never shortens another's time: neither that somebody edits the duration, nor that somebody
+    deletes the Lease, after which those who knew it wait as if it had been renewed. Only a holder that is empty does,
+    as left by one that has ended.
     """
 
     def __init__(self, options: LeaderElection, key: Key, identity: str) -> None:
@@ -101,12 +102,14 @@ class Candidate:
     def saw(self, lease: Lease | None, now: float) -> None:
         """Take in what was read, at the time at which it had come."""
         before, self.lease = self.lease, lease
-        if lease is None or (before is not None and before.spec == lease.spec):
-            return
-        if not self.holder:
-            self.free_at = now
-        elif self.is_anothers:
-            self.free_at = max(self.free_at, now + self._duration(lease.spec))
+        if lease is None:
+            if before is not None and not self.is_leading:  # somebody may have held what is gone
+                self._wait_for(before.spec, now)
+        elif before is None or before.spec != lease.spec:
+            if self.is_anothers:
+                self._wait_for(lease.spec, now)
+            elif not self.holder:
+                self.free_at = now
 
     def wrote(self, lease: Lease, sent: Moment) -> None:
         """Take in the answer to a write that has made or kept it the leader, and when that was sent."""
@@ -150,9 +153,10 @@ class Candidate:
             lease.metadata.labels = {**lease.metadata.labels, **self._options.labels}
         return lease
 
-    def _duration(self, spec: LeaseSpec) -> float:
-        """Return how long a holder may act without renewing: what it says, or our own duration if it says nothing."""
-        return float(spec.lease_duration_seconds or self._options.lease_duration.total_seconds())
+    def _wait_for(self, spec: LeaseSpec, now: float) -> None:
+        """Leave a holder its time: as long as its record says, or our own duration if that says nothing."""
+        seconds = spec.lease_duration_seconds or self._options.lease_duration.total_seconds()
+        self.free_at = max(self.free_at, now + seconds)
 
     def _after_renewal(self, duration: timedelta) -> float:
         return -inf if self.renewed_at is None else self.renewed_at.loop + duration.total_seconds()

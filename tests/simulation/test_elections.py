@@ -1,0 +1,43 @@
+"""Whatever happens to replicas and to the network: two never act at the same time, and in the end one does.
+
+Each history has a seed, and the same seed is the same history. `PYCTRL_HISTORIES=10000` lives through more of them than
+by default, `PYCTRL_HISTORY=1167` through that one alone.
+"""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+
+from tests.simulation._election import live
+
+DEFAULT = 1000  # histories; 0.06 s of CPU each
+BATCH = 100
+
+
+def seeds() -> list[range]:
+    """Return the seeds to live through, in batches."""
+    if only := os.environ.get("PYCTRL_HISTORY"):
+        return [range(int(only), int(only) + 1)]
+    count = int(os.environ.get("PYCTRL_HISTORIES", DEFAULT))
+    return [range(first, min(first + BATCH, count)) for first in range(0, count, BATCH)]
+
+
+@pytest.mark.slow(reason="each test is a hundred histories, of 0.06 s")
+@pytest.mark.timeout(120)
+@pytest.mark.real_time  # each history has a virtual time of its own
+@pytest.mark.parametrize("batch", seeds(), ids=lambda batch: f"{batch.start}-{batch.stop - 1}")
+def test_never_two_and_in_the_end_one(batch: range) -> None:
+    """Among cuts, delays, losses, standstills, deaths, births and deleted leases no two replicas act at once."""
+    outcomes = [live(seed) for seed in batch]
+    if len(batch) == BATCH:
+        assert sum(outcome.terms for outcome in outcomes) > 1.5 * BATCH  # the lead does change hands
+        assert any(outcome.refused for outcome in outcomes)  # and the gate is what keeps somebody from writing
+
+
+@pytest.mark.real_time
+def test_the_same_seed_is_the_same_election() -> None:
+    """A history that failed can be lived again, line by line."""
+    for seed in (3, 37):
+        assert live(seed).trace.lines == live(seed).trace.lines
