@@ -203,16 +203,23 @@ class Elector:
     async def _hold(self) -> str | None:
         """Renew until asked to stop, which is None, or until the work has to end, and say why."""
         candidate = self._candidate
+        tried = candidate.renew_until - self._options.renew_deadline.total_seconds()
         while True:
-            next_try = _time() + self._options.retry_period.total_seconds()
-            if await self._pause(min(next_try, candidate.renew_until)):
+            if await self._pause(self._next_renewal(tried)):
                 return None
-            if _time() >= candidate.renew_until:
+            tried = _time()  # from try to try: a server that is slow to answer must not cost time between them
+            if tried >= candidate.renew_until:
                 within = f"{self._options.renew_deadline.total_seconds():g} s"
                 return f"{self.key} was not renewed within {within}: {self._trouble or 'this process stood still'}"
             await self._try()
             if candidate.is_anothers:
                 return f"{candidate.holder} has taken {self.key}"
+
+    def _next_renewal(self, tried: float) -> float:
+        """Return when to try again: every retry period, and for the last time half of one before it is too late."""
+        retry, until = self._options.retry_period.total_seconds(), self._candidate.renew_until
+        last = until - retry / 2
+        return last if tried < last <= tried + retry else min(tried + retry, until)
 
     async def _step_down(self, reason: str) -> None:
         """End the elected work before anybody else may do it."""
@@ -248,7 +255,8 @@ class Elector:
                 while not await self._try_to_release():
                     pass
         except (PyctrlError, TimeoutError) as error:
-            log.warning("Failed to release lease", extra=self._fields() | {"error": _in_words(error)})
+            reason = str(error) or "the server did not answer in time"
+            log.warning("Failed to release lease", extra=self._fields() | {"error": reason})
 
     async def _try_to_release(self) -> bool:
         self._candidate.saw(await self._client.find(Lease, self.key), _time())
@@ -315,9 +323,12 @@ class Elector:
 
     def _failed(self, error: Exception) -> None:
         self._failures += 1
-        before, self._trouble = self._trouble, _in_words(error)
-        level = logging.DEBUG if self._trouble == before else logging.WARNING  # the same every two seconds is noise
-        log.log(level, "Failed to update lease", extra=self._fields() | {"error": self._trouble})
+        trouble = str(error)
+        if isinstance(error, TimeoutError):  # what was wrong before says more than that time is up
+            trouble = self._trouble or "the server did not answer in time"
+        level = logging.DEBUG if trouble == self._trouble else logging.WARNING  # every two seconds it is noise
+        self._trouble = trouble
+        log.log(level, "Failed to update lease", extra=self._fields() | {"error": trouble})
 
     # --- the rest ---
 
@@ -347,7 +358,3 @@ def _now() -> Moment:
 
 def _time() -> float:
     return asyncio.get_running_loop().time()
-
-
-def _in_words(error: BaseException) -> str:
-    return "the server did not answer in time" if isinstance(error, TimeoutError) else str(error)
