@@ -14,7 +14,7 @@ from pyctrl.api import Key, ObjectMeta
 from pyctrl.client import Client
 from pyctrl.errors import GracePeriodExceeded, LeadershipLost, NotLeading, PyctrlError
 from pyctrl.kinds.core.v1 import ConfigMap
-from pyctrl.manager import LeaderElection, Manager, OnLoss
+from pyctrl.manager import LeaderElection, Manager, OnLoss, Preflight
 from pyctrl.manager._elector import _now
 from tests.simulation._history import HistoryFailed
 from tests.simulation._lease_server import LeaseServer, Link, under_way
@@ -101,6 +101,7 @@ class Replica:
                 client=Client(self.link, random=self.random),
                 leader_election=self.options,
                 random=self.random,
+                preflight=Preflight.OFF,
                 grace_period=timedelta(seconds=self.random.choice((0, 3, 30))),
             ) as manager:
                 self.manager = manager

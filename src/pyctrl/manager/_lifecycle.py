@@ -88,6 +88,10 @@ class Lifecycle:
             await self._groups[Group.ELECTED].stop(deadline)
         finally:
             deadline.close()
+        elected = self._groups[Group.ELECTED]
+        if elected.overdue and not self._ending.is_set():  # of this term; the manager's own stop is still to come
+            log.warning("Cancelled elected work that had not stopped in time", extra={"runnables": elected.overdue})
+            elected.overdue = []
 
     def ask_to_stop(self) -> None:
         """Begin to stop; asked again, stop waiting for whoever has not stopped yet."""

@@ -219,7 +219,7 @@ class Manager:
         problems = dict(self.cache.problems)
         for member in self._lifecycle.members:
             controller = member.runnable
-            if isinstance(controller, Controller) and controller.state is not ControllerState.NOT_STARTED:
+            if isinstance(controller, Controller) and controller.state not in _AT_REST:
                 found.pop(controller.name, None)
                 if not controller.is_ready:
                     found[controller.name] = controller.why_not_ready
@@ -303,6 +303,10 @@ class Manager:
                     yield self
                 finally:
                     self.ask_to_stop()
+
+
+#: Of controllers that do not run, or not now, because this replica does not lead.
+_AT_REST = (ControllerState.NOT_STARTED, ControllerState.STOPPED)
 
 
 def _connected(part: T | None) -> T:

@@ -356,7 +356,7 @@ async def test_a_server_that_does_not_answer(server: ApiServer) -> None:
         one.network.add(Rule(Silent(), path=LEASES, times=None))
         with pytest.raises(LeadershipLost, match="the server did not answer in time"):
             await one.end()
-        assert one.work.journal[-1] == (10, "ends")
+        assert one.work.journal[-1] == (10.0, "ends")
         assert len([r for r in one.requests if r == "PUT op"]) == 2  # at 2 and at 9
 
 
