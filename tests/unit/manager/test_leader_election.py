@@ -1,53 +1,24 @@
-"""Managers that elect: what runs where and when, what is refused, and what begins anew. All in virtual time."""
+"""Managers that elect: what runs where and when, and what begins anew. All in virtual time."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
-from datetime import timedelta
 from random import Random
 from typing import Any, cast
 
 import pytest
 
-from pyctrl import _clock
-from pyctrl.api import Key, ObjectMeta
+from pyctrl.api import Key
 from pyctrl.apiserver import ApiServer
 from pyctrl.client import Client, Config, InProcessTransport
-from pyctrl.controller import Builder, ControllerState, Reconciler, Request
-from pyctrl.errors import GracePeriodExceeded, LeadershipLost, ManagerError, NotLeading
+from pyctrl.controller import ControllerState
+from pyctrl.errors import GracePeriodExceeded, LeadershipLost, ManagerError
 from pyctrl.kinds.coordination.v1 import Lease
 from pyctrl.kinds.core.v1 import ConfigMap
-from pyctrl.manager import Group, LeaderElection, Manager, OnLoss, Preflight
+from pyctrl.manager import Group, LeaderElection, Manager, OnLoss
 from pyctrl.rbac import Place
-from pyctrl.testing import FaultyTransport, Refused, Rule, VirtualTimeLoop
-
-KEY = Key("default", "op")
-
-
-def now() -> float:
-    return asyncio.get_running_loop().time()
-
-
-def stand_still(seconds: float) -> None:
-    """Let time pass without the loop noticing, as in a process that was stopped."""
-    cast(VirtualTimeLoop, asyncio.get_running_loop())._now += seconds
-
-
-def config_map(name: str) -> ConfigMap:
-    return ConfigMap(metadata=ObjectMeta(name=name, namespace="default"))
-
-
-class Noter(Reconciler[ConfigMap]):
-    """Notes what it was asked for."""
-
-    def __init__(self) -> None:
-        self.seen: list[str] = []
-
-    async def reconcile(self, request: Request) -> None:
-        if request.name != "kube-root-ca.crt":
-            self.seen.append(request.name)
+from pyctrl.testing import Refused, Rule
+from tests.unit.manager._replicas import KEY, Replica, config_map, forever, now
 
 
 @pytest.fixture
@@ -58,50 +29,6 @@ def server() -> ApiServer:
 @pytest.fixture
 def admin(server: ApiServer) -> Client:
     return Client(InProcessTransport(server))
-
-
-class Replica:
-    """A manager with its own way to the server, and a controller that notes what it does."""
-
-    def __init__(self, server: ApiServer, name: str, *, grace: float = 30, **options: Any) -> None:
-        self.network = FaultyTransport(InProcessTransport(server))
-        self.manager = Manager(
-            client=Client(self.network, random=Random(name)),
-            leader_election=LeaderElection(name="op", namespace="default", identity=name, **options),
-            grace_period=timedelta(seconds=grace),
-            preflight=Preflight.OFF,
-            random=Random(name),
-        )
-        self.noter = Noter()
-        self.ran: asyncio.Task[None]
-
-    @asynccontextmanager
-    async def running(self, *add: Callable[[], Any], only_leader: bool = True) -> AsyncIterator[None]:
-        """Run it beside the block; how it ended is in `ran`."""
-        async with self.manager as manager:
-            for runnable in add:
-                manager.add(runnable)
-            self.controller = Builder(manager).reconciles(ConfigMap).options(only_leader=only_leader).build(self.noter)
-            self.ran = asyncio.create_task(manager.run(handle_signals=False))
-            try:
-                yield
-            finally:
-                self.network.clear()
-                if not self.ran.done():
-                    manager.ask_to_stop()
-                await asyncio.wait([self.ran])
-
-    @property
-    def lists(self) -> int:
-        """How often it has listed or watched."""
-        return len([r for r in self.network.requests if r.method == "GET" and r.path.endswith("/configmaps")])
-
-    def cut(self) -> None:
-        self.network.add(Rule(Refused(), times=None))
-
-
-async def forever() -> None:
-    await asyncio.Event().wait()
 
 
 # --- what runs where ---
@@ -376,138 +303,3 @@ async def test_it_can_be_stopped_between_two_terms(server: ApiServer) -> None:
         await asyncio.sleep(30)
         one.manager.ask_to_stop()
         await one.ran
-
-
-# --- the gate ---
-
-
-async def test_work_that_wakes_up_too_late_cannot_write(server: ApiServer, admin: Client) -> None:
-    """A process that stood still for twenty seconds: its elected work is refused before anything is sent."""
-    refused: list[str] = []
-    one = Replica(server, "one", on_loss=OnLoss.CONTEND)
-
-    async def elected() -> None:
-        await one.manager.client.create(config_map("before"))
-        stand_still(20)
-        for client in (one.manager.client, one.manager.live_client, admin):
-            with pytest.raises(NotLeading) as caught:
-                await client.create(config_map("after"))
-            refused.append(str(caught.value))
-        with pytest.raises(NotLeading):
-            await admin.delete(ConfigMap, Key("default", "before"))
-        assert (await admin.get(ConfigMap, Key("default", "before"))).metadata.name == "before"
-        await asyncio.create_task(child())
-        await forever()
-
-    async def child() -> None:
-        with pytest.raises(NotLeading):
-            await admin.create(config_map("child"))
-
-    async with one.running(elected):
-        await one.manager.elected.wait()
-        await asyncio.sleep(1)
-        assert refused[0] == (
-            "POST /api/v1/namespaces/default/configmaps was not sent: this replica (one) has not renewed the lease "
-            "default/op within 14 s, and another one may lead"
-        )
-        assert len(refused) == 3
-        names = {found.metadata.name for found in await admin.list(ConfigMap)}
-        assert names == {"before"}
-
-
-async def test_what_every_replica_does_is_not_refused(server: ApiServer, admin: Client) -> None:
-    """Others may write, leader or not; also when elected work has begun them."""
-    one = Replica(server, "one", on_loss=OnLoss.CONTEND)
-
-    def writes(name: str) -> Callable[[], Any]:
-        async def write() -> None:
-            await asyncio.sleep(1)
-            await one.manager.live_client.create(config_map(name))
-
-        return write
-
-    async def elected() -> None:
-        one.manager.add(writes("begun-by-elected"), group=Group.OTHERS)
-        await asyncio.sleep(0.5)
-        stand_still(20)
-        await forever()
-
-    async with one.running(elected):
-        one.manager.add(writes("other"), group=Group.OTHERS)
-        await asyncio.sleep(3)
-        names = {found.metadata.name for found in await admin.list(ConfigMap)}
-        assert names == {"other", "begun-by-elected"}
-
-
-async def test_a_laptop_that_was_closed(server: ApiServer, admin: Client) -> None:
-    """The loop's clock has not moved, the wall's has: no write before the lease has been renewed, all after that."""
-    journal: list[str] = []
-    one = Replica(server, "one")
-    asleep = timedelta(0)
-
-    async def elected() -> None:
-        for name in ("a", "b", "c"):
-            try:
-                await one.manager.live_client.create(config_map(name))
-                journal.append(name)
-            except NotLeading:
-                journal.append("refused")
-            await asyncio.sleep(3)
-
-    began = _clock.now()
-    with _clock.use(lambda: began + timedelta(seconds=now()) + asleep):
-        async with one.running(elected):
-            await one.manager.elected.wait()
-            await asyncio.sleep(2.5)
-            asleep = timedelta(hours=8)
-            await asyncio.sleep(0.6)
-            assert journal == ["a", "refused"]
-            await asyncio.sleep(4)
-            assert journal == ["a", "refused", "c"]
-            assert not one.ran.done()
-
-
-async def test_a_refused_reconcile_is_done_in_the_next_term(server: ApiServer, admin: Client) -> None:
-    """For a reconciler the refusal is an error like others; nothing that was to be done is forgotten."""
-
-    class Copier(Reconciler[ConfigMap]):
-        tries = 0
-
-        async def reconcile(self, request: Request) -> None:
-            if request.name == "a":
-                self.tries += 1
-                if self.tries == 1:
-                    stand_still(14.5)  # it has blocked the loop
-                await self.client.create(config_map("copy"))
-
-    one, copier = Replica(server, "one", on_loss=OnLoss.CONTEND), Copier()
-    async with one.running():
-        Builder(one.manager).reconciles(ConfigMap).options(name="copier").build(copier)
-        await one.manager.elected.wait()
-        await admin.create(config_map("a"))
-        await asyncio.sleep(1)
-        await asyncio.sleep(10)
-        assert copier.tries == 2
-        assert (await admin.get(ConfigMap, Key("default", "copy"))).metadata.uid
-        assert one.manager.elector is not None
-        assert one.manager.elector.statistics().losses == 1
-
-
-async def test_who_had_no_time_to_stop_is_named(server: ApiServer, caplog: pytest.LogCaptureFixture) -> None:
-    """It was cancelled because the term was over: that is logged, and is no failure of a later stop."""
-
-    class Stubborn:
-        async def run(self) -> None:
-            await asyncio.Event().wait()
-
-        def ask_to_stop(self) -> None:
-            """Has time."""
-
-    one = Replica(server, "one", on_loss=OnLoss.CONTEND)
-    async with one.running(cast(Any, Stubborn())):
-        await one.manager.elected.wait()
-        one.cut()
-        await asyncio.sleep(30)
-        one.manager.ask_to_stop()
-        await one.ran
-    assert "Cancelled elected work that had not stopped in time" in caplog.messages
