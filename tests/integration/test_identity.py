@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import base64
 import json
 from collections.abc import AsyncIterator
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 import yaml
 
-from pyctrl.api import Key, ObjectMeta
-from pyctrl.client import Client, Config, HttpRequest, wait_for
-from pyctrl.kinds.core.v1 import Namespace, Secret, ServiceAccount
+from pyctrl.api import ObjectMeta
+from pyctrl.client import Client, Config, HttpRequest
+from pyctrl.kinds.core.v1 import Namespace, ServiceAccount
 from pyctrl.testing import ClusterUnderTest
 from tests.integration._commands import Shell, guarded, with_token
 
@@ -23,8 +21,6 @@ pytestmark = [
     pytest.mark.slow("each command is a process"),
     pytest.mark.timeout(60),
 ]
-
-WRONG = "/kopf.dev/ephemeralvolumeclaims"  # of the seed, whose author never found the right one
 
 
 @pytest.fixture
@@ -121,36 +117,6 @@ async def test_a_refused_token_is_told_with_its_origin(shell: Shell, admin: Conf
     assert f"the API server at {admin.server} does not know who this is (401 Unauthorized)" in refused.err
     assert f"sent: the token of user 'account' in {account}" in refused.err
     assert "s3cret" not in refused.err
-
-
-async def test_the_token_of_a_secret_still_works(admin: Config, place: str) -> None:
-    """The way of before 1.24: a Secret of type service-account-token is filled, and its token is the account's."""
-    annotations = {"kubernetes.io/service-account.name": "jenkins"}
-    metadata = ObjectMeta(name="jenkins-secret", namespace=place, annotations=annotations)
-    async with Client.connect(admin) as client:
-        await client.create(Secret(metadata=metadata, type="kubernetes.io/service-account-token"))
-        secret = await wait_for(client, Secret, Key(place, "jenkins-secret"), lambda secret: "token" in secret.data)
-    assert set(secret.data) == {"ca.crt", "namespace", "token"}
-    token = base64.b64decode(secret.data["token"]).decode()
-    code, _, body = await answer(with_token(admin, token), WRONG)
-    assert (code, json.loads(body)["message"].split(" cannot")[0]) == (
-        403,
-        f'forbidden: User "system:serviceaccount:{place}:jenkins"',
-    )
-
-
-async def test_the_wrong_path_of_the_seed(shell: Shell, admin: Config, place: str) -> None:
-    """A path that is none is 404 in plain text for an administrator, and a Status with 403 for a service account."""
-    code, kind, body = await answer(admin, WRONG)
-    assert (code, kind.split(";")[0], body) == (404, "text/plain", b"404 page not found\n")
-    token = (await shell.pyctrl("token", "jenkins", "-n", place)).out.strip()
-    code, kind, body = await answer(with_token(admin, token), WRONG)
-    assert (code, kind) == (403, "application/json")
-    status: dict[str, Any] = json.loads(body)
-    assert status["message"] == (
-        f'forbidden: User "system:serviceaccount:{place}:jenkins" cannot get path "/kopf.dev/ephemeralvolumeclaims"'
-    )
-    assert (status["kind"], status["reason"], status["code"]) == ("Status", "Forbidden", 403)
 
 
 async def test_url_finds_what_is_served(shell: Shell, admin: Config, place: str) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import AsyncIterator
 from pathlib import Path
 from random import Random
@@ -10,11 +9,9 @@ from random import Random
 import pytest
 
 from pyctrl.api import ObjectMeta
-from pyctrl.client import Client, Config
+from pyctrl.client import Config
 from pyctrl.cluster import Cluster
-from pyctrl.kinds.core.v1 import Namespace, ServiceAccount
-from pyctrl.testing import ClusterUnderTest
-from tests.integration import _commands
+from pyctrl.kinds.core.v1 import ServiceAccount
 from tests.integration._kubectl import Kubectl, Outcome
 
 pytestmark = [
@@ -88,37 +85,3 @@ async def test_nobody_grants_what_they_do_not_have(guarded: Guarded) -> None:
     refused = await guarded.bot("create", "role", "r", "--verb=get", "--resource=secrets")
     assert "is attempting to grant RBAC permissions not currently held" in refused.err
     assert '{APIGroups:[""], Resources:["secrets"], Verbs:["get"]}' in refused.err
-
-
-SECRET = """
-apiVersion: v1
-kind: Secret
-metadata:
-  name: jenkins-secret
-  annotations:
-    kubernetes.io/service-account.name: jenkins
-type: kubernetes.io/service-account-token
-"""
-
-
-async def test_a_secret_shows_the_token_of_its_account(cluster: ClusterUnderTest, tmp_path: Path) -> None:
-    """An account and its Secret, as they were made before 1.24: describe shows both, and the token is the account's."""
-    async with _commands.guarded(cluster) as config, Client.connect(config) as client:
-        namespace = await client.create(Namespace(metadata=ObjectMeta(generate_name="who-")))
-        (tmp_path / "kubeconfig").write_text(config.to_kubeconfig())
-        kubectl = Kubectl(tmp_path / "kubeconfig", namespace.metadata.name)
-
-        assert await kubectl("create", "serviceaccount", "jenkins") == "serviceaccount/jenkins created"
-        assert await kubectl("create", "-f", "-", stdin=SECRET) == "secret/jenkins-secret created"
-        await kubectl("wait", "secret/jenkins-secret", "--for=jsonpath={.data.token}")
-        account, secret = (
-            await kubectl("describe", "sa", "jenkins"),
-            await kubectl("describe", "secret", "jenkins-secret"),
-        )
-        assert re.search(r"^Tokens: +jenkins-secret$", account, re.MULTILINE)
-        assert re.search(r"^Type: +kubernetes.io/service-account-token$", secret, re.MULTILINE)
-        token = re.search(r"^token: +(\S+)$", secret, re.MULTILINE)
-        assert token, secret
-        (tmp_path / "kubeconfig").write_text(_commands.with_token(config, token[1]).to_kubeconfig())
-        assert f"system:serviceaccount:{namespace.metadata.name}:jenkins" in await kubectl("auth", "whoami")
-        await client.delete(namespace)
