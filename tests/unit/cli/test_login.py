@@ -117,7 +117,7 @@ async def test_nobody_waits_longer_than_they_said() -> None:
     """With --request-timeout a server that does not answer is given up on after that time."""
     login = Login(request_timeout=timedelta(milliseconds=50))
     async with silent_server() as url, login.client(Config(server=url)) as client:
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(5):
             with pytest.raises(RequestTimeout, match="no answer to GET"):
                 await client.list(ConfigMap, namespace="default")
 
