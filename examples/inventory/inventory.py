@@ -15,6 +15,7 @@ Nobody is asked who they are: whoever reaches this service acts with its rights.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, ClassVar
 
@@ -41,6 +42,7 @@ __all__ = ["Inventory", "stub_deployment", "stub_service"]
 
 NAME = "k8s-test-stub"
 LABELS = {"app": "k8s-test-app"}
+A_NAMESPACE = re.compile("[a-z0-9]([-a-z0-9]*[a-z0-9])?")  # RFC 1123, as for the API server
 
 
 class Inventory:
@@ -127,8 +129,8 @@ class Inventory:
 def namespace_of(request: web.Request) -> str | None:
     """Return what ``?ns=`` says; nothing, or nothing behind it, means all namespaces."""
     namespace = request.query.get("ns") or None
-    if namespace is not None and not namespace.replace("-", "").replace(".", "").isalnum():
-        raise BadRequest(f"ns={namespace!r} is not the name of a namespace")
+    if namespace is not None and not A_NAMESPACE.fullmatch(namespace):
+        raise BadRequest(f"ns={namespace!r} is not the name of a namespace: small letters, digits and hyphens")
     return namespace
 
 

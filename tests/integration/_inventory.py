@@ -15,15 +15,15 @@ from aiohttp.test_utils import TestClient, TestServer
 from examples.inventory.inventory import LABELS, Inventory
 from examples.inventory.inventory import NAME as STUB
 from pyctrl.api import Access, AccessRule, Key, ObjectMeta
+from pyctrl.apiserver import ApiServer, Authority, serve
 from pyctrl.client import Client, Config, wait_for
-from pyctrl.cluster import Cluster
 from pyctrl.kinds.authorization.v1 import ResourceAttributes, SelfSubjectAccessReview, SelfSubjectAccessReviewSpec
 from pyctrl.kinds.core.v1 import Namespace, ServiceAccount
 from pyctrl.kinds.rbac.v1 import ClusterRole, ClusterRoleBinding
 from pyctrl.rbac import Permission, Place, grants, manifests
 from pyctrl.testing import ClusterUnderTest
 
-__all__ = ["ACCOUNT", "LABELS", "NAMESPACE", "STUB", "Site", "Visitor", "prepared"]
+__all__ = ["ACCOUNT", "LABELS", "NAMESPACE", "STUB", "Site", "Visitor", "over_https", "prepared"]
 
 CONFIGURATION = Path(__file__).parents[2] / "examples" / "inventory" / "config"
 ACCOUNT = "k8s-test-operator"
@@ -124,24 +124,23 @@ async def may(client: Client, access: Access) -> bool:
 
 
 @asynccontextmanager
-async def with_rbac(cluster: ClusterUnderTest, *, served: bool) -> AsyncIterator[ClusterUnderTest]:
-    """Give a cluster with RBAC: an embedded one of the test's own, over HTTPS if asked; others have it anyway."""
-    if not cluster.is_embedded:
+async def over_https(cluster: ClusterUnderTest) -> AsyncIterator[ClusterUnderTest]:
+    """Serve the embedded cluster to processes and to who sends tokens; others are served anyway."""
+    server = cluster.config.application
+    if not isinstance(server, ApiServer):
         yield cluster
         return
-    async with Cluster(rbac=True) as embedded:
-        if not served:
-            yield replace(cluster, config=embedded.config)
-            return
-        async with embedded.serve(tls=True) as config:
-            yield replace(cluster, config=config)
+    authority = Authority.new()
+    token = (await cluster.config.credentials.authorization() or "").removeprefix("Bearer ")
+    async with serve(server, "127.0.0.1", 0, authority.server_context(["127.0.0.1"])) as url:
+        yield replace(cluster, config=Config.from_token(url, token, ca=authority.certificate))
 
 
 @asynccontextmanager
-async def prepared(cluster: ClusterUnderTest, namespace: str, *, served: bool = False) -> AsyncIterator[Site]:
+async def prepared(cluster: ClusterUnderTest, namespace: str) -> AsyncIterator[Site]:
     """Give a site; where the cluster is the test's own the namespace is the seed's."""
-    async with with_rbac(cluster, served=served) as guarded, guarded.client() as admin:
-        site = Site(guarded, admin, NAMESPACE if cluster.is_embedded else namespace)
+    async with cluster.client() as admin:
+        site = Site(cluster, admin, NAMESPACE if cluster.is_embedded else namespace)
         if cluster.is_embedded:
             await admin.create(Namespace(metadata=ObjectMeta(name=NAMESPACE)))
         await wait_for(admin, ServiceAccount, Key(site.namespace, "default"))

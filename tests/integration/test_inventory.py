@@ -19,6 +19,8 @@ from pyctrl.testing import ClusterUnderTest
 
 from ._inventory import ACCOUNT, LABELS, NAMESPACE, STUB, Site, Visitor, prepared
 
+pytestmark = pytest.mark.rbac
+
 
 @pytest.fixture
 async def site(cluster: ClusterUnderTest, client: Client, namespace: str) -> AsyncIterator[Site]:

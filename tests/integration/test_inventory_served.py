@@ -17,16 +17,16 @@ from aiohttp.test_utils import TestServer
 from pyctrl.client import Client, Config
 from pyctrl.testing import ClusterUnderTest
 
-from ._inventory import ACCOUNT, STUB, Site, prepared
+from ._inventory import ACCOUNT, STUB, Site, over_https, prepared
 from ._processes import Operator, example_process
 
-pytestmark = pytest.mark.slow("keys are made, and processes started")
+pytestmark = [pytest.mark.rbac, pytest.mark.slow("keys are made, and processes started")]
 
 
 @pytest.fixture
 async def site(cluster: ClusterUnderTest, client: Client, namespace: str) -> AsyncIterator[Site]:
     """A cluster reached over HTTPS, on which the account of the inventory has its roles."""
-    async with prepared(cluster, namespace, served=True) as site:
+    async with over_https(cluster) as served, prepared(served, namespace) as site:
         await site.allow()
         yield site
         await site.forbid()

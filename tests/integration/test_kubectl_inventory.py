@@ -14,10 +14,11 @@ from pyctrl.kinds.apps.v1 import Deployment
 from pyctrl.kinds.core.v1 import Pod, Service
 from pyctrl.testing import ClusterUnderTest
 
-from ._inventory import ACCOUNT, LABELS, STUB, Site, prepared
+from ._inventory import ACCOUNT, LABELS, STUB, Site, over_https, prepared
 from ._kubectl import Kubectl
 
 pytestmark = [
+    pytest.mark.rbac,
     pytest.mark.real_time,  # sockets and processes
     pytest.mark.slow("each command is a process, which asks for discovery anew"),
     pytest.mark.timeout(60),
@@ -29,7 +30,7 @@ SELECTED = "--selector=app=k8s-test-app"
 @pytest.fixture
 async def site(cluster: ClusterUnderTest, client: Client, namespace: str, running_pods: None) -> AsyncIterator[Site]:
     """A cluster that kubectl reaches, on which pods run and nobody has been allowed anything yet."""
-    async with prepared(cluster, namespace, served=True) as site:
+    async with over_https(cluster) as served, prepared(served, namespace) as site:
         yield site
 
 

@@ -15,10 +15,11 @@ from pyctrl.client import Client, HttpRequest, wait_for
 from pyctrl.kinds.core.v1 import Secret
 from pyctrl.testing import ClusterUnderTest
 
-from ._inventory import Site, prepared
+from ._inventory import Site, over_https, prepared
 from ._kubectl import Kubectl
 
 pytestmark = [
+    pytest.mark.rbac,
     pytest.mark.real_time,  # sockets and processes
     pytest.mark.slow("each command is a process, which asks for discovery anew"),
     pytest.mark.timeout(60),
@@ -63,7 +64,7 @@ class Jenkins:
 @pytest.fixture
 async def jenkins(cluster: ClusterUnderTest, client: Client, namespace: str, tmp_path: Path) -> AsyncIterator[Jenkins]:
     """The account; what a test made that is in no namespace is deleted afterwards."""
-    async with prepared(cluster, namespace, served=True) as site:
+    async with over_https(cluster) as served, prepared(served, namespace) as site:
         (tmp_path / "kubeconfig").write_text(site.cluster.config.to_kubeconfig())
         kubectl = Kubectl(tmp_path / "kubeconfig", site.namespace)
         assert await kubectl("create", "serviceaccount", "jenkins") == "serviceaccount/jenkins created"
