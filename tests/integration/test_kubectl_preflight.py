@@ -19,7 +19,7 @@ from pyctrl.manager import Manager
 from pyctrl.rbac import Place, allow
 from pyctrl.testing import ClusterUnderTest
 
-from ._inventory import prepared
+from ._inventory import over_https, prepared
 from ._kubectl import Kubectl
 
 pytestmark = [
@@ -60,7 +60,7 @@ async def test_what_is_pasted_grants_what_is_missing(
     cluster: ClusterUnderTest, client: Client, namespace: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     """After the last command the controller begins; and the rules in the messages are those that kubectl makes."""
-    async with prepared(cluster, namespace, served=True) as site:
+    async with over_https(cluster) as served, prepared(served, namespace) as site:
         (tmp_path / "kubeconfig").write_text(site.cluster.config.to_kubeconfig())
         kubectl = Kubectl(tmp_path / "kubeconfig", site.namespace)
         bot = Key(site.namespace, "bot")
