@@ -9,29 +9,33 @@ is a `pyctrl.api.Access`.
 What was `Asked` for in tests is compared with what is granted by `compare`.
 
 Nothing here asks a server: the manager reviews its rights at start, and `pyctrl.testing` records what was asked for.
+
+Nothing is imported before it is used: a program that declares its rights examines none.
 """
 
-from __future__ import annotations
+from importlib import import_module
+from typing import TYPE_CHECKING
 
-from pyctrl.rbac._asked import Asked, is_everybodys, read_recording, write_recording
-from pyctrl.rbac._comparison import Comparison, Wildcard, compare
-from pyctrl.rbac._doctor import (
-    Diagnosis,
-    Finding,
-    Holding,
-    Named,
-    Need,
-    ServedResource,
-    Severity,
-    diagnose,
-    find_tokens,
-)
-from pyctrl.rbac._grants import Grants, grants
-from pyctrl.rbac._manifests import manifests, to_yaml
-from pyctrl.rbac._normal import normalise
-from pyctrl.rbac._permission import EVENTS, LEADER_ELECTION, Permission, Place, Verb, allow
-from pyctrl.rbac._remedy import Remedy, remedy
-from pyctrl.rbac._resource import Resource, resource_of
+if TYPE_CHECKING:
+    from pyctrl.rbac._asked import Asked, is_everybodys, read_recording, write_recording
+    from pyctrl.rbac._comparison import Comparison, Wildcard, compare
+    from pyctrl.rbac._doctor import (
+        Diagnosis,
+        Finding,
+        Holding,
+        Named,
+        Need,
+        ServedResource,
+        Severity,
+        diagnose,
+        find_tokens,
+    )
+    from pyctrl.rbac._grants import Grants, grants
+    from pyctrl.rbac._manifests import manifests, to_yaml
+    from pyctrl.rbac._normal import normalise
+    from pyctrl.rbac._permission import EVENTS, LEADER_ELECTION, Permission, Place, Verb, allow
+    from pyctrl.rbac._remedy import Remedy, remedy
+    from pyctrl.rbac._resource import Resource, resource_of
 
 __all__ = [
     "EVENTS",
@@ -66,3 +70,21 @@ __all__ = [
     "to_yaml",
     "write_recording",
 ]
+
+# What every program needs comes first: a name is looked for from the left, and what is not needed is not imported.
+_FILES = (
+    *("_permission", "_resource", "_grants", "_normal"),
+    *("_manifests", "_remedy", "_asked", "_comparison", "_doctor"),
+)
+
+if not TYPE_CHECKING:  # type checkers would take it as a promise of any name
+
+    def __getattr__(name: str) -> object:
+        if name not in __all__:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        files = (import_module(f"{__name__}.{file}") for file in _FILES)
+        value = globals()[name] = next(getattr(file, name) for file in files if name in file.__all__)
+        return value
+
+    def __dir__() -> list[str]:
+        return sorted({*globals(), *__all__})
