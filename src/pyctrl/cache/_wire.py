@@ -100,7 +100,8 @@ def error_of(status: bytes, *, http_code: int, request: str, retry_after: str | 
     try:
         document = msgspec.json.decode(status, type=dict)
     except msgspec.DecodeError:
-        document = {"message": f"the server answered {http_code}: {status[:SHOWN].decode(errors='replace')}"}
+        text = " ".join(status[:SHOWN].decode(errors="replace").split())
+        document = {"message": f"the server answered {http_code}: {text}"}
     seconds = float(retry_after) if retry_after and retry_after.isdecimal() else None
     return error_from_status(document, http_code=http_code, request=request, retry_after=seconds)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
@@ -22,7 +22,7 @@ from pyctrl.kinds.apiextensions.v1 import CustomResourceDefinition
 from pyctrl.kinds.apps.v1 import Deployment
 from pyctrl.kinds.core.v1 import PersistentVolumeClaim
 from pyctrl.manager import Manager
-from pyctrl.testing import FaultyTransport, Rule
+from pyctrl.testing import FaultyTransport, Rule, Weather
 
 CONFIG = Path(__file__).parents[3] / "examples"
 
@@ -111,12 +111,19 @@ async def install(client: Client, example: Example) -> None:
 class Operator:
     """One process of an operator, as far as anybody outside can tell: a manager and a connection of its own."""
 
-    def __init__(self, config: Config, example: Example, *, seed: int, rules: tuple[Rule, ...] = ()) -> None:
+    def __init__(
+        self,
+        config: Config,
+        example: Example,
+        *,
+        seed: int,
+        rules: tuple[Rule, ...] = (),
+        weather: Weather | None = None,
+    ) -> None:
         assert config.application is not None
         inner = InProcessTransport(config.application, credentials=config.credentials)
-        self.transport = FaultyTransport(inner, rules)
+        self.transport = FaultyTransport(inner, rules, weather=weather)
         self._example, self._seed = example, seed
-        self._stack = AsyncExitStack()
 
     async def run(self) -> None:
         """Run until cancelled, and then end as a process does that is killed: at once."""

@@ -14,6 +14,7 @@ from examples.evc.evc import CLASS_ANNOTATION, FINALIZER, EphemeralVolumeClaim
 from pyctrl.api import Key, ObjectMeta, Quantity, is_controlled_by
 from pyctrl.client import Client, MergePatch, wait_for, wait_until_gone
 from pyctrl.cluster import Cluster
+from pyctrl.kinds.apiextensions.v1 import CustomResourceDefinition
 from pyctrl.kinds.core.v1 import (
     PersistentVolumeClaim,
     PersistentVolumeClaimSpec,
@@ -23,7 +24,7 @@ from pyctrl.kinds.core.v1 import (
 from pyctrl.kinds.events.v1 import Event
 from pyctrl.kinds.storage.v1 import StorageClass
 
-from ._evc import KEY, evc, install, operator, ready, resized, until, volume_claim
+from ._evc import KEY, definition, evc, install, operator, ready, resized, until, volume_claim
 
 E = EphemeralVolumeClaim
 STANDARD = Key("", "standard")
@@ -277,6 +278,16 @@ async def test_with_a_finalizer_a_claim_waits_for_the_operator(cluster: Cluster,
     assert await client.find(PersistentVolumeClaim, KEY) is not None
     async with operator(cluster, finalizer=True):
         await wait_until_gone(client, E, KEY)
+        assert await client.find(PersistentVolumeClaim, KEY) is None
+
+
+async def test_the_definition_waits_for_claims_that_are_held(cluster: Cluster, client: Client) -> None:
+    """When somebody deletes the definition, the operator lets its claims go, and the definition goes after them."""
+    async with operator(cluster, finalizer=True):
+        await client.create(evc())
+        await until(client, "Bound")
+        await client.delete(definition())
+        await wait_until_gone(client, CustomResourceDefinition, definition().key)
         assert await client.find(PersistentVolumeClaim, KEY) is None
 
 

@@ -18,7 +18,7 @@ from pyctrl.cluster import Cluster
 from pyctrl.kinds.apiextensions.v1 import CustomResourceDefinition
 from pyctrl.kinds.authentication.v1 import TokenRequest, TokenRequestSpec
 from pyctrl.kinds.core.v1 import ServiceAccount
-from pyctrl.testing import AnswerLost, Fault, Rule, Silent
+from pyctrl.testing import AnswerLost, Fault, Rule, Silent, Weather
 
 from ._examples import EVC, PODSET, Example, Operator, install, key, running
 
@@ -121,6 +121,35 @@ async def test_the_definition_is_deleted_and_made_again(cluster: Cluster, client
         await client.create(example.new("b"))
         await example.settled(client, "a", 3)
         await example.settled(client, "b")
+        assert not process.done()
+
+
+@pytest.mark.slow("minutes of faults, and of waiting for the last retry")
+@pytest.mark.timeout(60)
+@pytest.mark.parametrize("seed", range(2))
+async def test_bad_weather(cluster: Cluster, client: Client, example: Example, seed: int) -> None:
+    """While every third request fails in its own way, users go on; when it is over all is as they want it, once."""
+    random = Random(seed)
+    weather = Weather(random, share=1 / 3)
+    wanted: dict[str, int] = {}
+    async with running(Operator(cluster.config, example, seed=seed, weather=weather)) as process:
+        for _ in range(20):
+            name = random.choice("abcde")
+            if name not in wanted:
+                wanted[name] = 1
+                await client.create(example.new(name, 1))
+            elif random.random() < 0.3:
+                del wanted[name]
+                await client.delete(example.kind, key(name))
+            else:
+                wanted[name] += 1
+                await example.resize(client, name, wanted[name])
+            await asyncio.sleep(random.uniform(0, 10))
+        weather.share = 0.0
+        for name, size in wanted.items():
+            await example.settled(client, name, size, timeout=1300)  # the longest backoff is 1000 s, and has jitter
+        await asyncio.sleep(60)
+        assert sorted(made.metadata.name for made in await client.list(example.made)) == sorted(wanted)
         assert not process.done()
 
 
