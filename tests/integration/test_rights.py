@@ -94,7 +94,7 @@ async def test_without_a_right_it_is_refused(
         assert not operator.accesses.refused
     else:
         assert not is_through
-        assert [asked.access._replace(namespace="") for asked in operator.accesses.refused] == [access]
+        assert {asked.access._replace(namespace="") for asked in operator.accesses.refused} == {access}
 
 
 async def through(program: Program, place: Place) -> None:
