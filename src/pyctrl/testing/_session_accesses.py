@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -22,6 +22,7 @@ __all__ = ["keep"]
 ASKED: pytest.StashKey[list[Asked]] = pytest.StashKey()
 TOLD: pytest.StashKey[list[str]] = pytest.StashKey()
 
+SENT = "pyctrl_accesses"
 NOTHING = (
     "no operator asked for anything: give operators `operator_config` instead of `cluster.config`, or run them with "
     "the fixture `under_role`"
@@ -49,8 +50,12 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
     """Write the recording, and compare."""
     config, option = session.config, session.config.option
     asked = config.stash.get(ASKED, [])
+    if (output := getattr(config, "workeroutput", None)) is not None:  # of pytest-xdist: the session is elsewhere
+        output[SENT] = _text(asked)
+        return
     if option.rbac_record:
-        _record(Path(option.rbac_record), asked)
+        file = Path(option.rbac_record)
+        file.write_text(_text([*_read(file), *asked]))
     if not option.rbac_check:
         return
     found = _compare(option.rbac_check, asked)
@@ -58,6 +63,15 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
     is_failure = not asked or found.missing or (option.rbac_strict and found.lines())
     if is_failure and session.exitstatus in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED):
         session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node: Any) -> None:
+    """Take over what a worker of pytest-xdist has kept; one that died has sent nothing."""
+    from pyctrl.rbac import read_recording
+
+    text = getattr(node, "workeroutput", {}).get(SENT)
+    keep(node.config, read_recording(text, "a worker") if text else [])
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
@@ -76,17 +90,17 @@ def _read(file: Path) -> list[Asked]:
     return read_recording(file.read_text(), str(file)) if file.exists() else []
 
 
-def _record(file: Path, asked: Sequence[Asked]) -> None:
+def _text(asked: Sequence[Asked]) -> str:
     from pyctrl.rbac import write_recording
 
-    file.write_text(write_recording([*_read(file), *asked]))
+    return write_recording(asked)
 
 
 def _compare(target: str, asked: Sequence[Asked]) -> Comparison:
-    from pyctrl.rbac import compare, read_recording, write_recording
+    from pyctrl.rbac import compare, read_recording
 
     # Through the text of a file: which namespaces the tests happened to have does not matter.
-    return compare(_derived(target), read_recording(write_recording(asked), "this session"))
+    return compare(_derived(target), read_recording(_text(asked), "this session"))
 
 
 def _derived(target: str) -> Grants:

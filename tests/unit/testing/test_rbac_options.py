@@ -12,7 +12,9 @@ import pytest
 
 import pyctrl.cluster
 import pyctrl.testing._under_role
-from pyctrl.rbac import read_recording
+from pyctrl.api import Access
+from pyctrl.rbac import Asked, read_recording, write_recording
+from pyctrl.testing._session_accesses import ASKED, SENT, pytest_testnodedown
 
 pytestmark = pytest.mark.slow("each test is a session of tests, with clusters that have RBAC")
 
@@ -136,6 +138,22 @@ def test_recordings_add_up(run: Run) -> None:
         "watch configmaps at the cluster scope",
     ]
     assert asked["update configmaps in namespace '*'"].times == 2
+
+
+class Node:
+    """A worker of pytest-xdist that has ended."""
+
+    def __init__(self, config: pytest.Config, **workeroutput: str) -> None:
+        self.config, self.workeroutput = config, workeroutput
+
+
+def test_what_workers_kept_is_taken_over(pytester: pytest.Pytester) -> None:
+    """What each worker of pytest-xdist sent counts; one that died has sent nothing."""
+    config = pytester.parseconfig()
+    asked = Asked(access=Access("get", "", "pods"))
+    for output in ({SENT: write_recording([asked])}, {}, {SENT: write_recording([])}):
+        pytest_testnodedown(Node(config, **output))
+    assert config.stash[ASKED] == [asked]
 
 
 def test_nothing_recorded_is_a_failure(run: Run) -> None:
