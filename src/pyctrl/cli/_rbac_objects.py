@@ -8,10 +8,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from pyctrl.api import GroupVersionKind, KubernetesObject, Metadata
+from pyctrl.api import GroupVersionKind, KubernetesObject, Metadata, Unstructured
 from pyctrl.apiserver import read_documents
 from pyctrl.client import Client
-from pyctrl.errors import ApiError, CommandFailed, Forbidden, NotFound, UnknownKind
+from pyctrl.errors import ApiError, CommandFailed, DecodeError, Forbidden, NotFound, UnknownKind
+from pyctrl.kinds import BUILTIN_KINDS
 from pyctrl.rbac import Finding, ServedResource, find_tokens
 
 __all__ = ["Read", "read_cluster", "read_files"]
@@ -169,12 +170,27 @@ def _objects(file: Path, text: bytes, unread: list[str]) -> Iterator[tuple[Mappi
         for number, document in enumerate(read_documents(text), 1):
             source = f"{file}, document {number}"
             for obj in _items(document):
-                if isinstance(obj, dict) and isinstance(obj.get("kind"), str) and isinstance(obj.get("metadata"), dict):
-                    yield obj, source
-                else:
-                    unread.append(f"{source}: it is no object with kind and metadata")
+                try:
+                    yield _well_formed(obj), source
+                except DecodeError as error:
+                    unread.append(f"{source}: {error}")
     except ValueError as error:
         unread.append(f"{file}: {error}")
+
+
+def _well_formed(obj: Any) -> Mapping[str, Any]:
+    """Return an object in the form in which a server would give it; of kinds that nobody here knows, as it is.
+
+    Raises:
+        DecodeError: it is no object, or none of its kind.
+    """
+    is_object = isinstance(obj, dict) and all(isinstance(obj.get(part), str) for part in ("apiVersion", "kind"))
+    if not is_object or not isinstance(obj.get("metadata"), dict):
+        raise DecodeError("it is no object with apiVersion, kind and metadata")
+    gvk = GroupVersionKind.parse(obj["apiVersion"], obj["kind"])
+    builtin = BUILTIN_KINDS.get(gvk)
+    read = Unstructured.from_wire(obj) if builtin is None else builtin.load(gvk.kind).from_wire(obj)
+    return {**read.to_wire(), "metadata": read.metadata.to_wire()}
 
 
 def _items(document: Any) -> list[Any]:

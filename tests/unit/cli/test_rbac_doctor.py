@@ -135,10 +135,12 @@ def test_what_is_no_object_is_told_and_passed_over(run: Run, tmp_path: Path) -> 
     """A directory may have templates and settings, too."""
     (tmp_path / "values.yaml").write_text("replicas: 3\n")
     (tmp_path / "template.yaml").write_text("kind: {{ .Values.kind }}\n")
+    (tmp_path / "broken.yaml").write_text(seeds.ROLE.partition("rules:")[0] + "rules: everything\n")
     (tmp_path / "role.yaml").write_text(seeds.ROLE)
     ran = run("rbac", "doctor", "-f", tmp_path)
     assert ran.code == 0
-    assert f"{tmp_path / 'values.yaml'}, document 1: it is no object with kind and metadata" in ran.out
+    assert f"{tmp_path / 'broken.yaml'}, document 1: " in ran.out
+    assert f"{tmp_path / 'values.yaml'}, document 1: it is no object with apiVersion, kind and metadata" in ran.out
     assert f"{tmp_path / 'template.yaml'}: " in ran.out
 
 

@@ -135,7 +135,7 @@ async def test_no_rights_in_the_group_of_the_definition(examine: Examine) -> Non
     finding = told(await examine(objects), "definition-without-reader", "ephemeralvolumeclaims.kopf.dev")
     assert "no rule is for 'kopf.dev'" in finding.message
     assert yaml.safe_load(finding.cure) == [
-        {"apiGroups": ["kopf.dev"], "resources": ["ephemeralvolumeclaims"], "verbs": ["get", "list", "watch"]}
+        {"apiGroups": ["kopf.dev"], "resources": ["ephemeralvolumeclaims"], "verbs": ["list", "watch"]}
     ]
     whole = parsed(seeds.JENKINS, seeds.ROLE, seeds.FOR_ACCOUNT, seeds.EVC_DEFINITION)
     codes = {each.code for each in (await examine(whole, account=JENKINS)).findings}

@@ -15,16 +15,24 @@ from pyctrl.rbac._doctor._subjects import meant_account
 from pyctrl.rbac._doctor._workloads import Workload
 from pyctrl.rbac._manifests import dump
 
-__all__ = ["check_token_secret", "check_workload"]
+__all__ = ["check_token_secret", "check_workloads"]
 
 
-def check_workload(facts: Facts, workload: Workload) -> Iterator[Finding]:
+def check_workloads(facts: Facts) -> Iterator[Finding]:
     """Find pods that run as an account that has nothing, or that is not there."""
-    if workload.account.name == DEFAULT:
-        yield from _check_default(facts, workload)
-    elif not facts.has_account(workload.account):
-        yield from _check_missing(facts, workload)
-    if workload.account in _bound(facts) and _has_no_token(facts, workload):
+    bound = _bound(facts)
+    idle = bound - {each.account for each in facts.workloads}
+    for workload in facts.workloads:
+        if workload.account.name == DEFAULT:
+            yield from _check_default(workload, bound, idle)
+        elif not facts.has_account(workload.account):
+            yield from _check_missing(facts, workload, bound)
+        elif workload.account in bound:
+            yield from _check_token(facts, workload)
+
+
+def _check_token(facts: Facts, workload: Workload) -> Iterator[Finding]:
+    if _has_no_token(facts, workload):
         yield Finding(
             severity="warning",
             code="no-token",
@@ -35,30 +43,28 @@ def check_workload(facts: Facts, workload: Workload) -> Iterator[Finding]:
         )
 
 
-def _check_default(facts: Facts, workload: Workload) -> Iterator[Finding]:
+def _check_default(workload: Workload, bound: set[Key], idle: set[Key]) -> Iterator[Finding]:
     """It runs as `default`; that is wrong where that has nothing, and an account that has rights is used by nobody."""
-    bound = _bound(facts)
-    used = {each.account for each in facts.workloads}
-    idle = sorted(each for each in bound - used if each.namespace == workload.named.namespace and each.name != DEFAULT)
-    if workload.account in bound or not idle:
+    nearby = sorted(each.name for each in idle if each.namespace == workload.named.namespace)
+    if workload.account in bound or not nearby:
         return
-    names = listed(repr(each.name) for each in idle)
+    names = listed(map(repr, nearby))
     yield Finding(
         severity="error",
         code="runs-as-default",
         object=workload.named,
         message=f"It {'runs' if workload.written else 'has no serviceAccountName, so its pods run'} as ServiceAccount "
         f"{workload.account}, which nothing is bound to. Rights are bound to {names}, and nothing runs as that.",
-        cure=_set_account(workload, idle[0].name),
+        cure=_set_account(workload, nearby[0]),
     )
 
 
-def _check_missing(facts: Facts, workload: Workload) -> Iterator[Finding]:
+def _check_missing(facts: Facts, workload: Workload, bound: set[Key]) -> Iterator[Finding]:
     account, is_certain = workload.account, facts.knows_all("ServiceAccount", workload.named.namespace)
-    names = {each.name for each in {*facts.accounts, *_bound(facts)} if each.namespace == account.namespace}
+    names = {each.name for each in {*facts.accounts, *bound} if each.namespace == account.namespace}
     elsewhere = sorted(each.namespace for each in facts.accounts if each.name == account.name)
     alike = look_alike(account.name, names)
-    if account in _bound(facts) and not is_certain:
+    if account in bound and not is_certain:
         return  # a binding in the same files names it: it will be somewhere
     if alike is not None:
         why, cure = f"{alike.name!r} was probably meant: {alike.difference}.", _set_account(workload, alike.name)

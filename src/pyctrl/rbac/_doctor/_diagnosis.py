@@ -17,6 +17,7 @@ from pyctrl.rbac._grants import Grants
 __all__ = ["examine"]
 
 _ORDER: tuple[Severity, ...] = ("error", "warning", "hint")
+_DEFINITION = ("apiextensions.k8s.io/v1", "CustomResourceDefinition")
 _ACCESS = frozenset(("Role", "ClusterRole", "RoleBinding", "ClusterRoleBinding"))
 
 
@@ -31,7 +32,7 @@ def examine(
 ) -> Diagnosis:
     """Do what `diagnose` says."""
     known = list(objects)
-    definitions = [obj for obj, _ in known if obj.get("kind") == "CustomResourceDefinition"]
+    definitions = [obj for obj, _ in known if (obj.get("apiVersion"), obj.get("kind")) == _DEFINITION]
     table = Served(served or (), definitions=definitions, is_complete=served is not None)
     facts = Facts(known, served=table, complete=complete or {}, namespace=namespace)
     wanted = () if granted is None or account is None else tuple(needs(holdings(facts, account), granted))
@@ -53,8 +54,7 @@ def _examine(facts: Facts) -> Iterator[Finding]:
     for role in facts.roles.values():
         if role.is_own:
             yield from _examine_role(facts, role)
-    for workload in facts.workloads:
-        yield from _accounts.check_workload(facts, workload)
+    yield from _accounts.check_workloads(facts)
     for secret, account in facts.token_secrets:
         yield from _accounts.check_token_secret(facts, secret, account)
     for named, obj in facts.objects:
@@ -75,9 +75,7 @@ def _examine_role(facts: Facts, role: Role) -> Iterator[Finding]:
         _breadth.check_wildcards(facts, role),
         _breadth.check_escalation(facts, role),
     )
-    if any(
-        binding.role_key == (role.named.kind, Key(role.named.namespace, role.named.name)) for binding in facts.bindings
-    ):
+    if facts.bindings_of((role.named.kind, Key(role.named.namespace, role.named.name))):
         yield from _roles.check_status(facts, role)
 
 

@@ -25,6 +25,7 @@ ACCOUNT_TOKEN = "kubernetes.io/service-account-token"
 
 Wire: TypeAlias = Mapping[str, Any]
 
+_VERSIONS = frozenset((f"{RBAC}/v1", "v1", "apps/v1", "batch/v1"))  # of what is read; others have such names, too
 CLUSTER_KINDS = frozenset(("ClusterRole", "ClusterRoleBinding", "CustomResourceDefinition", "Namespace"))
 
 
@@ -107,7 +108,8 @@ class Facts:
         self.workloads: list[Workload] = []
         self.token_secrets: list[tuple[Named, Key]] = []
         for named, obj in self.objects:
-            self._take(named, obj)
+            if str(obj.get("apiVersion", "")) in _VERSIONS:
+                self._take(named, obj)
         if not self.knows_all("ClusterRole"):
             for obj in _policy():
                 self._take(self._named(obj, ""), obj, is_known=True)
@@ -134,6 +136,44 @@ class Facts:
         """The accounts that are evident, or that a binding names."""
         subjects = (account for binding in self.bindings for account in self._subjects(binding))
         return frozenset((*self.evident, *subjects))
+
+    def namesakes(self, name: str) -> list[Key]:
+        """Return the accounts of a name that are mentioned."""
+        return self._by_name.get(name, [])
+
+    @cached_property
+    def _by_name(self) -> dict[str, list[Key]]:
+        found: dict[str, list[Key]] = {}
+        for account in self.mentioned:
+            found.setdefault(account.name, []).append(account)
+        return found
+
+    def bindings_of(self, role: tuple[str, Key]) -> list[Binding]:
+        """Return the bindings of a role."""
+        return self._by_role.get(role, [])
+
+    @cached_property
+    def _by_role(self) -> dict[tuple[str, Key], list[Binding]]:
+        found: dict[tuple[str, Key], list[Binding]] = {}
+        for binding in self.bindings:
+            found.setdefault(binding.role_key, []).append(binding)
+        return found
+
+    def bindings_for(self, account: Key) -> list[Binding]:
+        """Return the bindings that an account has something by: as itself, as a user, and as a member of groups."""
+        names: list[tuple[str, Key | str]] = [("ServiceAccount", account), ("User", user_of(account))]
+        names += [("Group", group) for group in groups_of(account)]
+        return list(dict.fromkeys(each for name in names for each in self._by_subject.get(name, ())))
+
+    @cached_property
+    def _by_subject(self) -> dict[tuple[str, Key | str], list[Binding]]:
+        found: dict[tuple[str, Key | str], list[Binding]] = {}
+        for binding in self.bindings:
+            for subject in binding.subjects:
+                is_account = subject.kind == "ServiceAccount"
+                name = Key(subject.namespace or binding.namespace, subject.name) if is_account else subject.name
+                found.setdefault((subject.kind, name), []).append(binding)
+        return found
 
     def rules_of(self, key: tuple[str, Key]) -> tuple[AccessRule, ...] | None:
         """Return the rules of a role, those of what it aggregates among them; None when it is not here."""

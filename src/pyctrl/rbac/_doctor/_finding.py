@@ -143,5 +143,5 @@ class Diagnosis:
 
 def listed(words: Iterable[str]) -> str:
     """Put words into a sentence: ``a, b and c``."""
-    *most, last = words
+    *most, last = list(words) or ["nothing"]
     return f"{', '.join(most)} and {last}" if most else last

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from pyctrl.api import AccessRule, Key
 from pyctrl.rbac._doctor._cures import bound_everywhere
-from pyctrl.rbac._doctor._facts import Facts, Subject, groups_of, user_of
+from pyctrl.rbac._doctor._facts import Facts, user_of
 from pyctrl.rbac._doctor._finding import Finding, Holding, Named, Need
 from pyctrl.rbac._grants import Grants
 from pyctrl.rbac._normal import normalise
@@ -24,20 +24,9 @@ def holdings(facts: Facts, account: Key) -> list[Holding]:
             rules=facts.rules_of(binding.role_key),
             is_own=binding.is_own,
         )
-        for binding in facts.bindings
-        if any(_is(subject, account, binding.namespace) for subject in binding.subjects)
+        for binding in facts.bindings_for(account)
     ]
     return sorted(found, key=lambda holding: (not holding.is_own, holding.namespace, holding.binding))
-
-
-def _is(subject: Subject, account: Key, namespace: str) -> bool:
-    match subject.kind:
-        case "ServiceAccount":
-            return account == Key(subject.namespace or namespace, subject.name)
-        case "User":
-            return subject.name == user_of(account)
-        case _:
-            return subject.name in groups_of(account)
 
 
 def needs(held: Iterable[Holding], granted: Grants) -> list[Need]:

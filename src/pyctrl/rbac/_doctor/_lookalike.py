@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import unicodedata
 from collections.abc import Iterable
+from functools import lru_cache
 from typing import NamedTuple
 
 __all__ = ["LookAlike", "look_alike", "strange_characters"]
@@ -42,6 +43,7 @@ def strange_characters(name: str) -> list[str]:
     return [_described(each) for each in dict.fromkeys(name) if not ("!" <= each <= "~")]
 
 
+@lru_cache(maxsize=4096)  # the same groups and roles are compared again and again
 def _drawn(name: str) -> str:
     """Reduce a name to what the eye sees of it: width, case, marks, dashes and blanks are nothing."""
     folded = unicodedata.normalize("NFKC", name).casefold().translate(_TWINS)

@@ -27,7 +27,7 @@ def check_reference(facts: Facts, binding: Binding) -> Iterator[Finding]:
             "The server refuses a ClusterRoleBinding to a Role, which grants by a RoleBinding in its namespace only.",
             rebound(replace(binding, role_kind="ClusterRole"), is_other_role=True) if role else "",
         )
-    elif facts.rules_of(binding.role_key) is None:
+    elif binding.role_key not in facts.roles:
         yield _candidate(facts, binding)
 
 
@@ -79,8 +79,7 @@ def _not_found(binding: Binding, message: str, cure: str) -> Finding:
 def check_role_name(facts: Facts, role: Role) -> Iterator[Finding]:
     """Find a role whose name has characters that nobody types, unless a binding was found that misses it."""
     strange = strange_characters(role.named.name)
-    is_bound = any(facts.rules_of(each.role_key) is None and _alike(facts, each) for each in facts.bindings)
-    if strange and not is_bound:
+    if strange and not any(role.named in mistaken(facts, each) for each in facts.bindings):
         message = f"Its name has {', '.join(strange)}. The server takes that; a binding has to name it so, too."
         clean = "".join(each for each in role.named.name if "!" <= each <= "~")
         cure = rewritten(role, clean) if clean else ""
@@ -151,20 +150,20 @@ def _shown(rule: AccessRule) -> str:
 
 def _is_bound_everywhere(facts: Facts, binding: Binding) -> bool:
     return any(
-        each.role_key == binding.role_key and not each.namespace and set(binding.subjects) <= set(each.subjects)
-        for each in facts.bindings
+        not each.namespace and set(binding.subjects) <= set(each.subjects)
+        for each in facts.bindings_of(binding.role_key)
     )
 
 
 def _other_namespaces(facts: Facts, binding: Binding) -> set[str]:
     """Give the other namespaces in which the same is bound to the same: then that is deliberate."""
-    same = (each for each in facts.bindings if each.role_key == binding.role_key)
+    same = facts.bindings_of(binding.role_key)
     return {each.namespace for each in same if set(each.subjects) & set(binding.subjects)} - {binding.namespace}
 
 
 def mistaken(facts: Facts, binding: Binding) -> set[Named]:
     """Return the role that a binding to none was probably meant to bind."""
-    alike = _alike(facts, binding)
+    alike = _alike(facts, binding) if binding.role_key not in facts.roles else None
     if alike is None:
         return set()
     return {facts.roles[binding.role_kind, Key(binding.role_key[1].namespace, alike.name)].named}

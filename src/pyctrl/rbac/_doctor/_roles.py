@@ -85,18 +85,16 @@ def check_definitions(facts: Facts) -> Iterator[Finding]:
     """Find definitions whose objects no bound role may list and watch, so that nobody can work on them."""
     own = [binding for binding in facts.bindings if binding.is_own and _is_for_program(binding)]
     for named, obj in facts.objects:
-        if named.kind != "CustomResourceDefinition" or not own:
+        if obj.get("apiVersion") != "apiextensions.k8s.io/v1" or named.kind != "CustomResourceDefinition" or not own:
             continue
         spec = obj.get("spec") or {}
         group, plural = str(spec.get("group", "")), str((spec.get("names") or {}).get("plural", ""))
-        wanted = AccessRule(verbs=("get", "list", "watch"), groups=(group,), resources=(plural,))
+        wanted = AccessRule(verbs=("list", "watch"), groups=(group,), resources=(plural,))
         rules = [rule for binding in own for rule in facts.rules_of(binding.role_key) or ()]
         if all(any(rule.covers(atom) for rule in rules) for atom in wanted.atoms()):
             continue
         is_named = any(group in rule.groups for rule in rules)
-        lack = (
-            f"their rules for {group} lack get, list or watch of {plural}" if is_named else f"no rule is for {group!r}"
-        )
+        lack = f"their rules for {group} lack list or watch of {plural}" if is_named else f"no rule is for {group!r}"
         yield Finding(
             severity="warning",
             code="definition-without-reader",

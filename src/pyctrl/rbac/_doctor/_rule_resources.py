@@ -17,41 +17,35 @@ __all__ = ["check_resources"]
 def check_resources(facts: Facts, role: Role) -> Iterator[Finding]:
     """Find groups and resources that are called otherwise."""
     for rule in role.rules:
-        if not rule.resources:
-            continue
-        cure = rule_instead(role, rule, *mended(facts.served, rule))
-        groups = list(_check_groups(facts, role, rule, cure))
-        yield from groups
-        if not groups:
-            yield from _check_resources(facts, role, rule, cure)
+        if rule.resources:
+            groups = list(_check_groups(facts, role, rule))
+            yield from groups or _check_resources(facts, role, rule)
 
 
-def _check_groups(facts: Facts, role: Role, rule: AccessRule, cure: str) -> Iterator[Finding]:
+def _check_groups(facts: Facts, role: Role, rule: AccessRule) -> Iterator[Finding]:
     if not rule.groups:
         why = f'The server refuses a rule for {listed(rule.resources)} without apiGroups: the core group is "".'
-        yield _finding(role, "wrong-api-group", why, cure)
+        yield _finding(role, "wrong-api-group", why, _cure(facts, role, rule))
     for group in rule.groups:
         right = right_group(facts.served, group)
         if right is not None:
-            yield _finding(role, right.code, right.why, cure)
+            yield _finding(role, right.code, right.why, _cure(facts, role, rule))
         elif not facts.served.has_group(group) and facts.served.knows_all_of(group) and group != "*":
             why = f"The cluster serves nothing in the API group {group!r}. Is its definition installed?"
             yield _finding(role, "unknown-api-group", why, "", severity="warning")
 
 
-def _check_resources(facts: Facts, role: Role, rule: AccessRule, cure: str) -> Iterator[Finding]:
+def _check_resources(facts: Facts, role: Role, rule: AccessRule) -> Iterator[Finding]:
     rights = {resource: right_resource(facts.served, rule, resource) for resource in rule.resources}
-    yield from _check_places(facts, role, rule, rights, cure)
+    yield from _check_places(facts, role, rule, rights)
     for resource, right in rights.items():
         if right is None:
             yield from _check_unknown(facts, role, rule, resource)
         elif right.code != "missing-api-group":
-            yield _finding(role, right.code, f"{right.why} The server takes any name.", cure)
+            yield _finding(role, right.code, f"{right.why} The server takes any name.", _cure(facts, role, rule))
 
 
-def _check_places(
-    facts: Facts, role: Role, rule: AccessRule, rights: dict[str, Right | None], cure: str
-) -> Iterator[Finding]:
+def _check_places(facts: Facts, role: Role, rule: AccessRule, rights: dict[str, Right | None]) -> Iterator[Finding]:
     """Find the resources that are in another group than those of the rule; those of one group together."""
     misplaced: dict[str, list[str]] = {}
     for resource, right in rights.items():
@@ -61,7 +55,7 @@ def _check_places(
     severity: Severity = "error" if is_certain else "warning"
     for why, resources in misplaced.items():
         told = f"{listed(resources)}: {why}. The server takes any combination, and this one grants nothing."
-        yield _finding(role, "missing-api-group", told, cure, severity=severity)
+        yield _finding(role, "missing-api-group", told, _cure(facts, role, rule), severity=severity)
 
 
 def _check_unknown(facts: Facts, role: Role, rule: AccessRule, resource: str) -> Iterator[Finding]:
@@ -90,6 +84,11 @@ def _check_part(role: Role, found: list[ServedResource], part: str) -> Iterator[
     else:
         why = f"{first.plural} have no sub-resource {part!r}; they have {', '.join(sorted(known)) or 'none'}."
         yield _finding(role, "unknown-subresource", why, "")
+
+
+def _cure(facts: Facts, role: Role, rule: AccessRule) -> str:
+    """Write the rule with all that is wrong in it mended: its findings have one cure."""
+    return rule_instead(role, rule, *mended(facts.served, rule))
 
 
 def _finding(role: Role, code: str, message: str, cure: str, *, severity: Severity = "error") -> Finding:

@@ -60,6 +60,9 @@ class Served:
             if known is not None:  # another version, or the definition of what is served
                 each = known._replace(subresources=known.subresources | each.subresources)
             self._known[each.group, each.plural] = each
+        self._by_plural: dict[str, list[ServedResource]] = {}
+        for each in self._known.values():
+            self._by_plural.setdefault(each.plural, []).append(each)
         self._groups = {each.group for each in self._known.values()}
         self._built_in_groups = {each.group for each in built_in()}
         self._is_complete = is_complete
@@ -73,7 +76,7 @@ class Served:
 
     def named(self, plural: str) -> list[ServedResource]:
         """Return the resources of all groups that have a plural."""
-        return [each for each in self if each.plural == plural]
+        return self._by_plural.get(plural, [])
 
     def meant(self, name: str, groups: Iterable[str]) -> ServedResource | None:
         """Return the resource that somebody calls so who does not know the plural; in these groups, or in any."""
@@ -130,11 +133,11 @@ def _defined(definition: Mapping[str, Any]) -> ServedResource:
     names = spec.get("names") or {}
     below = [each.get("subresources") or {} for each in spec.get("versions") or ()]
     return ServedResource(
-        group=spec.get("group", ""),
-        plural=names.get("plural", ""),
-        kind=names.get("kind", ""),
+        group=spec.get("group") or "",
+        plural=names.get("plural") or "",
+        kind=names.get("kind") or "",
         namespaced=spec.get("scope") != "Cluster",
-        singular=names.get("singular") or names.get("kind", "").lower(),
+        singular=names.get("singular") or (names.get("kind") or "").lower(),
         short_names=tuple(names.get("shortNames") or ()),
         subresources=frozenset(name for each in below for name in each),
         is_custom=True,

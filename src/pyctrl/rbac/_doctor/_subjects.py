@@ -72,12 +72,11 @@ def _namesake(facts: Facts, name: str, binding: Binding) -> Key | None:
     """Find an account of a name, in the namespace of the binding before others."""
     if name == "default":
         return None  # every namespace has one
-    found = [each for each in facts.mentioned if each.name == name]
 
     def distance(account: Key) -> tuple[bool, bool, Key]:
         return account not in facts.evident, account.namespace != binding.namespace, account
 
-    return min(found, key=distance, default=None)
+    return min(facts.namesakes(name), key=distance, default=None)
 
 
 # --- users and groups ---
@@ -130,10 +129,9 @@ def _slip(facts: Facts, binding: Binding, subject: Subject, account: Key) -> Fin
 
 def _is_granted_to(facts: Facts, binding: Binding, account: Key) -> bool:
     return any(
-        each.role_key == binding.role_key
-        and each.namespace in ("", binding.namespace)
+        each.namespace in ("", binding.namespace)
         and any(as_account(account) == subject._replace(group="") for subject in each.subjects)
-        for each in facts.bindings
+        for each in facts.bindings_of(binding.role_key)
     )
 
 
