@@ -7,8 +7,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import timedelta
 from enum import Enum
+from typing import Any
 
-from pyctrl.api import Access, Key
+from pyctrl.api import Access, GroupVersionKind, Key, Unstructured
 from pyctrl.client import Client
 from pyctrl.errors import Forbidden, NotFound, PyctrlError, UnknownKind
 
@@ -105,39 +106,21 @@ async def _review(client: Client, access: Access, account: Key | None) -> Review
 
 
 async def _ask(client: Client, access: Access, account: Key | None) -> tuple[bool, str]:
-    from pyctrl.kinds.authorization.v1 import (  # here: a manager without preflight does without
-        NonResourceAttributes,
-        ResourceAttributes,
-        SelfSubjectAccessReview,
-        SelfSubjectAccessReviewSpec,
-        SubjectAccessReview,
-        SubjectAccessReviewSpec,
-    )
-
-    resource = path = None
+    """Send a review, untyped: to build the classes of these kinds would take longer than all reviews do."""
     if access.is_resource:
-        resource = ResourceAttributes(
-            verb=access.verb,
-            group=access.group or None,
-            resource=access.resource,
-            subresource=access.subresource or None,
-            namespace=access.namespace or None,
-            name=access.name or None,
-        )
+        parts = ("verb", "group", "resource", "subresource", "namespace", "name")
+        spec: dict[str, Any] = {"resourceAttributes": {part: getattr(access, part) for part in parts}}
     else:
-        path = NonResourceAttributes(verb=access.verb, path=access.path)
-    if account is None:
-        spec = SelfSubjectAccessReviewSpec(resource_attributes=resource, non_resource_attributes=path)
-        status = (await client.create(SelfSubjectAccessReview(spec=spec))).status
-    else:
-        whose = SubjectAccessReviewSpec(
-            user=f"system:serviceaccount:{account.namespace}:{account.name}",
-            groups=["system:serviceaccounts", f"system:serviceaccounts:{account.namespace}", "system:authenticated"],
-            resource_attributes=resource,
-            non_resource_attributes=path,
-        )
-        status = (await client.create(SubjectAccessReview(spec=whose))).status
-    return status.allowed, status.evaluation_error or status.reason or ""
+        spec = {"nonResourceAttributes": {"verb": access.verb, "path": access.path}}
+    kind = "SelfSubjectAccessReview"
+    if account is not None:
+        kind = "SubjectAccessReview"
+        spec["user"] = f"system:serviceaccount:{account.namespace}:{account.name}"
+        accounts = "system:serviceaccounts"
+        spec["groups"] = [accounts, f"{accounts}:{account.namespace}", "system:authenticated"]
+    review = Unstructured.new(GroupVersionKind("authorization.k8s.io", "v1", kind), spec=spec)
+    status = (await client.create(review))["status"]
+    return bool(status.get("allowed")), status.get("evaluationError") or status.get("reason") or ""
 
 
 def _unknown(access: Access, remark: str, *, may_change: bool = False) -> Review:
