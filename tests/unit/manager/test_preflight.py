@@ -213,6 +213,28 @@ async def test_what_cannot_be_reviewed_keeps_nobody_from_anything(
     assert len(said) == 1
 
 
+async def test_without_reviews_a_refusal_is_proof_enough(caplog: pytest.LogCaptureFixture) -> None:
+    """Where nobody can be asked, what a reconcile is refused is said once with its remedy, until an attempt succeeds."""
+    async with world() as it:
+        absent = Rule(Answered(status=404, reason="NotFound"), path="*/selfsubjectaccessreviews", times=None)
+        wire = FaultyTransport(InProcessTransport(it.cluster.server, credentials=it.config.credentials), [absent])
+        async with Manager(client=Client(wire)) as manager:
+            controller, marker = build(manager, ConfigMap)
+            await it.grant(manager.grants())
+            async with manager.running():
+                await asyncio.sleep(5)
+                await it.revoke()
+                await it.create(ConfigMap, "c")
+                await asyncio.sleep(600)
+                assert controller.state is ControllerState.LACKING_RIGHTS
+                await it.grant(manager.grants())
+                await asyncio.sleep(90)
+                assert controller.is_ready
+                assert list(marker.marked) == ["c"]
+    [told] = [text for text in warnings(caplog) if "may not" in text]
+    assert told.startswith("system:serviceaccount:default:bot may not patch configmaps in namespace 'default'\n")
+
+
 async def test_without_reviews_a_forbidden_kind_holds_up_nobody_else(caplog: pytest.LogCaptureFixture) -> None:
     """With preflight off the controller waits for its kind, which the cache is loud about, and the others run."""
     async with world() as it, Manager(it.config, preflight=Preflight.OFF) as manager:
