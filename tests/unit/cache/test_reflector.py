@@ -200,6 +200,16 @@ async def test_a_missing_right_is_loud_and_the_watch_begins_once_it_is_granted(
         await _converges(it)
 
 
+async def test_who_knows_that_a_right_was_granted_can_have_it_used_at_once() -> None:
+    """The wait for the next try ends when it is told to, and nothing else changes."""
+    async with lab([Rule(FORBIDDEN, path=CONFIGMAPS, times=None)]) as it:
+        await asyncio.sleep(300)
+        it.network.clear()
+        it.cache.informer(CONFIGMAP).hasten()
+        await it.cache.wait_for_sync(timeout=0.1 * SECOND)
+        await _converges(it)
+
+
 async def test_a_right_that_is_taken_away_and_given_back_loses_nothing() -> None:
     """While a watch is forbidden the cache keeps what it has and says why it is old; afterwards it resumes."""
     async with lab([on_list(Ended(lines=3)), on_watch(FORBIDDEN, nth=2, times=5)]) as it:
