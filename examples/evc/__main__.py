@@ -14,7 +14,7 @@ import sys
 from pyctrl import configure_logging
 from pyctrl.client import Config
 from pyctrl.errors import PyctrlError
-from pyctrl.manager import Manager, Preflight
+from pyctrl.manager import LeaderElection, Manager, Preflight
 
 from .evc import add_evc
 
@@ -23,7 +23,8 @@ async def run(args: argparse.Namespace) -> None:
     """Run the operator until it is told to stop."""
     config = Config.load(kubeconfig=args.kubeconfig, context=args.context)
     preflight = Preflight.STRICT if args.strict_rbac else Preflight.WARN
-    async with Manager(config, namespaces=args.namespace, preflight=preflight) as manager:
+    election = LeaderElection(name="evc-operator") if args.leader_elect else None
+    async with Manager(config, namespaces=args.namespace, preflight=preflight, leader_election=election) as manager:
         add_evc(manager, storage_class=args.storage_class, finalizer=args.finalizer)
         await manager.run()
 
@@ -39,6 +40,7 @@ def parser() -> argparse.ArgumentParser:
     add("--storage-class", metavar="NAME", default="standard", help="class of the volumes; default: standard")
     add("--finalizer", action="store_true", help="delete claims ourselves, instead of the cluster's garbage collector")
     add("--strict-rbac", action="store_true", help="exit when rights are missing at start, instead of waiting for them")
+    add("--leader-elect", action="store_true", help="let one of several replicas work, by a Lease evc-operator")
     add("-v", "--verbose", action="store_true", help="log each reconcile")
     return parser
 

@@ -51,6 +51,7 @@ def generate(
     namespace: Annotated[
         tuple[str, ...], Parameter(name=["--namespace", "-n"], group=ROLES, negative="", show_default=False)
     ] = (),
+    leader_elect: Annotated[str | None, Parameter(group=ROLES, metavar="LEASE", show_default=False)] = None,
 ) -> None:
     """Print the roles that a program needs, as YAML.
 
@@ -72,10 +73,12 @@ def generate(
         Print it too, and bind the roles to it. What the operator needs in its own namespace is granted in this one.
     namespace
         The operator is restricted to this namespace, so roles are too. May be repeated.
+    leader_elect
+        The operator elects a leader by a Lease of this name in its own namespace.
     """
     from ._rbac_generate import generate as print_roles  # here: help needs none of it
 
-    print_roles(target, recorded=recorded, name=name, account=service_account, namespaces=namespace)
+    print_roles(target, recorded=recorded, name=name, account=service_account, namespaces=namespace, lease=leader_elect)
 
 
 @app.command

@@ -10,7 +10,7 @@ from typing import Any
 
 from pyctrl.api import Key
 from pyctrl.errors import CommandFailed
-from pyctrl.manager import wired
+from pyctrl.manager import LeaderElection, wired
 from pyctrl.rbac import Grants, grants, is_everybodys, manifests, to_yaml
 
 from ._recordings import read_recordings
@@ -25,13 +25,14 @@ def generate(
     name: str | None,
     account: str | None,
     namespaces: Collection[str],
+    lease: str | None = None,
 ) -> None:
     """Print the roles that a target needs, or that were recorded, and with an account what binds them to it."""
     if (target is None) == (not recorded):
         raise CommandFailed("name a program, such as MODULE:FUNCTION, or what was recorded with --recorded FILE")
     key = account_key(account) if account is not None else None
     if target is not None:
-        granted, role = asyncio.run(_derived(target, key, namespaces))
+        granted, role = asyncio.run(_derived(target, key, namespaces, lease))
     else:
         granted, role = _recorded(recorded, key, namespaces), "manager-role"
     roles = manifests(granted, name=name or role, account=key)
@@ -46,9 +47,12 @@ def account_key(text: str) -> Key:
     return Key(namespace, name)
 
 
-async def _derived(target: str, account: Key | None, namespaces: Collection[str]) -> tuple[Grants, str]:
+async def _derived(
+    target: str, account: Key | None, namespaces: Collection[str], lease: str | None
+) -> tuple[Grants, str]:
     """Return what a target needs, and a name for its roles."""
-    async with wired(target, namespaces=namespaces) as manager:
+    election = LeaderElection(name=lease) if lease is not None else None
+    async with wired(target, namespaces=namespaces, leader_election=election) as manager:
         granted = manager.grants(own_namespace=account.namespace if account is not None else None)
         return granted, _name(manager.controller_names)
 

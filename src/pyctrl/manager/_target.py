@@ -14,6 +14,7 @@ from typing import NoReturn
 
 from pyctrl.client import Config
 from pyctrl.errors import CommandFailed
+from pyctrl.manager._leader_election import LeaderElection
 from pyctrl.manager._manager import Manager
 
 __all__ = ["wired"]
@@ -24,7 +25,9 @@ Wire = Callable[[Manager], object]
 
 
 @asynccontextmanager
-async def wired(target: str, *, namespaces: Collection[str] = ()) -> AsyncIterator[Manager]:
+async def wired(
+    target: str, *, namespaces: Collection[str] = (), leader_election: LeaderElection | None = None
+) -> AsyncIterator[Manager]:
     """Give a manager with the controllers of a target, restricted to namespaces if there are any. It cannot run.
 
     A target is ``MODULE:FUNCTION`` or ``FILE.py:FUNCTION``, a function that takes a manager; it may be left out where
@@ -34,7 +37,8 @@ async def wired(target: str, *, namespaces: Collection[str] = ()) -> AsyncIterat
         CommandFailed: there is no such target, or it fails.
     """
     wire = find(target)
-    async with Manager(Config.in_process(_NoServer()), namespaces=namespaces or None) as manager:
+    config = Config.in_process(_NoServer())
+    async with Manager(config, namespaces=namespaces or None, leader_election=leader_election) as manager:
         try:
             wire(manager)
         except Exception as error:

@@ -57,6 +57,19 @@ def test_roles_follow_from_the_program(run: Run, program: Path) -> None:
     assert binding["subjects"] == [{"kind": "ServiceAccount", "name": "vault", "namespace": "ops"}]
 
 
+def test_a_program_that_elects_has_its_lease(run: Run, program: Path) -> None:
+    """A Role in the namespace of the account: to create Leases, and to change the one that is named."""
+    arguments = ("--service-account", "ops:vault", "--leader-elect", "vault-operator")
+    ran = run("rbac", "generate", f"{program}:add_vault", *arguments)
+    roles = [document for document in yaml.safe_load_all(ran.out) if document["kind"] == "Role"]
+    assert [role["metadata"]["namespace"] for role in roles] == ["ops"]
+    leases = [rule for rule in roles[0]["rules"] if rule["resources"] == ["leases"]]
+    assert [(rule.get("resourceNames"), rule["verbs"]) for rule in leases] == [
+        (None, ["create"]),
+        (["vault-operator"], ["get", "update"]),
+    ]
+
+
 def test_a_restricted_program_has_roles_in_its_namespaces(run: Run, program: Path) -> None:
     """Restricted to namespaces it needs a Role in each of them, and no ClusterRole."""
     ran = run("rbac", "generate", f"{program}:add_vault", "-n", "web", "-n", "shop", "--name", "v")

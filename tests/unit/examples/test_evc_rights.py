@@ -10,7 +10,7 @@ from examples.evc.evc import add_evc
 from pyctrl.api import Key
 from pyctrl.apiserver import ApiServer
 from pyctrl.client import Config
-from pyctrl.manager import Manager
+from pyctrl.manager import LeaderElection, Manager
 from pyctrl.rbac import Grants, manifests
 
 ROLE = Path(__file__).parents[3] / "examples" / "evc" / "config" / "role.yaml"
@@ -24,12 +24,14 @@ async def rights(*, finalizer: bool = False, namespaces: list[str] | None = None
 
 
 async def test_the_role_that_is_shipped_is_the_one_that_is_derived() -> None:
-    """config/role.yaml has a namespace, an account, and what `pyctrl rbac generate` prints."""
+    """config/role.yaml has a namespace, an account, and what `pyctrl rbac generate --leader-elect` prints."""
     namespace, account, *roles = yaml.safe_load_all(ROLE.read_text())
     assert (namespace["kind"], account["kind"]) == ("Namespace", "ServiceAccount")
     key = Key(account["metadata"]["namespace"], account["metadata"]["name"])
     assert key.namespace == namespace["metadata"]["name"]
-    assert roles == manifests(await rights(), name="evc-operator", account=key)
+    async with Manager(Config.in_process(ApiServer()), leader_election=LeaderElection(name="evc-operator")) as manager:
+        add_evc(manager)
+        assert roles == manifests(manager.grants(own_namespace=key.namespace), name="evc-operator", account=key)
 
 
 async def test_the_finalizer_takes_the_right_to_delete() -> None:

@@ -156,7 +156,7 @@ async def test_bad_weather(cluster: Cluster, client: Client, example: Example, s
 async def granted(client: Client, example: Example) -> Unstructured:
     """Install the example's account and role; returns the binding, which can be taken away and given back."""
     made = [await client.create(Unstructured.from_wire(document)) for document in example.documents("role.yaml")]
-    return made[-1]
+    return next(obj for obj in made if obj.gvk.kind == "ClusterRoleBinding")
 
 
 @pytest.mark.slow("an hour of retries and watches")
