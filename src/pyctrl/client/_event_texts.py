@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import socket
 
 __all__ = ["cut", "is_event_name", "qualified", "reporting_instance"]
 
@@ -30,9 +29,9 @@ def qualified(name: str) -> str:
     return _other.sub("-", name)[:CONTROLLER_LENGTH].strip("-_.") or "controller"
 
 
-def reporting_instance(controller: str, host: str = "") -> str:
-    """Return a name for this instance of a controller: with that of the host, which in a cluster is the pod's."""
-    return cut(f"{controller}-{host or socket.gethostname()}", INSTANCE_LENGTH)
+def reporting_instance(controller: str, host: str) -> str:
+    """Return a name for the instance of a controller that runs on a host."""
+    return cut(f"{controller}-{host}", INSTANCE_LENGTH)
 
 
 def cut(text: str, limit: int) -> str:

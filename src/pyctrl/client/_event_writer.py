@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import socket
 from contextlib import suppress
 from math import inf
 from random import Random
@@ -73,7 +74,7 @@ class EventWriter:
     name = "events"  # in the log lines of a manager
 
     def __init__(self, client: Writer, *, host: str = "", random: Random | None = None) -> None:
-        self.host: str = host
+        self.host: str = host or socket.gethostname()  # in a cluster the pod's name
         self._client = client
         self._random = random or Random()
         self._backlog = EventBacklog(self._random)

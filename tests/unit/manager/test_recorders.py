@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import socket
 from collections.abc import Sequence
 from datetime import timedelta
 
@@ -13,9 +14,10 @@ from pyctrl.api import ObjectMeta
 from pyctrl.apiserver import ApiServer
 from pyctrl.client import Client, Config, InProcessTransport
 from pyctrl.controller import Builder, Reconciler, Request
+from pyctrl.kinds.coordination.v1 import Lease
 from pyctrl.kinds.core.v1 import ConfigMap, Secret
 from pyctrl.kinds.events.v1 import Event
-from pyctrl.manager import Group, Manager
+from pyctrl.manager import Group, LeaderElection, Manager
 from pyctrl.testing import FaultyTransport, Refused, Rule
 
 
@@ -54,6 +56,18 @@ async def test_each_reconciler_has_a_recorder_in_its_controllers_name() -> None:
             await manager.client.create(config_map("a"))
             await asyncio.sleep(1)
             assert await told(manager.live_client) == [("another", "Begun"), ("configmap", "Begun")]
+
+
+async def test_a_replica_is_known_by_the_name_of_its_host() -> None:
+    """In a cluster that is the pod's: in what it tells, and in the lease that it holds."""
+    election = LeaderElection(name="op", namespace="default")
+    async with Manager(Config.in_process(ApiServer()), leader_election=election) as manager, manager.running():
+        manager.event_recorder("teller").normal(config_map("a"), "Seen", "Seen it")
+        await asyncio.sleep(1)
+        (lease,) = await manager.live_client.list(Lease)
+        assert (lease.spec.holder_identity or "").startswith(f"{socket.gethostname()}_")
+        instances = {event.reporting_instance for event in await manager.live_client.list(Event)}
+        assert instances == {f"teller-{socket.gethostname()}", f"op-{socket.gethostname()}"}
 
 
 async def test_what_is_told_to_the_very_end_is_written() -> None:
