@@ -6,6 +6,7 @@ import asyncio
 import logging
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from datetime import timedelta
 from random import Random
 from typing import Any
 
@@ -91,6 +92,16 @@ class Controller:
     @workers.setter
     def workers(self, count: int) -> None:
         self._workers.count = count
+
+    @property
+    def live_workers(self) -> int:
+        """How many workers there are; as many as `workers` while it runs, unless something has cancelled one."""
+        return self._workers.alive
+
+    @property
+    def reconcile_timeout(self) -> timedelta | None:
+        """What one reconcile may take before it is cancelled."""
+        return self._options.reconcile_timeout
 
     @property
     def rbac(self) -> tuple[Permission, ...]:

@@ -164,6 +164,12 @@ class Queue:
         finally:
             self._finish(turn)
 
+    @property
+    def longest_working(self) -> timedelta:
+        """How long the oldest turn has been going on."""
+        now = _now()
+        return timedelta(seconds=now - min(self._working_since(), default=now))
+
     def close(self, *, drain: bool = False) -> None:
         """Refuse further adds and end the waiting of every worker; with ``drain``, after what is ready has run.
 
@@ -190,7 +196,7 @@ class Queue:
     def statistics(self) -> QueueStatistics:
         """Return numbers for metrics and tests."""
         now = _now()
-        working = [entry.working_since for entry in self._entries.values() if entry.working_since is not None]
+        working = self._working_since()
         oldest = self._line.oldest()
         return QueueStatistics(
             ready=len(self._line),
@@ -203,6 +209,9 @@ class Queue:
             longest_working=timedelta(seconds=now - min(working, default=now)),
             is_closed=self._is_closed,
         )
+
+    def _working_since(self) -> list[float]:
+        return [entry.working_since for entry in self._entries.values() if entry.working_since is not None]
 
     # Everything below is synchronous but for the one wait in _next: between two awaits the entries, the line and
     # the alarms always agree.

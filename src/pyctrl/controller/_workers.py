@@ -43,6 +43,11 @@ class Workers:
         """How many are at work right now."""
         return len(self._busy)
 
+    @property
+    def alive(self) -> int:
+        """How many there are; fewer than `count` when something has cancelled one."""
+        return len(self._idle) + len(self._busy)
+
     def start(self, group: asyncio.TaskGroup) -> None:
         """Begin, with tasks in ``group``; they end when the queue is closed."""
         self._group = group

@@ -2,25 +2,35 @@
 
 from __future__ import annotations
 
+from pyctrl.manager._checks import Check, Checks, HealthAnswer
 from pyctrl.manager._elector import ElectionStatistics, Elector
 from pyctrl.manager._gaps import Gap, gaps
 from pyctrl.manager._groups import Group
+from pyctrl.manager._health import Health, Liveness
+from pyctrl.manager._http_server import HttpServer
 from pyctrl.manager._leader_election import LeaderElection, OnLoss
 from pyctrl.manager._lifecycle import Lifecycle
 from pyctrl.manager._manager import Manager
 from pyctrl.manager._preflight import Preflight
 from pyctrl.manager._reviews import Review, Verdict, review_accesses, whoami
-from pyctrl.manager._runnables import Entitled, Preparable, Replicable, Runnable, RunnableLike, Stoppable
+from pyctrl.manager._runnables import Checkable, Entitled, Preparable, Replicable, Runnable, RunnableLike, Stoppable
 from pyctrl.manager._target import wired
 
 __all__ = [
+    "Check",
+    "Checkable",
+    "Checks",
     "ElectionStatistics",
     "Elector",
     "Entitled",
     "Gap",
     "Group",
+    "Health",
+    "HealthAnswer",
+    "HttpServer",
     "LeaderElection",
     "Lifecycle",
+    "Liveness",
     "Manager",
     "OnLoss",
     "Preflight",

@@ -69,6 +69,11 @@ class Lifecycle:
         self._gate = gate
 
     @property
+    def is_stopping(self) -> bool:
+        """Whether it has been asked to stop, or something has failed."""
+        return self._ending.is_set()
+
+    @property
     def has_ended(self) -> bool:
         """Whether no elected work runs."""
         return self._groups[Group.ELECTED].has_ended

@@ -16,12 +16,16 @@ from pyctrl.cache import Cache, CachedClient, KindOptions, Outside
 from pyctrl.client import Client, Config, EventRecorder, EventWriter
 from pyctrl.controller import Controller, ControllerState, KindSource
 from pyctrl.errors import ManagerError
+from pyctrl.manager._address import BindAddress
+from pyctrl.manager._checks import Check
 from pyctrl.manager._elector import Elector, make_identity
 from pyctrl.manager._groups import Group
+from pyctrl.manager._health import Health, Liveness
+from pyctrl.manager._http_server import HttpServer
 from pyctrl.manager._leader_election import LeaderElection
 from pyctrl.manager._lifecycle import Lifecycle
 from pyctrl.manager._preflight import Preflight, RightsWatch
-from pyctrl.manager._runnables import RunnableLike, is_replicated
+from pyctrl.manager._runnables import Member, RunnableLike, is_replicated
 from pyctrl.rbac import Grants, Permission, grants
 
 __all__ = ["Manager"]
@@ -58,6 +62,8 @@ class Manager:
         grace_period: timedelta | None = timedelta(seconds=30),
         cache_sync_timeout: timedelta = timedelta(minutes=2),
         preflight: Preflight = Preflight.WARN,
+        health_bind_address: str | None = None,
+        liveness: Liveness = Liveness(),  # noqa: B008 (frozen)
         random: Random | None = None,
     ) -> None:
         """Make a manager; nothing is opened before ``async with``.
@@ -75,6 +81,8 @@ class Manager:
             cache_sync_timeout: what the first lists may take before `run` fails with the last error seen. A kind that
                 may not be listed does not count: whoever needs it waits until it may.
             preflight: what becomes of rights that are missing at start.
+            health_bind_address: where to answer ``/healthz`` and ``/readyz``, such as ":8081"; None and "0": nowhere.
+            liveness: when it counts as dead.
             random: the source of jitter and reconcile ids; a seeded one makes runs repeat.
 
         Raises:
@@ -100,6 +108,11 @@ class Manager:
         self._events: EventWriter | None = None
         self._leader_election = leader_election
         self._elector: Elector | None = None
+        #: Its checks, also where no server answers for them.
+        self.health: Health = Health(self, liveness)
+        address = BindAddress.parse(health_bind_address, "health_bind_address")
+        #: Answers probes; None without ``health_bind_address``.
+        self.health_server: HttpServer | None = self.health.server(address) if address is not None else None
         if leader_election is not None and leader_election.namespace is None and config is None:
             raise ManagerError(
                 "with client=... a manager has no namespace of its own: set LeaderElection(namespace=...)"
@@ -122,6 +135,9 @@ class Manager:
         self._client = CachedClient(cache, live)
         self._events = EventWriter(live, random=self.random)
         # servers start first and stop last: whatever else runs may tell of something until its end
+        if self.health_server is not None:
+            self.add(self.health_server, group=Group.SERVERS)
+            self.add(self.health.heartbeat, group=Group.SERVERS)  # only for probes: a simulation can do without
         self.add(self._events, group=Group.SERVERS)
         self.add(_CacheLife(cache, self._cache_sync_timeout), group=Group.CACHES)
         if self._rights is not None:
@@ -189,6 +205,24 @@ class Manager:
     def elected(self) -> asyncio.Event:
         """Set while this replica leads and its controllers run; without election, soon after `started`."""
         return self._lifecycle.elected
+
+    @property
+    def is_stopping(self) -> bool:
+        """Whether it has been asked to stop, or something has failed."""
+        return self._lifecycle.is_stopping
+
+    @property
+    def members(self) -> tuple[Member, ...]:
+        """What it runs, without what has ended, in the order in which it starts."""
+        return self._lifecycle.members
+
+    def add_health_check(self, name: str, check: Check) -> None:
+        """Let ``/healthz`` fail, and the process be restarted, when ``check`` raises; see `Checks.add`."""
+        self.health.live.add(name, check)
+
+    def add_ready_check(self, name: str, check: Check) -> None:
+        """Let ``/readyz`` fail, and this replica get no requests, when ``check`` raises; see `Checks.add`."""
+        self.health.ready.add(name, check)
 
     def add(self, runnable: RunnableLike, *, group: Group | None = None) -> None:
         """Run something with the manager: before `run` it is started in its turn, afterwards at once.

@@ -11,7 +11,17 @@ from typing import Protocol, runtime_checkable
 from pyctrl.errors import ManagerError
 from pyctrl.rbac import Permission
 
-__all__ = ["Entitled", "Member", "Preparable", "Replicable", "Runnable", "RunnableLike", "Stoppable", "is_replicated"]
+__all__ = [
+    "Checkable",
+    "Entitled",
+    "Member",
+    "Preparable",
+    "Replicable",
+    "Runnable",
+    "RunnableLike",
+    "Stoppable",
+    "is_replicated",
+]
 
 log = logging.getLogger("pyctrl.manager")
 
@@ -66,6 +76,16 @@ class Replicable(Protocol):
     @property
     def only_leader(self) -> bool:
         """False: every replica runs it, leader or not."""
+        ...
+
+
+@runtime_checkable
+class Checkable(Protocol):
+    """A runnable that counts for readiness: it has a check of its name in ``/readyz``."""
+
+    @property
+    def why_not_ready(self) -> str:
+        """Say why others cannot rely on it now; "" when they can."""
         ...
 
 

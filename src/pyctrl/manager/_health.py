@@ -1,0 +1,159 @@
+"""Whether a manager lives and is ready: what it finds about itself, and the server that tells kubelet."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import TYPE_CHECKING, Protocol
+
+from pyctrl.cache import Cache
+from pyctrl.controller import Controller, ControllerState
+from pyctrl.manager._address import BindAddress
+from pyctrl.manager._checks import Checks, HealthAnswer, slug
+from pyctrl.manager._http_server import HttpServer
+from pyctrl.manager._runnables import Checkable, Member
+
+if TYPE_CHECKING:
+    from aiohttp import web
+
+__all__ = ["Health", "Heartbeat", "Liveness", "Watched", "liveness", "readiness"]
+
+BEAT_SECONDS = 1.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Liveness:
+    """From when on a manager counts as dead, so that ``/healthz`` asks for a restart."""
+
+    #: How long the event loop may go without a turn for the heartbeat, which wants one each second. A loop that stands
+    #: still answers no probe either, and kubelet counts that the same.
+    heartbeat: timedelta = timedelta(seconds=10)
+    #: How long one reconcile may take. None: twice its controller's ``reconcile_timeout``, at which it should have
+    #: been cancelled, and for as long as it takes where there is none.
+    reconcile: timedelta | None = None
+
+
+class Watched(Protocol):
+    """What health needs to know of a manager."""
+
+    @property
+    def not_ready(self) -> Mapping[str, str]:
+        """Who cannot do its work, and why, by name."""
+        ...
+
+    @property
+    def cache(self) -> Cache:
+        """Its copy of the cluster."""
+        ...
+
+    @property
+    def is_stopping(self) -> bool:
+        """Whether it has been asked to stop."""
+        ...
+
+    @property
+    def members(self) -> Iterable[Member]:
+        """What it runs."""
+        ...
+
+
+class Heartbeat:
+    """Takes note each second that the event loop gives everybody a turn."""
+
+    def __init__(self) -> None:
+        self._beat_at: float | None = None
+        #: How late the last beat was, and the worst of all, in seconds.
+        self.lag = self.worst_lag = 0.0
+
+    @property
+    def age(self) -> float | None:
+        """How many seconds ago the last beat was; None before the first, or when it has ended."""
+        return None if self._beat_at is None else asyncio.get_running_loop().time() - self._beat_at
+
+    async def run(self) -> None:
+        """Beat until cancelled."""
+        loop = asyncio.get_running_loop()
+        try:
+            while True:
+                self._beat_at = loop.time()
+                await asyncio.sleep(BEAT_SECONDS)
+                self.lag = max(0.0, loop.time() - self._beat_at - BEAT_SECONDS)
+                self.worst_lag = max(self.worst_lag, self.lag)
+        finally:
+            self._beat_at = None
+
+
+class Health:
+    """The checks of a manager, and, where it has an address, the server that answers for them.
+
+    Args:
+        manager: whose health it is.
+        options: when it counts as dead.
+    """
+
+    def __init__(self, manager: Watched, options: Liveness) -> None:
+        self.heartbeat: Heartbeat = Heartbeat()
+        self.live: Checks = Checks("healthz", lambda: liveness(manager, options, self.heartbeat.age))
+        self.ready: Checks = Checks("readyz", lambda: readiness(manager))
+
+    async def answer(self, path: str, query: Iterable[tuple[str, str]] = ()) -> HealthAnswer:
+        """Answer a probe: ``/healthz`` or ``/readyz``, alone or followed by the name of a check."""
+        endpoint, _, name = path.strip("/").partition("/")
+        checks = {each.endpoint: each for each in (self.live, self.ready)}.get(endpoint)
+        if checks is None:
+            return HealthAnswer(404, "there is /healthz and /readyz\n")
+        pairs = list(query)
+        exclude = [value for key, value in pairs if key == "exclude"]
+        return await checks.answer(name, is_verbose="verbose" in dict(pairs), exclude=exclude)
+
+    def server(self, address: BindAddress) -> HttpServer:
+        """Return what serves the answers."""
+        return HttpServer("health probe", address, self._respond, option="health_bind_address")
+
+    async def _respond(self, request: web.Request) -> web.StreamResponse:
+        from aiohttp import web  # here: see HttpServer
+
+        answer = await self.answer(request.path, request.query.items())
+        headers = {"X-Content-Type-Options": "nosniff", "Cache-Control": "no-cache, private"}
+        return web.Response(status=answer.status, text=answer.text, headers=headers)
+
+
+def readiness(manager: Watched) -> dict[str, str]:
+    """Find out who is not ready: the manager, its caches, each controller by name, and what else lacks rights."""
+    problems = dict(manager.not_ready)
+    start, caches = problems.pop("manager", ""), problems.pop("cache", "")
+    if all(informer.is_synced and not informer.is_refused for informer in manager.cache.informers):
+        caches = ""  # a watch that is being taken up again: what is here is older for a moment, and not missing
+    found = {"manager": "it is stopping" if manager.is_stopping else start, "caches": caches}
+    for member in manager.members:
+        if isinstance(member.runnable, Controller):
+            found[f"controller-{slug(member.name)}"] = problems.pop(member.name, "")
+        elif isinstance(member.runnable, Checkable):
+            found[slug(member.name)] = member.runnable.why_not_ready
+    return found | {f"rights-{slug(name)}": problem for name, problem in problems.items()}
+
+
+def liveness(manager: Watched, options: Liveness, heartbeat_age: float | None) -> dict[str, str]:
+    """Find out what only a restart will mend: an event loop that stands still, dead workers, endless reconciles."""
+    found = {"event-loop": ""}
+    if heartbeat_age is not None and heartbeat_age > options.heartbeat.total_seconds():
+        found["event-loop"] = f"the event loop has given the heartbeat no turn for {heartbeat_age:.1f} s"
+    controllers = (member.runnable for member in manager.members)
+    return found | {
+        f"controller-{slug(each.name)}": _illness(each, options) for each in controllers if isinstance(each, Controller)
+    }
+
+
+def _illness(controller: Controller, options: Liveness) -> str:
+    if controller.state not in (ControllerState.RUNNING, ControllerState.LACKING_RIGHTS):
+        return ""
+    if (dead := controller.workers - controller.live_workers) > 0 and not controller.queue.is_closed:
+        return f"{dead} of its {controller.workers} workers have died"
+    timeout = controller.reconcile_timeout
+    limit = options.reconcile or (2 * timeout if timeout is not None else None)
+    longest = controller.queue.longest_working
+    if limit is not None and longest > limit:
+        return f"a reconcile has been going on for {longest.total_seconds():.0f} s, more than {limit.total_seconds():g}"
+    return ""

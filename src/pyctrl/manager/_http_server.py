@@ -1,0 +1,85 @@
+"""A small HTTP server as a runnable: what probes and Prometheus ask."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING
+
+from pyctrl.errors import ManagerError
+from pyctrl.manager._address import BindAddress
+
+if TYPE_CHECKING:
+    from aiohttp import web
+
+__all__ = ["HttpServer"]
+
+log = logging.getLogger("pyctrl.manager")
+
+GOODBYE_SECONDS = 1.0  # for answers that have begun; they take milliseconds
+IDLE_SECONDS = 90.0  # controller-runtime's, for connections that are kept
+
+
+class HttpServer:
+    """Listens while it runs, and answers every GET by one function. Ready when it listens.
+
+    Args:
+        name: of what it serves, for logs: "health probe", "metrics".
+        address: where to listen.
+        answer: answers one request.
+        option: which option named the address.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        address: BindAddress,
+        answer: Callable[[web.Request], Awaitable[web.StreamResponse]],
+        *,
+        option: str,
+    ) -> None:
+        self.name = f"{name} server"
+        self.address = address
+        self._what, self._answer, self._option = name, answer, option
+        self._is_listening = asyncio.Event()
+        #: The port it listens on, once it does.
+        self.port: int = address.port
+
+    async def wait_until_ready(self) -> None:
+        """Return when it listens."""
+        await self._is_listening.wait()
+
+    async def run(self) -> None:
+        """Serve until cancelled.
+
+        Raises:
+            ManagerError: the address cannot be had.
+        """
+        from aiohttp import web  # here: a manager in a test, without sockets, does without aiohttp
+
+        app = web.Application()
+        app.router.add_get("/{path:.*}", self._answer)  # and HEAD
+        runner = web.AppRunner(
+            app, access_log=None, keepalive_timeout=IDLE_SECONDS, shutdown_timeout=GOODBYE_SECONDS, handle_signals=False
+        )
+        await runner.setup()
+        try:
+            await self._listen(web.TCPSite(runner, self.address.host, self.address.port))
+            self.port = int(runner.addresses[0][1])
+            log.info("starting server", extra={"server": self._what, "addr": str(self.address), "port": self.port})
+            self._is_listening.set()
+            await asyncio.Event().wait()
+        finally:
+            log.info("shutting down server", extra={"server": self._what})
+            await runner.cleanup()
+
+    async def _listen(self, site: web.TCPSite) -> None:
+        try:
+            await site.start()
+        except OSError as error:
+            why = os.strerror(error.errno) if error.errno and error.errno > 0 else str(error)
+            raise ManagerError(
+                f"cannot listen at {self._option}={str(self.address)!r}: {why}; free it, name another, or '0' for none"
+            ) from error
