@@ -62,8 +62,8 @@ def generate(
     ----------
     target
         The program: `MODULE:FUNCTION` or `FILE.py:FUNCTION`, a function that takes a manager and wires controllers
-        into it. The function may be left out where the module has one only whose name begins with `add_`. The module
-        is imported.
+        into it. The function may be left out where the module has one only whose name begins with `add_`. Or anything
+        with an attribute `rbac`. The module is imported.
     recorded
         Instead of a program, what tests were recorded to ask for (`pytest --rbac-record FILE`): the least that lets
         them pass. May be repeated.

@@ -10,12 +10,13 @@ from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequen
 from contextlib import asynccontextmanager
 from pathlib import Path
 from types import ModuleType
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from pyctrl.client import Config
 from pyctrl.errors import CommandFailed
 from pyctrl.manager._leader_election import LeaderElection
 from pyctrl.manager._manager import Manager
+from pyctrl.rbac import Permission
 
 __all__ = ["wired"]
 
@@ -31,7 +32,8 @@ async def wired(
     """Give a manager with the controllers of a target, restricted to namespaces if there are any. It cannot run.
 
     A target is ``MODULE:FUNCTION`` or ``FILE.py:FUNCTION``, a function that takes a manager; it may be left out where
-    there is one only whose name begins with ``add_``.
+    there is one only whose name begins with ``add_``. It may also be anything with an attribute ``rbac``, such as the
+    class of a program that has no manager.
 
     Raises:
         CommandFailed: there is no such target, or it fails.
@@ -56,7 +58,9 @@ def find(target: str) -> Wire:
     module = _import(place)
     if not name:
         return _the_only_one(module, place)
-    found = getattr(module, name, None)
+    found: Any = getattr(module, name, None)
+    if hasattr(found, "rbac"):
+        return lambda manager: manager.add(_Declaration(found.rbac))
     if not callable(found):
         raise CommandFailed(f"{place} has no function {name!r}{_hint('; there is', _candidates(module))}")
     return found  # type: ignore[no-any-return]
@@ -116,6 +120,16 @@ def _takes_one(function: Callable[..., object]) -> bool:
 def _hint(words: str, candidates: Sequence[Wire]) -> str:
     names = ", ".join(each.__name__ for each in candidates)
     return f"{words} {names}" if names else ""
+
+
+class _Declaration:
+    """What is wired of a program that only says what it needs."""
+
+    def __init__(self, rbac: Sequence[Permission]) -> None:
+        self.rbac = rbac
+
+    async def run(self) -> None:
+        """Never called: the manager is only looked at."""
 
 
 class _NoServer:

@@ -70,6 +70,14 @@ def test_a_program_that_elects_has_its_lease(run: Run, program: Path) -> None:
     ]
 
 
+def test_a_program_without_a_manager_says_what_it_needs(run: Run) -> None:
+    """Anything that declares `rbac` has its roles printed, such as a web service on the client alone."""
+    ran = run("rbac", "generate", "examples.inventory.inventory:Inventory", "--service-account", "testing:inventory")
+    assert (ran.code, ran.err) == (0, "")
+    kinds = [each["kind"] for each in yaml.safe_load_all(ran.out)]
+    assert kinds == ["ServiceAccount", "ClusterRole", "ClusterRoleBinding", "Role", "RoleBinding"]
+
+
 def test_a_restricted_program_has_roles_in_its_namespaces(run: Run, program: Path) -> None:
     """Restricted to namespaces it needs a Role in each of them, and no ClusterRole."""
     ran = run("rbac", "generate", f"{program}:add_vault", "-n", "web", "-n", "shop", "--name", "v")
