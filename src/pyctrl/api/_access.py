@@ -12,6 +12,12 @@ from ._request_target import RequestTarget
 __all__ = ["Access"]
 
 
+def qualified(group: str, resource: str) -> str:
+    """Name a resource of a rule with its group, as kubectl takes it: ``deployments.apps/status``."""
+    plural, slash, subresource = resource.partition("/")
+    return f"{plural}.{group}{slash}{subresource}" if group else resource
+
+
 class Access(NamedTuple):
     """One thing to be allowed or not, as RBAC and access reviews see it. A path has nothing but its verb.
 
@@ -60,8 +66,7 @@ class Access(NamedTuple):
     @property
     def qualified_resource(self) -> str:
         """The resource as kubectl takes it: ``pods``, ``deployments.apps``, ``deployments.apps/status``."""
-        resource = f"{self.resource}.{self.group}" if self.group else self.resource
-        return f"{resource}/{self.subresource}" if self.subresource else resource
+        return qualified(self.group, self.shown_resource)
 
     @classmethod
     def refused_by(cls, error: Forbidden) -> Self | None:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from ._access import Access
+from ._access import Access, qualified
 
 __all__ = ["AccessRule", "missing_rules"]
 
@@ -45,6 +45,11 @@ class AccessRule:
     def to_wire(self) -> dict[str, Any]:
         """Return the rule as a role has it, in the order that people write."""
         return {field: list(values) for part, field in _PARTS if (values := getattr(self, part))}
+
+    @property
+    def qualified_resources(self) -> list[str]:
+        """The resources, each with each group, as kubectl takes them: ``deployments.apps/status``."""
+        return [qualified(group, resource) for group in self.groups or ("",) for resource in self.resources]
 
     # --- what it allows ---
 

@@ -86,10 +86,8 @@ def _needs(needs: Sequence[Need], paint: _Painter) -> Iterator[str]:
 
 
 def _told(rule: AccessRule) -> str:
-    groups = rule.groups or ("",)
-    resources = rule.paths or [f"{each}.{group}" if group else each for group in groups for each in rule.resources]
     names = f" {', '.join(rule.names)}" if rule.names else ""
-    return f"{', '.join(rule.verbs)} {', '.join(resources)}{names}"
+    return f"{', '.join(rule.verbs)} {', '.join(rule.paths or rule.qualified_resources)}{names}"
 
 
 # --- what is wrong ---

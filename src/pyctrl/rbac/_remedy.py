@@ -57,7 +57,8 @@ def remedy(rule: AccessRule, namespace: str, *, user: str, name: str = "") -> Re
     create = f"kubectl create {kind} {name}{place} --verb={_listed(rule.verbs)}{_objects(rule)}"
     bind = f"kubectl create {kind}binding {name}{place} --{kind}={name} {_subject(user)}"
     scope = f"in namespace {namespace!r}" if namespace else "at the cluster scope"
-    verbs = f"{', '.join(rule.verbs[:-1])} and {rule.verbs[-1]}" if len(rule.verbs) > 1 else rule.verbs[0]
+    *others, last = rule.verbs
+    verbs = f"{', '.join(others)} and {last}" if others else last
     return Remedy(
         what=f"{verbs} {', '.join(rule.paths)}" if rule.paths else f"{verbs} {_described(rule)} {scope}",
         rule=_as_item(rule),
@@ -68,7 +69,7 @@ def remedy(rule: AccessRule, namespace: str, *, user: str, name: str = "") -> Re
 
 def _described(rule: AccessRule) -> str:
     names = f" {', '.join(map(repr, rule.names))}" if rule.names else ""
-    return f"{', '.join(_qualified(rule))}{names}"
+    return f"{', '.join(rule.qualified_resources)}{names}"
 
 
 def _as_item(rule: AccessRule) -> str:
@@ -79,7 +80,7 @@ def _as_item(rule: AccessRule) -> str:
 
 def _name_for(rule: AccessRule, user: str) -> str:
     """Make a name of who, what and how: ``ops:podset:deployments.apps:list-watch``."""
-    what = "-".join((*(rule.paths or _qualified(rule)), *rule.names))
+    what = "-".join((*(rule.paths or rule.qualified_resources), *rule.names))
     parts = (user.removeprefix(_ACCOUNT), what, "-".join(rule.verbs).replace("*", "all"))
     return ":".join(_UNUSUAL.sub("-", part).strip("-") for part in parts if part)
 
@@ -88,21 +89,11 @@ def _objects(rule: AccessRule) -> str:
     if rule.paths:
         return "".join(f" --non-resource-url={shlex.quote(path)}" for path in rule.paths)
     names = "".join(f" --resource-name={shlex.quote(name)}" for name in rule.names)
-    return f" --resource={_listed(_qualified(rule))}{names}"
+    return f" --resource={_listed(rule.qualified_resources)}{names}"
 
 
 def _listed(values: tuple[str, ...] | list[str]) -> str:
     return shlex.quote(",".join(values))
-
-
-def _qualified(rule: AccessRule) -> list[str]:
-    """Name resources as kubectl takes them: ``deployments.apps/status``."""
-    found = []
-    for resource in rule.resources:
-        plural, slash, subresource = resource.partition("/")
-        group = rule.groups[0] if rule.groups else ""
-        found.append(f"{plural}.{group}{slash}{subresource}" if group else resource)
-    return found
 
 
 def _subject(user: str) -> str:

@@ -142,10 +142,7 @@ def _reached(facts: Facts, group: str, resource: str) -> list[bool | None]:
 
 
 def _shown(rule: AccessRule) -> str:
-    if rule.paths:
-        return ", ".join(rule.paths)
-    groups = rule.groups or ("",)
-    return ", ".join(f"{resource}.{group}" if group else resource for group in groups for resource in rule.resources)
+    return ", ".join(rule.paths or rule.qualified_resources)
 
 
 def _is_bound_everywhere(facts: Facts, binding: Binding) -> bool:
