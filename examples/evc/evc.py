@@ -142,7 +142,8 @@ class EvcReconciler(Reconciler[EphemeralVolumeClaim]):
         self.rbac = (
             allow(PersistentVolumeClaim, "create", "patch", *(("delete",) if finalizer else ())),
             allow(EphemeralVolumeClaim, "patch"),  # the status, which is no sub-resource, and the finalizer
-            allow(EphemeralVolumeClaim, "update", subresource="finalizers"),  # to own, where OpenShift's rule is on
+            # to own, where the cluster asks for it as OpenShift does
+            allow(EphemeralVolumeClaim, "update", subresource="finalizers", essential=False),
             EVENTS,
         )
 

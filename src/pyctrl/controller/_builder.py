@@ -225,7 +225,7 @@ class Builder(Generic[T]):
         """
         if self._reconciled is None or not self._owned:
             return ()
-        return (allow(self._reconciled.kind, "update", subresource="finalizers"),)
+        return (allow(self._reconciled.kind, "update", subresource="finalizers", essential=False),)
 
     def _make_sources(self, name: str) -> list[Source]:
         watched = [self._reconciled] if self._reconciled is not None else []

@@ -27,6 +27,7 @@ class Rights:
     def __init__(self, retry: Callable[[Request], None]) -> None:
         self._retry = retry
         self._missing: Collection[Access] = ()
+        self._essential: Collection[Access] = ()  # of what is missing
         self._refused: dict[Request, Forbidden] = {}
         self._is_reviewed = True
         self._complete = asyncio.Event()
@@ -41,10 +42,14 @@ class Rights:
         self._is_reviewed = False
         self._complete.clear()
 
-    def review(self, missing: Collection[Access]) -> None:
-        """Say what is missing of what the controller needs; what it is granted is made use of at once."""
+    def review(self, missing: Collection[Access], *, dispensable: Collection[Access] = ()) -> None:
+        """Say what is missing of what the controller needs; what it is granted is made use of at once.
+
+        For what is ``dispensable`` of it, nothing waits.
+        """
         granted, self._missing, self._is_reviewed = set(self._missing).difference(missing), missing, True
-        if missing:
+        self._essential = [access for access in missing if access not in dispensable]
+        if self._essential:
             self._complete.clear()
         else:
             self._complete.set()
@@ -76,8 +81,8 @@ class Rights:
         """What is missing, in words; "" when nothing is."""
         if not self._is_reviewed:
             return "its rights are being reviewed"
-        if self._missing:
-            return f"it may not {_shortened([str(access) for access in self._missing])}"
+        if self._essential:
+            return f"it may not {_shortened([str(access) for access in self._essential])}"
         refusals = dict.fromkeys(str(Access.refused_by(error)) for error in self._refused.values())
         return f"it was refused to {_shortened(list(refusals))}" if refusals else ""
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 from pyctrl import rbac
@@ -20,6 +20,7 @@ class Gap:
         accesses: one for each verb.
         affected: the names of controllers, and of what else needs it, as a message shows them.
         is_waiting: whether these do nothing until it is granted, or run, and what needs it fails; None says neither.
+        is_essential: whether somebody needs it who cannot do without.
         remark: what the server said.
         undeclared: the name of the reconciler's class that uses it without saying so.
     """
@@ -27,6 +28,7 @@ class Gap:
     accesses: tuple[Access, ...]
     affected: tuple[str, ...] = ()
     is_waiting: bool | None = True
+    is_essential: bool = True
     remark: str = ""
     undeclared: str = ""
 
@@ -61,6 +63,8 @@ class Gap:
         is_one = len(self.affected) == 1
         if not self.affected or self.is_waiting is None:
             return ""
+        if not self.is_essential:
+            return f", and {'goes' if is_one else 'go'} on without"
         if self.is_waiting:
             return f", and {'waits until it may' if is_one else 'wait until they may'}"
         return f"; what fails of it is tried again once {'it' if is_one else 'they'} may"
@@ -81,6 +85,7 @@ def gaps(
     missing: Iterable[tuple[Access, str]],
     affected: Sequence[tuple[str, bool, Iterable[Access]]] = (),
     undeclared: Iterable[tuple[str, Access]] = (),
+    dispensable: Collection[Access] = (),
 ) -> list[Gap]:
     """Put the verbs of each resource together.
 
@@ -88,6 +93,7 @@ def gaps(
         missing: what is missing, with the server's remark.
         affected: who needs what: a name, whether it waits, and its accesses.
         undeclared: names of classes, and what they use without saying so.
+        dispensable: what those who need it can do without.
     """
     found: dict[Access, dict[Access, str]] = {}
     for access, remark in sorted(missing):
@@ -102,6 +108,7 @@ def gaps(
                 accesses=tuple(remarks),
                 affected=tuple(name for name, _ in who),
                 is_waiting=all(is_waiting for _, is_waiting in who),
+                is_essential=not all(access in dispensable for access in remarks),
                 remark=next(filter(None, remarks.values()), ""),
                 undeclared=next((silent[access] for access in remarks if access in silent), ""),
             )

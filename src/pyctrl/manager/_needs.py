@@ -25,6 +25,8 @@ class Need:
     name: str
     controller: Controller | None
     accesses: Sequence[Access]
+    #: Those of them that it can do without.
+    dispensable: frozenset[Access] = frozenset()
 
     @property
     def is_waiting(self) -> bool:
@@ -58,10 +60,12 @@ class Needs:
         found = []
         for member in self._members():
             accesses = [a for a in self._resolve(member.rbac).accesses() if (a.group, a.resource) not in guessed]
+            essential = set(self._resolve(each for each in member.rbac if each.is_essential).accesses())
+            dispensable = frozenset(accesses) - essential
             controller = member.runnable if isinstance(member.runnable, Controller) else None
             accesses += self._undeclared.get(member.name, ()) if controller is not None else ()
             if accesses or controller is not None:
-                found.append(Need(member.name, controller, accesses))
+                found.append(Need(member.name, controller, accesses, dispensable))
         self._all = found
 
     def accesses(self, of: Controller | None = None) -> Iterable[Access]:
@@ -69,9 +73,9 @@ class Needs:
         needs = [need for need in self._all if of is None or need.controller is of]
         return dict.fromkeys(access for need in needs for access in need.accesses)
 
-    def of_controllers(self) -> Iterable[tuple[Controller, Sequence[Access]]]:
+    def of_controllers(self) -> Iterable[tuple[Controller, Need]]:
         """Return what each controller needs."""
-        return [(need.controller, need.accesses) for need in self._all if need.controller is not None]
+        return [(need.controller, need) for need in self._all if need.controller is not None]
 
     def note_undeclared(self, controller: Controller, access: Access) -> None:
         """Take note of what a controller uses and has not declared; it counts from the next `refresh` on."""
@@ -89,7 +93,8 @@ class Needs:
         classes = {controller.name: type(controller.reconciler).__name__ for controller, _ in self.of_controllers()}
         undeclared = [(classes[name], a) for name, of in self._undeclared.items() if name in classes for a in of]
         users = [(need.name, need.is_waiting, self._own(need)) for need in self._all]
-        return gaps([(review.access, review.remark) for review in missing], users, undeclared)
+        dispensable = {access for need in self._all for access in need.dispensable}
+        return gaps([(review.access, review.remark) for review in missing], users, undeclared, dispensable)
 
     def affected(self, missing: Iterable[Access]) -> dict[str, str]:
         """Say of each who needs something of it what is missing."""
@@ -101,5 +106,5 @@ class Needs:
         """Return what somebody is named for. The cache needs what controllers need: it is named for the rest only."""
         if need.controller is not None:
             return need.accesses
-        theirs = {access for _, accesses in self.of_controllers() for access in accesses}
+        theirs = {access for _, their in self.of_controllers() for access in their.accesses}
         return [access for access in need.accesses if access not in theirs]

@@ -187,8 +187,9 @@ class RightsWatch:
             if informer.resource[:2] in readable:
                 informer.hasten()
         missing = {review.access for review in self._with(Verdict.MISSING)}
-        for controller, accesses in self._needs.of_controllers():
-            controller.rights.review([access for access in accesses if access in missing])
+        for controller, need in self._needs.of_controllers():
+            lacking = [access for access in need.accesses if access in missing]
+            controller.rights.review(lacking, dispensable=need.dispensable)
 
     def _with(self, verdict: Verdict) -> list[Review]:
         """Return what has a verdict, of what is needed."""

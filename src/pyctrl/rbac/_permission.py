@@ -36,6 +36,8 @@ class Permission:
 
     rule: AccessRule
     where: Place | frozenset[str] = Place.WATCHED
+    #: Whether a controller waits until it has it. What it can do without is reviewed and told of all the same.
+    is_essential: bool = True
 
 
 def allow(
@@ -44,6 +46,7 @@ def allow(
     subresource: str = "",
     names: Iterable[str] = (),
     where: Place | Collection[str] | None = None,
+    essential: bool = True,
 ) -> Permission:
     """Declare that a program does something: ``allow(PersistentVolumeClaim, "create", "patch")``.
 
@@ -55,17 +58,20 @@ def allow(
         names: only objects of these names. A right to create, list, watch or delete collections knows no names, but a
             list that is restricted to ``metadata.name=NAME`` counts as one of that name.
         where: by default wherever the manager watches; kinds without a namespace are always in the whole cluster.
+        essential: False when the program works without, if not as well: no controller waits for it then.
 
     Raises:
         RbacError: there is no verb, or no such one; or it is neither a kind nor a path.
     """
     _check(what, verbs)
     if isinstance(what, str):
-        return Permission(rule=AccessRule(verbs=verbs, paths=(what,)), where=Place.CLUSTER)
+        rule = AccessRule(verbs=verbs, paths=(what,))
+        return Permission(rule=rule, where=Place.CLUSTER, is_essential=essential)
     group, plural, is_namespaced = what if isinstance(what, Resource) else resource_of(what)
     resource = f"{plural}/{subresource}" if subresource else plural
     rule = AccessRule(verbs=verbs, groups=(group,), resources=(resource,), names=tuple(names))
-    return Permission(rule=rule, where=Place.CLUSTER if is_namespaced is False else _where(where))
+    place = Place.CLUSTER if is_namespaced is False else _where(where)
+    return Permission(rule=rule, where=place, is_essential=essential)
 
 
 def _where(where: Place | Collection[str] | None) -> Place | frozenset[str]:
@@ -86,9 +92,10 @@ def _check(what: KindLike | Resource | str, verbs: tuple[str, ...]) -> None:
         raise RbacError(f"allow() takes a kind, or a path such as '/metrics'; got {what!r}")
 
 
-#: What a reconciler needs to tell of what it did: ``self.recorder`` writes Events.
+#: What a reconciler needs to tell of what it did: ``self.recorder`` writes Events. Without, they are lost, and no more.
 EVENTS: Permission = Permission(
     rule=AccessRule(verbs=("create", "patch"), groups=("events.k8s.io",), resources=("events",)),
+    is_essential=False,
 )
 
 #: What electing a leader needs: a Lease in the operator's own namespace.

@@ -20,7 +20,7 @@ from pyctrl.controller import Builder, Controller, ControllerState, Reconciler, 
 from pyctrl.errors import MissingRights, NotSynced, TerminalError
 from pyctrl.kinds.core.v1 import ConfigMap, Secret, Service, ServiceAccount
 from pyctrl.manager import Group, Manager, Preflight
-from pyctrl.rbac import LEADER_ELECTION, Grants, Permission, allow, manifests
+from pyctrl.rbac import EVENTS, LEADER_ELECTION, Grants, Permission, allow, manifests
 from pyctrl.testing import Answered, FaultyTransport, Rule
 
 BOT = Key("default", "bot")
@@ -97,6 +97,24 @@ def only(manager: Manager, *resources: str) -> Grants:
 
 def warnings(caplog: pytest.LogCaptureFixture, logger: str = "pyctrl.manager") -> Sequence[str]:
     return [r.getMessage() for r in caplog.records if r.name == logger and r.levelname == "WARNING"]
+
+
+async def test_nobody_waits_for_what_he_can_do_without(caplog: pytest.LogCaptureFixture) -> None:
+    """A right that is not essential, as to write Events, is told of; the controller works and is ready without it."""
+    caplog.set_level(logging.INFO)
+    async with world() as it, Manager(it.config) as manager:
+        controller, marker = build(manager, ConfigMap, allow(ConfigMap, "patch"), EVENTS)
+        await it.grant(only(manager, "configmaps"))
+        await it.create(ConfigMap, "one")
+        async with manager.running():
+            await asyncio.sleep(10)
+            assert list(marker.marked) == ["one"]
+            assert (controller.state, manager.not_ready) == (ControllerState.RUNNING, {})
+            [told] = warnings(caplog)
+            assert "may not create and patch events.events.k8s.io at the cluster scope, and goes on without" in told
+            await it.grant(manager.grants())
+            await asyncio.sleep(60)
+    assert any("rights granted: create and patch events" in record.getMessage() for record in caplog.records)
 
 
 async def test_what_is_missing_is_said_once_with_the_rule_and_the_commands(caplog: pytest.LogCaptureFixture) -> None:
