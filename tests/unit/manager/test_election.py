@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
+from random import Random
 from typing import Any
 
 import pytest
@@ -12,6 +13,7 @@ from pyctrl.errors import ManagerError
 from pyctrl.kinds.coordination.v1 import Lease
 from pyctrl.manager import LeaderElection
 from pyctrl.manager._election import Candidate, Moment
+from pyctrl.manager._elector import make_identity
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 KEY = Key("default", "op")
@@ -237,3 +239,12 @@ def test_times_that_do_not_fit_are_refused(options: dict[str, Any], problem: str
     """The message says what was expected and what came."""
     with pytest.raises(ManagerError, match=problem):
         LeaderElection(**{"name": "op"} | options)
+
+
+def test_identities_are_the_host_and_a_random_uuid() -> None:
+    """As controller-runtime makes them; two replicas on one host differ."""
+    random = Random(7)
+    one, two = make_identity("pod-1", random), make_identity("pod-1", random)
+    assert one != two
+    assert one.startswith("pod-1_")
+    assert len(one) == len("pod-1_") + 36

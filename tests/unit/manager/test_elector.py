@@ -18,7 +18,7 @@ from pyctrl.client import Client, EventWriter, InProcessTransport, MergePatch
 from pyctrl.errors import LeadershipLost
 from pyctrl.kinds.coordination.v1 import Lease, LeaseSpec
 from pyctrl.manager import LeaderElection, OnLoss
-from pyctrl.manager._elector import Elector, make_identity
+from pyctrl.manager._elector import Elector
 from pyctrl.testing import Answered, AnswerLost, Delayed, FaultyTransport, Refused, Rule, Silent
 
 KEY = Key("default", "op")
@@ -370,6 +370,18 @@ async def test_a_slow_server_is_no_reason(server: ApiServer) -> None:
         assert one.leads()
 
 
+async def test_time_counts_from_when_a_renewal_was_sent(server: ApiServer) -> None:
+    """The server may have kept it four seconds before its answer came: others count from then."""
+    one = Replica(server, "one")
+    one.work.takes = 100
+    async with running(one):
+        await one.leads_at()
+        one.network.add(Rule(Delayed(timedelta(seconds=4)), method="PUT"), Rule(Refused(), method="PUT", times=None))
+        with pytest.raises(LeadershipLost):
+            await one.end()
+        assert one.work.journal[-1] == (14.5, "ends")  # sent at 2, answered at 6, and never again
+
+
 async def test_a_lease_that_was_deleted(server: ApiServer, admin: Client) -> None:
     """Its holder makes it anew and goes on; a standby that knew it lets it."""
     one, two = Replica(server, "one"), Replica(server, "two")
@@ -419,9 +431,6 @@ async def test_a_release_takes_four_seconds_at_most(server: ApiServer, caplog: p
     assert "Failed to release lease" in caplog.messages
 
 
-# --- other people's records ---
-
-
 async def test_a_holder_written_by_go_is_left_its_time(server: ApiServer, admin: Client) -> None:
     """A record as client-go writes it, renewed twice and then no more: taken 15 seconds after the last change."""
     theirs = {
@@ -457,9 +466,6 @@ async def test_a_lease_without_anything_in_it_is_free(server: ApiServer, admin: 
         assert "POST leases" not in one.requests
 
 
-# --- what is told ---
-
-
 async def test_what_goes_wrong_is_said_once(server: ApiServer, caplog: pytest.LogCaptureFixture) -> None:
     """The same failure every few seconds is noise; a standby says who leads."""
     one, two = Replica(server, "one"), Replica(server, "two")
@@ -488,12 +494,3 @@ async def test_the_statistics(server: ApiServer) -> None:
             leader, standby = one.elector.statistics(), two.elector.statistics()
     assert (leader.is_leader, leader.holder, leader.since_renewal) == (True, "one", timedelta(seconds=1))
     assert (standby.is_leader, standby.holder, standby.since_renewal, standby.terms) == (False, "one", None, 0)
-
-
-def test_identities_are_the_host_and_a_random_uuid() -> None:
-    """As controller-runtime makes them; two replicas on one host differ."""
-    random = Random(7)
-    one, two = make_identity("pod-1", random), make_identity("pod-1", random)
-    assert one != two
-    assert one.startswith("pod-1_")
-    assert len(one) == len("pod-1_") + 36
