@@ -62,10 +62,10 @@ class Lifecycle:
         """Its runnables that have not ended, in the order in which they start."""
         return tuple(member for group in self._groups.values() for member in group.members)
 
-    def elect(self, elector: RunnableLike, gate: WriteGate) -> None:
-        """Let an elector decide when elected work begins and ends, and a gate what it may write."""
+    def elect(self, elector: RunnableLike, gate: WriteGate, *, begins_anew: bool) -> None:
+        """Let an elector decide when elected work begins, ends and perhaps begins anew, and a gate what it writes."""
         self.add(elector, Group.ELECTION)
-        self._groups[Group.ELECTED].keeps_members = True
+        self._groups[Group.ELECTED].keeps_members = begins_anew
         self._gate = gate
 
     @property

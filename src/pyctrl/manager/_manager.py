@@ -22,7 +22,7 @@ from pyctrl.manager._elector import Elector, make_identity
 from pyctrl.manager._groups import Group
 from pyctrl.manager._health import Health, Liveness
 from pyctrl.manager._http_server import HttpServer
-from pyctrl.manager._leader_election import LeaderElection
+from pyctrl.manager._leader_election import LeaderElection, OnLoss
 from pyctrl.manager._lifecycle import Lifecycle
 from pyctrl.manager._preflight import Preflight, RightsWatch
 from pyctrl.manager._runnables import Member, RunnableLike, is_replicated
@@ -156,7 +156,7 @@ class Manager:
             random=self.random,
             recorder=events.recorder(options.name),
         )
-        self._lifecycle.elect(self._elector, self._elector)
+        self._lifecycle.elect(self._elector, self._elector, begins_anew=options.on_loss is OnLoss.CONTEND)
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
