@@ -11,8 +11,8 @@
 
 This is the beginner's door: the names that most operators need. Each room has its own, with everything in it:
 `pyctrl.api` (objects, names, selectors), `pyctrl.kinds` (the built-in kinds), `pyctrl.client`, `pyctrl.cache`,
-`pyctrl.controller`, `pyctrl.manager`, `pyctrl.errors`, and for tests and development `pyctrl.apiserver`,
-`pyctrl.cluster` and `pyctrl.testing`.
+`pyctrl.controller`, `pyctrl.webhook`, `pyctrl.manager`, `pyctrl.errors`, and for tests and development
+`pyctrl.apiserver`, `pyctrl.cluster` and `pyctrl.testing`.
 
 Nothing is imported before it is used: `pyctrl apiserver` is up before a door that opens all rooms would be.
 """
@@ -100,7 +100,7 @@ __all__ = [
 
 # Each imports those before it, so that looking for a name from the left imports nothing that it does not need.
 _ROOMS = ("_log", "errors", "api", "client", "cache", "controller", "manager", "rbac")
-_OTHER_ROOMS = ("kinds", "apiserver", "cluster", "testing")
+_OTHER_ROOMS = ("kinds", "webhook", "apiserver", "cluster", "testing")
 
 if not TYPE_CHECKING:  # type checkers would take it as a promise of any name
 

@@ -46,6 +46,10 @@
     │   ├── DuplicateName             two controllers of one manager have the same name
     │   ├── BuilderError              a controller is wired in a way that cannot work
     │   └── QueueClosed               a queue that has been closed gives out nothing more
+    ├── WebhookError                  what a webhook answers instead of yes
+    │   ├── Denied                    raised by an admission webhook: the request is not allowed, and why
+    │   ├── Rejected                  raised by an admission webhook: the object is invalid, with causes by field
+    │   └── ConversionFailed          an object cannot be converted to another version
     ├── RbacError                     rights are declared in a way that cannot be
     │   └── MissingRights             strict: the login may not do what the program needs
     ├── ManagerError
@@ -79,8 +83,10 @@ __all__ = [
     "Conflict",
     "ConnectionFailed",
     "ControllerError",
+    "ConversionFailed",
     "CrossNamespaceOwner",
     "DecodeError",
+    "Denied",
     "DuplicateName",
     "Expired",
     "Forbidden",
@@ -108,6 +114,7 @@ __all__ = [
     "QuantityError",
     "QueueClosed",
     "RbacError",
+    "Rejected",
     "RequestEntityTooLarge",
     "RequestTimeout",
     "SelectorError",
@@ -121,6 +128,7 @@ __all__ = [
     "Unauthorized",
     "UnknownKind",
     "UnsupportedMediaType",
+    "WebhookError",
     "error_from_status",
 ]
 
@@ -525,6 +533,32 @@ class BuilderError(ControllerError):
 
 class QueueClosed(ControllerError):
     """Raised to those who wait for a request when the queue has been closed."""
+
+
+class WebhookError(PyctrlError):
+    """The root of what a webhook answers instead of yes; it reaches the user whose request was asked about."""
+
+
+class Denied(WebhookError):
+    """Raised by an admission webhook: the request is not allowed. The user is answered 403 with this message."""
+
+
+class Rejected(WebhookError):
+    """Raised by an admission webhook: the object is invalid. The user is answered 422 with these causes.
+
+    ``pyctrl.webhook.FieldError`` makes causes in the words of Kubernetes.
+    """
+
+    def __init__(self, *causes: Cause) -> None:
+        if not causes:
+            raise ValueError("Rejected() takes at least one cause, such as FieldError.required('spec.image')")
+        sentences = [f"{cause.field}: {cause.message}" for cause in causes]
+        super().__init__(sentences[0] if len(sentences) == 1 else f"[{', '.join(sentences)}]")
+        self.causes = causes
+
+
+class ConversionFailed(WebhookError):
+    """Raised when an object cannot be converted to another version; the API server fails the user's request with it."""
 
 
 class RbacError(PyctrlError):

@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     )
     from pyctrl.testing._under_role import Operator, UnderRole
     from pyctrl.testing._weather import Weather
+    from pyctrl.testing._webhook_caller import webhook_caller
 
 __all__ = [
     "AccessRecorder",
@@ -70,6 +71,7 @@ __all__ = [
     "Weather",
     "control_plane",
     "run_virtual",
+    "webhook_caller",
 ]
 
 _FILES = {
@@ -81,6 +83,7 @@ _FILES = {
     "Operator": "_under_role",
     "UnderRole": "_under_role",
     "Weather": "_weather",
+    "webhook_caller": "_webhook_caller",
 }
 
 

@@ -1,0 +1,162 @@
+"""One sentence for the webhooks of a kind."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Generic, Literal, TypeVar, overload
+
+from pyctrl.api import GroupVersionKind, KindLike, KubernetesObject, Unstructured, kind_of
+from pyctrl.errors import BuilderError, NotRegistered
+
+from ._admission import Operation
+from ._configuration import FailurePolicy, Registration
+from ._handlers import Defaulter, Validator, operations_of
+from ._typed import defaulting, validating
+from ._webhooks import Webhooks, path_of
+
+__all__ = ["WebhookBuilder"]
+
+T = TypeVar("T", bound=KubernetesObject | Unstructured)
+K = TypeVar("K", bound=KubernetesObject)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Options:
+    mutate_path: str | None = None
+    validate_path: str | None = None
+    plural: str | None = None
+    cluster_scoped: bool | None = None
+    shared: Mapping[str, Any]
+
+
+class WebhookBuilder(Generic[T]):
+    """Make the webhooks of one kind and add them to the program's.
+
+        WebhookBuilder(webhooks).admits(PodSet).options(failure_policy="Ignore").build(PodSetWebhook())
+
+    A `Defaulter` answers at ``/mutate-GROUP-VERSION-KIND``, a `Validator` at ``/validate-…``, as with
+    controller-runtime; one class may be both. Nothing happens before `build`.
+    """
+
+    def __init__(self, webhooks: Webhooks) -> None:
+        self._webhooks = webhooks
+        self._kind: KindLike | None = None
+        self._options = _Options(shared={})
+
+    @overload
+    def admits(self: WebhookBuilder[Any], kind: type[K]) -> WebhookBuilder[K]: ...
+    @overload
+    def admits(self: WebhookBuilder[Any], kind: GroupVersionKind) -> WebhookBuilder[Unstructured]: ...
+    def admits(self: WebhookBuilder[Any], kind: KindLike) -> WebhookBuilder[Any]:
+        """Name the kind; writes of its other versions are asked about as well, converted to this one.
+
+        Raises:
+            BuilderError: it was named already, or is no kind.
+        """
+        try:
+            gvk = kind_of(kind)
+        except NotRegistered as error:
+            raise BuilderError(
+                f"admits() takes a kind: a class with group= and version=, or a GroupVersionKind; got {kind!r}"
+            ) from error
+        if self._kind is not None:
+            raise BuilderError(
+                f"admits() was called twice, with {kind_of(self._kind)} and {gvk}; build one after another"
+            )
+        self._kind = kind
+        return self
+
+    def options(
+        self,
+        *,
+        failure_policy: FailurePolicy | None = None,
+        timeout_seconds: int | None = None,
+        reinvocation_policy: Literal["Never", "IfNeeded"] | None = None,
+        namespace_selector: Mapping[str, Any] | None = None,
+        object_selector: Mapping[str, Any] | None = None,
+        match_conditions: Iterable[Mapping[str, str]] | None = None,
+        mutate_path: str | None = None,
+        validate_path: str | None = None,
+        plural: str | None = None,
+        cluster_scoped: bool | None = None,
+    ) -> WebhookBuilder[T]:
+        """Change options; what they mean, and what they are otherwise, is with `Registration`.
+
+        ``plural`` and ``cluster_scoped`` are for kinds without a class.
+        """
+        given: dict[str, Any] = {
+            "failure_policy": failure_policy,
+            "timeout_seconds": timeout_seconds,
+            "reinvocation_policy": reinvocation_policy,
+            "namespace_selector": namespace_selector,
+            "object_selector": object_selector,
+            "match_conditions": None if match_conditions is None else tuple(match_conditions),
+        }
+        shared = {name: value for name, value in given.items() if value is not None}
+        self._options = replace(
+            self._options,
+            mutate_path=mutate_path or self._options.mutate_path,
+            validate_path=validate_path or self._options.validate_path,
+            plural=plural or self._options.plural,
+            cluster_scoped=self._options.cluster_scoped if cluster_scoped is None else cluster_scoped,
+            shared={**self._options.shared, **shared},
+        )
+        return self
+
+    def build(self, handler: Defaulter[T] | Validator[T]) -> tuple[Registration, ...]:
+        """Add the webhooks, and return what the API server has to know of them.
+
+        Raises:
+            BuilderError: something is missing or contradictory, or a path is taken.
+        """
+        if self._kind is None:
+            raise BuilderError("a webhook needs a kind: call admits(kind)")
+        made = []
+        if isinstance(handler, Defaulter):
+            path = self._options.mutate_path or path_of(self._kind, "mutate")
+            operations = (Operation.CREATE, Operation.UPDATE)
+            made.append(self._registration(self._kind, "mutating", path, operations))
+            self._webhooks.register(made[-1], defaulting(self._kind, handler))
+        if isinstance(handler, Validator):
+            path = self._options.validate_path or path_of(self._kind, "validate")
+            made.append(self._registration(self._kind, "validating", path, _asked_about(handler)))
+            self._webhooks.register(made[-1], validating(self._kind, handler))
+        if not made:
+            raise BuilderError(f"build() takes an instance of a Defaulter, a Validator, or both; got {handler!r}")
+        return tuple(made)
+
+    def _registration(
+        self,
+        kind: KindLike,
+        type_: Literal["mutating", "validating"],
+        path: str,
+        operations: tuple[Operation, ...],
+    ) -> Registration:
+        plural, namespaced = self._resource(kind)
+        return Registration(
+            type=type_,
+            kind=kind_of(kind),
+            plural=plural,
+            namespaced=namespaced,
+            path=path,
+            operations=operations,
+            **self._options.shared,
+        )
+
+    def _resource(self, kind: KindLike) -> tuple[str, bool]:
+        if isinstance(kind, GroupVersionKind):
+            if not self._options.plural:
+                raise BuilderError(f"{kind} has no class that knows its resource: call options(plural=...)")
+            return self._options.plural, not self._options.cluster_scoped
+        return kind.resource.plural, kind.resource.namespaced
+
+
+def _asked_about(validator: Validator[Any]) -> tuple[Operation, ...]:
+    operations = operations_of(validator)
+    if not operations:
+        raise BuilderError(
+            f"{type(validator).__name__} would never be asked: "
+            "override validate_create, validate_update or validate_delete"
+        )
+    return operations

@@ -1,0 +1,186 @@
+"""All webhooks of a program: which path answers what, whoever carries the questions."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import re
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+
+from pyctrl.api import KindLike, kind_of
+from pyctrl.errors import ApiError, BadRequest, BuilderError, RequestEntityTooLarge, Timeout, UnsupportedMediaType
+
+from ._admission import AdmissionHandler
+from ._configuration import Registration
+from ._conversion import Conversion, review_conversion
+from ._review import review
+
+__all__ = ["Reply", "Webhooks", "path_of"]
+
+log = logging.getLogger("pyctrl.webhook")
+
+CONVERT_PATH = "/convert"
+BODY_LIMIT = 7 * 1024 * 1024  # bytes; controller-runtime's. An object and its predecessor, each at most 3 MiB in etcd
+TIMEOUT_SECONDS = 30.0  # the most that a configuration may say; beyond it nobody waits for the answer
+_PATH = re.compile(r"(/[a-zA-Z0-9_-]+)+|/")  # controller-runtime's
+_TIMEOUT = re.compile(r"(\d+)s")  # what kube-apiserver says in the query: ?timeout=10s
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reply:
+    """What is answered to one POST: JSON."""
+
+    body: bytes
+    status: int = 200
+
+
+_Answerer = Callable[[Mapping[str, Any]], Awaitable[Mapping[str, Any]]]
+
+
+class Webhooks:
+    """The webhooks of a program, by path.
+
+    A `WebhookServer` serves them over HTTPS, and ``pyctrl.testing.webhook_caller`` lets an API server in this process
+    ask them without any socket. Build typed ones with `WebhookBuilder`; `add` takes any handler, `add_conversion` the
+    versions of a kind.
+    """
+
+    def __init__(self, *, body_limit: int = BODY_LIMIT) -> None:
+        """Make a registry without webhooks.
+
+        Args:
+            body_limit: bytes of the largest review that is read; larger ones are answered 413.
+        """
+        self.body_limit = body_limit
+        self._answerers: dict[str, _Answerer] = {}
+        self._registrations: list[Registration] = []
+        self._conversions: list[Conversion[Any]] = []
+
+    @property
+    def paths(self) -> tuple[str, ...]:
+        """Where something answers, in the order in which it was added."""
+        return tuple(self._answerers)
+
+    @property
+    def registrations(self) -> tuple[Registration, ...]:
+        """What the API server has to be told of; `configurations` says it."""
+        return tuple(self._registrations)
+
+    @property
+    def conversions(self) -> tuple[Conversion[Any], ...]:
+        """The kinds that are converted."""
+        return tuple(self._conversions)
+
+    def add(self, path: str, handler: AdmissionHandler) -> None:
+        """Answer AdmissionReviews at a path.
+
+        Raises:
+            BuilderError: the path is taken, or none that a configuration could name.
+        """
+
+        async def answer(document: Mapping[str, Any]) -> Mapping[str, Any]:
+            return await review(handler, document)
+
+        self._add(path, answer)
+
+    def register(self, registration: Registration, handler: AdmissionHandler) -> None:
+        """Answer at the path of a registration, which `configurations` will tell the API server of."""
+        self.add(registration.path, handler)
+        self._registrations.append(registration)
+        log.info(
+            "Registering a %s webhook",
+            registration.type,
+            extra={"GVK": str(registration.kind), "path": registration.path},
+        )
+
+    def add_conversion(self, conversion: Conversion[Any]) -> None:
+        """Convert a kind between its versions, at ``/convert``, which all kinds share.
+
+        Raises:
+            BuilderError: this kind is converted already.
+        """
+        if any(each.kind == conversion.kind for each in self._conversions):
+            raise BuilderError(f"{conversion.kind} has a conversion already; give one Conversion all of its spokes")
+        if not self._conversions:
+            self._add(CONVERT_PATH, self._convert)
+        self._conversions.append(conversion)
+        log.info("Conversion webhook enabled", extra={"GVK": str(conversion.hub.gvk)})
+
+    async def _convert(self, document: Mapping[str, Any]) -> Mapping[str, Any]:
+        return review_conversion(self._conversions, document)
+
+    def _add(self, path: str, answerer: _Answerer) -> None:
+        if not _PATH.fullmatch(path):
+            raise BuilderError(f"expected a path such as /validate-podset of letters, digits, - and _; got {path!r}")
+        if path in self._answerers:
+            raise BuilderError(f"two webhooks have the path {path}; give one of them another with options(path=...)")
+        self._answerers[path] = answerer
+
+    async def answer(
+        self, path: str, body: bytes, *, content_type: str = "application/json", timeout: str = ""
+    ) -> Reply:
+        """Answer one POST.
+
+        An answer to the question asked is always a 200 with a review in it; what is no question is answered 4xx with
+        a Status, whose message the API server shows.
+
+        Args:
+            path: of the URL, without its query.
+            body: the review.
+            content_type: as in the request's header.
+            timeout: how long the API server waits, as it says in its query (``10s``); by default 30 seconds.
+        """
+        answerer = self._answerers.get(path)
+        if answerer is None:
+            known = ", ".join(self._answerers) or "none"
+            return _refusal(404, "NotFound", f"there is no webhook at {path}; there are: {known}")
+        try:
+            document = self._document(body, content_type)
+            async with asyncio.timeout(_seconds(timeout)):
+                return Reply(body=msgspec.json.encode(await answerer(document)))
+        except ApiError as error:
+            return _refusal(error.code, error.reason, error.message)
+        except TimeoutError:
+            log.warning("Webhook took too long", extra={"path": path, "timeout": timeout})
+            return _refusal(504, Timeout("").reason, f"the webhook at {path} took longer than {_seconds(timeout):g} s")
+
+    def _document(self, body: bytes, content_type: str) -> Mapping[str, Any]:
+        if content_type.partition(";")[0].strip().lower() != "application/json":
+            raise UnsupportedMediaType(f"contentType={content_type}, expected application/json")
+        if len(body) > self.body_limit:
+            raise RequestEntityTooLarge(f"the review has {len(body)} bytes; at most {self.body_limit} are read")
+        try:
+            document = msgspec.json.decode(body)
+        except msgspec.DecodeError as error:
+            raise BadRequest(f"the body is no JSON: {error}") from error
+        if not isinstance(document, Mapping):
+            raise BadRequest(f"expected a review, got {type(document).__name__}")
+        return document
+
+
+def path_of(kind: KindLike, prefix: str) -> str:
+    """Return controller-runtime's path for a kind: ``/mutate-apps-jicki-cn-v1alpha1-podset``."""
+    group, version, name = kind_of(kind)
+    return f"/{prefix}-{group.replace('.', '-')}-{version}-{name.lower()}"
+
+
+def _seconds(timeout: str) -> float:
+    found = _TIMEOUT.fullmatch(timeout)
+    return min(float(found[1]), TIMEOUT_SECONDS) if found and int(found[1]) else TIMEOUT_SECONDS
+
+
+def _refusal(code: int, reason: str, message: str) -> Reply:
+    status = {
+        "apiVersion": "v1",
+        "kind": "Status",
+        "metadata": {},
+        "status": "Failure",
+        "message": message,
+        "reason": reason,
+        "code": code,
+    }
+    return Reply(body=msgspec.json.encode(status), status=code)

@@ -1,0 +1,172 @@
+"""Conversion between versions: through the hub, metadata carried over, and what a round trip tells."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pyctrl.api import CustomResource, Int32, Model, ObjectMeta
+from pyctrl.errors import BadRequest, BuilderError, ConversionFailed
+from pyctrl.webhook import Conversion, Spoke, check_round_trip, review_conversion
+from tests.unit.webhook._kinds import GROUP, PodSet
+
+NOTE = f"{GROUP}/owner"
+
+
+class OldSpec(Model):
+    replicas: Int32 = 0
+
+
+class Old(CustomResource[OldSpec], group=GROUP, version="v1", kind="Set"):
+    """The version that users have."""
+
+
+class Size(Model):
+    min: Int32 = 0
+    max: Int32 = 0
+
+
+class NewSpec(Model):
+    size: Size = Size()
+    owner: str | None = None
+
+
+class New(CustomResource[NewSpec], group=GROUP, version="v2", kind="Set"):
+    """The version that is stored."""
+
+
+class Plain(CustomResource[OldSpec], group=GROUP, version="v1beta1", kind="Set"):
+    """Another name of what users have."""
+
+
+def old_to_new(old: Old) -> New:
+    owner = old.metadata.annotations.pop(NOTE, None)
+    size = Size(min=old.spec.replicas, max=old.spec.replicas)
+    return New(metadata=old.metadata, spec=NewSpec(size=size, owner=owner))
+
+
+def new_to_old(new: New) -> Old:
+    if new.spec.owner:
+        new.metadata.annotations[NOTE] = new.spec.owner
+    return Old(metadata=new.metadata, spec=OldSpec(replicas=new.spec.size.max))
+
+
+def plain_to_new(plain: Plain) -> New:
+    return New(spec=NewSpec(size=Size(min=plain.spec.replicas, max=plain.spec.replicas)))
+
+
+def new_to_plain(new: New) -> Plain:
+    return Plain(spec=OldSpec(replicas=new.spec.size.max))
+
+
+CONVERSION = Conversion(New, Spoke(Old, old_to_new, new_to_old), Spoke(Plain, plain_to_new, new_to_plain))
+METADATA = {"name": "a", "uid": "u", "resourceVersion": "3", "labels": {"x": "y"}, "managedFields": [{"manager": "m"}]}
+
+
+def wire(version: str, **spec: Any) -> dict[str, Any]:
+    return {"apiVersion": f"{GROUP}/{version}", "kind": "Set", "metadata": METADATA, "spec": spec}
+
+
+def ask(desired: str, *objects: dict[str, Any]) -> dict[str, Any]:
+    asked = {"uid": "7", "desiredAPIVersion": f"{GROUP}/{desired}", "objects": list(objects)}
+    document = {"apiVersion": "apiextensions.k8s.io/v1", "kind": "ConversionReview", "request": asked}
+    answer = review_conversion([CONVERSION], document)
+    assert (answer["apiVersion"], answer["kind"], answer["response"]["uid"]) == (
+        "apiextensions.k8s.io/v1",
+        "ConversionReview",
+        "7",
+    )
+    response: dict[str, Any] = answer["response"]
+    return response
+
+
+def test_all_objects_of_a_review_are_converted() -> None:
+    """Each object comes back in the version asked for, in order, with its metadata as it was."""
+    response = ask("v2", wire("v1", replicas=3), wire("v1beta1", replicas=4), wire("v2", size={"min": 1, "max": 1}))
+
+    assert response["result"]["status"] == "Success"
+    assert [each["spec"]["size"]["max"] for each in response["convertedObjects"]] == [3, 4, 1]
+    assert {each["apiVersion"] for each in response["convertedObjects"]} == {f"{GROUP}/v2"}
+    assert all(each["metadata"] == METADATA for each in response["convertedObjects"])
+
+
+def test_a_spoke_becomes_another_spoke_through_the_hub() -> None:
+    """Versions that know nothing of each other are converted in two steps."""
+    (converted,) = ask("v1beta1", wire("v1", replicas=3))["convertedObjects"]
+
+    assert (converted["apiVersion"], converted["spec"]) == (f"{GROUP}/v1beta1", {"replicas": 3})
+
+
+def test_what_the_old_version_cannot_say_is_kept_in_an_annotation() -> None:
+    """Annotations that a function sets, and removes on the way back, are the only metadata that changes."""
+    (old,) = ask("v1", wire("v2", size={"min": 2, "max": 2}, owner="jane"))["convertedObjects"]
+    (new,) = ask("v2", old)["convertedObjects"]
+
+    assert old["metadata"] == {**METADATA, "annotations": {NOTE: "jane"}}
+    assert (new["metadata"], new["spec"]["owner"]) == (METADATA, "jane")
+
+
+@pytest.mark.parametrize(
+    ("version", "obj", "complaint"),
+    [
+        ("v3", wire("v1", replicas=1), "Set.apps.jicki.cn has no version 'v3' here; there are v2, v1, v1beta1"),
+        ("v2", wire("v0", replicas=1), "has no version 'v0' here"),
+        ("v2", wire("v1", replicas="x"), "spec.replicas"),
+        ("v2", {"apiVersion": "v1", "kind": "Pod"}, "no conversion for Pod is registered here"),
+    ],
+)
+def test_what_cannot_be_converted_is_told(version: str, obj: dict[str, Any], complaint: str) -> None:
+    """One object that fails fails the review, and the message says which way and why."""
+    response = ask(version, obj)
+
+    assert (response["result"]["status"], response["convertedObjects"]) == ("Failure", [])
+    assert complaint in response["result"]["message"]
+
+
+def test_a_bug_in_a_function_is_a_failure_and_no_traceback() -> None:
+    """An unexpected exception becomes one sentence with the versions."""
+
+    def broken(old: Old) -> New:
+        raise KeyError("replicas")
+
+    conversion = Conversion(New, Spoke(Old, broken, new_to_old))
+
+    with pytest.raises(
+        ConversionFailed, match=r"cannot convert apps.jicki.cn/v1, Kind=Set to v2: KeyError: 'replicas'"
+    ):
+        conversion.convert(wire("v1", replicas=1), "v2")
+
+
+def test_what_is_no_review_gets_no_answer() -> None:
+    """A document that is no ConversionReview of v1 is a bad request."""
+    with pytest.raises(BadRequest, match="expected apiextensions.k8s.io/v1, Kind=ConversionReview, got v1, Kind=Pod"):
+        review_conversion([CONVERSION], {"apiVersion": "v1", "kind": "Pod"})
+
+
+def test_conversions_are_between_versions_of_one_kind() -> None:
+    """Another kind, the hub itself or no version at all are mistakes that are told at once."""
+    with pytest.raises(BuilderError, match="is no other version of"):
+        Conversion(PodSet, Spoke(Old, lambda _: PodSet(), lambda _: Old()))
+    with pytest.raises(BuilderError, match="needs other versions than the hub's"):
+        Conversion(New)
+    with pytest.raises(BuilderError, match="each once; got v2"):
+        Conversion(New, Spoke(New, lambda new: new, lambda new: new))
+
+
+@given(replicas=st.integers(0, 2**31 - 1), labels=st.dictionaries(st.sampled_from("ab"), st.sampled_from("xy")))
+def test_nothing_is_lost_from_old_to_new_and_back(replicas: int, labels: dict[str, str]) -> None:
+    """A check of a round trip passes, with whatever Hypothesis makes up, where nothing is lost."""
+    check_round_trip(CONVERSION, Old(metadata=ObjectMeta(name="a", labels=labels), spec=OldSpec(replicas=replicas)))
+
+
+def test_a_loss_is_told_by_its_field() -> None:
+    """A round trip that loses something says which way and what it was."""
+    new = New(metadata=ObjectMeta(name="a"), spec=NewSpec(size=Size(min=1, max=3)))
+
+    with pytest.raises(
+        AssertionError, match=r"v2 → v1 → v2 is not what it was:\n  /spec/size/min was 1, came back as 3"
+    ):
+        check_round_trip(CONVERSION, new)

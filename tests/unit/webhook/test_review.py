@@ -1,0 +1,228 @@
+"""Questions about writes, and the answers that typed Python gives to them; no server anywhere."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from pyctrl.api import GroupVersionKind, Unstructured, json_patch_apply
+from pyctrl.errors import BadRequest, Denied, NotFound
+from pyctrl.webhook import (
+    AdmissionRequest,
+    AdmissionResponse,
+    Defaulter,
+    Operation,
+    Validator,
+    defaulting,
+    review,
+    validating,
+)
+from tests.unit.webhook._kinds import PodSet, PodSetWebhook, patch_of, podset, question
+
+VALIDATING = validating(PodSet, PodSetWebhook())
+DEFAULTING = defaulting(PodSet, PodSetWebhook())
+
+
+async def test_what_nothing_is_wrong_with_is_allowed() -> None:
+    """An allowed write is answered with the question's uid and code 200."""
+    answer = await review(VALIDATING, question("CREATE", podset(size=2)))
+
+    assert answer == {
+        "apiVersion": "admission.k8s.io/v1",
+        "kind": "AdmissionReview",
+        "response": {"uid": "7", "allowed": True, "status": {"metadata": {}, "code": 200}},
+    }
+
+
+async def test_a_rejection_is_invalid_with_causes() -> None:
+    """A Rejected becomes a 422 with each cause by its field, worded as the API server's own validation."""
+    answer = await review(VALIDATING, question("UPDATE", podset(size=1), podset(size=2, image="nginx")))
+
+    status = answer["response"]["status"]
+    assert not answer["response"]["allowed"]
+    assert (status["code"], status["reason"], status["status"]) == (422, "Invalid", "Failure")
+    assert status["message"] == (
+        'PodSet.apps.jicki.cn "a" is invalid: [spec.size: Forbidden: must not shrink, spec.image: Required value]'
+    )
+    assert status["details"]["causes"] == [
+        {"reason": "FieldValueForbidden", "message": "Forbidden: must not shrink", "field": "spec.size"},
+        {"reason": "FieldValueRequired", "message": "Required value", "field": "spec.image"},
+    ]
+    assert (status["details"]["kind"], status["details"]["name"]) == ("PodSet", "a")
+
+
+async def test_a_denial_is_forbidden() -> None:
+    """A Denied becomes a 403; the request says who asks, and a deletion shows the object as it was."""
+    refused = await review(VALIDATING, question("DELETE", None, podset(size=2)))
+    allowed = await review(VALIDATING, question("DELETE", None, podset(size=2), userInfo={"username": "jane"}))
+
+    status = refused["response"]["status"]
+    assert (status["code"], status["reason"]) == (403, "Forbidden")
+    assert status["message"] == "joe may delete empty PodSets only"
+    assert allowed["response"]["allowed"]
+
+
+async def test_warnings_come_with_the_permission() -> None:
+    """What a validator returns is shown to the user as a warning."""
+    answer = await review(VALIDATING, question("CREATE", podset(size=200)))
+
+    assert (answer["response"]["allowed"], answer["response"]["warnings"]) == (True, ["that is a lot"])
+
+
+async def test_a_bug_is_500_without_a_traceback(caplog: pytest.LogCaptureFixture) -> None:
+    """An unexpected exception refuses the write in one sentence; the traceback is in the log, with the request's id."""
+    with caplog.at_level(logging.ERROR, "pyctrl.webhook"):
+        answer = await review(VALIDATING, question("CREATE", podset(size=13)))
+
+    status = answer["response"]["status"]
+    assert (answer["response"]["allowed"], status["code"], status["reason"]) == (False, 500, "InternalError")
+    assert status["message"] == (
+        "the webhook failed: RuntimeError: nobody thought of 13; its log has more, with requestID=7"
+    )
+    assert "Traceback" not in str(answer)
+    assert caplog.records[0].exc_info is not None
+
+
+async def test_an_error_of_the_server_goes_on_to_the_user() -> None:
+    """An ApiError of a read inside of the webhook keeps its own code and Status."""
+
+    class Reads(Validator[PodSet]):
+        async def validate_create(self, obj: PodSet, request: AdmissionRequest) -> None:
+            status = {"status": "Failure", "message": 'team "x" not found', "reason": "NotFound", "code": 404}
+            raise NotFound('team "x" not found', status=status)
+
+    answer = await review(validating(PodSet, Reads()), question("CREATE", podset()))
+
+    status = answer["response"]["status"]
+    assert (status["code"], status["reason"], status["message"]) == (404, "NotFound", 'team "x" not found')
+
+
+async def test_an_object_of_another_shape_is_a_bad_request() -> None:
+    """What the class cannot read is refused with 400 and the field's path, before the validator sees it."""
+    answer = await review(VALIDATING, question("CREATE", podset(size="many")))
+
+    status = answer["response"]["status"]
+    assert (status["code"], status["reason"]) == (400, "BadRequest")
+    assert "spec.size" in status["message"]
+
+
+async def test_connections_and_deletions_are_no_matter_of_defaulting() -> None:
+    """A defaulter is not asked about a deletion, and nobody about a connection."""
+    assert patch_of(await review(DEFAULTING, question("DELETE", None, podset()))) == []
+    assert (await review(VALIDATING, question("CONNECT")))["response"]["allowed"]
+
+
+async def test_the_patch_has_what_was_changed_and_nothing_else() -> None:
+    """Unknown fields, nulls and odd spellings stay as they were; one default is one operation."""
+    given = podset(size=2, unknown={"deep": [1, None]}, tags=None, memory="1024Mi")
+
+    patch = patch_of(await review(DEFAULTING, question("CREATE", given)))
+
+    assert patch == [{"op": "add", "path": "/spec/image", "value": "nginx"}]
+    assert json_patch_apply(given, patch)["spec"] == {**given["spec"], "image": "nginx"}
+
+
+async def test_defaults_that_are_there_need_no_patch() -> None:
+    """An object that the defaulter leaves alone is allowed without a patch."""
+    assert patch_of(await review(DEFAULTING, question("UPDATE", podset(image="a"), podset()))) == []
+
+
+async def test_a_defaulter_may_return_another_object() -> None:
+    """What default() returns counts instead of what it was given, and it may be async."""
+
+    class Anew(Defaulter[PodSet]):
+        async def default(self, obj: PodSet, request: AdmissionRequest) -> PodSet:
+            changed = obj.deep_copy()
+            changed.metadata.labels = {"a/b": "~"}
+            changed.spec.tags.append("new")
+            return changed
+
+    patch = patch_of(await review(defaulting(PodSet, Anew()), question("CREATE", podset(tags=["old"]))))
+
+    assert patch == [
+        {"op": "add", "path": "/metadata/labels", "value": {"a/b": "~"}},
+        {"op": "add", "path": "/spec/tags/1", "value": "new"},
+    ]
+
+
+async def test_a_defaulter_may_refuse() -> None:
+    """A Denied out of default() refuses the write, without a patch."""
+
+    class Refuses(Defaulter[PodSet]):
+        def default(self, obj: PodSet, request: AdmissionRequest) -> None:
+            obj.spec.size = 1
+            raise Denied("not here")
+
+    answer = await review(defaulting(PodSet, Refuses()), question("CREATE", podset()))
+
+    assert (answer["response"]["allowed"], patch_of(answer)) == (False, [])
+
+
+async def test_a_kind_without_a_class() -> None:
+    """A GroupVersionKind will do: handlers get Unstructured objects, with typed metadata."""
+
+    class Labels(Defaulter[Unstructured]):
+        def default(self, obj: Unstructured, request: AdmissionRequest) -> None:
+            obj.metadata.labels["team"] = "x"
+            obj["spec"]["size"] += 1
+
+    handler = defaulting(GroupVersionKind("apps.jicki.cn", "v1alpha1", "PodSet"), Labels())
+    patch = patch_of(await review(handler, question("CREATE", podset(size=1))))
+
+    assert sorted(patch, key=lambda each: str(each["path"])) == [
+        {"op": "add", "path": "/metadata/labels", "value": {"team": "x"}},
+        {"op": "replace", "path": "/spec/size", "value": 2},
+    ]
+
+
+async def test_what_a_handler_learns_of_the_request() -> None:
+    """Operation, user, options, dry run, sub-resource and the kind that the user sent are all there."""
+    seen: list[AdmissionRequest] = []
+
+    async def handler(request: AdmissionRequest) -> AdmissionResponse:
+        seen.append(request)
+        return AdmissionResponse(allowed=True, audit_annotations={"why": "because"})
+
+    sent = {"group": "apps.jicki.cn", "version": "v1", "kind": "PodSet"}
+    options = {"kind": "UpdateOptions", "fieldManager": "kubectl"}
+    more: dict[str, Any] = {"requestKind": sent, "subResource": "status", "dryRun": True, "options": options}
+    answer = await review(handler, question("UPDATE", podset(size=2), podset(size=1), **more))
+
+    (request,) = seen
+    assert (request.operation, request.subresource, request.dry_run) == (Operation.UPDATE, "status", True)
+    assert (request.user.username, request.user.groups) == ("joe", ("system:authenticated",))
+    assert (request.options["fieldManager"], request.request_kind.version) == ("kubectl", "v1")
+    assert str(request.key) == "default/a"
+    assert request.old_object is not None
+    assert request.old_object["spec"] == {"size": 1}
+    assert answer["response"]["auditAnnotations"] == {"why": "because"}
+
+
+async def test_validators_that_return_nonsense_are_told() -> None:
+    """A result that is no warning is a bug of the webhook, and the sentence says what was expected."""
+
+    class Yes(Validator[PodSet]):
+        def validate_create(self, obj: PodSet, request: AdmissionRequest) -> Any:
+            return True
+
+    answer = await review(validating(PodSet, Yes()), question("CREATE", podset()))
+
+    assert "Yes returned True; expected None, or warnings" in answer["response"]["status"]["message"]
+
+
+@pytest.mark.parametrize(
+    ("document", "complaint"),
+    [
+        ({}, "expected admission.k8s.io/v1, Kind=AdmissionReview, got None, Kind=None"),
+        ({"apiVersion": "admission.k8s.io/v1beta1", "kind": "AdmissionReview"}, "got admission.k8s.io/v1beta1"),
+        ({"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview"}, "it has none"),
+        ({"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview", "request": {"uid": "1"}}, "'kind'"),
+    ],
+)
+async def test_what_is_no_question_gets_no_answer(document: Mapping[str, Any], complaint: str) -> None:
+    """A document that is no AdmissionReview of v1 is a bad request, and says what was expected."""
+    with pytest.raises(BadRequest, match=complaint):
+        await review(VALIDATING, document)

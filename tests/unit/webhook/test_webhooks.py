@@ -1,0 +1,189 @@
+"""Paths, registration, and what is answered to what is no question."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from typing import Any
+
+import pytest
+
+from pyctrl.api import GroupVersionKind
+from pyctrl.errors import BuilderError
+from pyctrl.kinds.core.v1 import Pod
+from pyctrl.webhook import (
+    AdmissionRequest,
+    AdmissionResponse,
+    Conversion,
+    Defaulter,
+    Reply,
+    Service,
+    Spoke,
+    Url,
+    Validator,
+    WebhookBuilder,
+    Webhooks,
+    configurations,
+    conversion_stanza,
+)
+from tests.unit.webhook._kinds import PodSet, PodSetWebhook, podset, question
+from tests.unit.webhook.test_conversion import New, Old, new_to_old, old_to_new
+
+VALIDATE = "/validate-apps-jicki-cn-v1alpha1-podset"
+
+
+class PodWebhook(Validator[Pod]):
+    def validate_delete(self, obj: Pod, request: AdmissionRequest) -> None:
+        return None
+
+
+def podset_webhooks() -> Webhooks:
+    webhooks = Webhooks()
+    WebhookBuilder(webhooks).admits(PodSet).build(PodSetWebhook())
+    return webhooks
+
+
+def message_of(reply: Reply) -> str:
+    status = json.loads(reply.body)
+    assert (status["kind"], status["code"]) == ("Status", reply.status)
+    return str(status["message"])
+
+
+def test_paths_are_those_of_controller_runtime() -> None:
+    """Group with dashes, version, kind in lower case; the core group is nothing between two dashes."""
+    webhooks = podset_webhooks()
+    WebhookBuilder(webhooks).admits(Pod).build(PodWebhook())
+    webhooks.add_conversion(Conversion(New, Spoke(Old, old_to_new, new_to_old)))
+
+    assert webhooks.paths == ("/mutate-apps-jicki-cn-v1alpha1-podset", VALIDATE, "/validate--v1-pod", "/convert")
+
+
+def test_what_the_api_server_has_to_be_told() -> None:
+    """Both configurations have kubebuilder's settings, rules from the kind and operations from the methods."""
+    webhooks = podset_webhooks()
+    WebhookBuilder(webhooks).admits(Pod).options(failure_policy="Ignore", timeout_seconds=2).build(PodWebhook())
+
+    mutating, validating = configurations(webhooks, name="podset", target=Service("system", "hooks"), ca_bundle=b"CA")
+
+    assert (mutating["kind"], validating["kind"]) == ("MutatingWebhookConfiguration", "ValidatingWebhookConfiguration")
+    assert mutating["webhooks"] == [
+        {
+            "name": "mutate.podset.v1alpha1.apps.jicki.cn",
+            "admissionReviewVersions": ["v1"],
+            "clientConfig": {
+                "service": {
+                    "namespace": "system",
+                    "name": "hooks",
+                    "path": "/mutate-apps-jicki-cn-v1alpha1-podset",
+                    "port": 443,
+                },
+                "caBundle": "Q0E=",
+            },
+            "failurePolicy": "Fail",
+            "matchPolicy": "Equivalent",
+            "rules": [
+                {
+                    "apiGroups": ["apps.jicki.cn"],
+                    "apiVersions": ["v1alpha1"],
+                    "operations": ["CREATE", "UPDATE"],
+                    "resources": ["podsets"],
+                    "scope": "Namespaced",
+                }
+            ],
+            "sideEffects": "None",
+            "timeoutSeconds": 10,
+            "reinvocationPolicy": "Never",
+        }
+    ]
+    pods = validating["webhooks"][1]
+    assert (pods["failurePolicy"], pods["timeoutSeconds"], pods["rules"][0]["operations"]) == ("Ignore", 2, ["DELETE"])
+    assert validating["webhooks"][0]["rules"][0]["operations"] == ["CREATE", "UPDATE", "DELETE"]
+
+
+def test_a_server_outside_of_the_cluster_has_a_url() -> None:
+    """With a Url the configuration has the whole address; anything but https is refused."""
+    (_, validating) = configurations(podset_webhooks(), name="podset", target=Url("https://10.0.0.1:9443/"))
+
+    assert validating["webhooks"][0]["clientConfig"] == {"url": f"https://10.0.0.1:9443{VALIDATE}"}
+    with pytest.raises(BuilderError, match="https:// only"):
+        conversion_stanza(Url("http://here"))
+
+
+def test_definitions_are_told_where_to_convert() -> None:
+    """The stanza of a definition names /convert and v1."""
+    assert conversion_stanza(Service("system", "hooks", 8443)) == {
+        "strategy": "Webhook",
+        "webhook": {
+            "clientConfig": {"service": {"namespace": "system", "name": "hooks", "path": "/convert", "port": 8443}},
+            "conversionReviewVersions": ["v1"],
+        },
+    }
+
+
+def test_mistakes_of_wiring_are_told_at_once() -> None:
+    """Each sentence says what to change."""
+    webhooks = podset_webhooks()
+
+    class Nothing(Validator[PodSet]):
+        pass
+
+    class Labels(Defaulter[Any]):
+        def default(self, obj: Any, request: AdmissionRequest) -> None:
+            return None
+
+    with pytest.raises(BuilderError, match="two webhooks have the path"):
+        WebhookBuilder(webhooks).admits(PodSet).build(PodSetWebhook())
+    with pytest.raises(BuilderError, match="call admits"):
+        WebhookBuilder(webhooks).build(PodSetWebhook())
+    with pytest.raises(BuilderError, match="Nothing would never be asked"):
+        WebhookBuilder(webhooks).admits(PodSet).build(Nothing())
+    with pytest.raises(BuilderError, match="expected a path such as"):
+        WebhookBuilder(webhooks).admits(PodSet).options(mutate_path="no slash").build(Labels())
+    with pytest.raises(BuilderError, match=r"options\(plural"):
+        WebhookBuilder(webhooks).admits(GroupVersionKind("a.b", "v1", "Thing")).build(Labels())
+    with pytest.raises(BuilderError, match="Defaulter, a Validator, or both; got 3"):
+        WebhookBuilder(webhooks).admits(PodSet).build(3)  # type: ignore[arg-type]
+
+
+async def test_a_question_is_answered_at_its_path() -> None:
+    """Whatever carries it, a review that is posted to a path comes back answered, with 200 even when it is a no."""
+    reply = await podset_webhooks().answer(VALIDATE, json.dumps(question("CREATE", podset(size=1))).encode())
+
+    assert reply.status == 200
+    assert json.loads(reply.body)["response"]["status"]["code"] == 422
+
+
+async def test_what_is_no_question_is_refused_with_a_status() -> None:
+    """Unknown paths, other content, too large a body and broken JSON get a 4xx and a sentence."""
+    webhooks = Webhooks(body_limit=100)
+    WebhookBuilder(webhooks).admits(PodSet).build(PodSetWebhook())
+
+    unknown = await webhooks.answer("/validate", b"{}")
+    assert (unknown.status, VALIDATE in message_of(unknown)) == (404, True)
+    text = await webhooks.answer(VALIDATE, b"{}", content_type="text/plain")
+    assert (text.status, message_of(text)) == (415, "contentType=text/plain, expected application/json")
+    large = await webhooks.answer(VALIDATE, b" " * 101)
+    assert (large.status, message_of(large)) == (413, "the review has 101 bytes; at most 100 are read")
+    broken = await webhooks.answer(VALIDATE, b"{")
+    assert (broken.status, "no JSON" in message_of(broken)) == (400, True)
+    pod = await webhooks.answer(VALIDATE, b'{"apiVersion": "v1", "kind": "Pod"}')
+    assert (pod.status, "got v1, Kind=Pod" in message_of(pod)) == (400, True)
+
+
+async def test_nobody_works_for_an_answer_that_is_not_awaited() -> None:
+    """A handler is cancelled when the API server's own timeout is over; without one, after 30 seconds."""
+    webhooks = Webhooks()
+
+    async def never(request: AdmissionRequest) -> AdmissionResponse:
+        return await asyncio.get_running_loop().create_future()
+
+    webhooks.add("/never", never)
+    loop = asyncio.get_running_loop()
+    body = json.dumps(question("CREATE", podset())).encode()
+    begin = loop.time()
+
+    reply = await webhooks.answer("/never", body, timeout="5s")
+    assert (reply.status, loop.time() - begin) == (504, 5)
+    assert message_of(reply) == "the webhook at /never took longer than 5 s"
+    await webhooks.answer("/never", body)
+    assert loop.time() - begin == 35
