@@ -13,7 +13,16 @@ from pyctrl.manager._lifecycle import Lifecycle
 from pyctrl.manager._manager import Manager
 from pyctrl.manager._preflight import Preflight
 from pyctrl.manager._reviews import Review, Verdict, review_accesses, whoami
-from pyctrl.manager._runnables import Checkable, Entitled, Preparable, Replicable, Runnable, RunnableLike, Stoppable
+from pyctrl.manager._runnables import (
+    Checkable,
+    Entitled,
+    Placed,
+    Preparable,
+    Replicable,
+    Runnable,
+    RunnableLike,
+    Stoppable,
+)
 from pyctrl.manager._target import wired
 
 __all__ = [
@@ -33,6 +42,7 @@ __all__ = [
     "Liveness",
     "Manager",
     "OnLoss",
+    "Placed",
     "Preflight",
     "Preparable",
     "Replicable",

@@ -25,7 +25,7 @@ from pyctrl.manager._http_server import HttpServer
 from pyctrl.manager._leader_election import LeaderElection, OnLoss
 from pyctrl.manager._lifecycle import Lifecycle
 from pyctrl.manager._preflight import Preflight, RightsWatch
-from pyctrl.manager._runnables import Member, RunnableLike, is_replicated
+from pyctrl.manager._runnables import Member, Placed, RunnableLike, is_replicated
 from pyctrl.rbac import Grants, Permission, grants
 
 __all__ = ["Manager"]
@@ -228,12 +228,13 @@ class Manager:
         """Run something with the manager: before `run` it is started in its turn, afterwards at once.
 
         By default it runs on the leader only, as controllers do. What every replica does goes to `Group.OTHERS`: by
-        ``group=``, or because the runnable has an attribute ``only_leader`` that is False.
+        ``group=``, or because the runnable has an attribute ``only_leader`` that is False. A runnable with an attribute
+        ``manager_group`` names its group itself, as a webhook server does.
 
         Raises:
             ManagerError: the manager is stopping, or this is not a runnable.
         """
-        self._lifecycle.add(runnable, group or (Group.OTHERS if is_replicated(runnable) else Group.ELECTED))
+        self._lifecycle.add(runnable, group or _group_of(runnable))
         if self._rights is not None and isinstance(runnable, Controller):
             self._rights.adopt(runnable)
 
@@ -337,6 +338,12 @@ class Manager:
                     yield self
                 finally:
                     self.ask_to_stop()
+
+
+def _group_of(runnable: object) -> Group:
+    if isinstance(runnable, Placed):
+        return Group(runnable.manager_group)
+    return Group.OTHERS if is_replicated(runnable) else Group.ELECTED
 
 
 #: Of controllers that do not run, or not now, because this replica does not lead.

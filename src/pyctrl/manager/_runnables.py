@@ -15,6 +15,7 @@ __all__ = [
     "Checkable",
     "Entitled",
     "Member",
+    "Placed",
     "Preparable",
     "Replicable",
     "Runnable",
@@ -76,6 +77,16 @@ class Replicable(Protocol):
     @property
     def only_leader(self) -> bool:
         """False: every replica runs it, leader or not."""
+        ...
+
+
+@runtime_checkable
+class Placed(Protocol):
+    """A runnable that says when it has to start."""
+
+    @property
+    def manager_group(self) -> str:
+        """The name of a `Group`, for those who add it without one."""
         ...
 
 

@@ -23,6 +23,7 @@ from pyctrl.webhook._fields import FieldError
 from pyctrl.webhook._handlers import Defaulter, Validator, Warnings
 from pyctrl.webhook._review import review
 from pyctrl.webhook._round_trip import check_round_trip
+from pyctrl.webhook._server import WebhookServer
 from pyctrl.webhook._typed import defaulting, validating
 from pyctrl.webhook._webhooks import Reply, Webhooks
 
@@ -44,6 +45,7 @@ __all__ = [
     "Validator",
     "Warnings",
     "WebhookBuilder",
+    "WebhookServer",
     "Webhooks",
     "check_round_trip",
     "configurations",

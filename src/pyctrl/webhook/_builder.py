@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Generic, Literal, TypeVar, overload
+from typing import Any, Generic, Literal, overload
+
+from typing_extensions import TypeVar
 
 from pyctrl.api import GroupVersionKind, KindLike, KubernetesObject, Unstructured, kind_of
 from pyctrl.errors import BuilderError, NotRegistered
@@ -17,7 +19,7 @@ from ._webhooks import Webhooks, path_of
 
 __all__ = ["WebhookBuilder"]
 
-T = TypeVar("T", bound=KubernetesObject | Unstructured)
+T = TypeVar("T", bound=KubernetesObject | Unstructured, default=Any)
 K = TypeVar("K", bound=KubernetesObject)
 
 
@@ -45,10 +47,10 @@ class WebhookBuilder(Generic[T]):
         self._options = _Options(shared={})
 
     @overload
-    def admits(self: WebhookBuilder[Any], kind: type[K]) -> WebhookBuilder[K]: ...
+    def admits(self, kind: type[K]) -> WebhookBuilder[K]: ...
     @overload
-    def admits(self: WebhookBuilder[Any], kind: GroupVersionKind) -> WebhookBuilder[Unstructured]: ...
-    def admits(self: WebhookBuilder[Any], kind: KindLike) -> WebhookBuilder[Any]:
+    def admits(self, kind: GroupVersionKind) -> WebhookBuilder[Unstructured]: ...
+    def admits(self, kind: KindLike) -> WebhookBuilder[Any]:
         """Name the kind; writes of its other versions are asked about as well, converted to this one.
 
         Raises:

@@ -52,7 +52,7 @@ def validating(kind: KindLike, validator: Validator[Any]) -> AdmissionHandler:
                 said = validator.validate_update(old, _object(kind, request.object, "object"), request)
             case Operation.DELETE:
                 said = validator.validate_delete(_object(kind, request.old_object, "oldObject"), request)
-            case Operation.CONNECT:
+            case _:
                 return AdmissionResponse(allowed=True)
         return AdmissionResponse(allowed=True, warnings=_sentences(await _awaited(said), validator))
 

@@ -19,7 +19,7 @@ from ._configuration import Registration
 from ._conversion import Conversion, review_conversion
 from ._review import review
 
-__all__ = ["Reply", "Webhooks", "path_of"]
+__all__ = ["Reply", "Webhooks", "path_of", "refusal"]
 
 log = logging.getLogger("pyctrl.webhook")
 
@@ -137,16 +137,16 @@ class Webhooks:
         answerer = self._answerers.get(path)
         if answerer is None:
             known = ", ".join(self._answerers) or "none"
-            return _refusal(404, "NotFound", f"there is no webhook at {path}; there are: {known}")
+            return refusal(404, "NotFound", f"there is no webhook at {path}; there are: {known}")
         try:
             document = self._document(body, content_type)
             async with asyncio.timeout(_seconds(timeout)):
                 return Reply(body=msgspec.json.encode(await answerer(document)))
         except ApiError as error:
-            return _refusal(error.code, error.reason, error.message)
+            return refusal(error.code, error.reason, error.message)
         except TimeoutError:
             log.warning("Webhook took too long", extra={"path": path, "timeout": timeout})
-            return _refusal(504, Timeout("").reason, f"the webhook at {path} took longer than {_seconds(timeout):g} s")
+            return refusal(504, Timeout("").reason, f"the webhook at {path} took longer than {_seconds(timeout):g} s")
 
     def _document(self, body: bytes, content_type: str) -> Mapping[str, Any]:
         if content_type.partition(";")[0].strip().lower() != "application/json":
@@ -173,7 +173,8 @@ def _seconds(timeout: str) -> float:
     return min(float(found[1]), TIMEOUT_SECONDS) if found and int(found[1]) else TIMEOUT_SECONDS
 
 
-def _refusal(code: int, reason: str, message: str) -> Reply:
+def refusal(code: int, reason: str, message: str) -> Reply:
+    """Return a Status that says why nothing was decided."""
     status = {
         "apiVersion": "v1",
         "kind": "Status",

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from pyctrl.api import CustomResource, Int32, Model, ObjectMeta
 from pyctrl.errors import BadRequest, BuilderError, ConversionFailed
 from pyctrl.webhook import Conversion, Spoke, check_round_trip, review_conversion
-from tests.unit.webhook._kinds import GROUP, PodSet
+from tests.unit.webhook._kinds import GROUP, PodSet, PodSetSpec
 
 NOTE = f"{GROUP}/owner"
 
@@ -149,7 +149,7 @@ def test_what_is_no_review_gets_no_answer() -> None:
 def test_conversions_are_between_versions_of_one_kind() -> None:
     """Another kind, the hub itself or no version at all are mistakes that are told at once."""
     with pytest.raises(BuilderError, match="is no other version of"):
-        Conversion(PodSet, Spoke(Old, lambda _: PodSet(), lambda _: Old()))
+        Conversion(PodSet, Spoke(Old, lambda _: PodSet(spec=PodSetSpec()), new_to_old))
     with pytest.raises(BuilderError, match="needs other versions than the hub's"):
         Conversion(New)
     with pytest.raises(BuilderError, match="each once; got v2"):

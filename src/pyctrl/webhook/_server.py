@@ -1,0 +1,194 @@
+"""The webhook server: HTTPS in front of a program's webhooks."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import tempfile
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pyctrl.errors import ConfigError
+
+from ._certificate import POLL_SECONDS, ServingCertificate
+from ._webhooks import Reply, Webhooks, refusal
+
+if TYPE_CHECKING:
+    from aiohttp import web
+
+__all__ = ["WebhookServer"]
+
+log = logging.getLogger("pyctrl.webhook.server")
+
+PORT = 9443  # controller-runtime's, as the next two
+CERTIFICATES = Path(tempfile.gettempdir()) / "k8s-webhook-server" / "serving-certs"
+DRAIN_SECONDS = 60.0
+READ_SECONDS = 30.0  # for a body; the API server does not wait longer for the whole answer
+CLOSE_SECONDS = 1.0  # for answers that are on their way when everything ends
+
+
+class WebhookServer:
+    """Serves webhooks over HTTPS, for a manager to run before its caches.
+
+        manager.add(WebhookServer(webhooks, certificates="certs"))
+
+    TLS 1.2 or later, HTTP/1.1. The certificate is that of ``tls.crt`` and ``tls.key``; it is read anew within
+    ``poll_seconds`` after they changed, without closing anything. Asked to stop, it takes no more connections, and
+    ends once every question is answered, or after a minute. Every replica serves, leader or not.
+    """
+
+    name = "webhook"
+    #: The manager's group for it: the API server may need conversion for the caches' own lists.
+    manager_group = "webhooks"
+    only_leader = False
+
+    def __init__(
+        self,
+        webhooks: Webhooks,
+        *,
+        certificates: Path | str = CERTIFICATES,
+        certificate_name: str = "tls.crt",
+        key_name: str = "tls.key",
+        client_ca_name: str | None = None,
+        host: str | None = None,
+        port: int = PORT,
+        poll_seconds: float = POLL_SECONDS,
+    ) -> None:
+        """Make a server; it listens once it runs.
+
+        Args:
+            webhooks: what answers; webhooks that are added later are served as well.
+            certificates: the directory of the certificate, such as a mounted Secret of cert-manager.
+            certificate_name: the file of the certificate in there, PEM.
+            key_name: the file of its key.
+            client_ca_name: a file of authorities; with it, only clients with a certificate of theirs are served.
+            host: the address to listen at; all by default.
+            port: 0 for a free one; `port` says which.
+            poll_seconds: how often the files are looked at.
+        """
+        directory = Path(certificates)
+        client_ca = directory / client_ca_name if client_ca_name else None
+        self._webhooks = webhooks
+        self._certificate = ServingCertificate(directory / certificate_name, directory / key_name, client_ca=client_ca)
+        self._host = host
+        self._port = port
+        self._poll_seconds = poll_seconds
+        self._is_serving = False
+        self._started = asyncio.Event()
+        self._stop = asyncio.Event()
+        self._answering = 0
+        self._idle = asyncio.Event()
+        self._idle.set()
+
+    @property
+    def port(self) -> int:
+        """Where it listens, or will."""
+        return self._port
+
+    @property
+    def is_serving(self) -> bool:
+        """Whether questions are answered: what readiness asks."""
+        return self._is_serving
+
+    @property
+    def why_not_ready(self) -> str:
+        """Why it does not serve, or "": readiness has a check ``webhook`` that says so."""
+        if self._is_serving:
+            return ""
+        return "the webhook server has stopped" if self._started.is_set() else "the webhook server has not started"
+
+    @property
+    def certificate(self) -> ServingCertificate:
+        """What is shown to clients."""
+        return self._certificate
+
+    async def wait_until_ready(self) -> None:
+        """Return when it listens."""
+        await self._started.wait()
+
+    def ask_to_stop(self) -> None:
+        """Take no more connections, and end once every question is answered."""
+        self._stop.set()
+
+    async def run(self) -> None:
+        """Serve until asked to stop, or cancelled.
+
+        Raises:
+            ConfigError: there is no certificate, or the address cannot be listened at.
+        """
+        log.info("Starting webhook server")
+        async with self._listening(), asyncio.TaskGroup() as group:
+            following = group.create_task(self._certificate.follow(seconds=self._poll_seconds), name="certificate")
+            await self._stop.wait()
+            following.cancel()
+        log.info("Shut down webhook server")
+
+    @asynccontextmanager
+    async def _listening(self) -> AsyncIterator[None]:
+        from aiohttp import web  # here: only those who serve pay for a server
+
+        context = self._certificate.load()
+        app = web.Application(client_max_size=self._webhooks.body_limit + 1)
+        app.router.add_route("*", "/{path:.*}", self._handle)
+        runner = web.AppRunner(app, access_log=None, shutdown_timeout=CLOSE_SECONDS)
+        await runner.setup()
+        try:
+            site = web.TCPSite(runner, self._host, self._port, ssl_context=context)
+            await _listen(site, self._port)
+            self._port = runner.addresses[0][1]
+            self._is_serving = True
+            self._started.set()
+            log.info("Serving webhook server", extra={"host": self._host or "", "port": self._port})
+            yield
+            log.info("Shutting down webhook server with timeout of 1 minute")
+            await site.stop()
+            await self._drain()
+        finally:
+            self._is_serving = False
+            await runner.cleanup()
+
+    async def _drain(self) -> None:
+        try:
+            async with asyncio.timeout(DRAIN_SECONDS):
+                await self._idle.wait()
+        except TimeoutError:
+            log.warning("Questions are left unanswered", extra={"questions": self._answering})
+
+    async def _handle(self, request: web.Request) -> web.Response:
+        from aiohttp import web  # here: see _listening
+
+        self._answering += 1
+        self._idle.clear()
+        try:
+            reply = await self._answer(request)
+        finally:
+            self._answering -= 1
+            if not self._answering:
+                self._idle.set()
+        return web.Response(body=reply.body, status=reply.status, content_type="application/json")
+
+    async def _answer(self, request: web.Request) -> Reply:
+        from aiohttp import web  # here: see _listening
+
+        if request.method != "POST":
+            return refusal(405, "MethodNotAllowed", f"webhooks are asked by POST, not {request.method}")
+        try:
+            async with asyncio.timeout(READ_SECONDS):
+                body = await request.read()
+        except web.HTTPRequestEntityTooLarge:
+            limit = self._webhooks.body_limit
+            return refusal(413, "RequestEntityTooLarge", f"the review is too large; at most {limit} bytes are read")
+        except TimeoutError:
+            return refusal(408, "Timeout", f"the review did not come within {READ_SECONDS:g} s")
+        content_type = request.headers.get("Content-Type", "")
+        timeout = request.query.get("timeout", "")
+        return await self._webhooks.answer(request.path, body, content_type=content_type, timeout=timeout)
+
+
+async def _listen(site: web.TCPSite, port: int) -> None:
+    try:
+        await site.start()
+    except OSError as error:
+        raise ConfigError(f"the webhook server cannot listen at port {port}: {error.strerror}") from error
