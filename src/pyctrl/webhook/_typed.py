@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Awaitable, Mapping
 from typing import Any, TypeVar
 
@@ -77,7 +76,7 @@ def _object(kind: KindLike, given: Mapping[str, Any] | None, member: str) -> Any
 
 
 async def _awaited(said: T | Awaitable[T]) -> T:
-    return await said if inspect.isawaitable(said) else said
+    return await said if isinstance(said, Awaitable) else said
 
 
 def _sentences(warnings: Warnings, validator: object) -> tuple[str, ...]:

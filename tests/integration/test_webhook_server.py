@@ -1,0 +1,211 @@
+"""Webhooks in typed Python, served over HTTPS, asked by whatever API server there is on this machine."""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+import pytest_asyncio
+
+from pyctrl.api import CustomResource, GroupVersionKind, Int32, Key, Model, ObjectMeta, Unstructured
+from pyctrl.client import Client
+from pyctrl.errors import ApiError, Denied, Forbidden, Invalid, Rejected
+from pyctrl.kinds.core.v1 import ConfigMap
+from pyctrl.testing._certificates import write_serving_certificate
+from pyctrl.webhook import (
+    AdmissionRequest,
+    Conversion,
+    Defaulter,
+    FieldError,
+    Spoke,
+    Url,
+    Validator,
+    Warnings,
+    WebhookBuilder,
+    Webhooks,
+    WebhookServer,
+    configurations,
+    conversion_stanza,
+)
+
+from ._definitions import answers
+from ._operators import established
+
+pytestmark = pytest.mark.slow("a real API server sees a new configuration after a while")
+
+
+class Guard(Defaulter[ConfigMap], Validator[ConfigMap]):
+    """Counts words, and has opinions about what is in it."""
+
+    def default(self, obj: ConfigMap, request: AdmissionRequest) -> None:
+        obj.metadata.labels["words"] = str(sum(len(text.split()) for text in obj.data.values()))
+
+    def validate_create(self, obj: ConfigMap, request: AdmissionRequest) -> Warnings:
+        if "bug" in obj.data:
+            raise LookupError("a bug")
+        if "secret" in obj.data:
+            raise Rejected(FieldError.forbidden("data.secret", "belongs into a Secret"))
+        return None
+
+    def validate_update(self, old: ConfigMap, new: ConfigMap, request: AdmissionRequest) -> None:
+        if old.data.get("sealed") and old.data != new.data:
+            raise Rejected(FieldError.invalid("data", sorted(new.data), "is sealed"))
+
+    def validate_delete(self, obj: ConfigMap, request: AdmissionRequest) -> None:
+        if "keep" in obj.data:
+            raise Denied("it is to be kept")
+
+
+class Served:
+    """A webhook server that runs, and what an API server has to know of it."""
+
+    def __init__(self, webhooks: Webhooks, port: int, authority: bytes) -> None:
+        self.webhooks = webhooks
+        self.target = Url(f"https://127.0.0.1:{port}")
+        self.authority = authority
+
+
+@pytest_asyncio.fixture
+async def served(tmp_path: Path) -> AsyncIterator[Served]:
+    """A webhook server on a free port, with a certificate of its own authority."""
+
+    def prepare() -> bytes:
+        write_serving_certificate(tmp_path)
+        shutil.copy(tmp_path / "serving.crt", tmp_path / "tls.crt")
+        shutil.copy(tmp_path / "serving.key", tmp_path / "tls.key")
+        return (tmp_path / "ca.crt").read_bytes()
+
+    authority = await asyncio.to_thread(prepare)
+    webhooks = Webhooks()
+    server = WebhookServer(webhooks, certificates=tmp_path, host="127.0.0.1", port=0)
+    async with asyncio.TaskGroup() as group:
+        running = group.create_task(server.run())
+        await server.wait_until_ready()
+        yield Served(webhooks, server.port, authority)
+        running.cancel()
+
+
+@asynccontextmanager
+async def guarded(client: Client, served: Served, namespace: str) -> AsyncIterator[None]:
+    """Have a guard asked about the ConfigMaps of a namespace; a cluster-wide configuration must not stay."""
+    selector = {"matchLabels": {"kubernetes.io/metadata.name": namespace}}
+    WebhookBuilder(served.webhooks).admits(ConfigMap).options(namespace_selector=selector).build(Guard())
+    wanted = configurations(
+        served.webhooks, name=f"guard-{namespace}", target=served.target, ca_bundle=served.authority
+    )
+    made = [await client.create(Unstructured(each)) for each in wanted]
+    try:
+        await _until_guarded(client, namespace)
+        yield
+    finally:
+        for each in made:
+            await client.delete(each)
+
+
+async def _until_guarded(client: Client, namespace: str) -> None:
+    """Wait until both are asked: a real server takes a while to see them."""
+    refused = 0
+    for _ in range(200):
+        try:
+            made = await client.create(config_map(namespace, "probe", secret="x"), dry_run=True)
+            refused, labelled = 0, made.metadata.labels
+        except Invalid:
+            refused += 1
+            labelled = (await client.create(config_map(namespace, "probe"), dry_run=True)).metadata.labels
+        if refused >= 3 and labelled:
+            return
+        await asyncio.sleep(0.1)
+    raise AssertionError("the webhooks were not asked")
+
+
+def config_map(namespace: str, name: str, **data: str) -> ConfigMap:
+    return ConfigMap(metadata=ObjectMeta(name=name, namespace=namespace), data=data)
+
+
+async def test_typed_webhooks_complete_and_refuse(client: Client, namespace: str, served: Served) -> None:
+    """Objects get the defaults; each refusal has the webhook's name, its code, its sentence and its causes."""
+    async with guarded(client, served, namespace):
+        made = await client.create(config_map(namespace, "a", text="two words", sealed="yes", keep="yes"))
+        assert made.metadata.labels == {"words": "4"}
+        with pytest.raises(Invalid) as caught:
+            await client.create(config_map(namespace, "b", secret="x"))
+        made.data["more"] = "x"
+        with pytest.raises(Invalid, match=r'data: Invalid value: \["keep", "more", "sealed", "text"\]: is sealed'):
+            await client.update(made)
+        with pytest.raises(Forbidden, match="denied the request: it is to be kept"):
+            await client.delete(made)
+        with pytest.raises(ApiError, match="the webhook failed: LookupError: a bug; its log has more") as bug:
+            await client.create(config_map(namespace, "c", bug="x"))
+
+    assert caught.value.message == (
+        'admission webhook "validate.configmap.v1.core" denied the request: '
+        'ConfigMap "b" is invalid: data.secret: Forbidden: belongs into a Secret'
+    )
+    assert [(cause.reason, cause.field) for cause in caught.value.causes] == [("FieldValueForbidden", "data.secret")]
+    assert bug.value.code == 500
+
+
+class OldSpec(Model):
+    replicas: Int32 = 0
+
+
+class NewSpec(Model):
+    size: Int32 = 0
+
+
+def kinds_of(group: str) -> tuple[type[CustomResource[Any]], type[CustomResource[Any]]]:
+    """Make both versions of a kind in the group of a test."""
+
+    class Old(CustomResource[OldSpec], group=group, version="v1", kind="Widget"):
+        """What users have."""
+
+    class New(CustomResource[NewSpec], group=group, version="v2", kind="Widget"):
+        """What is stored."""
+
+    return Old, New
+
+
+def definition(group: str, served: Served) -> Unstructured:
+    """Define both versions, with conversion by the webhook."""
+    schema = {"openAPIV3Schema": {"type": "object", "x-kubernetes-preserve-unknown-fields": True}}
+    versions = [{"name": name, "served": True, "storage": name == "v2", "schema": schema} for name in ("v1", "v2")]
+    names = {"kind": "Widget", "listKind": "WidgetList", "plural": "widgets", "singular": "widget"}
+    conversion = conversion_stanza(served.target, ca_bundle=served.authority)
+    spec = {"group": group, "scope": "Namespaced", "names": names, "versions": versions, "conversion": conversion}
+    kind = GroupVersionKind("apiextensions.k8s.io", "v1", "CustomResourceDefinition")
+    return Unstructured.new(kind, name=f"widgets.{group}", spec=spec)
+
+
+async def test_versions_are_converted_by_typed_functions(client: Client, namespace: str, served: Served) -> None:
+    """Written in the old version, stored in the new one, read in both; labels and names are as they were."""
+    group = f"{namespace}.pyctrl.test"
+    old_kind, new_kind = kinds_of(group)
+    served.webhooks.add_conversion(
+        Conversion(
+            new_kind,
+            Spoke(
+                old_kind,
+                to_hub=lambda old: new_kind(spec=NewSpec(size=old.spec.replicas)),
+                from_hub=lambda new: old_kind(spec=OldSpec(replicas=new.spec.size)),
+            ),
+        )
+    )
+    made = await client.create(definition(group, served))
+    try:
+        await established(client, made.metadata.name)
+        for version in ("v1", "v2"):
+            await answers(client, f"/apis/{group}/{version}/widgets", 200)
+        metadata = ObjectMeta(name="a", namespace=namespace, labels={"team": "x"})
+        await client.create(old_kind(metadata=metadata, spec=OldSpec(replicas=3)))
+        new = await client.get(new_kind, Key(namespace, "a"))
+        listed = await client.list(old_kind, namespace=namespace)
+    finally:
+        await client.delete(made)
+
+    assert (new.spec.size, new.metadata.labels) == (3, {"team": "x"})
+    assert [each.spec.replicas for each in listed] == [3]
