@@ -9,8 +9,10 @@ from datetime import timedelta
 from random import Random
 from typing import Any, TypeVar, overload
 
+from pyctrl._measures import Family
 from pyctrl.api import GroupVersionKind, Key, KindLike, KubernetesObject, Unstructured, kind_of
 from pyctrl.cache._coverage import Query, field_selector, label_selector
+from pyctrl.cache._families import cache_families
 from pyctrl.cache._informer import Informer, InformerStatistics
 from pyctrl.cache._options import KindOptions, Outside
 from pyctrl.cache._record import Record
@@ -171,6 +173,10 @@ class Cache:
     def statistics(self) -> tuple[InformerStatistics, ...]:
         """Return how each informer is doing."""
         return tuple(informer.statistics() for informer in self._informers.values())
+
+    def measures(self) -> Iterable[Family]:
+        """Return what there is of each kind and how old it is; see docs/metrics.md."""
+        return cache_families(self.statistics())
 
     def age(self, kind: KindLike) -> timedelta | None:
         """Return how old the view of a kind may be, at most: see `Informer.age`. Raises NotCovered."""

@@ -33,7 +33,7 @@ class CachedClient(Client):
         self._share(client)
 
     def _share(self, client: Client) -> None:
-        self._transport = client.transport
+        self._transport = client._transport  # noqa: SLF001 - see below
         self._take(client._calls)  # noqa: SLF001 - of its base class: one connection, one discovery, one set of observers
 
     def with_options(self, options: ClientOptions) -> Self:

@@ -42,6 +42,7 @@ class InformerStatistics:
         stages: what each reflector is doing.
         error: why it is not up to date; None when it is.
         own_writes: objects that this process has written and the informer has not seen yet.
+        own_writes_lag: how long ago the oldest of these was written.
         own_writes_given_up: how many of them were too many to keep.
     """
 
@@ -54,6 +55,7 @@ class InformerStatistics:
     stages: tuple[str, ...]
     error: str | None
     own_writes: int
+    own_writes_lag: timedelta
     own_writes_given_up: int
 
 
@@ -78,7 +80,7 @@ class Informer:
         self.resource: Resource = resource_of(kind)
         self._client, self._options, self._namespaces, self._random = client, options, namespaces, random
         self._reader = RecordReader(shape(options.transform, options.strip_managed_fields))
-        self.view: View = View(gvk, self._reader)
+        self.view: View = View(gvk, self._reader, clock=lambda: asyncio.get_running_loop().time())
         self._subscribers = Subscribers(lambda: self.view.store)
         self._reflectors: list[Reflector] = []
         self._synced = asyncio.Event()
@@ -180,6 +182,10 @@ class Informer:
         self._need_sync()
         return self.view.select(query, index)
 
+    def is_own_write(self, key: Key, version: str) -> bool:
+        """Whether this version of an object is the last one that this process wrote of it; for metrics."""
+        return self.view.is_own_write(key, version)
+
     def _need_sync(self) -> None:
         if not self._synced.is_set():
             raise NotSynced(f"{self.gvk} cannot be read from the cache yet: {self.reason}")
@@ -233,6 +239,7 @@ class Informer:
             stages=tuple(reflector.stage.value for reflector in self._reflectors),
             error=None if error is None else str(error),
             own_writes=len(overlay),
+            own_writes_lag=timedelta(seconds=overlay.lag),
             own_writes_given_up=overlay.overflowed,
         )
 

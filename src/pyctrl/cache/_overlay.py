@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import heapq
 from collections import OrderedDict
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from pyctrl.api import Key
@@ -25,6 +25,7 @@ class _Entry:
     record: Record | None = None  # what was written; None when it was a deletion, is not covered, or was told
     bringing: int = 0  # the feeds, as bits, any of which will bring the record
     deleted_uid: str = ""  # the object that is gone, when it was a deletion
+    since: float = 0.0  # when it came
     untold: Record | None = None  # what this process has read by now, and no feed has told of
 
     def hides(self, stored: Record) -> bool:
@@ -45,9 +46,10 @@ class Overlay:
     Feeds are numbered by `Feed`; sets of them are bits.
     """
 
-    def __init__(self, store: Store, *, limit: int = LIMIT) -> None:
+    def __init__(self, store: Store, *, limit: int = LIMIT, clock: Callable[[], float] = lambda: 0.0) -> None:
         self._store = store
         self._limit = limit
+        self._clock = clock
         #: By object; for others to see whether there is anything.
         self.entries: OrderedDict[Key, _Entry] = OrderedDict()
         self._queues: dict[int, list[tuple[int, Key]]] = {}  # by feed: versions it must pass, as heaps
@@ -58,6 +60,12 @@ class Overlay:
 
     def __len__(self) -> int:
         return len(self.entries)
+
+    @property
+    def lag(self) -> float:
+        """How many seconds ago the oldest of the writes was made that the informer has not seen yet."""
+        oldest = next(iter(self.entries.values()), None)  # in the order of their coming
+        return 0.0 if oldest is None else self._clock() - oldest.since
 
     # --- own writes ---
 
@@ -109,6 +117,7 @@ class Overlay:
         if former is not None and former.untold is not None and entry.record is None:
             entry.untold, entry.bringing = former.untold, former.bringing  # still to be told, although it is hidden now
         self._leave(key)
+        entry.since = self._clock()
         self.entries[key] = entry
         if entry.record is not None:
             self.written.put(entry.record)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 import msgspec
 
@@ -18,6 +18,7 @@ from pyctrl.errors import IndexMissing, NotCovered
 
 __all__ = ["OWNER_INDEX", "View"]
 
+REMEMBERED = 10_000  # own writes, to recognise what they cause; some 2 MB
 OWNER_INDEX = "owner"  # finds the objects that an object owns by its uid
 
 
@@ -27,16 +28,20 @@ class View:
     Args:
         gvk: the kind, for errors.
         reader: makes records of what was written.
+        clock: seconds, for how long own writes stay unseen.
     """
 
-    def __init__(self, gvk: GroupVersionKind, reader: RecordReader) -> None:
+    def __init__(
+        self, gvk: GroupVersionKind, reader: RecordReader, *, clock: Callable[[], float] = lambda: 0.0
+    ) -> None:
         self._gvk, self._reader = gvk, reader
         self.store: Store = Store()
-        self.overlay: Overlay = Overlay(self.store)
+        self.overlay: Overlay = Overlay(self.store, clock=clock)
         self.feeds: list[Feed] = []
         #: Whether the kind has namespaces; a key's is ignored when it has none, so that a request fits both scopes.
         self.is_namespaced = True
         self._label_indexes: set[str] = set()
+        self._own_versions: dict[Key, int] = {}  # the newest that this process wrote; the newest write last
 
     def add_feed(self, coverage: Coverage, listeners: Sequence[Listener]) -> Feed:
         """Add a coverage; what its feed brings becomes visible here."""
@@ -137,10 +142,21 @@ class View:
         if record.is_gone:  # the write took away the last thing that kept it
             self._delete(record.key, record.uid, record.version)
             return
+        self._remember(record.key, record.version)
         waiting = self._behind(record.namespace, record.version)
         matching = [feed for feed in self.feeds if feed.coverage.matches(record)]
         is_told = any(feed.progress >= record.version for feed in matching)
         self.overlay.wrote(record, waiting=waiting, bringing=0 if is_told else _bits(matching))
+
+    def _remember(self, key: Key, version: int) -> None:
+        self._own_versions.pop(key, None)
+        self._own_versions[key] = version
+        if len(self._own_versions) > REMEMBERED:
+            del self._own_versions[next(iter(self._own_versions))]
+
+    def is_own_write(self, key: Key, version: str) -> bool:
+        """Whether this version of an object is the last one that this process wrote of it; for metrics."""
+        return str(self._own_versions.get(key)) == version
 
     def _delete(self, key: Key, uid: str, version: int) -> None:
         self.overlay.deleted(key, uid, version, self._behind(key.namespace, version))

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from random import Random
 from types import TracebackType
 from typing import Self
 
+from pyctrl._measures import Family
 from pyctrl.client._calls import Calls
 from pyctrl.client._config import Config
 from pyctrl.client._discovery import Discovery
@@ -14,6 +15,7 @@ from pyctrl.client._exchange import Exchange, WarningHandler
 from pyctrl.client._inprocess import InProcessTransport
 from pyctrl.client._live_reader import LiveReader
 from pyctrl.client._live_writer import LiveWriter
+from pyctrl.client._metered import MeteredTransport
 from pyctrl.client._observers import WriteObserver, WriteObservers
 from pyctrl.client._options import ClientOptions
 from pyctrl.client._retry import RetryingTransport, RetryPolicy
@@ -53,9 +55,11 @@ class Client(LiveReader, LiveWriter):
         on_warning: WarningHandler | None = None,
         random: Random | None = None,
     ) -> None:
-        exchange = Exchange(RetryingTransport(transport, policy=retries, random=random), on_warning=on_warning)
+        metered = MeteredTransport(transport, server=server)
+        retrying = RetryingTransport(metered, policy=retries, random=random, on_retry=metered.retried)
+        exchange = Exchange(retrying, on_warning=on_warning)
         discovery = Discovery(exchange, server=server)
-        self._transport = transport
+        self._transport = metered
         self._take(Calls(exchange, discovery, ClientOptions(field_owner=field_owner), WriteObservers()))
 
     @classmethod
@@ -86,6 +90,10 @@ class Client(LiveReader, LiveWriter):
     def subresource(self, name: str) -> SubResource:
         """Return any other sub-resource by its name, such as ``scale`` or ``eviction``."""
         return SubResource(self._calls, name)
+
+    def measures(self) -> Iterable[Family]:
+        """Return what was asked of the server by this client and all derived from it; see docs/metrics.md."""
+        return self._transport.measures()
 
     def with_options(self, options: ClientOptions) -> Self:
         """Return a client with other options that shares the rest with this one; only one of them is to be closed."""

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from random import Random
 
 from pyctrl.client._gate import check_gate
+from pyctrl.client._metered import NO_ANSWER
 from pyctrl.client._transport import HttpRequest, HttpResponse, HttpStream, Transport
 from pyctrl.errors import ConnectionFailed, StreamBroken, TransportError
 
@@ -45,8 +46,16 @@ class RetryingTransport:
     Streams are not repeated: whoever reads one knows how to resume it.
     """
 
-    def __init__(self, inner: Transport, *, policy: RetryPolicy | None = None, random: Random | None = None) -> None:
+    def __init__(
+        self,
+        inner: Transport,
+        *,
+        policy: RetryPolicy | None = None,
+        random: Random | None = None,
+        on_retry: Callable[[HttpRequest, str], object] = lambda _request, _code: None,
+    ) -> None:
         self._inner = inner
+        self._on_retry = on_retry
         self._policy = policy or RetryPolicy()
         self._random = random or Random()
 
@@ -59,6 +68,7 @@ class RetryingTransport:
         refused = broken = 0
         while True:
             check_gate(request)  # before each try: waiting may have taken longer than a lease lasts
+            code = NO_ANSWER
             try:
                 response = await self._inner.request(request)
             except TransportError as error:
@@ -71,10 +81,11 @@ class RetryingTransport:
                 wait = self._wait_for(response)
                 if wait is None or refused >= self._policy.answers:
                     return response
-                seconds = wait
+                seconds, code = wait, str(response.status)
                 refused += 1
                 log.debug("server asks to wait", extra={"request": str(request), "seconds": seconds})
             await asyncio.sleep(seconds)
+            self._on_retry(request, code)
 
     @asynccontextmanager
     async def stream(self, request: HttpRequest, *, idle_timeout: float | None = None) -> AsyncIterator[HttpStream]:

@@ -6,14 +6,16 @@ import asyncio
 import inspect
 import logging
 import uuid
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from datetime import timedelta
 from random import Random
 from typing import Any
 
 from pyctrl._log import log_context
+from pyctrl._measures import RECONCILE_DURATIONS, Histogram
 from pyctrl.api import GroupVersionKind
-from pyctrl.controller._causes import RetryCause, in_short, running
+from pyctrl.controller._causes import Cause, ChangeCause, RetryCause, cause_label, in_short, running
 from pyctrl.controller._reconciler import Reconciler, Request, Result
 from pyctrl.controller._rights import Rights
 from pyctrl.controller._turn import Turn
@@ -38,6 +40,23 @@ class ReconcileStatistics:
     timeout: int = 0
     #: Time spent in reconciles, all together.
     took: timedelta = timedelta(0)
+    #: How often each kind of cause made a request run (see `cause_label`); one run may have had several.
+    causes: Mapping[str, int] = field(default_factory=dict)
+    #: Of those that ran only because this process itself had written something.
+    self_caused: int = 0
+
+
+@dataclass(slots=True)
+class _Counts:
+    """What `ReconcileStatistics` are made of; counted at every reconcile, and so in place."""
+
+    success: int = 0
+    requeue_after: int = 0
+    error: int = 0
+    terminal_error: int = 0
+    timeout: int = 0
+    self_caused: int = 0
+    causes: dict[str, int] = field(default_factory=dict)
 
 
 class Attempts:
@@ -56,6 +75,7 @@ class Attempts:
         timeout: timedelta | None,
         random: Random,
         rights: Rights,
+        is_own_write: Callable[[ChangeCause], bool] = lambda _cause: False,
     ) -> None:
         self._name = name
         self._reconciler = reconciler
@@ -65,7 +85,25 @@ class Attempts:
         self._fields = {"controller": name}
         if kind is not None:
             self._fields |= {"controllerGroup": kind.group, "controllerKind": kind.kind}
-        self.statistics = ReconcileStatistics()
+        self._is_own_write = is_own_write
+        self._counts = _Counts()
+        #: How long reconciles took, in seconds.
+        self.durations: Histogram = Histogram(RECONCILE_DURATIONS)
+
+    @property
+    def statistics(self) -> ReconcileStatistics:
+        """How reconciles have ended so far, and why they ran."""
+        counts = self._counts
+        return ReconcileStatistics(
+            success=counts.success,
+            requeue_after=counts.requeue_after,
+            error=counts.error,
+            terminal_error=counts.terminal_error,
+            timeout=counts.timeout,
+            took=timedelta(seconds=self.durations.total),
+            causes=dict(counts.causes),
+            self_caused=counts.self_caused,
+        )
 
     async def work(self, turn: Turn) -> None:
         """Reconcile a turn's request and tell the turn how it went."""
@@ -78,7 +116,16 @@ class Attempts:
         finally:
             running.reset(causes)
             took = asyncio.get_running_loop().time() - began
-            self._count(took=self.statistics.took + timedelta(seconds=took))
+            self.durations.observe(took)
+            self._count_causes(turn.causes)
+
+    def _count_causes(self, causes: tuple[Cause, ...]) -> None:
+        counts, is_own = self._counts.causes, bool(causes)
+        for cause in causes:
+            label = cause_label(cause)
+            counts[label] = counts.get(label, 0) + 1
+            is_own = is_own and isinstance(cause, ChangeCause) and self._is_own_write(cause)
+        self._counts.self_caused += is_own
 
     async def _attempt(self, turn: Turn) -> None:
         log.debug("Reconciling", extra={"causes": turn.causes, "failures": turn.failures})
@@ -106,25 +153,25 @@ class Attempts:
         except TimeoutError as error:
             if not limit.expired():
                 raise  # somebody else's
-            self._count(timeout=self.statistics.timeout + 1)
+            self._counts.timeout += 1
             message = f"the reconcile took longer than reconcile_timeout={self._timeout}"
             raise TimeoutError(message) from error.__cause__  # the cancellation, whose traceback ends where it hung
 
     def _judge(self, turn: Turn, result: object) -> None:
         match result:
             case None | Result(requeue_after=None, priority=None | int()):
-                self._count(success=self.statistics.success + 1)
+                self._counts.success += 1
                 log.debug("Reconcile successful")
                 turn.succeed()
             case Result(requeue_after=timedelta() as after, priority=None | int() as priority):
-                self._count(requeue_after=self.statistics.requeue_after + 1)
+                self._counts.requeue_after += 1
                 log.debug("Reconcile done, requeueing", extra={"after": after})
                 turn.succeed(requeue_after=after, priority=priority)
             case _:
                 self._give_up(turn, InvalidResult(self._name, result))
 
     def _fail(self, turn: Turn, error: BaseException) -> None:
-        self._count(error=self.statistics.error + 1)
+        self._counts.error += 1
         extra = {"causes": turn.causes, "failures": turn.failures + 1}
         trace = _worth_a_trace(error, turn)
         log.error("Reconciler error: %s", in_short(error), extra=extra, exc_info=trace)
@@ -132,15 +179,12 @@ class Attempts:
         self._rights.heed(turn.request, error)
 
     def _give_up(self, turn: Turn, error: Exception) -> None:
-        self._count(terminal_error=self.statistics.terminal_error + 1)
+        self._counts.terminal_error += 1
         extra = {"causes": turn.causes, "failures": turn.failures + 1}
         trace = _worth_a_trace(error, turn)
         log.error("Reconciler error, not retried: %s", in_short(error), extra=extra, exc_info=trace)
         turn.give_up()
         self._rights.heed(turn.request, error)
-
-    def _count(self, **changes: Any) -> None:
-        self.statistics = replace(self.statistics, **changes)
 
     def _new_id(self) -> str:
         return str(uuid.UUID(int=self._random.getrandbits(128), version=4))

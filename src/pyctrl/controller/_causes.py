@@ -21,6 +21,7 @@ __all__ = [
     "RetryCause",
     "TimerCause",
     "TriggerCause",
+    "cause_label",
     "merge",
     "reconcile_causes",
     "remember",
@@ -123,6 +124,16 @@ def merge(causes: tuple[Cause, ...], more: tuple[Cause, ...]) -> tuple[Cause, ..
     for cause in more:
         causes = remember(causes, cause)
     return causes
+
+
+_LABELS = {RetryCause: "retry", TimerCause: "timer", TriggerCause: "trigger", OmittedCauses: "omitted"}
+
+
+def cause_label(cause: Cause) -> str:
+    """Return what kind of cause it is, in a word: created, updated, deleted, listed, retry, timer, trigger, omitted."""
+    if isinstance(cause, ChangeCause):
+        return "listed" if cause.initial else cause.change
+    return _LABELS[type(cause)]
 
 
 def _repeated(known: Cause, cause: Cause) -> Cause | None:

@@ -10,10 +10,12 @@ from datetime import timedelta
 from random import Random
 from typing import Any
 
+from pyctrl._measures import Family
 from pyctrl._tasks import unwrapped
 from pyctrl.api import GroupVersionKind
 from pyctrl.controller._attempt import Attempts, ReconcileStatistics
-from pyctrl.controller._causes import TriggerCause
+from pyctrl.controller._causes import ChangeCause, TriggerCause
+from pyctrl.controller._families import controller_families
 from pyctrl.controller._limiter import ExponentialBackoff
 from pyctrl.controller._options import ControllerOptions
 from pyctrl.controller._queue import Queue, QueueStatistics
@@ -73,7 +75,13 @@ class Controller:
         #: What it may not do, as far as is known; its manager tells.
         self.rights: Rights = Rights(self._retry)
         self._attempts = Attempts(
-            name, kind, reconciler, timeout=options.reconcile_timeout, random=random, rights=self.rights
+            name,
+            kind,
+            reconciler,
+            timeout=options.reconcile_timeout,
+            random=random,
+            rights=self.rights,
+            is_own_write=self._is_own_write,
         )
         self._workers = Workers(name, self.queue, self._attempts.work, count=options.workers)
         self._asked_to_stop = asyncio.Event()
@@ -147,6 +155,10 @@ class Controller:
             active_workers=self._workers.active,
         )
 
+    def measures(self) -> Iterable[Family]:
+        """Return controller-runtime's series, and what it lacks; see docs/metrics.md."""
+        return controller_families(self, self._attempts.durations)
+
     async def run(self) -> None:
         """Reconcile until asked to stop.
 
@@ -216,6 +228,9 @@ class Controller:
         """Which rights are missing: those that were reviewed, those that it ran into, those to watch."""
         refused = [f"{source}: {source.trouble()}" for source in self.sources if source.is_refused]
         return self.rights.lack or "; ".join(refused)
+
+    def _is_own_write(self, cause: ChangeCause) -> bool:
+        return any(source.is_own_write(cause) for source in self.sources)
 
     def _retry(self, request: Request) -> None:
         self.queue.hasten(request, cause=TriggerCause("rights granted"))

@@ -79,6 +79,10 @@ class KindSource(Source):
         """Whether the kind may not be listed or watched."""
         return self._informer.is_refused
 
+    def is_own_write(self, cause: ChangeCause) -> bool:
+        """Whether this process has written the version of the object that the cause tells of."""
+        return cause.kind == self.gvk and self._informer.is_own_write(cause.key, cause.version)
+
     async def _tell(self, change: Created | Updated | Deleted, queue: Intake) -> None:
         observed = observe(change, self.kind)
         if not all(self._accepts(predicate, observed) for predicate in self._predicates):

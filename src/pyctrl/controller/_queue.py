@@ -12,6 +12,7 @@ from datetime import timedelta
 from enum import Enum
 from typing import Protocol
 
+from pyctrl._measures import QUEUE_DURATIONS, Histogram
 from pyctrl.controller._alarms import Alarms
 from pyctrl.controller._causes import Cause, RetryCause, TimerCause, in_short, merge
 from pyctrl.controller._limiter import ExponentialBackoff, RateLimiter
@@ -21,7 +22,11 @@ from pyctrl.controller._reconciler import Request
 from pyctrl.controller._turn import Failed, GivenUp, Succeeded, Turn
 from pyctrl.errors import QueueClosed
 
-__all__ = ["Intake", "Queue", "QueueStatistics"]
+__all__ = ["EXCEEDING", "PRIORITIES", "Intake", "Queue", "QueueStatistics"]
+
+#: Priorities whose waits are kept apart; who makes them of data must not fill the memory. Beyond: `EXCEEDING`.
+PRIORITIES = 25  # controller-runtime's
+EXCEEDING = 1 << 62
 
 
 class Intake(Protocol):
@@ -80,9 +85,13 @@ class QueueStatistics:
     working: int
     #: Since the start: how often something was added, and how often a later run was asked for.
     adds: int
+    #: How often a request that was not ready became so: what Go's queue counts as an add.
+    placed: int
     retries: int
     longest_ready: timedelta
     longest_working: timedelta
+    #: How long all that is being worked on has been so, together.
+    unfinished: timedelta
     is_closed: bool
 
 
@@ -114,8 +123,11 @@ class Queue:
         self._takers: deque[asyncio.Future[None]] = deque()
         self._is_closed = False
         self._drains = False
-        self._adds = 0
-        self._retries = 0
+        self._adds = self._placed = self._retries = 0
+        #: How long requests were ready before a worker took them, by priority, in seconds.
+        self.waits: dict[int, Histogram] = {}
+        #: How long workers had them, in seconds.
+        self.works: Histogram = Histogram(QUEUE_DURATIONS)
 
     @property
     def is_closed(self) -> bool:
@@ -204,9 +216,11 @@ class Queue:
             waiting=len(self._alarms),
             working=len(working),
             adds=self._adds,
+            placed=self._placed,
             retries=self._retries,
             longest_ready=timedelta(seconds=now - oldest if oldest is not None else 0.0),
             longest_working=timedelta(seconds=now - min(working, default=now)),
+            unfinished=timedelta(seconds=sum(now - since for since in working)),
             is_closed=self._is_closed,
         )
 
@@ -256,11 +270,18 @@ class Queue:
             if wish.is_gone:
                 self._unwish(request, _Why.TIMER)
         entry.working_since = now
+        (self.waits.get(priority) or self._first_wait(priority)).observe(now - since)
         return Turn(request, priority, causes, self._limiter.failures(request), timedelta(seconds=now - since))
+
+    def _first_wait(self, priority: int) -> Histogram:
+        label = priority if len(self.waits) < PRIORITIES else EXCEEDING
+        return self.waits.setdefault(label, Histogram(QUEUE_DURATIONS))
 
     def _finish(self, turn: Turn) -> None:
         now = _now()
         entry = self._entries[turn.request]
+        assert entry.working_since is not None  # it was handed out
+        self.works.observe(now - entry.working_since)
         taken, entry.taken, entry.working_since = entry.taken, {}, None
         match turn.outcome:
             case Succeeded(requeue_after, priority):
@@ -337,6 +358,7 @@ class Queue:
             return
         due = [wish.priority for wish in entry.wishes.values() if wish.due <= now]
         if due and self._line.put(request, max(due), now):
+            self._placed += 1
             self._wake_one()
 
 

@@ -13,7 +13,7 @@ from typing import Any, Generic
 
 from typing_extensions import TypeVar
 
-from pyctrl.controller._causes import TriggerCause
+from pyctrl.controller._causes import ChangeCause, TriggerCause
 from pyctrl.controller._handlers import Requests
 from pyctrl.controller._queue import Intake
 from pyctrl.controller._reconciler import Request
@@ -54,6 +54,10 @@ class Source(ABC):
     @property
     def is_refused(self) -> bool:
         """Whether that trouble is a missing right: a controller waits for it as long as it takes."""
+        return False
+
+    def is_own_write(self, cause: ChangeCause) -> bool:
+        """Whether a change that it told of is one that this process made; for metrics."""
         return False
 
     def __str__(self) -> str:

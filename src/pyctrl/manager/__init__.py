@@ -11,6 +11,7 @@ from pyctrl.manager._http_server import HttpServer
 from pyctrl.manager._leader_election import LeaderElection, OnLoss
 from pyctrl.manager._lifecycle import Lifecycle
 from pyctrl.manager._manager import Manager
+from pyctrl.manager._metrics import Metrics
 from pyctrl.manager._preflight import Preflight
 from pyctrl.manager._reviews import Review, Verdict, review_accesses, whoami
 from pyctrl.manager._runnables import (
@@ -41,6 +42,7 @@ __all__ = [
     "Lifecycle",
     "Liveness",
     "Manager",
+    "Metrics",
     "OnLoss",
     "Placed",
     "Preflight",

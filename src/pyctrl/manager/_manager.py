@@ -10,6 +10,7 @@ from random import Random
 from types import TracebackType
 from typing import Self, TypeVar
 
+from pyctrl._measures import Family, Measured
 from pyctrl._tasks import unwrapped
 from pyctrl.api import Key, KindLike, Scheme
 from pyctrl.cache import Cache, CachedClient, KindOptions, Outside
@@ -19,11 +20,13 @@ from pyctrl.errors import ManagerError
 from pyctrl.manager._address import BindAddress
 from pyctrl.manager._checks import Check
 from pyctrl.manager._elector import Elector, make_identity
+from pyctrl.manager._families import election_families, manager_families
 from pyctrl.manager._groups import Group
 from pyctrl.manager._health import Health, Liveness
 from pyctrl.manager._http_server import HttpServer
 from pyctrl.manager._leader_election import LeaderElection, OnLoss
 from pyctrl.manager._lifecycle import Lifecycle
+from pyctrl.manager._metrics import Metrics
 from pyctrl.manager._preflight import Preflight, RightsWatch
 from pyctrl.manager._runnables import Member, Placed, RunnableLike, is_replicated
 from pyctrl.rbac import Grants, Permission, grants
@@ -63,6 +66,7 @@ class Manager:
         cache_sync_timeout: timedelta = timedelta(minutes=2),
         preflight: Preflight = Preflight.WARN,
         health_bind_address: str | None = None,
+        metrics_bind_address: str | None = None,
         liveness: Liveness = Liveness(),  # noqa: B008 (frozen)
         random: Random | None = None,
     ) -> None:
@@ -82,6 +86,7 @@ class Manager:
                 may not be listed does not count: whoever needs it waits until it may.
             preflight: what becomes of rights that are missing at start.
             health_bind_address: where to answer ``/healthz`` and ``/readyz``, such as ":8081"; None and "0": nowhere.
+            metrics_bind_address: where to serve ``/metrics`` for Prometheus, such as ":8080"; None and "0": nowhere.
             liveness: when it counts as dead.
             random: the source of jitter and reconcile ids; a seeded one makes runs repeat.
 
@@ -113,6 +118,9 @@ class Manager:
         address = BindAddress.parse(health_bind_address, "health_bind_address")
         #: Answers probes; None without ``health_bind_address``.
         self.health_server: HttpServer | None = self.health.server(address) if address is not None else None
+        address = BindAddress.parse(metrics_bind_address, "metrics_bind_address")
+        #: What it tells Prometheus, with a registry for series of one's own; None without ``metrics_bind_address``.
+        self.metrics: Metrics | None = Metrics(self.measures, address) if address is not None else None
         if leader_election is not None and leader_election.namespace is None and config is None:
             raise ManagerError(
                 "with client=... a manager has no namespace of its own: set LeaderElection(namespace=...)"
@@ -135,9 +143,11 @@ class Manager:
         self._client = CachedClient(cache, live)
         self._events = EventWriter(live, random=self.random)
         # servers start first and stop last: whatever else runs may tell of something until its end
-        if self.health_server is not None:
-            self.add(self.health_server, group=Group.SERVERS)
-            self.add(self.health.heartbeat, group=Group.SERVERS)  # only for probes: a simulation can do without
+        servers = (self.health_server, self.metrics.server if self.metrics is not None else None)
+        for each in (server for server in servers if server is not None):
+            self.add(each, group=Group.SERVERS)
+        if any(servers):
+            self.add(self.health.heartbeat, group=Group.SERVERS)  # only if somebody asks: it wakes the loop up
         self.add(self._events, group=Group.SERVERS)
         self.add(_CacheLife(cache, self._cache_sync_timeout), group=Group.CACHES)
         if self._rights is not None:
@@ -263,6 +273,17 @@ class Manager:
         if problems:
             found["cache"] = "; ".join(f"{kind}: {reason}" for kind, reason in problems.items())
         return found
+
+    def measures(self) -> Iterable[Family]:
+        """Return the numbers of everything it runs, as `pyctrl.manager.Metrics` shows them."""
+        yield from manager_families(self.not_ready, self.health.heartbeat)
+        yield from self.live_client.measures()
+        yield from self.cache.measures()
+        if self._leader_election is not None and self._elector is not None:
+            yield from election_families(self._leader_election.name, self._elector.statistics())
+        for member in self._lifecycle.members:
+            if isinstance(member.runnable, Measured):
+                yield from member.runnable.measures()
 
     def grants(self, *, own_namespace: str | None = None) -> Grants:
         """Return the rights that all of this takes, by namespace: to make roles of, and to review.

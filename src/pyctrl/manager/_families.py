@@ -1,0 +1,36 @@
+"""What a manager tells Prometheus about itself, its election and its event loop."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from pyctrl._measures import Family, counter, gauge
+from pyctrl.manager._elector import ElectionStatistics
+from pyctrl.manager._health import Heartbeat
+
+__all__ = ["election_families", "manager_families"]
+
+
+def manager_families(not_ready: Mapping[str, str], heartbeat: Heartbeat) -> Iterable[Family]:
+    """Return the families of a manager: who is not ready, and how long others had to wait for a turn of the loop."""
+    troubled = [({"name": name}, 1.0) for name in not_ready]
+    yield gauge("pyctrl_ready", "1 while everybody can do their work", ({}, float(not not_ready)))
+    yield gauge("pyctrl_not_ready", "1 for each who cannot, as /readyz tells", *troubled)
+    yield gauge("pyctrl_event_loop_lag_seconds", "How late the last heartbeat was", ({}, heartbeat.lag))
+    yield gauge("pyctrl_event_loop_lag_max_seconds", "How late one ever was", ({}, heartbeat.worst_lag))
+
+
+def election_families(name: str, election: ElectionStatistics) -> Iterable[Family]:
+    """Return client-go's families of an election, and how it goes."""
+    labels = {"name": name}
+    yield gauge("leader_election_master_status", "1 while this replica leads", (labels, float(election.is_leader)))
+    yield counter(
+        "leader_election_slowpath_total", "Renewals that had to read the Lease first", (labels, election.slow_paths)
+    )
+    yield counter(
+        "pyctrl_leader_election_terms_total", "How often this replica began to lead", (labels, election.terms)
+    )
+    yield counter("pyctrl_leader_election_losses_total", "How often it lost the Lease", (labels, election.losses))
+    yield counter("pyctrl_leader_election_failures_total", "Requests that failed", (labels, election.failures))
+    since = [(labels, election.since_renewal.total_seconds())] if election.since_renewal is not None else []
+    yield gauge("pyctrl_leader_election_renewal_age_seconds", "Since this leader's last renewal", *since)

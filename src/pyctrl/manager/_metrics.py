@@ -1,0 +1,110 @@
+"""What a manager tells Prometheus: one registry, filled from what its parts have counted, when somebody asks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+from pyctrl._measures import Family, Histogram, Sample
+from pyctrl.errors import ManagerError
+from pyctrl.manager._address import BindAddress
+from pyctrl.manager._http_server import HttpServer
+
+if TYPE_CHECKING:
+    from aiohttp import web
+    from prometheus_client import CollectorRegistry
+    from prometheus_client.metrics_core import Metric
+
+__all__ = ["Metrics"]
+
+
+class Metrics:
+    """The metrics of one manager: a registry of its own, for series of one's own too, and the server that shows it.
+
+    Args:
+        measures: asks everything there is for its families.
+        address: where to serve them.
+
+    Raises:
+        ManagerError: prometheus_client is not installed.
+    """
+
+    def __init__(self, measures: Callable[[], Iterable[Family]], address: BindAddress) -> None:
+        _need_prometheus()
+        from prometheus_client import GC_COLLECTOR, PLATFORM_COLLECTOR, PROCESS_COLLECTOR, CollectorRegistry
+
+        #: Serves ``/metrics``; its port is known once it listens.
+        self.server: HttpServer = HttpServer("metrics", address, self._respond, option="metrics_bind_address")
+        self.registry: CollectorRegistry = CollectorRegistry()
+        self.registry.register(_Collector(measures))
+        for collector in (
+            PROCESS_COLLECTOR,
+            PLATFORM_COLLECTOR,
+            GC_COLLECTOR,
+        ):  # of the whole process, in each registry
+            self.registry.register(collector)
+
+    def text(self, accept: str = "") -> tuple[bytes, str]:
+        """Return all series, and the content type of the form they are in: OpenMetrics, if that is accepted."""
+        from prometheus_client.exposition import choose_encoder
+
+        encode, content_type = choose_encoder(accept)
+        return encode(self.registry), content_type
+
+    async def _respond(self, request: web.Request) -> web.StreamResponse:
+        from aiohttp import web  # here: see HttpServer
+
+        if request.path.rstrip("/") != "/metrics":
+            return web.Response(status=404, text="there is /metrics\n")
+        body, content_type = self.text(request.headers.get("Accept", ""))
+        return web.Response(body=body, headers={"Content-Type": content_type})
+
+
+class _Collector:
+    """Shows families as prometheus_client has them; those of one name become one."""
+
+    def __init__(self, measures: Callable[[], Iterable[Family]]) -> None:
+        self._measures = measures
+
+    def collect(self) -> Iterable[Metric]:
+        from prometheus_client.metrics_core import Metric
+
+        made: dict[str, Metric] = {}
+        for family in self._measures():
+            name = family.name.removesuffix("_total") if family.kind == "counter" else family.name
+            metric = made.get(name)
+            if metric is None:
+                metric = made[name] = Metric(name, family.meaning, family.kind)
+            for sample in family.samples:
+                _add(metric, family.name, sample)
+        return made.values()
+
+
+def _add(metric: Metric, name: str, sample: Sample) -> None:
+    labels, value = dict(sample[0]), sample[1]
+    if isinstance(value, Histogram):
+        _add_histogram(metric, name, labels, value)
+    else:
+        metric.add_sample(name, labels, float(value))
+
+
+def _add_histogram(metric: Metric, name: str, labels: Mapping[str, str], value: Histogram) -> None:
+    from prometheus_client.utils import floatToGoString
+
+    shown: Callable[[float], str] = floatToGoString  # as Go writes numbers; without types
+    count = 0
+    for bound, more in zip((*value.bounds, float("inf")), value.counts, strict=True):
+        count += more
+        metric.add_sample(f"{name}_bucket", {**labels, "le": shown(bound)}, count)
+    metric.add_sample(f"{name}_count", dict(labels), count)
+    metric.add_sample(f"{name}_sum", dict(labels), value.total)
+
+
+def _need_prometheus() -> None:
+    try:
+        import_module("prometheus_client")
+    except ModuleNotFoundError as error:
+        raise ManagerError(
+            "metrics_bind_address needs prometheus_client: pip install 'pyctrl[metrics]', or '0' for no metrics"
+        ) from error
