@@ -12,7 +12,7 @@ from datetime import timedelta
 from random import Random
 from typing import Any
 
-from pyctrl._log import log_context
+from pyctrl._log import LazyFields, current_log_context, log_fields
 from pyctrl._measures import RECONCILE_DURATIONS, Histogram
 from pyctrl.api import GroupVersionKind
 from pyctrl.controller._causes import Cause, ChangeCause, RetryCause, cause_label, in_short, running
@@ -109,11 +109,11 @@ class Attempts:
         """Reconcile a turn's request and tell the turn how it went."""
         request = turn.request
         began = asyncio.get_running_loop().time()
-        causes = running.set(turn.causes)
+        causes, fields = running.set(turn.causes), log_fields.set(self._new_fields(request))
         try:
-            with log_context(**self._fields, **_names(request), reconcileID=self._new_id()):
-                await self._attempt(turn)
+            await self._attempt(turn)
         finally:
+            log_fields.reset(fields)
             running.reset(causes)
             took = asyncio.get_running_loop().time() - began
             self.durations.observe(took)
@@ -128,7 +128,8 @@ class Attempts:
         self._counts.self_caused += is_own
 
     async def _attempt(self, turn: Turn) -> None:
-        log.debug("Reconciling", extra={"causes": turn.causes, "failures": turn.failures})
+        if log.isEnabledFor(logging.DEBUG):
+            log.debug("Reconciling", extra={"causes": turn.causes, "failures": turn.failures})
         try:
             result = await self._reconcile(turn.request)
         except TerminalError as error:
@@ -145,17 +146,22 @@ class Attempts:
 
     async def _reconcile(self, request: Request) -> object:
         """Call the user's code; what it returns is anything, whatever its annotation says."""
-        limit = asyncio.timeout(self._timeout.total_seconds() if self._timeout is not None else None)
+        if self._timeout is None:
+            return await self._call(request)
+        limit = asyncio.timeout(self._timeout.total_seconds())
         try:
             async with limit:
-                returned: object = self._reconciler.reconcile(request)
-                return await returned if inspect.isawaitable(returned) else _NotAsync(returned)
+                return await self._call(request)
         except TimeoutError as error:
             if not limit.expired():
                 raise  # somebody else's
             self._counts.timeout += 1
             message = f"the reconcile took longer than reconcile_timeout={self._timeout}"
             raise TimeoutError(message) from error.__cause__  # the cancellation, whose traceback ends where it hung
+
+    async def _call(self, request: Request) -> object:
+        returned: object = self._reconciler.reconcile(request)
+        return await returned if inspect.isawaitable(returned) else _NotAsync(returned)
 
     def _judge(self, turn: Turn, result: object) -> None:
         match result:
@@ -186,8 +192,15 @@ class Attempts:
         turn.give_up()
         self._rights.heed(turn.request, error)
 
-    def _new_id(self) -> str:
-        return str(uuid.UUID(int=self._random.getrandbits(128), version=4))
+    def _new_fields(self, request: Request) -> Mapping[str, object]:
+        """Draw an id for this run now, so that runs repeat, and write it down when a line is logged."""
+        number, outer = self._random.getrandbits(128), current_log_context()
+
+        def make() -> dict[str, object]:
+            made = str(uuid.UUID(int=number, version=4))
+            return {**outer, **self._fields, **_names(request), "reconcileID": made}
+
+        return LazyFields(make)
 
 
 def _worth_a_trace(error: BaseException, turn: Turn) -> BaseException | None:

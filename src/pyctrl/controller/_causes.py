@@ -12,6 +12,8 @@ from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Literal
 
+import msgspec
+
 from pyctrl.api import GroupVersionKind, Key
 
 __all__ = [
@@ -32,8 +34,7 @@ __all__ = [
 LIMIT = 16
 
 
-@dataclass(frozen=True, slots=True)
-class ChangeCause:
+class ChangeCause(msgspec.Struct, frozen=True, gc=False):  # one is made for every change: six times as fast
     """Objects changed; ``version`` is the newest resource version of ``times`` changes of one type."""
 
     kind: GroupVersionKind
@@ -144,7 +145,9 @@ def _repeated(known: Cause, cause: Cause) -> Cause | None:
             cause.key,
             cause.change,
         ):
-            return replace(cause, times=known.times + cause.times, initial=known.initial and cause.initial)
+            return msgspec.structs.replace(
+                cause, times=known.times + cause.times, initial=known.initial and cause.initial
+            )
         case (TriggerCause(), TriggerCause()) if known.source == cause.source:
             return replace(cause, times=known.times + cause.times)
         case (OmittedCauses(), OmittedCauses()):

@@ -11,11 +11,11 @@ from pyctrl.manager._health import Heartbeat
 __all__ = ["election_families", "manager_families"]
 
 
-def manager_families(not_ready: Mapping[str, str], heartbeat: Heartbeat) -> Iterable[Family]:
-    """Return the families of a manager: who is not ready, and how long others had to wait for a turn of the loop."""
-    troubled = [({"name": name}, 1.0) for name in not_ready]
-    yield gauge("pyctrl_ready", "1 while everybody can do their work", ({}, float(not not_ready)))
-    yield gauge("pyctrl_not_ready", "1 for each who cannot, as /readyz tells", *troubled)
+def manager_families(findings: Mapping[str, str], heartbeat: Heartbeat) -> Iterable[Family]:
+    """Return the families of a manager: what `readiness` has found, and how long one waits for a turn of the loop."""
+    yield gauge("pyctrl_ready", "1 while /readyz has nothing to complain of", ({}, float(not any(findings.values()))))
+    checks = [({"check": name}, float(not problem)) for name, problem in findings.items()]
+    yield gauge("pyctrl_ready_check", "0 for each of its checks that fails; without your own", *checks)
     yield gauge("pyctrl_event_loop_lag_seconds", "How late the last heartbeat was", ({}, heartbeat.lag))
     yield gauge("pyctrl_event_loop_lag_max_seconds", "How late one ever was", ({}, heartbeat.worst_lag))
 

@@ -22,7 +22,7 @@ from pyctrl.manager._checks import Check
 from pyctrl.manager._elector import Elector, make_identity
 from pyctrl.manager._families import election_families, manager_families
 from pyctrl.manager._groups import Group
-from pyctrl.manager._health import Health, Liveness
+from pyctrl.manager._health import Health, Liveness, readiness
 from pyctrl.manager._http_server import HttpServer
 from pyctrl.manager._leader_election import LeaderElection, OnLoss
 from pyctrl.manager._lifecycle import Lifecycle
@@ -276,7 +276,7 @@ class Manager:
 
     def measures(self) -> Iterable[Family]:
         """Return the numbers of everything it runs, as `pyctrl.manager.Metrics` shows them."""
-        yield from manager_families(self.not_ready, self.health.heartbeat)
+        yield from manager_families(readiness(self), self.health.heartbeat)
         yield from self.live_client.measures()
         yield from self.cache.measures()
         if self._leader_election is not None and self._elector is not None:

@@ -236,11 +236,11 @@ async def test_who_is_not_ready_is_named(manager: Manager) -> None:
     async with manager:
         Builder(manager).reconciles(ConfigMap).build(Moody())
         scrape = Scrape(manager)
-        assert (scrape("pyctrl_ready"), scrape("pyctrl_not_ready", name="manager")) == (0, 1)
+        assert (scrape("pyctrl_ready"), scrape("pyctrl_ready_check", check="manager")) == (0, 0)
         assert scrape("pyctrl_controller_state", controller="configmap", state="not_started") == 1
         async with manager.running():
             await asyncio.sleep(1)
-            assert (scrape("pyctrl_ready"), scrape("pyctrl_not_ready", name="manager")) == (1, None)
+            assert (scrape("pyctrl_ready"), scrape("pyctrl_ready_check", check="manager")) == (1, 1)
             assert scrape("pyctrl_controller_ready", controller="configmap") == 1
             assert scrape("pyctrl_controller_state", controller="configmap", state="running") == 1
 

@@ -1,0 +1,139 @@
+"""What a reconcile costs that does nothing: the queue and a worker alone, and with all that tells of it.
+
+Told are metrics (histograms of the wait, the work and the reconcile; results; causes), the fields of log lines
+(controller, object, id of the reconcile), and causes from the change to the reconcile. All of them are always on;
+"bare" is the same without them: the queue, a worker, and the care for what goes wrong. CPU time of one process; the
+ways take turns, and the median of the rounds counts. One more round comes first and does not count.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from random import Random
+from statistics import median
+from typing import Any, NoReturn, cast
+
+from _meter import cpu_seconds
+
+from pyctrl.api import GroupVersionKind, Key
+from pyctrl.client import Config
+from pyctrl.controller import ChangeCause, Controller, ControllerState, Queue, Reconciler, Request
+from pyctrl.controller._attempt import Attempts
+from pyctrl.controller._rights import Rights
+from pyctrl.controller._turn import Turn
+from pyctrl.controller._workers import Workers
+from pyctrl.errors import CommandFailed
+from pyctrl.manager import Manager
+from pyctrl.manager._address import BindAddress
+from pyctrl.manager._metrics import Metrics
+
+TARGET = 1.6  # of the bare cost, at most
+KIND = GroupVersionKind("apps", "v1", "Deployment")
+Way = Callable[[int], Awaitable[float]]
+
+
+class Nothing(Reconciler[object]):
+    """Reconciles in no time."""
+
+    async def reconcile(self, request: Request) -> None:
+        """Do nothing."""
+
+
+class Mute:
+    """Takes measurements and forgets them; stands for histograms by priority as well."""
+
+    def observe(self, value: float) -> None:
+        """Forget it."""
+
+    def get(self, priority: int) -> Mute:
+        """Return what forgets."""
+        return self
+
+
+async def bare(count: int) -> float:
+    """Reconcile with the same care for what may go wrong, and tell nobody: no histogram, no field, no cause."""
+    queue = Queue("bare")
+    queue.waits, queue.works = cast(Any, Mute()), cast(Any, Mute())
+    return await spent(queue, attempts("bare")._attempt, count, with_causes=False)  # noqa: SLF001 - what `work` surrounds
+
+
+async def told(count: int) -> float:
+    """Reconcile as a controller does."""
+    return await spent(Queue("told"), attempts("told").work, count, with_causes=True)
+
+
+def attempts(name: str) -> Attempts:
+    """Return what a controller reconciles with."""
+    return Attempts(name, KIND, Nothing(), timeout=None, random=Random(1), rights=Rights(lambda _request: None))
+
+
+async def spent(queue: Queue, work: Callable[[Turn], Awaitable[None]], count: int, *, with_causes: bool) -> float:
+    """Return the CPU seconds of one reconcile: into the queue, out of it, done."""
+    done = asyncio.Event()
+
+    async def counted(turn: Turn) -> None:
+        await work(turn)
+        if turn.request.name == last:
+            done.set()
+
+    names = [f"web-{number}" for number in range(count)]
+    last = names[-1]
+    async with asyncio.TaskGroup() as group:
+        begun = cpu_seconds()
+        for name in names:
+            cause = ChangeCause(KIND, Key("default", name), "updated", "12345") if with_causes else None
+            queue.add(Request("default", name), cause=cause)
+        Workers(queue.name, queue, counted, count=1).start(group)
+        await done.wait()
+        seconds = cpu_seconds() - begun
+        queue.close()
+    return seconds / count
+
+
+async def scraped(controllers: int, times: int) -> float:
+    """Return the CPU seconds of one answer to Prometheus, of a manager with so many controllers."""
+    async with Manager(Config.in_process(_NoServer())) as manager:
+        for number in range(controllers):
+            controller = Controller(f"controller-{number}", Nothing(), ())
+            manager.add(controller)
+            controller._stage = ControllerState.RUNNING  # noqa: SLF001
+        metrics = Metrics(manager.measures, BindAddress(None, 0))
+        begun = cpu_seconds()
+        for _ in range(times):
+            metrics.text()
+        return (cpu_seconds() - begun) / times
+
+
+class _NoServer:
+    """Is asked nothing."""
+
+    async def handle(
+        self, method: str, path: str, query: Sequence[tuple[str, str]], headers: Mapping[str, str], body: bytes
+    ) -> NoReturn:
+        raise CommandFailed("the benchmark of reconciles asks no server")
+
+
+async def main() -> int:
+    """Measure, print, and fail when the target is missed."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--count", type=int, default=20_000, help="reconciles in a round; default: %(default)s")
+    parser.add_argument("--rounds", type=int, default=7, help="that count; default: %(default)s")
+    args = parser.parse_args()
+    ways: dict[str, Way] = {"bare": bare, "told": told}
+    seconds: dict[str, list[float]] = {name: [] for name in ways}
+    for _ in range(args.rounds + 1):
+        for name, way in ways.items():
+            seconds[name].append(await way(args.count))
+    cost = {name: median(values[1:]) for name, values in seconds.items()}
+    ratio = cost["told"] / cost["bare"]
+    print(f"a reconcile that does nothing, {args.count} in a round, median of {args.rounds} rounds, CPU:")
+    print(f"  bare                            {cost['bare'] * 1e6:6.1f} µs")
+    print(f"  metrics, log fields and causes  {cost['told'] * 1e6:6.1f} µs, {ratio:.2f} of it (target: {TARGET})")
+    print(f"  an answer to Prometheus with 20 controllers: {await scraped(20, 20) * 1e3:.1f} ms")
+    return 0 if ratio <= TARGET else 1
+
+
+if __name__ == "__main__":
+    raise SystemExit(asyncio.run(main()))

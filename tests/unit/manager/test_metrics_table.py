@@ -1,0 +1,80 @@
+"""The documentation of the metrics against what a manager tells: series, types and labels."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from pathlib import Path
+
+from pyctrl._measures import Family, WebhookMeter
+from pyctrl.api import ObjectMeta
+from pyctrl.apiserver import ApiServer
+from pyctrl.client import Config
+from pyctrl.controller import Builder, Reconciler, Request
+from pyctrl.kinds.core.v1 import ConfigMap
+from pyctrl.manager import Group, LeaderElection, Manager
+
+DOCS = Path(__file__).resolve().parents[3] / "docs"
+
+Row = tuple[str, str, frozenset[str]]
+
+
+class Server:
+    """Stands for a server of webhooks."""
+
+    name = "webhook server"
+    why_not_ready = "it has no certificate"
+
+    def __init__(self) -> None:
+        self.meter = WebhookMeter()
+        self.meter.register("/mutate")
+        self.measures = self.meter.measures
+
+    async def run(self) -> None:
+        await asyncio.Event().wait()
+
+
+class Quick(Reconciler[ConfigMap]):
+    """Has nothing to do."""
+
+    async def reconcile(self, request: Request) -> None:
+        pass
+
+
+async def told() -> list[Family]:
+    """Everything that a manager tells with everything on."""
+    config = Config.in_process(ApiServer())
+    async with Manager(config, leader_election=LeaderElection(name="op")) as manager:
+        Builder(manager).reconciles(ConfigMap).build(Quick())
+        manager.add(Server(), group=Group.WEBHOOKS)
+        async with manager.running():
+            await manager.client.create(ConfigMap(metadata=ObjectMeta(name="a", namespace="default")))
+            await asyncio.sleep(1)
+            return list(manager.measures())
+
+
+def table() -> set[Row]:
+    """The rows of docs/metrics.md."""
+    row = re.compile(r"^\| `([a-z_]+)` \| (counter|gauge|histogram) \| ([a-z, ]*) \|", re.MULTILINE)
+    found = row.findall((DOCS / "metrics.md").read_text())
+    return {(name, kind, frozenset(filter(None, labels.strip().split(", ")))) for name, kind, labels in found}
+
+
+async def test_the_table_of_series_is_what_a_manager_tells() -> None:
+    """What is told and what is in the table is the same, with types and labels."""
+    documented = {name: (kind, labels) for name, kind, labels in table()}
+    families = await told()
+    for family in families:
+        kind, labels = documented[family.name]
+        assert kind == family.kind, family.name
+        assert all(sample[0].keys() == labels for sample in family.samples), family.name
+
+    assert documented.keys() == {family.name for family in families}
+
+
+async def test_each_series_has_a_name_that_prometheus_takes() -> None:
+    """Counters end with _total, nothing else does, and all have a meaning of one line."""
+    for family in await told():
+        assert family.name.endswith("_total") == (family.kind == "counter"), family.name
+        assert family.meaning, family.name
+        assert "\n" not in family.meaning, family.name
