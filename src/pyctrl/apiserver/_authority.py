@@ -111,7 +111,7 @@ class Authority:
 def _certificates() -> Iterator[ModuleType]:
     """Import what makes certificates, here because few programs have the package; what fails names the cure."""
     try:
-        made = import_module("pyctrl.apiserver._certificates")
+        made = import_module("pyctrl._certificates")
     except ImportError as error:
         raise ConfigError(
             "HTTPS needs the package cryptography, which is not installed: pip install 'pyctrl[apiserver]', "

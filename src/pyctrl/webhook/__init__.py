@@ -8,6 +8,7 @@ certificate's files; `configurations` says what the API server has to be told.
 Reviews are spoken in v1, which is there since Kubernetes 1.16.
 """
 
+from pyctrl.webhook._access import Authenticator, Authorizer, Decision, Opinion, review_access, review_token
 from pyctrl.webhook._admission import AdmissionHandler, AdmissionRequest, AdmissionResponse, Operation, UserInfo
 from pyctrl.webhook._builder import WebhookBuilder
 from pyctrl.webhook._configuration import (
@@ -31,11 +32,15 @@ __all__ = [
     "AdmissionHandler",
     "AdmissionRequest",
     "AdmissionResponse",
+    "Authenticator",
+    "Authorizer",
     "Conversion",
+    "Decision",
     "Defaulter",
     "FailurePolicy",
     "FieldError",
     "Operation",
+    "Opinion",
     "Registration",
     "Reply",
     "Service",
@@ -52,6 +57,8 @@ __all__ = [
     "conversion_stanza",
     "defaulting",
     "review",
+    "review_access",
     "review_conversion",
+    "review_token",
     "validating",
 ]

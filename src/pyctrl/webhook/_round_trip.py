@@ -59,5 +59,5 @@ def _sentence(before: Any, change: Any) -> str:
     was: Any = before
     for part in path.split("/")[1:]:
         part = part.replace("~1", "/").replace("~0", "~")
-        was = was[int(part)] if isinstance(was, list) and int(part) < len(was) else was.get(part) if was else None
+        was = was[int(part)] if isinstance(was, list) else was[part]
     return f"{path} was {was!r}, " + ("is gone" if change["op"] == "remove" else f"came back as {change['value']!r}")

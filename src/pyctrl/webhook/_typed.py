@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Mapping
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import msgspec
 
@@ -76,7 +76,7 @@ def _object(kind: KindLike, given: Mapping[str, Any] | None, member: str) -> Any
 
 
 async def _awaited(said: T | Awaitable[T]) -> T:
-    return await said if isinstance(said, Awaitable) else said
+    return cast(T, await said if isinstance(said, Awaitable) else said)
 
 
 def _sentences(warnings: Warnings, validator: object) -> tuple[str, ...]:

@@ -14,6 +14,7 @@ import msgspec
 from pyctrl.api import KindLike, kind_of
 from pyctrl.errors import ApiError, BadRequest, BuilderError, RequestEntityTooLarge, Timeout, UnsupportedMediaType
 
+from ._access import Authenticator, Authorizer, review_access, review_token
 from ._admission import AdmissionHandler
 from ._configuration import Registration
 from ._conversion import Conversion, review_conversion
@@ -109,6 +110,22 @@ class Webhooks:
             self._add(CONVERT_PATH, self._convert)
         self._conversions.append(conversion)
         log.info("Conversion webhook enabled", extra={"GVK": str(conversion.hub.gvk)})
+
+    def add_authentication(self, path: str, authenticator: Authenticator) -> None:
+        """Answer TokenReviews at a path: who a token is. The API server is told of it by a flag and a file."""
+
+        async def answer(document: Mapping[str, Any]) -> Mapping[str, Any]:
+            return await review_token(authenticator, document)
+
+        self._add(path, answer)
+
+    def add_authorization(self, path: str, authorizer: Authorizer) -> None:
+        """Answer SubjectAccessReviews at a path: who may do what. The API server is told of it by a flag and a file."""
+
+        async def answer(document: Mapping[str, Any]) -> Mapping[str, Any]:
+            return await review_access(authorizer, document)
+
+        self._add(path, answer)
 
     async def _convert(self, document: Mapping[str, Any]) -> Mapping[str, Any]:
         return review_conversion(self._conversions, document)

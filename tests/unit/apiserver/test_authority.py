@@ -103,7 +103,7 @@ def test_files_that_are_no_authority(tmp_path: Path) -> None:
 
 def test_without_cryptography_the_cure_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     """A missing package is told with the command that installs it."""
-    monkeypatch.delitem(sys.modules, "pyctrl.apiserver._certificates", raising=False)
+    monkeypatch.delitem(sys.modules, "pyctrl._certificates", raising=False)
     monkeypatch.setitem(sys.modules, "cryptography", None)
     with pytest.raises(ConfigError, match=r"pip install 'pyctrl\[apiserver\]'"):
         Authority.new()

@@ -1,4 +1,4 @@
-"""Keys and certificates, made with `cryptography`: imported only where an `Authority` issues something."""
+"""Keys and certificates, made with `cryptography`: imported only where something is issued."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ _USAGES = (
 )
 
 
-def new_authority(name: str) -> tuple[bytes, bytes]:
+def new_authority(name: str, lifetime: timedelta = AUTHORITY_LIFETIME) -> tuple[bytes, bytes]:
     """Make an authority that signs itself; give its certificate and key as PEM."""
     key = ec.generate_private_key(ec.SECP256R1())
     own = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)])
     certificate = (
-        _builder(own, own, key.public_key(), key.public_key(), AUTHORITY_LIFETIME)
+        _builder(own, own, key.public_key(), key.public_key(), lifetime)
         .add_extension(x509.BasicConstraints(ca=True, path_length=0), critical=True)
         .add_extension(_usage("digital_signature", "key_cert_sign", "crl_sign"), critical=True)
         .sign(key, hashes.SHA256())
@@ -43,11 +43,17 @@ def new_authority(name: str) -> tuple[bytes, bytes]:
     return certificate.public_bytes(serialization.Encoding.PEM), _key_pem(key)
 
 
-def issue_server(authority: tuple[bytes, bytes], names: Sequence[str]) -> tuple[bytes, bytes]:
+def issue_server(
+    authority: tuple[bytes, bytes],
+    names: Sequence[str],
+    *,
+    common_name: str = "kube-apiserver",
+    lifetime: timedelta = LIFETIME,
+) -> tuple[bytes, bytes]:
     """Issue a certificate for a server of these names and addresses; give it and its key as PEM."""
     alternatives = x509.SubjectAlternativeName([_alternative(name) for name in names])
-    subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "kube-apiserver")])
-    return _issue(authority, subject, ExtendedKeyUsageOID.SERVER_AUTH, alternatives)
+    subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, common_name)])
+    return _issue(authority, subject, ExtendedKeyUsageOID.SERVER_AUTH, alternatives, lifetime=lifetime)
 
 
 def issue_client(authority: tuple[bytes, bytes], user: str, groups: Sequence[str]) -> tuple[bytes, bytes]:
@@ -62,11 +68,12 @@ def _issue(
     subject: x509.Name,
     purpose: x509.ObjectIdentifier,
     *extensions: x509.ExtensionType,
+    lifetime: timedelta = LIFETIME,
 ) -> tuple[bytes, bytes]:
     issuer, issuer_key = _loaded(authority)
     key = ec.generate_private_key(ec.SECP256R1())
     builder = (
-        _builder(issuer.subject, subject, key.public_key(), issuer_key.public_key(), LIFETIME)
+        _builder(issuer.subject, subject, key.public_key(), issuer_key.public_key(), lifetime)
         .add_extension(x509.BasicConstraints(ca=False, path_length=None), critical=True)
         .add_extension(_usage("digital_signature"), critical=True)
         .add_extension(x509.ExtendedKeyUsage([purpose]), critical=False)
