@@ -108,8 +108,12 @@ def _with_metadata(result: dict[str, Any], source: Mapping[str, Any]) -> dict[st
     return {**result, "metadata": metadata}
 
 
-def review_conversion(conversions: Sequence[Conversion[Any]], document: Mapping[str, Any]) -> dict[str, Any]:
+def review_conversion(
+    conversions: Sequence[Conversion[Any]], document: Mapping[str, Any], *, on_bug: Callable[[], None] | None = None
+) -> dict[str, Any]:
     """Answer a ConversionReview (v1) with a ConversionReview: all objects converted, or why not.
+
+    ``on_bug`` is called when a function has raised what it should not have; the traceback is in the log.
 
     Raises:
         BadRequest: the document is no ConversionReview of v1, or asks nothing.
@@ -127,6 +131,8 @@ def review_conversion(conversions: Sequence[Conversion[Any]], document: Mapping[
         ]
         response["result"] = {"metadata": {}, "status": "Success"}
     except ConversionFailed as error:
+        if on_bug is not None and error.__cause__ is not None and not isinstance(error.__cause__, DecodeError):
+            on_bug()
         response["convertedObjects"] = []
         response["result"] = {"metadata": {}, "status": "Failure", "message": str(error)}
     return {"apiVersion": API_VERSION, "kind": "ConversionReview", "response": response}

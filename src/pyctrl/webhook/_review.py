@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import logging
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import msgspec
@@ -21,18 +21,20 @@ log = logging.getLogger("pyctrl.webhook.admission")
 API_VERSION = "admission.k8s.io/v1"
 
 
-async def review(handler: AdmissionHandler, document: Mapping[str, Any]) -> dict[str, Any]:
+async def review(
+    handler: AdmissionHandler, document: Mapping[str, Any], *, on_bug: Callable[[], None] | None = None
+) -> dict[str, Any]:
     """Answer an AdmissionReview (v1) with an AdmissionReview.
 
     Whatever the handler raises becomes an answer: a `Denied` 403, a `Rejected` 422 with its causes, an `ApiError` its
-    own Status, anything else a 500 that names the exception; the traceback is in the log.
+    own Status, anything else a 500 that names the exception; the traceback is in the log, and ``on_bug`` is called.
 
     Raises:
         BadRequest: the document is no AdmissionReview of v1, or asks nothing.
     """
     request = _asked(document)
     with log_context(**_facts(request)):
-        response = await _answered(handler, request)
+        response = await _answered(handler, request, on_bug)
     return {"apiVersion": API_VERSION, "kind": "AdmissionReview", "response": _rendered(request, response)}
 
 
@@ -48,7 +50,9 @@ def _asked(document: Mapping[str, Any]) -> AdmissionRequest:
         raise BadRequest(str(error)) from error
 
 
-async def _answered(handler: AdmissionHandler, request: AdmissionRequest) -> AdmissionResponse:
+async def _answered(
+    handler: AdmissionHandler, request: AdmissionRequest, on_bug: Callable[[], None] | None
+) -> AdmissionResponse:
     try:
         return await handler(request)
     except Denied as error:
@@ -62,6 +66,8 @@ async def _answered(handler: AdmissionHandler, request: AdmissionRequest) -> Adm
         )
     except Exception as error:
         log.exception("Admission handler failed")
+        if on_bug is not None:
+            on_bug()
         return AdmissionResponse(allowed=False, code=500, reason="InternalError", message=_bug(error, request))
 
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 import asyncio
 import logging
 import tempfile
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pyctrl._measures import Family
 from pyctrl.errors import ConfigError
 
 from ._certificate import POLL_SECONDS, ServingCertificate
@@ -103,6 +104,10 @@ class WebhookServer:
     def certificate(self) -> ServingCertificate:
         """What is shown to clients."""
         return self._certificate
+
+    def measures(self) -> Iterable[Family]:
+        """Return controller-runtime's series of webhooks: requests by path and code, latencies, what is under way."""
+        return self._webhooks.meter.measures()
 
     async def wait_until_ready(self) -> None:
         """Return when it listens."""

@@ -11,6 +11,7 @@ from typing import Any
 
 import msgspec
 
+from pyctrl._measures import WebhookMeter
 from pyctrl.api import KindLike, kind_of
 from pyctrl.errors import ApiError, BadRequest, BuilderError, RequestEntityTooLarge, Timeout, UnsupportedMediaType
 
@@ -57,6 +58,8 @@ class Webhooks:
             body_limit: bytes of the largest review that is read; larger ones are answered 413.
         """
         self.body_limit = body_limit
+        #: What was asked so far; the metrics of a manager that runs a `WebhookServer` have it.
+        self.meter = WebhookMeter()
         self._answerers: dict[str, _Answerer] = {}
         self._registrations: list[Registration] = []
         self._conversions: list[Conversion[Any]] = []
@@ -84,7 +87,7 @@ class Webhooks:
         """
 
         async def answer(document: Mapping[str, Any]) -> Mapping[str, Any]:
-            return await review(handler, document)
+            return await review(handler, document, on_bug=self.meter.failed)
 
         self._add(path, answer)
 
@@ -128,7 +131,11 @@ class Webhooks:
         self._add(path, answer)
 
     async def _convert(self, document: Mapping[str, Any]) -> Mapping[str, Any]:
-        return review_conversion(self._conversions, document)
+
+        def failed() -> None:
+            self.meter.failed(is_conversion=True)
+
+        return review_conversion(self._conversions, document, on_bug=failed)
 
     def _add(self, path: str, answerer: _Answerer) -> None:
         if not _PATH.fullmatch(path):
@@ -136,6 +143,7 @@ class Webhooks:
         if path in self._answerers:
             raise BuilderError(f"two webhooks have the path {path}; give one of them another with options(path=...)")
         self._answerers[path] = answerer
+        self.meter.register(path)
 
     async def answer(
         self, path: str, body: bytes, *, content_type: str = "application/json", timeout: str = ""
@@ -155,6 +163,12 @@ class Webhooks:
         if answerer is None:
             known = ", ".join(self._answerers) or "none"
             return refusal(404, "NotFound", f"there is no webhook at {path}; there are: {known}")
+        with self.meter.request(path) as answered:
+            reply = await self._answer(path, answerer, body, content_type, timeout)
+            answered(reply.status)
+            return reply
+
+    async def _answer(self, path: str, answerer: _Answerer, body: bytes, content_type: str, timeout: str) -> Reply:
         try:
             document = self._document(body, content_type)
             async with asyncio.timeout(_seconds(timeout)):

@@ -188,3 +188,23 @@ async def test_nobody_works_for_an_answer_that_is_not_awaited() -> None:
     assert message_of(reply) == "the webhook at /never took longer than 5 s"
     await webhooks.answer("/never", body)
     assert loop.time() - begin == 35
+
+
+async def test_what_is_asked_is_counted() -> None:
+    """Requests are counted by path and status; bugs in the code of webhooks apart, and unknown paths not at all."""
+    webhooks = podset_webhooks()
+    for size in (1, 2, 13):
+        await webhooks.answer(VALIDATE, json.dumps(question("CREATE", podset(size=size))).encode())
+    await webhooks.answer(VALIDATE, b"{")
+    await webhooks.answer("/unknown", b"{}")
+
+    counted = {
+        (family.name, labels.get("webhook"), labels.get("code")): value
+        for family in webhooks.meter.measures()
+        if family.kind == "counter"
+        for labels, value in family.samples
+    }
+    requests = "controller_runtime_webhook_requests_total"
+    assert (counted[requests, VALIDATE, "200"], counted[requests, VALIDATE, "400"]) == (3, 1)
+    assert counted["controller_runtime_webhook_panics_total", None, None] == 1
+    assert not any(path == "/unknown" for _, path, _ in counted)
