@@ -75,12 +75,12 @@ class Informer:
         random: Random,
         on_refusal: Callable[[Forbidden], bool] | None = None,
     ) -> None:
-        self.gvk = gvk = kind_of(kind)
+        self.gvk: GroupVersionKind = kind_of(kind)
         #: How rules call the kind; as its class says, until the server has.
         self.resource: Resource = resource_of(kind)
         self._client, self._options, self._namespaces, self._random = client, options, namespaces, random
         self._reader = RecordReader(shape(options.transform, options.strip_managed_fields))
-        self.view: View = View(gvk, self._reader, clock=lambda: asyncio.get_running_loop().time())
+        self.view: View = View(self.gvk, self._reader, clock=lambda: asyncio.get_running_loop().time())
         self._subscribers = Subscribers(lambda: self.view.store)
         self._reflectors: list[Reflector] = []
         self._synced = asyncio.Event()

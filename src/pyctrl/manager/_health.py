@@ -65,7 +65,8 @@ class Heartbeat:
     def __init__(self) -> None:
         self._beat_at: float | None = None
         #: How late the last beat was, and the worst of all, in seconds.
-        self.lag = self.worst_lag = 0.0
+        self.lag: float = 0.0
+        self.worst_lag: float = 0.0
 
     @property
     def age(self) -> float | None:

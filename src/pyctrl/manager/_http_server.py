@@ -40,7 +40,7 @@ class HttpServer:
         *,
         option: str,
     ) -> None:
-        self.name = f"{name} server"
+        self.name: str = f"{name} server"
         self.address = address
         self._what, self._answer, self._option = name, answer, option
         self._is_listening = asyncio.Event()
