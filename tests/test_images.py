@@ -7,6 +7,7 @@ import re
 import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -117,6 +118,7 @@ def test_lock_files_have_what_the_package_asks_for() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())
     for asked, name in (
         (project["project"]["dependencies"], "requirements.txt"),
+        (project["project"]["optional-dependencies"]["metrics"], "requirements.txt"),  # which the programs turn on
         (project["build-system"]["requires"], "build-requirements.txt"),
     ):
         locked = requirements(name)
@@ -150,3 +152,19 @@ def test_each_deployment_is_as_restricted_as_pods_can_be() -> None:
             assert "memory" in container["resources"]["limits"]
             assert re.fullmatch(r"\w+:\d+\.\d+\.\d+", container["image"])
             assert container["image"].split(":")[0] in stages()
+
+
+def test_kubelet_asks_each_deployment_how_it_is() -> None:
+    """Both probes, at a port that the container names; of a manager, its own paths at its flag's default."""
+    for path, deployment in deployments():
+        for container in deployment["spec"]["template"]["spec"]["containers"]:
+            ports = {port["name"]: port["containerPort"] for port in container["ports"]}
+            probes = [container[name]["httpGet"] for name in ("livenessProbe", "readinessProbe")]
+            assert all(probe["port"] in ports for probe in probes), path
+            program = import_module(f"examples.{path.parts[-3]}.__main__")
+            if not hasattr(program, "parser"):
+                continue  # no manager
+            defaults = program.parser().parse_args([])
+            assert [probe["path"] for probe in probes] == ["/healthz", "/readyz"]
+            assert f":{ports['health']}" == defaults.health_probe_bind_address
+            assert f":{ports['metrics']}" == defaults.metrics_bind_address

@@ -21,10 +21,15 @@ from .evc import add_evc
 
 async def run(args: argparse.Namespace) -> None:
     """Run the operator until it is told to stop."""
-    config = Config.load(kubeconfig=args.kubeconfig, context=args.context)
-    preflight = Preflight.STRICT if args.strict_rbac else Preflight.WARN
-    election = LeaderElection(name="evc-operator") if args.leader_elect else None
-    async with Manager(config, namespaces=args.namespace, preflight=preflight, leader_election=election) as manager:
+    manager = Manager(
+        Config.load(kubeconfig=args.kubeconfig, context=args.context),
+        namespaces=args.namespace,
+        preflight=Preflight.STRICT if args.strict_rbac else Preflight.WARN,
+        leader_election=LeaderElection(name="evc-operator") if args.leader_elect else None,
+        metrics_bind_address=args.metrics_bind_address,
+        health_bind_address=args.health_probe_bind_address,
+    )
+    async with manager:
         add_evc(manager, storage_class=args.storage_class, finalizer=args.finalizer)
         await manager.run()
 
@@ -41,6 +46,9 @@ def parser() -> argparse.ArgumentParser:
     add("--finalizer", action="store_true", help="delete claims ourselves, instead of the cluster's garbage collector")
     add("--strict-rbac", action="store_true", help="exit when rights are missing at start, instead of waiting for them")
     add("--leader-elect", action="store_true", help="let one of several replicas work, by a Lease evc-operator")
+    add("--metrics-bind-address", metavar="ADDRESS", default=":8080", help="serves /metrics; 0: nowhere; %(default)s")
+    probes = "serves /healthz and /readyz; 0: nowhere; %(default)s"
+    add("--health-probe-bind-address", metavar="ADDRESS", default=":8081", help=probes)
     add("-v", "--verbose", action="store_true", help="log each reconcile")
     return parser
 

@@ -19,15 +19,22 @@ from pyctrl.manager import LeaderElection, Manager, Preflight
 from .podset import add_podset
 
 
-async def run(config: Config, preflight: Preflight, leader_election: LeaderElection | None) -> None:
+async def run(args: argparse.Namespace) -> None:
     """Run the operator until it is told to stop."""
-    async with Manager(config, preflight=preflight, leader_election=leader_election) as manager:
+    manager = Manager(
+        Config.load(kubeconfig=args.kubeconfig, context=args.context),
+        preflight=Preflight.STRICT if args.strict_rbac else Preflight.WARN,
+        leader_election=LeaderElection(name="podset-operator") if args.leader_elect else None,
+        metrics_bind_address=args.metrics_bind_address,
+        health_bind_address=args.health_probe_bind_address,
+    )
+    async with manager:
         add_podset(manager)
         await manager.run()
 
 
-def main() -> int:
-    """Read the command line and run; a failure is one sentence and exit code 1."""
+def parser() -> argparse.ArgumentParser:
+    """Return what the command line may say."""
     parser = argparse.ArgumentParser(prog="python -m examples.podset", description="Run the PodSet operator.")
     parser.add_argument(
         "--kubeconfig", metavar="FILE", help="kubeconfig file; default: KUBECONFIG, in-cluster, ~/.kube/config"
@@ -39,13 +46,25 @@ def main() -> int:
     parser.add_argument(
         "--leader-elect", action="store_true", help="let one of several replicas work, by a Lease podset-operator"
     )
+    parser.add_argument(
+        "--metrics-bind-address", metavar="ADDRESS", default=":8080", help="serves /metrics; 0: nowhere; %(default)s"
+    )
+    parser.add_argument(
+        "--health-probe-bind-address",
+        metavar="ADDRESS",
+        default=":8081",
+        help="serves /healthz and /readyz; 0: nowhere; %(default)s",
+    )
     parser.add_argument("-v", "--verbose", action="store_true", help="log each reconcile")
-    args = parser.parse_args()
+    return parser
+
+
+def main() -> int:
+    """Read the command line and run; a failure is one sentence and exit code 1."""
+    args = parser().parse_args()
     configure_logging(logging.DEBUG if args.verbose else logging.INFO)
-    preflight = Preflight.STRICT if args.strict_rbac else Preflight.WARN
-    election = LeaderElection(name="podset-operator") if args.leader_elect else None
     try:
-        asyncio.run(run(Config.load(kubeconfig=args.kubeconfig, context=args.context), preflight, election))
+        asyncio.run(run(args))
     except PyctrlError as error:
         print(f"podset: {error}", file=sys.stderr)
         return 1

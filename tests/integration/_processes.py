@@ -81,6 +81,10 @@ class Operator:
         return self._process.returncode is None
 
 
+#: Several operators run on one machine, beside whatever else listens there.
+NO_SERVERS = ("--metrics-bind-address", "0", "--health-probe-bind-address", "0")
+
+
 def podset_process(kubeconfig: Path) -> AbstractAsyncContextManager[Operator]:
     """Run the PodSet operator until the block ends, at the latest."""
     return example_process("podset", "--verbose", "--kubeconfig", str(kubeconfig))
@@ -91,7 +95,7 @@ async def example_process(example: str, *arguments: str) -> AsyncIterator[Operat
     """Run an example until the block ends, at the latest."""
     process = await asyncio.create_subprocess_exec(
         sys.executable,
-        *("-m", f"examples.{example}", *arguments),
+        *("-m", f"examples.{example}", *arguments, *(NO_SERVERS if example != "inventory" else ())),
         cwd=REPOSITORY,
         stderr=asyncio.subprocess.PIPE,
     )
