@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import re
 from pathlib import Path
+
+import pytest
+import yaml
 
 from pyctrl._measures import Family, WebhookMeter
 from pyctrl.api import ObjectMeta
@@ -78,3 +82,34 @@ async def test_each_series_has_a_name_that_prometheus_takes() -> None:
         assert family.name.endswith("_total") == (family.kind == "counter"), family.name
         assert family.meaning, family.name
         assert "\n" not in family.meaning, family.name
+
+
+def expressions() -> dict[str, str]:
+    """What the dashboard and the alerts ask Prometheus, by title."""
+    rules = yaml.safe_load((DOCS / "metrics" / "alerts.yaml").read_text())
+    found = {rule["alert"]: rule["expr"] for group in rules["groups"] for rule in group["rules"]}
+    for panel in json.loads((DOCS / "metrics" / "dashboard.json").read_text())["panels"]:
+        for target in panel.get("targets", ()):
+            found[f"{panel['title']} {target['refId']} {panel['id']}"] = target["expr"]
+    return found
+
+
+def known_series() -> set[str]:
+    """Every name that Prometheus gets: three for a histogram."""
+    parts = {"histogram": ("_bucket", "_sum", "_count")}
+    return {name + part for name, kind, _ in table() for part in parts.get(kind, ("",))}
+
+
+@pytest.mark.parametrize("title", expressions())
+def test_dashboard_and_alerts_ask_for_what_there_is(title: str) -> None:
+    """Each series that they name exists, each label that they use is one of it, and brackets match."""
+    expression = expressions()[title]
+    asked = set(re.findall(r"\b(?:pyctrl|controller_runtime|workqueue|rest_client|leader_election)_\w+", expression))
+    assert asked
+    assert asked <= known_series()
+    assert all(expression.count(left) == expression.count(right) for left, right in ("()", "{}", "[]"))
+    labels = {name: labels | {"job", "instance", "le"} for name, _, labels in table()}
+    grouped = {label for group in re.findall(r"by \(([^)]*)\)", expression) for label in group.split(", ")}
+    for series in asked:
+        family = series if series in labels else re.sub(r"_(?:bucket|sum|count)$", "", series)
+        assert grouped <= labels[family], (series, grouped)
