@@ -15,6 +15,7 @@ from pyctrl.client import (
     InProcessTransport,
     MergePatch,
     ObjectList,
+    OperationResult,
     Reader,
     ResourceMapping,
     Scale,
@@ -24,6 +25,7 @@ from pyctrl.client import (
     WatchEvent,
     WriteObserver,
     Writer,
+    Written,
     create_token,
     dry_run,
     get_scale,
@@ -137,3 +139,14 @@ async def wrong(client: Client, thing: Thing, key: Key) -> None:
     await client.update(Thing)  # type: ignore[type-var]  # pyright: ignore[reportArgumentType]
     await client.patch(Thing, MergePatch({}))  # type: ignore[call-overload]  # pyright: ignore[reportCallIssue, reportArgumentType]
     await client.delete(thing, propagation="Never")  # type: ignore[call-overload]  # pyright: ignore[reportCallIssue, reportArgumentType]
+
+
+def unchanged(found: Thing | Unstructured) -> None: ...
+
+
+async def converging(client: CachedClient, obj: Thing, other: Unstructured) -> None:
+    assert_type(await client.create_or_apply(obj), Written[Thing])
+    assert_type(await client.create_or_apply(other), Written[Unstructured])
+    assert_type(await client.create_or_apply({"apiVersion": "v1"}), Written[Unstructured])
+    assert_type((await client.create_or_update(obj, unchanged)).object, Thing)
+    assert_type((await client.create_or_patch(other, unchanged)).result, OperationResult)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from ._access import Access
     from ._access_rule import AccessRule, missing_rules
-    from ._conditions import find_condition, is_condition_true, remove_condition, set_condition
+    from ._conditions import find_condition, is_condition_false, is_condition_true, remove_condition, set_condition
     from ._finalizers import add_finalizer, has_finalizer, is_deleting, remove_finalizer
     from ._meta import Condition, ListMeta, ObjectMeta, OwnerReference, Status, StatusCause, StatusDetails
     from ._model import Model
@@ -84,6 +84,7 @@ __all__ = [
     "format_time",
     "has_finalizer",
     "has_owner_reference",
+    "is_condition_false",
     "is_condition_true",
     "is_controlled_by",
     "is_deleting",

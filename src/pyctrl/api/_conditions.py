@@ -12,7 +12,7 @@ from pyctrl import _clock
 
 from ._meta import Condition
 
-__all__ = ["find_condition", "is_condition_true", "remove_condition", "set_condition"]
+__all__ = ["find_condition", "is_condition_false", "is_condition_true", "remove_condition", "set_condition"]
 
 
 def find_condition(conditions: Iterable[Condition], type: str) -> Condition | None:
@@ -24,6 +24,12 @@ def is_condition_true(conditions: Iterable[Condition], type: str) -> bool:
     """Say whether the condition is there and its status is ``"True"``."""
     found = find_condition(conditions, type)
     return found is not None and found.status == "True"
+
+
+def is_condition_false(conditions: Iterable[Condition], type: str) -> bool:
+    """Say whether the condition is there and its status is ``"False"``; one that is not there is not false."""
+    found = find_condition(conditions, type)
+    return found is not None and found.status == "False"
 
 
 def set_condition(conditions: list[Condition], condition: Condition) -> bool:

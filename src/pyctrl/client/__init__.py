@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from pyctrl.client._actions import Scale, ServiceAccountToken, bind, create_token, evict, get_scale, set_scale
 from pyctrl.client._client import Client
 from pyctrl.client._config import Config
+from pyctrl.client._converging import OperationResult, Written
 from pyctrl.client._credentials import Anonymous, BasicAuth, BearerToken, Credentials, TokenFile
 from pyctrl.client._discovery import Discovery
 from pyctrl.client._event_backlog import EventStatistics
@@ -93,6 +94,7 @@ __all__ = [
     "MergeFrom",
     "MergePatch",
     "ObjectList",
+    "OperationResult",
     "Patch",
     "Pem",
     "Preconditions",
@@ -117,6 +119,7 @@ __all__ = [
     "WriteObserver",
     "WriteVerb",
     "Writer",
+    "Written",
     "bind",
     "context_behind",
     "create_token",

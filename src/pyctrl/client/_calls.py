@@ -14,6 +14,7 @@ from pyctrl.client._exchange import Exchange
 from pyctrl.client._mapping import ResourceMapping, path_for
 from pyctrl.client._observers import WriteObservers, WriteVerb
 from pyctrl.client._options import ClientOptions, Query
+from pyctrl.client._settled import SettledApplies
 from pyctrl.client._transport import REQUEST_TIMEOUT, Headers, HttpRequest, HttpStream
 from pyctrl.errors import NotFound, NotRegistered, UnknownKind
 
@@ -42,16 +43,22 @@ class Calls:
     """Makes the requests of one client. Typed kinds know where they are served; only untyped ones need discovery."""
 
     def __init__(
-        self, exchange: Exchange, discovery: Discovery, options: ClientOptions, observers: WriteObservers
+        self,
+        exchange: Exchange,
+        discovery: Discovery,
+        options: ClientOptions,
+        observers: WriteObservers,
+        settled: SettledApplies | None = None,
     ) -> None:
         self.exchange = exchange
         self.discovery = discovery
         self.options = options
         self.observers = observers
+        self.settled = settled or SettledApplies()
 
     def with_options(self, options: ClientOptions) -> Calls:
         """Return the same with other options; connections, discovery and observers are shared."""
-        return Calls(self.exchange, self.discovery, options, self.observers)
+        return Calls(self.exchange, self.discovery, options, self.observers, self.settled)
 
     async def mapping(self, kind: KindLike) -> ResourceMapping:
         """Return where a kind is served, by its class or by discovery."""

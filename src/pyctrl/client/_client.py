@@ -10,6 +10,7 @@ from typing import Self
 from pyctrl._measures import Family
 from pyctrl.client._calls import Calls
 from pyctrl.client._config import Config
+from pyctrl.client._converging import ConvergingWriter
 from pyctrl.client._discovery import Discovery
 from pyctrl.client._exchange import Exchange, WarningHandler
 from pyctrl.client._inprocess import InProcessTransport
@@ -25,7 +26,7 @@ from pyctrl.client._transport import Transport
 __all__ = ["Client"]
 
 
-class Client(LiveReader, LiveWriter):
+class Client(ConvergingWriter):
     """Reads and writes objects of an API server, without any cache.
 
     Kinds are asked for by their class, which gives typed objects, by ``Metadata[...]`` of it, or by a

@@ -19,6 +19,7 @@ from pyctrl.controller._causes import (
     reconcile_causes,
 )
 from pyctrl.controller._controller import Controller, ControllerStatistics
+from pyctrl.controller._finalizers import FinalizeHandler, FinalizeResult, Finalizers
 from pyctrl.controller._handlers import Handler, Requests, for_object, for_owner, mapped
 from pyctrl.controller._kind_source import KindSource
 from pyctrl.controller._limiter import ExponentialBackoff, RateLimiter, Slowest, TokenBucket
@@ -55,6 +56,9 @@ __all__ = [
     "ControllerState",
     "ControllerStatistics",
     "ExponentialBackoff",
+    "FinalizeHandler",
+    "FinalizeResult",
+    "Finalizers",
     "Handler",
     "Host",
     "Intake",

@@ -1,0 +1,82 @@
+"""Whether an apply would change anything: said without asking, and compared with what the server makes of it."""
+
+from __future__ import annotations
+
+import contextlib
+from collections import Counter
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pyctrl.api import Unstructured
+from pyctrl.apiserver import ApiServer
+from pyctrl.client import Client, InProcessTransport, MergePatch
+from pyctrl.client._applied import first_difference
+from pyctrl.errors import ApiError
+from pyctrl.testing import run_virtual
+from tests.unit.client._desired import DEFINITION, KINDS, MEDDLING
+
+VERDICTS = {
+    # the matcher sees nothing to do, the server changes nothing
+    (True, True): "settled",
+    (True, False): "wrong",
+    (False, True): "needless",
+    (False, False): "changed",
+}
+
+
+def difference(desired: dict[str, Any], live: Unstructured) -> str | None:
+    """Say where the matcher sees a difference."""
+    wanted = Unstructured.from_wire(desired)
+    return first_difference(wanted.gvk, desired, live.to_wire(), field_owner="me", has_status=True)
+
+
+async def meddle(client: Client, other: dict[str, Any], meddling: Any) -> None:
+    """Let somebody else write."""
+    match meddling:
+        case ("patch", labels):
+            patch = MergePatch({"metadata": {"labels": labels}})
+            await client.patch(Unstructured.from_wire(other), patch, field_owner="somebody")
+        case ("apply", force):
+            await client.apply(other, field_owner="somebody", force=force)
+
+
+async def compare(first: dict[str, Any], second: dict[str, Any], other: dict[str, Any], meddling: Any) -> str:
+    """Apply one object, meddle, and ask about the second: what the matcher says, and what the server does."""
+    async with Client(InProcessTransport(ApiServer())) as client:
+        if first["kind"] == "Gadget":
+            await client.apply(DEFINITION)
+        try:
+            await client.apply(first, field_owner="me")
+        except ApiError:
+            return "invalid"
+        with contextlib.suppress(ApiError):
+            await meddle(client, other, meddling)
+        live = await client.get(Unstructured.from_wire(first).gvk, Unstructured.from_wire(first).key)
+        said = difference(second, live)
+        try:
+            answer = await client.apply(second, field_owner="me")
+        except ApiError:
+            return "refused" if said is not None else "wrong"
+        is_same = answer.metadata.resource_version == live.metadata.resource_version
+        return VERDICTS[said is None, is_same]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_it_is_never_wrong(kind: str) -> None:
+    """What it calls settled, an apply leaves exactly as it is; and it rarely wants an apply that changes nothing."""
+    counts: Counter[str] = Counter()
+
+    @settings(max_examples=150)
+    @given(st.data())
+    def examine(data: st.DataObject) -> None:
+        first, other = data.draw(KINDS[kind]), data.draw(KINDS[kind])
+        second = data.draw(st.sampled_from([first, first, other]) | KINDS[kind])
+        verdict = run_virtual(compare(first, second, other, data.draw(MEDDLING)))
+        counts[verdict] += 1
+        assert verdict != "wrong"
+
+    examine()
+    assert counts["settled"] > 3 * counts["needless"], counts
