@@ -15,7 +15,7 @@ from collections.abc import AsyncIterator
 from aiohttp import web
 from aiohttp.abc import AbstractAccessLogger
 
-from pyctrl import configure_logging
+from pyctrl import LogOptions, configure_logging
 from pyctrl.client import Client, Config
 from pyctrl.errors import PyctrlError
 
@@ -75,8 +75,9 @@ def main() -> int:
     parser.add_argument(
         "--namespace", metavar="NAME", default="testing", help="where to create and delete; default: %(default)s"
     )
+    LogOptions.add_flags(parser)
     args = parser.parse_args()
-    configure_logging()
+    configure_logging(LogOptions.from_args(args))
     try:
         config = Config.from_flags(args.master, args.kubeconfig)
         with listen(args.address, args.port) as listening:

@@ -8,10 +8,9 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import logging
 import sys
 
-from pyctrl import configure_logging
+from pyctrl import LogOptions, configure_logging
 from pyctrl.client import Config
 from pyctrl.errors import PyctrlError
 from pyctrl.manager import LeaderElection, Manager, Preflight
@@ -55,14 +54,14 @@ def parser() -> argparse.ArgumentParser:
         default=":8081",
         help="serves /healthz and /readyz; 0: nowhere; %(default)s",
     )
-    parser.add_argument("-v", "--verbose", action="store_true", help="log each reconcile")
+    LogOptions.add_flags(parser)
     return parser
 
 
 def main() -> int:
     """Read the command line and run; a failure is one sentence and exit code 1."""
     args = parser().parse_args()
-    configure_logging(logging.DEBUG if args.verbose else logging.INFO)
+    configure_logging(LogOptions.from_args(args))
     try:
         asyncio.run(run(args))
     except PyctrlError as error:

@@ -21,7 +21,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from pyctrl._log import configure_logging
+    from pyctrl._log import LogOptions, configure_logging, log_context
+    from pyctrl._tracing import enable_tracing
     from pyctrl.api import (
         Condition,
         CustomResource,
@@ -70,6 +71,7 @@ __all__ = [
     "JsonPatch",
     "Key",
     "LabelSelector",
+    "LogOptions",
     "Manager",
     "MergePatch",
     "Metadata",
@@ -87,9 +89,11 @@ __all__ = [
     "add_finalizer",
     "allow",
     "configure_logging",
+    "enable_tracing",
     "for_owner",
     "has_finalizer",
     "is_deleting",
+    "log_context",
     "mapped",
     "merge_from",
     "remove_finalizer",
@@ -99,7 +103,7 @@ __all__ = [
 ]
 
 # Each imports those before it, so that looking for a name from the left imports nothing that it does not need.
-_ROOMS = ("_log", "errors", "api", "client", "cache", "controller", "manager", "rbac")
+_ROOMS = ("_log", "_tracing", "errors", "api", "client", "cache", "controller", "manager", "rbac")
 _OTHER_ROOMS = ("kinds", "webhook", "apiserver", "cluster", "testing")
 
 if not TYPE_CHECKING:  # type checkers would take it as a promise of any name

@@ -62,7 +62,7 @@ class Operator:
     async def has_reconciled(self, namespace: str, *names: str) -> None:
         """Wait until it has gone through these objects at least once."""
         for name in names:
-            words = ("Reconcile successful", f"namespace={namespace}", f"name={name} ")
+            words = ("Reconcile successful", f"object={namespace}/{name} ")
             await self.says(lambda line, words=words: all(word in f"{line} " for word in words))  # type: ignore[misc]
 
     async def end(self, number: signal.Signals) -> int:

@@ -56,7 +56,7 @@ class Serving:
         Raises:
             PyctrlError: it cannot be served like this.
         """
-        configure_logging(self.log_level.upper())
+        configure_logging(self.log_level)
         _allow_connections()
         return asyncio.run(_until_signalled(self._serve))
 

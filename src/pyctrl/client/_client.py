@@ -21,6 +21,7 @@ from pyctrl.client._observers import WriteObserver, WriteObservers
 from pyctrl.client._options import ClientOptions
 from pyctrl.client._retry import RetryingTransport, RetryPolicy
 from pyctrl.client._subresources import StatusResource, SubResource
+from pyctrl.client._traced import TracedTransport
 from pyctrl.client._transport import Transport
 
 __all__ = ["Client"]
@@ -56,7 +57,7 @@ class Client(ConvergingWriter):
         on_warning: WarningHandler | None = None,
         random: Random | None = None,
     ) -> None:
-        metered = MeteredTransport(transport, server=server)
+        metered = MeteredTransport(TracedTransport(transport, server=server), server=server)
         retrying = RetryingTransport(metered, policy=retries, random=random, on_retry=metered.retried)
         exchange = Exchange(retrying, on_warning=on_warning)
         discovery = Discovery(exchange, server=server)

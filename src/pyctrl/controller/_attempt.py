@@ -14,10 +14,12 @@ from typing import Any
 
 from pyctrl._log import LazyFields, current_log_context, log_fields
 from pyctrl._measures import RECONCILE_DURATIONS, Histogram
+from pyctrl._tracing import current_tracing
 from pyctrl.api import GroupVersionKind
 from pyctrl.controller._causes import Cause, ChangeCause, RetryCause, cause_label, in_short, running
 from pyctrl.controller._reconciler import Reconciler, Request, Result
 from pyctrl.controller._rights import Rights
+from pyctrl.controller._traced import traced
 from pyctrl.controller._turn import Turn
 from pyctrl.errors import InvalidResult, PyctrlError, TerminalError
 
@@ -107,11 +109,14 @@ class Attempts:
 
     async def work(self, turn: Turn) -> None:
         """Reconcile a turn's request and tell the turn how it went."""
-        request = turn.request
         began = asyncio.get_running_loop().time()
-        causes, fields = running.set(turn.causes), log_fields.set(self._new_fields(request))
+        causes, fields = running.set(turn.causes), log_fields.set(self._new_fields(turn))
         try:
-            await self._attempt(turn)
+            if (tracing := current_tracing()) is None:
+                await self._attempt(turn)
+            else:
+                with traced(tracing, turn):
+                    await self._attempt(turn)
         finally:
             log_fields.reset(fields)
             running.reset(causes)
@@ -129,7 +134,7 @@ class Attempts:
 
     async def _attempt(self, turn: Turn) -> None:
         if log.isEnabledFor(logging.DEBUG):
-            log.debug("Reconciling", extra={"causes": turn.causes, "failures": turn.failures})
+            log.debug("Reconciling", extra={"causes": turn.causes, "failures": turn.failures or None})
         try:
             result = await self._reconcile(turn.request)
         except TerminalError as error:
@@ -180,7 +185,8 @@ class Attempts:
         self._counts.error += 1
         extra = {"causes": turn.causes, "failures": turn.failures + 1}
         trace = _worth_a_trace(error, turn)
-        log.error("Reconciler error: %s", in_short(error), extra=extra, exc_info=trace)
+        told = in_short(error)
+        log.error("Reconciler error: %s", told, extra=extra | {"error": told}, exc_info=trace)
         turn.fail(error)
         self._rights.heed(turn.request, error)
 
@@ -188,17 +194,18 @@ class Attempts:
         self._counts.terminal_error += 1
         extra = {"causes": turn.causes, "failures": turn.failures + 1}
         trace = _worth_a_trace(error, turn)
-        log.error("Reconciler error, not retried: %s", in_short(error), extra=extra, exc_info=trace)
-        turn.give_up()
+        told = in_short(error)
+        log.error("Reconciler error, not retried: %s", told, extra=extra | {"error": told}, exc_info=trace)
+        turn.give_up(error)
         self._rights.heed(turn.request, error)
 
-    def _new_fields(self, request: Request) -> Mapping[str, object]:
+    def _new_fields(self, turn: Turn) -> Mapping[str, object]:
         """Draw an id for this run now, so that runs repeat, and write it down when a line is logged."""
         number, outer = self._random.getrandbits(128), current_log_context()
 
         def make() -> dict[str, object]:
             made = str(uuid.UUID(int=number, version=4))
-            return {**outer, **self._fields, **_names(request), "reconcileID": made}
+            return {**outer, **self._fields, **_names(turn.request), "reconcileID": made, "causes": turn.causes}
 
         return LazyFields(make)
 

@@ -30,6 +30,8 @@ class Failed:
 class GivenUp:
     """It did not work, and will not before something changes."""
 
+    error: BaseException | None
+
 
 Outcome = Succeeded | Failed | GivenUp
 
@@ -58,6 +60,6 @@ class Turn:
         """It did not work: it runs again after the limiter's backoff."""
         self.outcome = Failed(error)
 
-    def give_up(self) -> None:
+    def give_up(self, error: BaseException | None = None) -> None:
         """It did not work and will not by trying again: it runs when something changes."""
-        self.outcome = GivenUp()
+        self.outcome = GivenUp(error)

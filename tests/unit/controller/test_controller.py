@@ -353,6 +353,7 @@ async def test_every_line_logged_in_a_reconcile_has_controller_runtimes_keys() -
         await asyncio.sleep(1)
 
     ids = [context.pop("reconcileID") for context in contexts]
+    assert [context.pop("causes") for context in contexts] == [(TriggerCause("listed"),)] * 2
     assert len(set(ids)) == 2
     assert contexts[0] == {
         "controller": "thing",
