@@ -22,9 +22,11 @@ from pyctrl.webhook._configuration import (
 from pyctrl.webhook._conversion import Conversion, Spoke, review_conversion
 from pyctrl.webhook._fields import FieldError
 from pyctrl.webhook._handlers import Defaulter, Validator, Warnings
+from pyctrl.webhook._keys import Lifetimes
+from pyctrl.webhook._managed import CertificateRotation, ManagedCertificates
 from pyctrl.webhook._review import review
 from pyctrl.webhook._round_trip import check_round_trip
-from pyctrl.webhook._server import WebhookServer
+from pyctrl.webhook._server import CertificateProvider, WebhookServer
 from pyctrl.webhook._typed import defaulting, validating
 from pyctrl.webhook._webhooks import Reply, Webhooks
 
@@ -34,11 +36,15 @@ __all__ = [
     "AdmissionResponse",
     "Authenticator",
     "Authorizer",
+    "CertificateProvider",
+    "CertificateRotation",
     "Conversion",
     "Decision",
     "Defaulter",
     "FailurePolicy",
     "FieldError",
+    "Lifetimes",
+    "ManagedCertificates",
     "Operation",
     "Opinion",
     "Registration",

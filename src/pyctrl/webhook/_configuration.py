@@ -6,6 +6,7 @@ import base64
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from urllib.parse import urlsplit
 
 from pyctrl.api import GroupVersionKind
 from pyctrl.errors import BuilderError
@@ -72,6 +73,17 @@ class Service:
         """Return the ``clientConfig`` of a path."""
         return {"service": {"namespace": self.namespace, "name": self.name, "path": path, "port": self.port}}
 
+    @property
+    def host_names(self) -> tuple[str, ...]:
+        """The names that its certificate has to have; API servers use the first."""
+        name = f"{self.name}.{self.namespace}.svc"
+        return (name, f"{name}.cluster.local")
+
+    def is_meant_by(self, client_config: Mapping[str, Any]) -> bool:
+        """Whether a ``clientConfig`` names it."""
+        service = client_config.get("service") or {}
+        return (service.get("namespace"), service.get("name")) == (self.namespace, self.name)
+
 
 @dataclass(frozen=True, slots=True)
 class Url:
@@ -84,6 +96,15 @@ class Url:
         if not self.url.startswith("https://"):
             raise BuilderError(f"an API server asks webhooks over https:// only; got {self.url!r}")
         return {"url": self.url.rstrip("/") + path}
+
+    @property
+    def host_names(self) -> tuple[str, ...]:
+        """The name or address that its certificate has to have."""
+        return (urlsplit(self.url).hostname or "",)
+
+    def is_meant_by(self, client_config: Mapping[str, Any]) -> bool:
+        """Whether a ``clientConfig`` names it."""
+        return str(client_config.get("url") or "").startswith(self.url.rstrip("/") + "/")
 
 
 def configurations(

@@ -8,7 +8,7 @@ import tempfile
 from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from pyctrl._measures import Family
 from pyctrl.errors import ConfigError
@@ -30,6 +30,19 @@ READ_SECONDS = 30.0  # for a body; the API server does not wait longer for the w
 CLOSE_SECONDS = 1.0  # for answers that are on their way when everything ends
 
 
+class CertificateProvider(Protocol):
+    """Somebody who sees to it that there is a certificate."""
+
+    @property
+    def directory(self) -> Path:
+        """Where it is."""
+        ...
+
+    async def wait_until_ready(self) -> None:
+        """Return when it is there."""
+        ...
+
+
 class WebhookServer:
     """Serves webhooks over HTTPS, for a manager to run before its caches.
 
@@ -49,7 +62,7 @@ class WebhookServer:
         self,
         webhooks: Webhooks,
         *,
-        certificates: Path | str = CERTIFICATES,
+        certificates: Path | str | CertificateProvider = CERTIFICATES,
         certificate_name: str = "tls.crt",
         key_name: str = "tls.key",
         client_ca_name: str | None = None,
@@ -61,7 +74,8 @@ class WebhookServer:
 
         Args:
             webhooks: what answers; webhooks that are added later are served as well.
-            certificates: the directory of the certificate, such as a mounted Secret of cert-manager.
+            certificates: the directory of the certificate, such as a mounted Secret of cert-manager; or what provides
+                it, such as `ManagedCertificates`, which is then waited for.
             certificate_name: the file of the certificate in there, PEM.
             key_name: the file of its key.
             client_ca_name: a file of authorities; with it, only clients with a certificate of theirs are served.
@@ -69,10 +83,10 @@ class WebhookServer:
             port: 0 for a free one; `port` says which.
             poll_seconds: how often the files are looked at.
         """
-        directory = Path(certificates)
-        client_ca = directory / client_ca_name if client_ca_name else None
         self._webhooks = webhooks
-        self._certificate = ServingCertificate(directory / certificate_name, directory / key_name, client_ca=client_ca)
+        self._certificates = Path(certificates) if isinstance(certificates, str) else certificates
+        self._names = (certificate_name, key_name, client_ca_name)
+        self._certificate: ServingCertificate | None = None
         self._host = host
         self._port = port
         self._poll_seconds = poll_seconds
@@ -101,8 +115,8 @@ class WebhookServer:
         return "the webhook server has stopped" if self._started.is_set() else "the webhook server has not started"
 
     @property
-    def certificate(self) -> ServingCertificate:
-        """What is shown to clients."""
+    def certificate(self) -> ServingCertificate | None:
+        """What is shown to clients; None before it runs."""
         return self._certificate
 
     def measures(self) -> Iterable[Family]:
@@ -124,17 +138,28 @@ class WebhookServer:
             ConfigError: there is no certificate, or the address cannot be listened at.
         """
         log.info("Starting webhook server")
-        async with self._listening(), asyncio.TaskGroup() as group:
-            following = group.create_task(self._certificate.follow(seconds=self._poll_seconds), name="certificate")
+        certificate = self._certificate = await self._find_certificate()
+        async with self._listening(certificate), asyncio.TaskGroup() as group:
+            following = group.create_task(certificate.follow(seconds=self._poll_seconds), name="certificate")
             await self._stop.wait()
             following.cancel()
         log.info("Shut down webhook server")
 
+    async def _find_certificate(self) -> ServingCertificate:
+        directory = self._certificates
+        if not isinstance(directory, Path):
+            await directory.wait_until_ready()
+            directory = directory.directory
+        certificate, key, client_ca = self._names
+        return ServingCertificate(
+            directory / certificate, directory / key, client_ca=directory / client_ca if client_ca else None
+        )
+
     @asynccontextmanager
-    async def _listening(self) -> AsyncIterator[None]:
+    async def _listening(self, certificate: ServingCertificate) -> AsyncIterator[None]:
         from aiohttp import web  # here: only those who serve pay for a server
 
-        context = self._certificate.load()
+        context = certificate.load()
         app = web.Application(client_max_size=self._webhooks.body_limit + 1)
         app.router.add_route("*", "/{path:.*}", self._handle)
         runner = web.AppRunner(app, access_log=None, shutdown_timeout=CLOSE_SECONDS)

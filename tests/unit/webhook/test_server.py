@@ -18,6 +18,7 @@ from pyctrl.client import Config
 from pyctrl.errors import ConfigError
 from pyctrl.manager import Manager
 from pyctrl.webhook import AdmissionRequest, AdmissionResponse, WebhookBuilder, Webhooks, WebhookServer
+from pyctrl.webhook._certificate import ServingCertificate
 from tests.unit.client._authority import Authority, Issued
 from tests.unit.webhook._kinds import PodSet, PodSetWebhook, podset, question
 
@@ -68,6 +69,11 @@ async def shown_by(server: WebhookServer) -> set[str]:
     return {name for _, name in certificate["subjectAltName"]}
 
 
+def certificate_of(server: WebhookServer) -> ServingCertificate:
+    assert server.certificate is not None
+    return server.certificate
+
+
 def podset_server(directory: Path, **options: Any) -> WebhookServer:
     webhooks = Webhooks()
     WebhookBuilder(webhooks).admits(PodSet).build(PodSetWebhook())
@@ -107,7 +113,7 @@ async def test_tls_1_2_is_spoken_and_nothing_older(tmp_path: Path) -> None:
     async with serving(podset_server(tmp_path)) as server:
         status, _ = await post(server, VALIDATE, question("CREATE", podset()), tls=old)
         assert status == 200
-        assert server.certificate.load().minimum_version == ssl.TLSVersion.TLSv1_2
+        assert certificate_of(server).load().minimum_version == ssl.TLSVersion.TLSv1_2
 
 
 async def test_a_renewed_certificate_is_shown_to_new_connections(tmp_path: Path) -> None:
@@ -141,7 +147,7 @@ async def test_files_that_do_not_fit_leave_the_certificate_as_it_was(
     write(FIRST, tmp_path)
     async with serving(podset_server(tmp_path, poll_seconds=0.01)) as server:
         (tmp_path / "tls.key").write_bytes(SECOND.key)
-        while not server.certificate.complaint:
+        while not certificate_of(server).complaint:
             await asyncio.sleep(0.01)
         await asyncio.sleep(0.05)
         assert await shown_by(server) == {"localhost"}
@@ -151,7 +157,7 @@ async def test_files_that_do_not_fit_leave_the_certificate_as_it_was(
 
     told = [record for record in caplog.records if "Failed to read the certificate" in record.message]
     assert len(told) == 1
-    assert server.certificate.complaint == ""
+    assert certificate_of(server).complaint == ""
 
 
 async def test_a_server_without_certificate_says_what_it_lacks(tmp_path: Path) -> None:

@@ -1,0 +1,83 @@
+"""Telling the API server whom to trust: ``caBundle`` in webhook configurations and definitions."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from pyctrl.api import GroupVersionKind, Key, Unstructured
+from pyctrl.rbac import Permission, Resource, allow
+
+from ._configuration import Service, Url
+
+if TYPE_CHECKING:
+    from pyctrl.client import Client
+
+__all__ = ["Injection"]
+
+_REGISTRATION = "admissionregistration.k8s.io"
+_EXTENSIONS = "apiextensions.k8s.io"
+CONFIGURATIONS = (
+    GroupVersionKind(_REGISTRATION, "v1", "MutatingWebhookConfiguration"),
+    GroupVersionKind(_REGISTRATION, "v1", "ValidatingWebhookConfiguration"),
+)
+DEFINITION = GroupVersionKind(_EXTENSIONS, "v1", "CustomResourceDefinition")
+
+
+class Injection:
+    """Keeps the ``caBundle`` of those ``clientConfig``s that name a target; everything else is left alone.
+
+    What is not there yet is not waited for, and what has the bundle already is not written.
+    """
+
+    def __init__(
+        self, client: Client, target: Service | Url, *, configurations: Iterable[str], definitions: Iterable[str]
+    ) -> None:
+        self._client = client
+        self._target = target
+        self._configurations = tuple(configurations)
+        self._definitions = tuple(definitions)
+
+    @property
+    def rbac(self) -> Sequence[Permission]:
+        """What it reads and writes."""
+        resources = [
+            (Resource(_REGISTRATION, "mutatingwebhookconfigurations", False), self._configurations),
+            (Resource(_REGISTRATION, "validatingwebhookconfigurations", False), self._configurations),
+            (Resource(_EXTENSIONS, "customresourcedefinitions", False), self._definitions),
+        ]
+        return [allow(resource, "get", "update", names=names) for resource, names in resources if names]
+
+    async def inject(self, bundle: bytes) -> None:
+        """Have the bundle trusted.
+
+        Raises:
+            ApiError: something could not be read or written; a Conflict is worth another try.
+            TransportError: the API server does not answer.
+        """
+        encoded = base64.b64encode(bundle).decode()
+        wanted = [(kind, name) for kind in CONFIGURATIONS for name in self._configurations]
+        for kind, name in (*wanted, *((DEFINITION, name) for name in self._definitions)):
+            found = await self._client.find(kind, Key("", name))
+            if found is not None and self._changed(found, encoded):
+                await self._client.update(found)
+
+    def _changed(self, found: Unstructured, encoded: str) -> bool:
+        stale = [
+            config
+            for config in _client_configs(found)
+            if self._target.is_meant_by(config) and config.get("caBundle") != encoded
+        ]
+        for config in stale:
+            config["caBundle"] = encoded
+        return bool(stale)
+
+
+def _client_configs(found: Unstructured) -> Iterator[dict[str, Any]]:
+    if found.gvk == DEFINITION:
+        conversion = found["spec"].get("conversion") or {}
+        if config := (conversion.get("webhook") or {}).get("clientConfig"):
+            yield config
+    for webhook in found.get("webhooks") or ():
+        yield webhook["clientConfig"]
