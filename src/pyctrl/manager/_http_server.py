@@ -5,14 +5,17 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING
 
 from pyctrl.errors import ManagerError
 from pyctrl.manager._address import BindAddress
+from pyctrl.rbac import Permission
 
 if TYPE_CHECKING:
     from aiohttp import web
+
+    from pyctrl.webhook import ServingCertificate
 
 __all__ = ["HttpServer"]
 
@@ -30,6 +33,8 @@ class HttpServer:
         address: where to listen.
         answer: answers one request.
         option: which option named the address.
+        certificate: with it, TLS 1.2 or later, and it is read anew when it changes.
+        rbac: what answering takes.
     """
 
     def __init__(
@@ -39,10 +44,14 @@ class HttpServer:
         answer: Callable[[web.Request], Awaitable[web.StreamResponse]],
         *,
         option: str,
+        certificate: ServingCertificate | None = None,
+        rbac: Sequence[Permission] = (),
     ) -> None:
         self.name: str = f"{name} server"
         self.address = address
         self._what, self._answer, self._option = name, answer, option
+        self.rbac: Sequence[Permission] = rbac
+        self._certificate = certificate
         self._is_listening = asyncio.Event()
         #: The port it listens on, once it does.
         self.port: int = address.port
@@ -56,6 +65,7 @@ class HttpServer:
 
         Raises:
             ManagerError: the address cannot be had.
+            ConfigError: there is no certificate where one was named.
         """
         from aiohttp import web  # here: a manager in a test, without sockets, does without aiohttp
 
@@ -66,11 +76,12 @@ class HttpServer:
         )
         await runner.setup()
         try:
-            await self._listen(web.TCPSite(runner, self.address.host, self.address.port))
+            context = self._certificate.load() if self._certificate is not None else None
+            await self._listen(web.TCPSite(runner, self.address.host, self.address.port, ssl_context=context))
             self.port = int(runner.addresses[0][1])
             log.info("starting server", extra={"server": self._what, "addr": str(self.address), "port": self.port})
             self._is_listening.set()
-            await asyncio.Event().wait()
+            await (self._certificate.follow() if self._certificate is not None else asyncio.Event().wait())
         finally:
             log.info("shutting down server", extra={"server": self._what})
             await runner.cleanup()

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import AsyncIterator, Iterable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import timedelta
+from pathlib import Path
 from random import Random
 from types import TracebackType
 from typing import Self, TypeVar
@@ -67,6 +68,7 @@ class Manager:
         preflight: Preflight = Preflight.WARN,
         health_bind_address: str | None = None,
         metrics_bind_address: str | None = None,
+        metrics_certificates: Path | str | None = None,
         liveness: Liveness = Liveness(),  # noqa: B008 (frozen)
         random: Random | None = None,
     ) -> None:
@@ -87,6 +89,8 @@ class Manager:
             preflight: what becomes of rights that are missing at start.
             health_bind_address: where to answer ``/healthz`` and ``/readyz``, such as ":8081"; None and "0": nowhere.
             metrics_bind_address: where to serve ``/metrics`` for Prometheus, such as ":8080"; None and "0": nowhere.
+            metrics_certificates: a directory with tls.crt and tls.key: metrics are served over TLS then, and only to
+                who sends a token of somebody that may ``get`` the path ``/metrics``. None: to everybody, over HTTP.
             liveness: when it counts as dead.
             random: the source of jitter and reconcile ids; a seeded one makes runs repeat.
 
@@ -120,7 +124,11 @@ class Manager:
         self.health_server: HttpServer | None = self.health.server(address) if address is not None else None
         address = BindAddress.parse(metrics_bind_address, "metrics_bind_address")
         #: What it tells Prometheus, with a registry for series of one's own; None without ``metrics_bind_address``.
-        self.metrics: Metrics | None = Metrics(self.measures, address) if address is not None else None
+        self.metrics: Metrics | None = (
+            Metrics(self.measures, address, certificates=metrics_certificates, client=lambda: self.live_client)
+            if address is not None
+            else None
+        )
         if leader_election is not None and leader_election.namespace is None and config is None:
             raise ManagerError(
                 "with client=... a manager has no namespace of its own: set LeaderElection(namespace=...)"

@@ -4,17 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from importlib import import_module
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pyctrl._measures import Family, Histogram, Sample
+from pyctrl.client import Client
 from pyctrl.errors import ManagerError
 from pyctrl.manager._address import BindAddress
 from pyctrl.manager._http_server import HttpServer
+from pyctrl.manager._scrape_guard import SCRAPE_RBAC, ScrapeGuard
 
 if TYPE_CHECKING:
     from aiohttp import web
     from prometheus_client import CollectorRegistry
     from prometheus_client.metrics_core import Metric
+
+    from pyctrl.webhook import ServingCertificate
 
 __all__ = ["Metrics"]
 
@@ -25,17 +30,35 @@ class Metrics:
     Args:
         measures: asks everything there is for its families.
         address: where to serve them.
+        certificates: the directory of tls.crt and tls.key. With it they are served over TLS, to those whom the API
+            server knows by their token and lets get ``/metrics``; without, to everybody.
+        client: asks the API server about that.
 
     Raises:
         ManagerError: prometheus_client is not installed.
     """
 
-    def __init__(self, measures: Callable[[], Iterable[Family]], address: BindAddress) -> None:
+    def __init__(
+        self,
+        measures: Callable[[], Iterable[Family]],
+        address: BindAddress,
+        *,
+        certificates: Path | str | None = None,
+        client: Callable[[], Client] | None = None,
+    ) -> None:
         _need_prometheus()
         from prometheus_client import GC_COLLECTOR, PLATFORM_COLLECTOR, PROCESS_COLLECTOR, CollectorRegistry
 
         #: Serves ``/metrics``; its port is known once it listens.
-        self.server: HttpServer = HttpServer("metrics", address, self._respond, option="metrics_bind_address")
+        self.server: HttpServer = HttpServer(
+            "metrics",
+            address,
+            self._respond,
+            option="metrics_bind_address",
+            certificate=_certificate(Path(certificates)) if certificates is not None else None,
+            rbac=SCRAPE_RBAC if certificates is not None else (),
+        )
+        self._guard = ScrapeGuard(client) if certificates is not None and client is not None else None
         self.registry: CollectorRegistry = CollectorRegistry()
         self.registry.register(_Collector(measures))
         for collector in (
@@ -57,8 +80,18 @@ class Metrics:
 
         if request.path.rstrip("/") != "/metrics":
             return web.Response(status=404, text="there is /metrics\n")
+        if self._guard is not None:
+            refusal = await self._guard.refusal(request.headers.get("Authorization", ""), "/metrics")
+            if refusal is not None:
+                return web.Response(status=refusal[0], text=refusal[1])
         body, content_type = self.text(request.headers.get("Accept", ""))
         return web.Response(body=body, headers={"Content-Type": content_type})
+
+
+def _certificate(directory: Path) -> ServingCertificate:
+    from pyctrl.webhook import ServingCertificate  # here: programs without webhooks do without
+
+    return ServingCertificate(directory / "tls.crt", directory / "tls.key", owner="the metrics server")
 
 
 class _Collector:

@@ -11,6 +11,7 @@ Reviews are spoken in v1, which is there since Kubernetes 1.16.
 from pyctrl.webhook._access import Authenticator, Authorizer, Decision, Opinion, review_access, review_token
 from pyctrl.webhook._admission import AdmissionHandler, AdmissionRequest, AdmissionResponse, Operation, UserInfo
 from pyctrl.webhook._builder import WebhookBuilder
+from pyctrl.webhook._certificate import ServingCertificate
 from pyctrl.webhook._configuration import (
     FailurePolicy,
     Registration,
@@ -50,6 +51,7 @@ __all__ = [
     "Registration",
     "Reply",
     "Service",
+    "ServingCertificate",
     "Spoke",
     "Url",
     "UserInfo",

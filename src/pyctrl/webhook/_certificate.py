@@ -24,14 +24,18 @@ class ServingCertificate:
     certificate that was shown before, until they do; connections that are open go on.
     """
 
-    def __init__(self, certificate: Path, key: Path, *, client_ca: Path | None = None) -> None:
+    def __init__(
+        self, certificate: Path, key: Path, *, client_ca: Path | None = None, owner: str = "the webhook server"
+    ) -> None:
         """Name the files; nothing is read yet.
 
         Args:
             certificate: PEM of the certificate, with the intermediate ones behind it.
             key: PEM of its key, not encrypted.
             client_ca: PEM of authorities; with them, only clients with a certificate of theirs are served.
+            owner: whose it is, for messages.
         """
+        self._owner = owner
         self._certificate = certificate
         self._key = key
         self._client_ca = client_ca
@@ -70,7 +74,7 @@ class ServingCertificate:
             self._complaint = str(error)
             raise
         except OSError as error:
-            self._complaint = f"the webhook server's certificate cannot be read: {error.strerror}: {error.filename}"
+            self._complaint = f"{self._owner}'s certificate cannot be read: {error.strerror}: {error.filename}"
             raise ConfigError(self._complaint) from error
         self._content, self._complaint = content, ""
         return True
