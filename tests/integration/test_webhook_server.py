@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import shutil
+import socket
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -16,12 +17,15 @@ from pyctrl.api import CustomResource, GroupVersionKind, Int32, Key, Model, Obje
 from pyctrl.client import Client
 from pyctrl.errors import ApiError, Denied, Forbidden, Invalid, Rejected
 from pyctrl.kinds.core.v1 import ConfigMap
+from pyctrl.manager import Manager
+from pyctrl.testing import ClusterUnderTest
 from pyctrl.testing._certificates import write_serving_certificate
 from pyctrl.webhook import (
     AdmissionRequest,
     Conversion,
     Defaulter,
     FieldError,
+    ManagedCertificates,
     Spoke,
     Url,
     Validator,
@@ -209,3 +213,36 @@ async def test_versions_are_converted_by_typed_functions(client: Client, namespa
 
     assert (new.spec.size, new.metadata.labels) == (3, {"team": "x"})
     assert [each.spec.replicas for each in listed] == [3]
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+async def test_certificates_that_nobody_brought(client: Client, cluster: ClusterUnderTest, namespace: str) -> None:
+    """A manager makes them, has the API server trust them, and serves: nothing else is set up."""
+    webhooks, port = Webhooks(), free_port()
+    selector = {"matchLabels": {"kubernetes.io/metadata.name": namespace}}
+    WebhookBuilder(webhooks).admits(ConfigMap).options(namespace_selector=selector).build(Guard())
+    name, target = f"managed-{namespace}", Url(f"https://127.0.0.1:{port}")
+    made = [await client.create(Unstructured(each)) for each in configurations(webhooks, name=name, target=target)]
+    try:
+        async with Manager(cluster.config) as manager:
+            certificates = ManagedCertificates(
+                manager.live_client,
+                secret=Key(namespace, "certificate"),
+                target=target,
+                configurations=[name],
+            )
+            manager.add(certificates)
+            manager.add(certificates.rotation)
+            manager.add(WebhookServer(webhooks, certificates=certificates, host="127.0.0.1", port=port))
+            async with manager.running():
+                await _until_guarded(client, namespace)
+                assert manager.not_ready == {}
+    finally:
+        for each in made:
+            await client.delete(await client.get(each.gvk, each.key))

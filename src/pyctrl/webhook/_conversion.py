@@ -7,6 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
+import msgspec
+
 from pyctrl.api import GroupKind, GroupVersionKind, KubernetesObject
 from pyctrl.errors import BadRequest, BuilderError, ConversionFailed, DecodeError
 
@@ -84,9 +86,9 @@ class Conversion(Generic[H]):
 
     def _to_hub(self, version: str, obj: Mapping[str, Any]) -> H:
         if version == self.hub.gvk.version:
-            return self.hub.from_wire(obj)
+            return self.hub.from_wire(msgspec.json.encode(obj))  # a copy: functions may change what they get
         spoke = self._spoke(version)
-        return spoke.to_hub(spoke.kind.from_wire(obj))
+        return spoke.to_hub(spoke.kind.from_wire(msgspec.json.encode(obj)))
 
     def _spoke(self, version: str) -> Spoke[Any, H]:
         found = next((spoke for spoke in self.spokes if spoke.kind.gvk.version == version), None)
