@@ -6,18 +6,21 @@ import asyncio
 import socket
 from contextlib import suppress
 from datetime import timedelta
+from typing import Any, cast
 
 import aiohttp
 import pytest
 
-from pyctrl.api import ObjectMeta
+from pyctrl.api import Key, ObjectMeta, Unstructured
 from pyctrl.apiserver import ApiServer
 from pyctrl.client import Config
+from pyctrl.cluster import Cluster
 from pyctrl.controller import Builder, Reconciler, Request
 from pyctrl.errors import ManagerError
-from pyctrl.kinds.core.v1 import ConfigMap
+from pyctrl.kinds.core.v1 import ConfigMap, Secret, ServiceAccount
 from pyctrl.manager import Group, Liveness, Manager
 from pyctrl.manager._health import Heartbeat, liveness
+from pyctrl.rbac import allow, grants, manifests
 
 
 class Waiter(Reconciler[ConfigMap]):
@@ -194,3 +197,27 @@ async def test_an_address_that_is_taken_ends_the_manager() -> None:
         async with Manager(Config.in_process(ApiServer()), health_bind_address=address) as manager:
             with pytest.raises(ManagerError, match=f"health_bind_address='{address}': Address already in use"):
                 await manager.run(handle_signals=False)
+
+
+async def test_of_many_controllers_the_one_that_may_not_is_named() -> None:
+    """Twenty controllers, one kind that may not be listed: 19 reconcile, and readiness and metrics name the one."""
+    bot = Key("default", "bot")
+    async with Cluster(rbac=True) as cluster, cluster.client() as admin:
+        await admin.create(ServiceAccount(metadata=ObjectMeta(name="bot", namespace="default")))
+        rule = allow(ConfigMap, "list", "watch", where="default")
+        for role in manifests(grants([rule], namespaces=None, own_namespace="default"), name="bot", account=bot):
+            await admin.create(Unstructured(role))
+        async with Manager(cluster.config_for_account(bot), namespaces=["default"]) as manager:
+            for number in range(19):
+                Builder(manager).reconciles(ConfigMap).options(name=f"maps-{number}").build(Quick())
+            Builder(manager).reconciles(Secret).build(cast(Any, Quick()))
+            async with manager.running():
+                await asyncio.sleep(1)
+                lines = (await text(manager, "/readyz")).splitlines()
+                assert sum(line.startswith("[+]controller-maps-") for line in lines) == 19
+                assert "[-]controller-secret failed: reason withheld" in lines
+                assert "may not list" in await text(manager, "/readyz/controller-secret")
+                checks = next(family for family in manager.measures() if family.name == "pyctrl_ready_check")
+                failing = [labels["check"] for labels, value in checks.samples if value == 0]
+                assert "controller-secret" in failing
+                assert not [check for check in failing if check.startswith("controller-maps")]
