@@ -21,6 +21,8 @@ ROOT = Path(__file__).resolve().parent.parent
 BIN = Path(sys.executable).parent
 
 PYTEST = (sys.executable, "-m", "pytest", "-q")
+SHARED_OUT = ("-n", "auto", "--dist", "worksteal")  # tests of a worker each have a cluster of their own
+OUTSIDE = ("KUBEBUILDER_ASSETS", "USE_EXISTING_CLUSTER")  # name one cluster for all tests, see docs/testing.md
 PYRIGHT = (sys.executable, "-m", "pyright")
 
 
@@ -31,6 +33,12 @@ class Check:
     name: str
     question: str
     command: tuple[str, ...]
+
+
+def _integration() -> tuple[str, ...]:
+    """Share the tests out, unless all of them use one cluster that has to be started or is somebody's."""
+    shared_out = () if any(os.environ.get(name) for name in OUTSIDE) else SHARED_OUT
+    return (*PYTEST, *shared_out, "tests/integration")
 
 
 CHECKS = (
@@ -49,8 +57,10 @@ CHECKS = (
         "is every public name typed? (pyright)",
         (*PYRIGHT, "--verifytypes", "pyctrl", "--ignoreexternal"),
     ),
-    Check("unit", "do the rooms behave, each by itself?", (*PYTEST, "tests", "--ignore=tests/integration")),
-    Check("integration", "do they behave together, on a server?", (*PYTEST, "tests/integration")),
+    Check(
+        "unit", "do the rooms behave, each by itself?", (*PYTEST, *SHARED_OUT, "tests", "--ignore=tests/integration")
+    ),
+    Check("integration", "do they behave together, on a server?", _integration()),
     Check("docs", "do README and docs run as they are written?", (*PYTEST, "README.md", "docs")),
 )
 

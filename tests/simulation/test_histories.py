@@ -25,7 +25,8 @@ def seeds() -> list[range]:
     return [range(first, min(first + BATCH, count)) for first in range(0, count, BATCH)]
 
 
-@pytest.mark.slow(reason="each test is several histories, of 0.3 s")
+@pytest.mark.slow(reason="each test is several histories, of one or two seconds")
+@pytest.mark.timeout(180)
 @pytest.mark.parametrize("batch", seeds(), ids=lambda batch: f"{batch.start}-{batch.stop - 1}")
 def test_all_is_well_in_the_end(batch: range) -> None:
     """The operator converges, goes quiet, and its cache is the server's; nothing was doubled, lost or spun on."""
