@@ -16,6 +16,7 @@ from pyctrl.api import (
     find_condition,
     has_finalizer,
     has_owner_reference,
+    is_condition_false,
     is_condition_true,
     is_controlled_by,
     is_deleting,
@@ -138,3 +139,10 @@ def test_given_transition_time_is_kept() -> None:
     assert remove_condition(conditions, "A") is True
     assert remove_condition(conditions, "A") is False
     assert find_condition(conditions, "A") is None
+
+
+def test_false_is_not_absent() -> None:
+    """A condition is false only when it says so: unknown and missing ones are neither true nor false."""
+    conditions = [Condition(type="A", status="False"), Condition(type="B", status="Unknown")]
+    assert [is_condition_false(conditions, name) for name in "ABC"] == [True, False, False]
+    assert not any(is_condition_true(conditions, name) for name in "ABC")

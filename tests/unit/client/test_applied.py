@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from pyctrl.api import Unstructured
 from pyctrl.apiserver import ApiServer
-from pyctrl.client import Client, InProcessTransport, MergePatch
+from pyctrl.client import Client, InProcessTransport, MergePatch, OperationResult
 from pyctrl.client._applied import first_difference
 from pyctrl.errors import ApiError
 from pyctrl.testing import run_virtual
@@ -61,6 +61,8 @@ async def compare(first: dict[str, Any], second: dict[str, Any], other: dict[str
         except ApiError:
             return "refused" if said is not None else "wrong"
         is_same = answer.metadata.resource_version == live.metadata.resource_version
+        first_try, second_try = [await client.create_or_apply(second, field_owner="me") for _ in range(2)]
+        assert first_try.result is second_try.result is OperationResult.NONE
         return VERDICTS[said is None, is_same]
 
 
