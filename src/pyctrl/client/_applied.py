@@ -63,7 +63,7 @@ def first_difference(
     if mine is not None and mine.get("apiVersion") != kind.api_version:
         return "apiVersion"
     fields = (mine or {}).get("fieldsV1") or {}
-    others = [entry.get("fieldsV1") or {} for entry in entries if entry is not mine]
+    others: list[Fields] = [entry.get("fieldsV1") or {} for entry in entries if entry is not mine]
     return _Walk(kind).members(_stated(desired, has_status=has_status), live, fields, others, ())
 
 
