@@ -88,8 +88,8 @@ def test_it_is_never_wrong(kind: str) -> None:
             first, other = data.draw(KINDS[kind]), data.draw(KINDS[kind])
             second = data.draw(st.sampled_from([first, first, other]) | KINDS[kind])
             name = f"a{next(numbers)}"
-            documents = [renamed(each, name) for each in (first, second, other)]
-            verdict = runner.run(compare(client, *documents, data.draw(MEDDLING)))
+            one, two, three = (renamed(each, name) for each in (first, second, other))
+            verdict = runner.run(compare(client, one, two, three, data.draw(MEDDLING)))
             counts[verdict] += 1
             assert verdict != "wrong"
 
