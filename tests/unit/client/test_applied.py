@@ -95,3 +95,31 @@ def test_it_is_never_wrong(kind: str) -> None:
 
         examine()
     assert counts["settled"] > counts["needless"], counts
+
+
+CONFIG: dict[str, Any] = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a", "namespace": "default"}}
+
+
+async def test_an_item_that_is_no_longer_stated() -> None:
+    """One finalizer less, or one container port less, is a difference although all that is left is there."""
+    client = Client(InProcessTransport(ApiServer()))
+    both = {**CONFIG, "metadata": {**CONFIG["metadata"], "finalizers": ["demo.test/a", "demo.test/b"]}}
+    one = {**CONFIG, "metadata": {**CONFIG["metadata"], "finalizers": ["demo.test/a"]}}
+
+    live = await client.apply(both, field_owner="me")
+
+    assert difference(both, live) is None
+    assert difference(one, live) == "metadata.finalizers"
+
+
+async def test_parts_that_were_stated_as_empty() -> None:
+    """Who stated no labels at all, and now states one that somebody else has set, does not have it yet."""
+    client = Client(InProcessTransport(ApiServer()))
+    empty = {**CONFIG, "metadata": {**CONFIG["metadata"], "labels": {}}}
+    one = {**CONFIG, "metadata": {**CONFIG["metadata"], "labels": {"a": "b"}}}
+    await client.apply(empty, field_owner="me")
+
+    live = await client.apply(one, field_owner="somebody")
+
+    assert difference(empty, live) is None
+    assert difference(one, live) == "metadata.labels"
