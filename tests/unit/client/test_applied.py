@@ -110,16 +110,3 @@ async def test_an_item_that_is_no_longer_stated() -> None:
 
     assert difference(both, live) is None
     assert difference(one, live) == "metadata.finalizers"
-
-
-async def test_parts_that_were_stated_as_empty() -> None:
-    """Who stated no labels at all, and now states one that somebody else has set, does not have it yet."""
-    client = Client(InProcessTransport(ApiServer()))
-    empty = {**CONFIG, "metadata": {**CONFIG["metadata"], "labels": {}}}
-    one = {**CONFIG, "metadata": {**CONFIG["metadata"], "labels": {"a": "b"}}}
-    await client.apply(empty, field_owner="me")
-
-    live = await client.apply(one, field_owner="somebody")
-
-    assert difference(empty, live) is None
-    assert difference(one, live) == "metadata.labels"
