@@ -81,7 +81,7 @@ def enable_tracing(provider: TracerProvider | None = None) -> Callable[[], None]
     """
     global _tracing
     try:
-        from pyctrl._opentelemetry import OpenTelemetryTracing  # here: it is an extra, and costs 30 ms
+        from pyctrl._opentelemetry import OpenTelemetryTracing  # here: it is an extra, and slow to import
     except ImportError as error:
         raise PyctrlError("enable_tracing needs OpenTelemetry's API: pip install 'pyctrl[tracing]'") from error
     before, _tracing = _tracing, OpenTelemetryTracing(provider)
