@@ -58,6 +58,8 @@ def main() -> int:
     configure_logging(LogOptions.from_args(args))
     try:
         asyncio.run(run(args))
+    except KeyboardInterrupt:
+        return 130  # as the shell has it; while it started, for later it ends in order
     except PyctrlError as error:
         print(f"evc: {error}", file=sys.stderr)
         return 1

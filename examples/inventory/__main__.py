@@ -84,6 +84,8 @@ def main() -> int:
             host, port, *_ = listening.getsockname()
             log.info("serving", extra={"address": host, "port": port, "cluster": config.server})
             serve(config, args.namespace, listening)
+    except KeyboardInterrupt:
+        return 130  # as the shell has it; while it started, for later it ends in order
     except PyctrlError as error:
         print(f"inventory: {error}", file=sys.stderr)
         return 1
