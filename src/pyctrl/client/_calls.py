@@ -54,7 +54,7 @@ class Calls:
         self.discovery = discovery
         self.options = options
         self.observers = observers
-        self.settled = settled or SettledApplies()
+        self.settled: SettledApplies = settled or SettledApplies()
 
     def with_options(self, options: ClientOptions) -> Calls:
         """Return the same with other options; connections, discovery and observers are shared."""

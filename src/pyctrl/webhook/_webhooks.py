@@ -59,7 +59,7 @@ class Webhooks:
         """
         self.body_limit = body_limit
         #: What was asked so far; the metrics of a manager that runs a `WebhookServer` have it.
-        self.meter = WebhookMeter()
+        self.meter: WebhookMeter = WebhookMeter()
         self._answerers: dict[str, _Answerer] = {}
         self._registrations: list[Registration] = []
         self._conversions: list[Conversion[Any]] = []
