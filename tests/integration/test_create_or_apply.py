@@ -12,6 +12,7 @@ import pytest
 from pyctrl.api import (
     GroupVersionKind,
     Key,
+    ObjectMeta,
     Quantity,
     Unstructured,
 )
@@ -19,7 +20,7 @@ from pyctrl.client import Client, MergePatch, OperationResult, wait_for
 from pyctrl.controller import Builder, Reconciler, Request, mapped
 from pyctrl.errors import Conflict
 from pyctrl.kinds.apps.v1 import Deployment
-from pyctrl.kinds.core.v1 import ConfigMap
+from pyctrl.kinds.core.v1 import ConfigMap, PodTemplate
 from pyctrl.manager import Manager
 from pyctrl.rbac import allow
 from pyctrl.testing import ClusterUnderTest
@@ -216,18 +217,20 @@ async def test_an_apply_that_had_to_be_sent_is_not_sent_again(client: Client, na
 async def test_create_or_update(client: Client, namespace: str) -> None:
     """It creates, then sends nothing while the change makes no difference, then updates."""
 
-    def scale(found: Deployment, replicas: int = 0) -> None:
-        found.spec.replicas = replicas
-        found.spec.template.spec.containers[0].resources.requests["cpu"] = Quantity("1000m")
+    def change(found: PodTemplate, size: str = "small") -> None:
+        found.metadata.labels["size"] = size
+        found.template.spec.containers[0].resources.requests["cpu"] = Quantity("1000m")
 
-    wanted = Deployment.from_wire(web(namespace))
+    # A PodTemplate, because no controller writes to it: in between, that would be a Conflict.
+    pods = Deployment.from_wire(web(namespace)).spec.template
+    wanted = PodTemplate(metadata=ObjectMeta(name="web", namespace=namespace), template=pods)
     with writes(client) as seen:
-        results = [(await client.create_or_update(wanted, scale)).result for _ in range(3)]
-        last = await client.create_or_update(wanted, lambda found: scale(found, 1))
+        results = [(await client.create_or_update(wanted, change)).result for _ in range(3)]
+        last = await client.create_or_update(wanted, lambda found: change(found, "large"))
 
     assert (results, last.result) == ([CREATED, NONE, NONE], UPDATED)
     assert seen == ["create", "update"]
-    assert last.object.spec.replicas == 1
+    assert last.object.metadata.labels["size"] == "large"
 
 
 async def test_create_or_patch(client: Client, namespace: str) -> None:
