@@ -1,9 +1,14 @@
-"""Start and stop everything in order: groups of runnables, signals, one grace period, the first failure wins."""
+"""Start and stop everything in order: groups of runnables, signals, one grace period, the first failure wins.
+
+What only some programs use is imported when they do: the election of a leader, metrics, programs named as text.
+"""
 
 from __future__ import annotations
 
+import importlib
+from typing import TYPE_CHECKING, Any
+
 from pyctrl.manager._checks import Check, Checks, HealthAnswer
-from pyctrl.manager._elector import ElectionStatistics, Elector
 from pyctrl.manager._gaps import Gap, gaps
 from pyctrl.manager._groups import Group
 from pyctrl.manager._health import Health, Liveness
@@ -11,7 +16,6 @@ from pyctrl.manager._http_server import HttpServer
 from pyctrl.manager._leader_election import LeaderElection, OnLoss
 from pyctrl.manager._lifecycle import Lifecycle
 from pyctrl.manager._manager import Manager
-from pyctrl.manager._metrics import Metrics
 from pyctrl.manager._preflight import Preflight
 from pyctrl.manager._reviews import Review, Verdict, review_accesses, whoami
 from pyctrl.manager._runnables import (
@@ -24,7 +28,11 @@ from pyctrl.manager._runnables import (
     RunnableLike,
     Stoppable,
 )
-from pyctrl.manager._target import wired
+
+if TYPE_CHECKING:
+    from pyctrl.manager._elector import ElectionStatistics, Elector
+    from pyctrl.manager._metrics import Metrics
+    from pyctrl.manager._target import wired
 
 __all__ = [
     "Check",
@@ -58,3 +66,11 @@ __all__ = [
     "whoami",
     "wired",
 ]
+
+_FILES = {"ElectionStatistics": "_elector", "Elector": "_elector", "Metrics": "_metrics", "wired": "_target"}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _FILES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(importlib.import_module(f"{__name__}.{_FILES[name]}"), name)

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING
 
 from pyctrl._measures import Family, counter, gauge
-from pyctrl.manager._elector import ElectionStatistics
 from pyctrl.manager._health import Heartbeat
+
+if TYPE_CHECKING:
+    from pyctrl.manager._elector import ElectionStatistics
 
 __all__ = ["election_families", "manager_families"]
 

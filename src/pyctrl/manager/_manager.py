@@ -9,7 +9,7 @@ from datetime import timedelta
 from pathlib import Path
 from random import Random
 from types import TracebackType
-from typing import Self, TypeVar
+from typing import TYPE_CHECKING, Self, TypeVar
 
 from pyctrl._measures import Family, Measured
 from pyctrl._tasks import unwrapped
@@ -20,17 +20,19 @@ from pyctrl.controller import Controller, ControllerState, KindSource
 from pyctrl.errors import ManagerError
 from pyctrl.manager._address import BindAddress
 from pyctrl.manager._checks import Check
-from pyctrl.manager._elector import Elector, make_identity
 from pyctrl.manager._families import election_families, manager_families
 from pyctrl.manager._groups import Group
 from pyctrl.manager._health import Health, Liveness, readiness
 from pyctrl.manager._http_server import HttpServer
 from pyctrl.manager._leader_election import LeaderElection, OnLoss
 from pyctrl.manager._lifecycle import Lifecycle
-from pyctrl.manager._metrics import Metrics
 from pyctrl.manager._preflight import Preflight, RightsWatch
 from pyctrl.manager._runnables import Member, Placed, RunnableLike, is_replicated
 from pyctrl.rbac import Grants, Permission, grants
+
+if TYPE_CHECKING:
+    from pyctrl.manager._elector import Elector
+    from pyctrl.manager._metrics import Metrics
 
 __all__ = ["Manager"]
 
@@ -124,11 +126,9 @@ class Manager:
         self.health_server: HttpServer | None = self.health.server(address) if address is not None else None
         address = BindAddress.parse(metrics_bind_address, "metrics_bind_address")
         #: What it tells Prometheus, with a registry for series of one's own; None without ``metrics_bind_address``.
-        self.metrics: Metrics | None = (
-            Metrics(self.measures, address, certificates=metrics_certificates, client=lambda: self.live_client)
-            if address is not None
-            else None
-        )
+        self.metrics: Metrics | None = None
+        if address is not None:
+            self.metrics = self._make_metrics(address, metrics_certificates)
         if leader_election is not None and leader_election.namespace is None and config is None:
             raise ManagerError(
                 "with client=... a manager has no namespace of its own: set LeaderElection(namespace=...)"
@@ -164,7 +164,14 @@ class Manager:
             self._elect(live, self._events, self._leader_election)
         return self
 
+    def _make_metrics(self, address: BindAddress, certificates: str | Path | None) -> Metrics:
+        from pyctrl.manager._metrics import Metrics  # here and below: most programs in tests have neither
+
+        return Metrics(self.measures, address, certificates=certificates, client=lambda: self.live_client)
+
     def _elect(self, client: Client, events: EventWriter, options: LeaderElection) -> None:
+        from pyctrl.manager._elector import Elector, make_identity
+
         self._elector = Elector(
             client,
             options,
