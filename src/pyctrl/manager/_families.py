@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from pyctrl._measures import Family, counter, gauge
 from pyctrl.manager._health import Heartbeat
@@ -11,7 +11,24 @@ from pyctrl.manager._health import Heartbeat
 if TYPE_CHECKING:
     from pyctrl.manager._elector import ElectionStatistics
 
-__all__ = ["election_families", "manager_families"]
+__all__ = ["Certificate", "Certified", "certificate_families", "election_families", "manager_families"]
+
+
+class Certificate(Protocol):
+    """A certificate in files, which counts how often it has read them."""
+
+    reads: int
+    failed_reads: int
+
+
+@runtime_checkable
+class Certified(Protocol):
+    """A runnable that shows a certificate, at least later on."""
+
+    @property
+    def certificate(self) -> Certificate | None:
+        """What it shows, if it does by now."""
+        ...
 
 
 def manager_families(findings: Mapping[str, str], heartbeat: Heartbeat) -> Iterable[Family]:
@@ -37,3 +54,11 @@ def election_families(name: str, election: ElectionStatistics) -> Iterable[Famil
     yield counter("pyctrl_leader_election_failures_total", "Requests that failed", (labels, election.failures))
     since = [(labels, election.since_renewal.total_seconds())] if election.since_renewal is not None else []
     yield gauge("pyctrl_leader_election_renewal_age_seconds", "Since this leader's last renewal", *since)
+
+
+def certificate_families(certificates: Sequence[Certificate]) -> Iterable[Family]:
+    """Return controller-runtime's families of certificates: one number for all of them, as there; none without any."""
+    if certificates:
+        reads, failures = (sum(each.reads for each in certificates), sum(each.failed_reads for each in certificates))
+        yield counter("certwatcher_read_certificate_total", "Reads of certificates", ({}, reads))
+        yield counter("certwatcher_read_certificate_errors_total", "Of these, failed", ({}, failures))

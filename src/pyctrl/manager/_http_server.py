@@ -51,7 +51,8 @@ class HttpServer:
         self.address = address
         self._what, self._answer, self._option = name, answer, option
         self.rbac: Sequence[Permission] = rbac
-        self._certificate = certificate
+        #: What it shows to clients; None: it speaks HTTP.
+        self.certificate: ServingCertificate | None = certificate
         self._is_listening = asyncio.Event()
         #: The port it listens on, once it does.
         self.port: int = address.port
@@ -76,15 +77,18 @@ class HttpServer:
         )
         await runner.setup()
         try:
-            context = self._certificate.load() if self._certificate is not None else None
+            context = self.certificate.load() if self.certificate is not None else None
             await self._listen(web.TCPSite(runner, self.address.host, self.address.port, ssl_context=context))
             self.port = int(runner.addresses[0][1])
-            log.info("starting server", extra={"server": self._what, "addr": str(self.address), "port": self.port})
+            self._tell_of_start()
             self._is_listening.set()
-            await (self._certificate.follow() if self._certificate is not None else asyncio.Event().wait())
+            await (self.certificate.follow() if self.certificate is not None else asyncio.Event().wait())
         finally:
             log.info("shutting down server", extra={"server": self._what})
             await runner.cleanup()
+
+    def _tell_of_start(self) -> None:
+        log.info("starting server", extra={"server": self._what, "addr": str(self.address), "port": self.port})
 
     async def _listen(self, site: web.TCPSite) -> None:
         try:

@@ -20,7 +20,7 @@ from pyctrl.controller import Controller, ControllerState, KindSource
 from pyctrl.errors import ManagerError
 from pyctrl.manager._address import BindAddress
 from pyctrl.manager._checks import Check
-from pyctrl.manager._families import election_families, manager_families
+from pyctrl.manager._families import Certified, certificate_families, election_families, manager_families
 from pyctrl.manager._groups import Group
 from pyctrl.manager._health import Health, Liveness, readiness
 from pyctrl.manager._http_server import HttpServer
@@ -296,9 +296,12 @@ class Manager:
         yield from self.cache.measures()
         if self._leader_election is not None and self._elector is not None:
             yield from election_families(self._leader_election.name, self._elector.statistics())
-        for member in self._lifecycle.members:
-            if isinstance(member.runnable, Measured):
-                yield from member.runnable.measures()
+        runnables = [member.runnable for member in self._lifecycle.members]
+        for runnable in runnables:
+            if isinstance(runnable, Measured):
+                yield from runnable.measures()
+        shown = (runnable.certificate for runnable in runnables if isinstance(runnable, Certified))
+        yield from certificate_families([certificate for certificate in shown if certificate is not None])
 
     def grants(self, *, own_namespace: str | None = None) -> Grants:
         """Return the rights that all of this takes, by namespace: to make roles of, and to review.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Iterable, Mapping
 from importlib import import_module
 from pathlib import Path
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
     from pyctrl.webhook import ServingCertificate
 
 __all__ = ["Metrics"]
+
+log = logging.getLogger("pyctrl.manager")
 
 
 class Metrics:
@@ -50,7 +53,7 @@ class Metrics:
         from prometheus_client import GC_COLLECTOR, PLATFORM_COLLECTOR, PROCESS_COLLECTOR, CollectorRegistry
 
         #: Serves ``/metrics``; its port is known once it listens.
-        self.server: HttpServer = HttpServer(
+        self.server: HttpServer = _MetricsServer(
             "metrics",
             address,
             self._respond,
@@ -86,6 +89,12 @@ class Metrics:
                 return web.Response(status=refusal[0], text=refusal[1])
         body, content_type = self.text(request.headers.get("Accept", ""))
         return web.Response(body=body, headers={"Content-Type": content_type})
+
+
+class _MetricsServer(HttpServer):
+    def _tell_of_start(self) -> None:
+        facts = {"bindAddress": str(self.address), "secure": self.certificate is not None, "port": self.port}
+        log.info("Serving metrics server", extra=facts)
 
 
 def _certificate(directory: Path) -> ServingCertificate:

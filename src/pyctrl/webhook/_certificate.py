@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import ssl
+from datetime import timedelta
 from pathlib import Path
 
 from pyctrl.errors import ConfigError
@@ -42,6 +43,9 @@ class ServingCertificate:
         self._content: tuple[bytes, bytes] | None = None
         self._shown: ssl.SSLContext | None = None
         self._complaint = ""
+        #: How often the files were read, and how often that failed; metrics tell it under controller-runtime's names.
+        self.reads: int = 0
+        self.failed_reads: int = 0
 
     @property
     def complaint(self) -> str:
@@ -65,6 +69,7 @@ class ServingCertificate:
         Raises:
             ConfigError: as of `load`; what was shown before is shown on.
         """
+        self.reads += 1
         try:
             content = (self._certificate.read_bytes(), self._key.read_bytes())
             if content == self._content:
@@ -72,8 +77,10 @@ class ServingCertificate:
             self._shown = self._context()
         except ConfigError as error:
             self._complaint = str(error)
+            self.failed_reads += 1
             raise
         except OSError as error:
+            self.failed_reads += 1
             self._complaint = f"{self._owner}'s certificate cannot be read: {error.strerror}: {error.filename}"
             raise ConfigError(self._complaint) from error
         self._content, self._complaint = content, ""
@@ -81,12 +88,14 @@ class ServingCertificate:
 
     async def follow(self, *, seconds: float = POLL_SECONDS) -> None:
         """Look at the files every so many seconds, for ever; trouble is logged once, until it is another."""
+        files = {"cert": str(self._certificate), "key": str(self._key)}
+        log.info("Starting certificate poll+watcher", extra={"interval": timedelta(seconds=seconds), **files})
         while True:
             before = self._complaint
             await asyncio.sleep(seconds)
             try:
                 if self.refresh():
-                    log.info("Updated current TLS certificate", extra={"cert": str(self._certificate)})
+                    log.info("Updated current TLS certificate", extra=files)
             except ConfigError as error:
                 if str(error) != before:
                     log.warning("Failed to read the certificate, showing the one before", extra={"error": str(error)})

@@ -143,6 +143,7 @@ class Webhooks:
         if path in self._answerers:
             raise BuilderError(f"two webhooks have the path {path}; give one of them another with options(path=...)")
         self._answerers[path] = answerer
+        log.info("Registering webhook", extra={"path": path})
         self.meter.register(path)
 
     async def answer(

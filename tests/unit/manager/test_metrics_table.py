@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -17,10 +18,18 @@ from pyctrl.client import Config
 from pyctrl.controller import Builder, Reconciler, Request
 from pyctrl.kinds.core.v1 import ConfigMap
 from pyctrl.manager import Group, LeaderElection, Manager
+from pyctrl.testing import Answered, FaultyTransport, Rule
 
 DOCS = Path(__file__).resolve().parents[3] / "docs"
 
 Row = tuple[str, str, frozenset[str]]
+
+
+class Certificate:
+    """Stands for the certificate of a server."""
+
+    reads = 3
+    failed_reads = 1
 
 
 class Server:
@@ -33,6 +42,7 @@ class Server:
         self.meter = WebhookMeter()
         self.meter.register("/mutate")
         self.measures = self.meter.measures
+        self.certificate = Certificate()
 
     async def run(self) -> None:
         await asyncio.Event().wait()
@@ -46,8 +56,9 @@ class Quick(Reconciler[ConfigMap]):
 
 
 async def told() -> list[Family]:
-    """Everything that a manager tells with everything on."""
-    config = Config.in_process(ApiServer())
+    """Everything that a manager tells with everything on, one request that was sent twice among it."""
+    busy = Rule(Answered.too_many_requests(retry_after=1), method="POST", path="*/configmaps")
+    config = replace(Config.in_process(ApiServer()), wrap_transport=lambda inner: FaultyTransport(inner, [busy]))
     async with Manager(config, leader_election=LeaderElection(name="op")) as manager:
         Builder(manager).reconciles(ConfigMap).build(Quick())
         manager.add(Server(), group=Group.WEBHOOKS)
