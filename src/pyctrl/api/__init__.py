@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from ._access_rule import AccessRule, missing_rules
     from ._conditions import find_condition, is_condition_false, is_condition_true, remove_condition, set_condition
     from ._finalizers import add_finalizer, has_finalizer, is_deleting, remove_finalizer
+    from ._generics import kind_argument
     from ._meta import Condition, ListMeta, ObjectMeta, OwnerReference, Status, StatusCause, StatusDetails
     from ._model import Model
     from ._names import GroupKind, GroupVersionKind, GroupVersionResource, Key
@@ -90,6 +91,7 @@ __all__ = [
     "is_deleting",
     "is_metadata_only",
     "json_patch_apply",
+    "kind_argument",
     "kind_of",
     "merge_patch_apply",
     "merge_patch_diff",
@@ -108,7 +110,7 @@ __all__ = [
 _FILES = (
     *("_names", "_request_target", "_access", "_access_rule", "_selectors", "_patches", "_quantity"),
     *("_values", "_model", "_meta", "_object", "_unstructured"),
-    *("_conditions", "_finalizers", "_owners", "_references", "_scheme"),
+    *("_conditions", "_finalizers", "_generics", "_owners", "_references", "_scheme"),
 )
 
 if not TYPE_CHECKING:  # type checkers would take it as a promise of any name

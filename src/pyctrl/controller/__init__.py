@@ -43,7 +43,7 @@ from pyctrl.controller._queue import Intake, Queue, QueueStatistics
 from pyctrl.controller._reconciler import Reconciler, Request, Result
 from pyctrl.controller._sources import ChannelSource, Source, TickSource
 from pyctrl.controller._state import ControllerState
-from pyctrl.controller._turn import Turn
+from pyctrl.controller._turn import Failed, GivenUp, Outcome, Succeeded, Turn
 
 __all__ = [
     "LOW_PRIORITY",
@@ -56,15 +56,18 @@ __all__ = [
     "ControllerState",
     "ControllerStatistics",
     "ExponentialBackoff",
+    "Failed",
     "FinalizeHandler",
     "FinalizeResult",
     "Finalizers",
+    "GivenUp",
     "Handler",
     "Host",
     "Intake",
     "KindSource",
     "Observed",
     "OmittedCauses",
+    "Outcome",
     "Predicate",
     "Queue",
     "QueueStatistics",
@@ -77,6 +80,7 @@ __all__ = [
     "RetryCause",
     "Slowest",
     "Source",
+    "Succeeded",
     "TickSource",
     "TimerCause",
     "TokenBucket",

@@ -91,6 +91,8 @@ class Attempts:
         self._counts = _Counts()
         #: How long reconciles took, in seconds.
         self.durations: Histogram = Histogram(RECONCILE_DURATIONS)
+        #: Told of each turn when it has ended, with how long it took.
+        self.on_reconciled: Callable[[Turn, timedelta], None] | None = None
 
     @property
     def statistics(self) -> ReconcileStatistics:
@@ -123,6 +125,8 @@ class Attempts:
             took = asyncio.get_running_loop().time() - began
             self.durations.observe(took)
             self._count_causes(turn.causes)
+            if self.on_reconciled is not None:
+                self.on_reconciled(turn, timedelta(seconds=took))
 
     def _count_causes(self, causes: tuple[Cause, ...]) -> None:
         counts, is_own = self._counts.causes, bool(causes)

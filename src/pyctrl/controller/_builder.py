@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Generic, Protocol, cast, overload
 
 from typing_extensions import TypeVar
 
-from pyctrl.api import GroupVersionKind, KindLike, KubernetesObject, Unstructured, kind_of
+from pyctrl.api import GroupVersionKind, KindLike, KubernetesObject, Unstructured, kind_argument, kind_of
 from pyctrl.controller._controller import Controller
 from pyctrl.controller._handlers import Handler, for_object, for_owner
 from pyctrl.controller._kind_source import KindSource
@@ -91,6 +91,9 @@ class Builder(Generic[T]):
 
     Each kind that is named gets an informer in the host's cache. Nothing happens before `build`, which checks the
     whole and raises a `BuilderError` that says what to change.
+
+    A class that says it all itself (``Reconciler[PodSet]``, with ``owns`` and ``watches``) needs nothing but
+    ``Builder(manager).build(PodSetReconciler())``. What it owns and watches is added in any case.
     """
 
     def __init__(self, host: Host) -> None:
@@ -191,6 +194,7 @@ class Builder(Generic[T]):
         """
         if not isinstance(reconciler, Reconciler):
             raise BuilderError(f"build() takes an instance of a Reconciler, got {reconciler!r}")
+        self._take_declared(reconciler)
         name = self._name()
         sources = self._make_sources(name)
         if name in self._host.controller_names:
@@ -209,6 +213,19 @@ class Builder(Generic[T]):
         reconciler.client = self._host.client
         reconciler.recorder = self._host.event_recorder(name)
         return controller
+
+    def _take_declared(self, reconciler: Reconciler[T]) -> None:
+        """Add what the class says, as if it had been said here; the kind only where nothing else was."""
+        if not (self._reconciled or self._owned or self._watched or self._sources):
+            kind = kind_argument(type(reconciler), Reconciler)
+            if kind is not None:
+                self.reconciles(kind)
+        said = {kind_of(owned.kind) for owned in self._owned}
+        for owned_kind in reconciler.owns:
+            if _check_kind("owns", owned_kind) and kind_of(owned_kind) not in said:
+                self.owns(owned_kind)
+        for watched_kind, handler in reconciler.watches:
+            self.watches(cast(Any, watched_kind), handler)
 
     def _name(self) -> str:
         if self._options.name is not None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from random import Random
@@ -23,6 +23,7 @@ from pyctrl.controller._reconciler import Reconciler, Request
 from pyctrl.controller._rights import Rights
 from pyctrl.controller._sources import Source
 from pyctrl.controller._state import ControllerState
+from pyctrl.controller._turn import Turn
 from pyctrl.controller._workers import Workers
 from pyctrl.errors import ControllerError
 from pyctrl.rbac import Permission
@@ -137,6 +138,13 @@ class Controller:
             return ""
         late = [f"{source}: {source.trouble()}" for source in self.sources if source.trouble()]
         return f"{self.state.value}: {reason}" if (reason := self._lack or "; ".join(late)) else self.state.value
+
+    def on_reconciled(self, tell: Callable[[Turn, timedelta], None] | None) -> None:
+        """Have a function told of each reconcile that has ended: its turn, with causes and outcome, and its time.
+
+        One at a time, for views; None tells nobody. It must not raise and must be quick: the worker waits for it.
+        """
+        self._attempts.on_reconciled = tell
 
     def enqueue(self, request: Request, *, priority: int = 0) -> None:
         """Ask for a reconcile by hand."""

@@ -13,9 +13,10 @@ from typing_extensions import TypeVar
 from pyctrl.api import Key
 
 if TYPE_CHECKING:
-    from pyctrl.api import Object
+    from pyctrl.api import KindLike, Object
     from pyctrl.cache import CachedClient
     from pyctrl.client import EventRecorder
+    from pyctrl.controller._handlers import Handler
     from pyctrl.rbac import Permission
 
 __all__ = ["Reconciler", "Request", "Result"]
@@ -87,6 +88,11 @@ class Reconciler(ABC, Generic[T]):
     #: Roles are made of it, and the manager reviews it at start. An attribute of the class or, where it depends on
     #: options, of the object.
     rbac: Sequence[Permission] = ()
+    #: The kinds whose objects it makes, as ``Builder.owns`` takes them: ``owns = (Deployment,)``.
+    owns: Sequence[KindLike] = ()
+    #: Other kinds with the handlers that say what to reconcile, as ``Builder.watches`` takes them:
+    #: ``watches = ((Pod, mapped(podset_of)),)``.
+    watches: Sequence[tuple[KindLike, Handler[Any]]] = ()
 
     @abstractmethod
     async def reconcile(self, request: Request) -> Result | None:

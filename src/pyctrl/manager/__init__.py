@@ -32,7 +32,8 @@ from pyctrl.manager._runnables import (
 if TYPE_CHECKING:
     from pyctrl.manager._elector import ElectionStatistics, Elector
     from pyctrl.manager._metrics import Metrics
-    from pyctrl.manager._target import wired
+    from pyctrl.manager._modules import Place
+    from pyctrl.manager._target import NoServer, Target, Wire, wired
 
 __all__ = [
     "Check",
@@ -51,7 +52,9 @@ __all__ = [
     "Liveness",
     "Manager",
     "Metrics",
+    "NoServer",
     "OnLoss",
+    "Place",
     "Placed",
     "Preflight",
     "Preparable",
@@ -60,14 +63,25 @@ __all__ = [
     "Runnable",
     "RunnableLike",
     "Stoppable",
+    "Target",
     "Verdict",
+    "Wire",
     "gaps",
     "review_accesses",
     "whoami",
     "wired",
 ]
 
-_FILES = {"ElectionStatistics": "_elector", "Elector": "_elector", "Metrics": "_metrics", "wired": "_target"}
+_FILES = {
+    "ElectionStatistics": "_elector",
+    "Elector": "_elector",
+    "Metrics": "_metrics",
+    "NoServer": "_target",
+    "Place": "_modules",
+    "Target": "_target",
+    "Wire": "_target",
+    "wired": "_target",
+}
 
 
 def __getattr__(name: str) -> Any:

@@ -1,28 +1,80 @@
-"""A program that is named on a command line: a function that wires controllers into a manager."""
+"""A program that is named on a command line: a function that wires controllers into a manager, or the controllers."""
 
 from __future__ import annotations
 
-import importlib
 import importlib.util
 import inspect
-import sys
 from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
 from contextlib import asynccontextmanager
-from pathlib import Path
+from dataclasses import dataclass, replace
 from types import ModuleType
 from typing import Any, NoReturn
 
+from pyctrl.api import kind_argument
 from pyctrl.client import Config
+from pyctrl.controller import Reconciler
 from pyctrl.errors import CommandFailed
+from pyctrl.manager._declared import build, wire_declared
 from pyctrl.manager._leader_election import LeaderElection
 from pyctrl.manager._manager import Manager
+from pyctrl.manager._modules import Place
 from pyctrl.rbac import Permission
 
-__all__ = ["wired"]
+__all__ = ["NoServer", "Target", "Wire", "wired"]
 
 PREFIX = "add_"
 
-Wire = Callable[[Manager], object]
+Wire = Callable[..., object]
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """A program as it was named: where it is, and which function of it is meant ("": the one there is)."""
+
+    place: Place
+    function: str
+
+    @classmethod
+    def parse(cls, text: str) -> Target:
+        """Read ``FILE.py``, ``DIRECTORY`` or ``MODULE``, each with or without ``:FUNCTION``.
+
+        Raises:
+            CommandFailed: there is no such file.
+        """
+        place, _, name = text.rpartition(":") if ":" in text else (text, "", "")
+        return cls(Place.parse(place), name)
+
+    @property
+    def name(self) -> str:
+        """What to call the program."""
+        return self.place.name
+
+    def find(self) -> Wire:
+        """Import what is named, and return what wires its controllers into the manager that it is given.
+
+        Raises:
+            CommandFailed: there is no such thing; says what was expected, and what there is instead.
+        """
+        module = self.place.load()
+        if not self.function:
+            return _the_only_one(self._candidate_module(module), self.place.text)
+        found: Any = getattr(module, self.function, None)
+        if isinstance(found, type) and kind_argument(found, Reconciler) is not None:
+            return lambda manager: build(manager, [found])
+        if hasattr(found, "rbac"):
+            return lambda manager: manager.add(_Declaration(found.rbac))
+        if not callable(found):
+            there = _hint("; there is", _candidates(module))
+            raise CommandFailed(f"{self.place.text} has no function {self.function!r}{there}")
+        return found  # type: ignore[no-any-return]
+
+    def _candidate_module(self, module: ModuleType) -> ModuleType:
+        """Return the module, or the ``__main__`` of a package that wires nothing itself."""
+        name = f"{module.__name__}.__main__"
+        is_package = hasattr(module, "__path__") and importlib.util.find_spec(name) is not None
+        if not is_package or _candidates(module) or wire_declared(module) is not None:
+            return module
+        return replace(self.place, module=name).load()
 
 
 @asynccontextmanager
@@ -32,15 +84,15 @@ async def wired(
     """Give a manager with the controllers of a target, restricted to namespaces if there are any. It cannot run.
 
     A target is ``MODULE:FUNCTION`` or ``FILE.py:FUNCTION``, a function that takes a manager; it may be left out where
-    there is one only whose name begins with ``add_``. It may also be anything with an attribute ``rbac``, such as the
-    class of a program that has no manager.
+    there is one only whose name begins with ``add_``, or where the classes of reconcilers say it all themselves. It
+    may also be anything with an attribute ``rbac``, such as the class of a program that has no manager.
 
     Raises:
         CommandFailed: there is no such target, or it fails.
     """
-    wire = find(target)
-    config = Config.in_process(_NoServer())
-    async with Manager(config, namespaces=namespaces or None, leader_election=leader_election) as manager:
+    wire = Target.parse(target).find()
+    manager = Manager(Config.in_process(NoServer()), namespaces=namespaces or None, leader_election=leader_election)
+    async with manager:
         try:
             wire(manager)
         except Exception as error:
@@ -48,56 +100,12 @@ async def wired(
         yield manager
 
 
-def find(target: str) -> Wire:
-    """Import what a target names.
-
-    Raises:
-        CommandFailed: there is no such thing; says what was expected, and what there is instead.
-    """
-    place, _, name = target.rpartition(":") if ":" in target else (target, "", "")
-    module = _import(place)
-    if not name:
-        return _the_only_one(module, place)
-    found: Any = getattr(module, name, None)
-    if hasattr(found, "rbac"):
-        return lambda manager: manager.add(_Declaration(found.rbac))
-    if not callable(found):
-        raise CommandFailed(f"{place} has no function {name!r}{_hint('; there is', _candidates(module))}")
-    return found  # type: ignore[no-any-return]
-
-
-def _import(place: str) -> ModuleType:
-    if str(Path.cwd()) not in sys.path:
-        sys.path.insert(0, str(Path.cwd()))
-    try:
-        return _import_file(Path(place)) if place.endswith(".py") else importlib.import_module(place)
-    except (Exception, SystemExit) as error:
-        if isinstance(error, ModuleNotFoundError) and f"{place}.".startswith(f"{error.name}."):
-            raise CommandFailed(
-                f"there is no module {error.name!r}, seen from {Path.cwd()}; expected MODULE:FUNCTION or "
-                "FILE.py:FUNCTION"
-            ) from error
-        raise CommandFailed(f"importing {place} failed: {type(error).__name__}: {error}") from error
-
-
-def _import_file(file: Path) -> ModuleType:
-    if not file.is_file():
-        raise CommandFailed(f"there is no file {file}")
-    name = f"pyctrl_target_{file.stem}"  # a file may be called operator.py, which Python has a module of
-    spec = importlib.util.spec_from_file_location(name, file)
-    assert spec is not None  # it ends with .py
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module  # pydantic looks a class's annotations up in its module
-    sys.path.insert(0, str(file.resolve().parent))
-    spec.loader.exec_module(module)
-    return module
-
-
 def _the_only_one(module: ModuleType, place: str) -> Wire:
     candidates = _candidates(module)
     if len(candidates) == 1:
         return candidates[0]
+    if not candidates and (declared := wire_declared(module)) is not None:
+        return declared
     if not candidates:
         raise CommandFailed(
             f"{place} has no function whose name begins with {PREFIX!r}; name the one that wires the controllers into "
@@ -132,7 +140,7 @@ class _Declaration:
         """Never called: the manager is only looked at."""
 
 
-class _NoServer:
+class NoServer:
     """An API server for a manager that is only looked at."""
 
     async def handle(

@@ -1,0 +1,199 @@
+"""The module that a command line names: a dotted name, a file, or the directory of a package; imported once or anew."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from types import ModuleType
+
+from pyctrl.errors import CommandFailed
+
+__all__ = ["Place"]
+
+#: Of directories that hold other people's code, or none that is imported.
+FOREIGN = frozenset({"site-packages", "dist-packages"})
+_FOREIGN_ROOTS = (Path(__file__).resolve().parents[1], Path(os.__file__).resolve().parent)
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a program is.
+
+    Attributes:
+        text: as it was named.
+        module: what it is imported as.
+        file: for a file that belongs to no package: the file itself, whatever its name means to Python.
+        root: what has to be on the path for the import.
+        folder: where its sources are; None for a module that was named and is not imported yet.
+    """
+
+    text: str
+    module: str
+    file: Path | None
+    root: Path
+    folder: Path | None
+
+    @classmethod
+    def parse(cls, text: str) -> Place:
+        """Find out what ``FILE.py``, ``DIRECTORY`` or ``MODULE`` means, without importing anything.
+
+        Raises:
+            CommandFailed: there is no such file, or a directory that is no package.
+        """
+        path = Path(text)
+        if text.endswith(".py"):
+            return _of_file(text, path)
+        if path.is_dir() and not (text.isidentifier() and _is_importable(text)):
+            return _of_directory(text, path.resolve())
+        return cls(text, text, None, Path.cwd(), None)
+
+    @property
+    def name(self) -> str:
+        """What to call the program: the file's or the package's name, in letters that names of objects may have."""
+        parts = [part for part in self.module.split(".") if part not in ("__main__", "__init__")]
+        last = parts[-1].removeprefix("pyctrl_target_") if parts else "program"
+        return "".join(c if c.isalnum() else "-" for c in last.lower()).strip("-") or "program"
+
+    def load(self) -> ModuleType:
+        """Import the module, or return it if it has been imported.
+
+        Raises:
+            CommandFailed: there is no such module, or importing it failed.
+        """
+        self._prepare()
+        try:
+            return self._import()
+        except (Exception, SystemExit) as error:
+            if isinstance(error, ModuleNotFoundError) and f"{self.module}.".startswith(f"{error.name}."):
+                raise CommandFailed(
+                    f"there is no module {error.name!r}, seen from {Path.cwd()}; expected MODULE:FUNCTION or "
+                    "FILE.py:FUNCTION"
+                ) from error
+            raise CommandFailed(f"importing {self.text} failed: {_described(error, self)}") from error
+
+    def _prepare(self) -> None:
+        if self.file is not None and not self.file.is_file():
+            raise CommandFailed(f"there is no file {self.file}")
+        for directory in (Path.cwd(), self.root):
+            if str(directory) not in sys.path:
+                sys.path.insert(0, str(directory))
+
+    def _import(self) -> ModuleType:
+        if self.file is None:
+            return importlib.import_module(self.module)
+        if (found := sys.modules.get(self.module)) is not None:
+            return found
+        spec = importlib.util.spec_from_file_location(self.module, self.file)
+        assert spec is not None  # it ends with .py
+        assert spec.loader is not None
+        module = importlib.util.module_from_spec(spec)
+        sys.modules[self.module] = module  # pydantic looks a class's annotations up in its module
+        try:
+            spec.loader.exec_module(module)
+        except BaseException:
+            del sys.modules[self.module]
+            raise
+        return module
+
+    @contextmanager
+    def anew(self) -> Iterator[None]:
+        """Let `load` in this block import the program's own modules again; if the block fails, all is as it was.
+
+        Nothing of it is taken from, or written to, compiled files: they do not tell two saves within a second apart.
+        """
+        before = {name: sys.modules.pop(name) for name in self.own_modules()}
+        importlib.invalidate_caches()
+        writes, sys.dont_write_bytecode = sys.dont_write_bytecode, True
+        try:
+            yield
+        except BaseException:
+            for name in self.own_modules():
+                del sys.modules[name]
+            sys.modules.update(before)
+            raise
+        finally:
+            sys.dont_write_bytecode = writes
+
+    def own_modules(self) -> dict[str, Path]:
+        """Return the modules that are the program's own, by name, with their files."""
+        folder = self.folder or _folder_of(sys.modules.get(self.module))
+        if folder is None:
+            return {}
+        found = ((name, _file_of(module)) for name, module in list(sys.modules.items()) if name != "__main__")
+        return {name: file for name, file in found if file is not None and _is_in(file, folder)}
+
+
+def _of_file(text: str, path: Path) -> Place:
+    if not path.is_file():
+        raise CommandFailed(f"there is no file {path}")
+    file = path.resolve()
+    package, root = _package_of(file.parent)
+    if package:
+        name = package if file.name == "__init__.py" else f"{package}.{file.stem}"
+        return Place(text, name, None, root, file.parent)
+    # A file may be called operator.py, which Python has a module of.
+    return Place(text, f"pyctrl_target_{file.stem}", file, file.parent, file.parent)
+
+
+def _of_directory(text: str, path: Path) -> Place:
+    """A directory is a package: what its ``__init__`` wires or, if that is not there or empty, its ``__main__``."""
+    package, root = _package_of(path)
+    if not package:
+        if not path.is_relative_to(Path.cwd()) or not list(path.glob("*.py")):
+            raise CommandFailed(f"{text} is a directory that is no package: it has no __init__.py and no __main__.py")
+        root, package = Path.cwd(), ".".join(path.relative_to(Path.cwd()).parts)
+    return Place(text, f"{package}.__main__" if (path / "__main__.py").is_file() else package, None, root, path)
+
+
+def _package_of(directory: Path) -> tuple[str, Path]:
+    """Return the dotted name of a directory that is a package, and what has to be on the path; "" for any other."""
+    parts: list[str] = []
+    while (directory / "__init__.py").is_file() or (not parts and (directory / "__main__.py").is_file()):
+        parts.insert(0, directory.name)
+        directory = directory.parent
+    return ".".join(parts), directory
+
+
+def _is_importable(name: str) -> bool:
+    try:
+        spec = importlib.util.find_spec(name)
+    except (ImportError, ValueError):
+        return False
+    return spec is not None and spec.origin is not None
+
+
+def _folder_of(module: ModuleType | None) -> Path | None:
+    file = _file_of(module) if module is not None else None
+    return file.parent if file is not None else None
+
+
+def _file_of(module: ModuleType) -> Path | None:
+    file = getattr(module, "__file__", None)
+    return Path(file) if isinstance(file, str) and file.endswith(".py") else None
+
+
+def _is_in(file: Path, folder: Path) -> bool:
+    """Whether a file is a program's own: below its folder, not installed there, and not of pyctrl or Python."""
+    if not file.is_relative_to(folder) or FOREIGN.intersection(file.relative_to(folder).parts):
+        return False
+    return not any(file.is_relative_to(root) and not folder.is_relative_to(root) for root in _FOREIGN_ROOTS)
+
+
+def _described(error: BaseException, place: Place) -> str:
+    """Say what went wrong and, if it was in the program's own files, where: the last line of it."""
+    kind = type(error).__name__
+    if isinstance(error, SyntaxError) and error.filename:
+        return f"{kind}: {error.msg} ({error.filename}, line {error.lineno})"
+    where, traceback = "", error.__traceback__
+    while traceback is not None:
+        file = Path(traceback.tb_frame.f_code.co_filename)
+        if place.folder is not None and file.is_relative_to(place.folder):
+            where = f" ({file}, line {traceback.tb_lineno})"
+        traceback = traceback.tb_next
+    return f"{kind}: {error}{where}"

@@ -1,0 +1,134 @@
+"""Programs by their names: files, directories and modules, with and without a function that wires them."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from pyctrl.client import Config
+from pyctrl.controller import Controller
+from pyctrl.errors import CommandFailed
+from pyctrl.manager import Manager, NoServer, Target, wired
+from pyctrl.webhook import WebhookServer
+
+DECLARED = '''\
+from pyctrl import CustomResource, Model, Reconciler, Request
+from pyctrl.controller import mapped
+from pyctrl.kinds.apps.v1 import Deployment
+from pyctrl.kinds.core.v1 import Pod
+from pyctrl.webhook import AdmissionRequest, Defaulter
+
+
+class Spec(Model):
+    size: int = 1
+
+
+class PodSet(CustomResource[Spec], group="a.example.com", version="v1"):
+    """Pods."""
+
+
+class PodSetReconciler(Reconciler[PodSet]):
+    owns = (Deployment,)
+    watches = ((Pod, mapped(lambda pod: [Request(pod.metadata.namespace, "a")])),)
+
+    async def reconcile(self, request: Request) -> None: ...
+
+
+class PodSetDefaults(Defaulter[PodSet]):
+    def default(self, obj: PodSet, request: AdmissionRequest) -> None:
+        obj.spec.size = 2
+'''
+
+
+@pytest.fixture(autouse=True)
+def modules_and_path_as_before(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """What a test imports is forgotten."""
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    before = set(sys.modules)
+    yield
+    for name in set(sys.modules) - before:
+        if name.startswith(("pyctrl_target_", "ops")):
+            del sys.modules[name]
+
+
+async def sources_of(target: str) -> dict[str, list[str]]:
+    async with wired(target) as manager:
+        controllers = [each.runnable for each in manager.members if isinstance(each.runnable, Controller)]
+        return {each.name: [str(source) for source in each.sources] for each in controllers}
+
+
+async def test_classes_that_say_it_all_are_wired_by_themselves(tmp_path: Path) -> None:
+    """A file with a reconciler of a kind, what it owns and watches, and a webhook needs no function."""
+    file = tmp_path / "operator.py"
+    file.write_text(DECLARED)
+    assert await sources_of(str(file)) == {
+        "podset": [
+            "kind source: a.example.com/v1, Kind=PodSet",
+            "kind source: apps/v1, Kind=Deployment",
+            "kind source: v1, Kind=Pod",
+        ]
+    }
+    assert await sources_of(f"{file}:PodSetReconciler") == await sources_of(str(file))
+    async with Manager(Config.in_process(NoServer())) as manager:
+        Target.parse(str(file)).find()(manager)
+        assert [type(each.runnable) for each in manager.members if each.name == "webhook"] == [WebhookServer]
+
+
+async def test_a_function_comes_before_classes(tmp_path: Path) -> None:
+    """Who writes a function decides what is wired."""
+    wiring = "\n\ndef add_two(manager):\n    from pyctrl import Builder\n"
+    wiring += "    Builder(manager).options(name='mine').reconciles(PodSet).build(PodSetReconciler())\n"
+    (tmp_path / "two.py").write_text(DECLARED + wiring)
+    assert list(await sources_of(str(tmp_path / "two.py"))) == ["mine"]
+
+
+async def test_a_class_that_needs_arguments_is_refused(tmp_path: Path) -> None:
+    """The message says which class, and what to write instead."""
+    file = tmp_path / "needy.py"
+    file.write_text(DECLARED.replace("    owns = ", "    def __init__(self, image): ...\n    owns = "))
+    with pytest.raises(CommandFailed, match=r"PodSetReconciler cannot be made without arguments.*def add_controllers"):
+        await sources_of(str(file))
+
+
+@pytest.mark.parametrize("layout", ["__init__", "__main__", "named"])
+async def test_a_directory_is_a_package(tmp_path: Path, layout: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What the package or its ``__main__`` wires, by directory or by module name; its modules import each other."""
+    package = tmp_path / "ops"
+    package.mkdir()
+    (package / "kinds.py").write_text(DECLARED)
+    main = "__init__" if layout == "__init__" else "__main__"
+    (package / f"{main}.py").write_text("from .kinds import PodSetReconciler\n")
+    monkeypatch.chdir(tmp_path)
+    target = Target.parse("ops" if layout == "named" else str(package))
+    assert target.name == "ops"
+    async with Manager(Config.in_process(NoServer())) as manager:
+        target.find()(manager)
+        assert manager.controller_names == {"podset"}
+    assert {"ops", "ops.kinds"} - set(target.place.own_modules()) <= {"ops"}  # a namespace package has no file
+
+
+def test_importing_anew_sees_what_was_saved_and_forgets_what_failed(tmp_path: Path) -> None:
+    """Of two saves within a second the second counts; one that cannot be imported leaves the modules as they were."""
+    file = tmp_path / "number.py"
+    file.write_text("value = 1\n")
+    place = Target.parse(str(file)).place
+    assert place.load().value == 1
+    file.write_text("value = 2\n")
+    with place.anew():
+        assert place.load().value == 2
+    file.write_text("value = 3\nraise ValueError('half')\n")
+    with pytest.raises(CommandFailed, match=r"ValueError: half \(.*number.py, line 2\)"), place.anew():
+        place.load()
+    assert place.load().value == 2
+    file.write_text("value =\n")
+    with pytest.raises(CommandFailed, match=r"SyntaxError: invalid syntax \(.*number.py, line 1\)"), place.anew():
+        place.load()
+
+
+def test_a_directory_without_a_program_is_refused(tmp_path: Path) -> None:
+    """A directory that is no package is said to be none."""
+    with pytest.raises(CommandFailed, match="is no package: it has no __init__.py and no __main__.py"):
+        Target.parse(str(tmp_path))
