@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
 from typing import Any
 
 import msgspec
 
-from ._answers import JSON, Answer, method_not_allowed, no_such_resource
+from ._answers import Answer, method_not_allowed, no_such_resource
 from ._discovery import AGGREGATED, discovery_answer, is_aggregated
 from ._health import CHECKS, NO_PAGE, health_answer
 from ._openapi import openapi_answer
@@ -27,8 +28,13 @@ class Documents:
         self._epoch = registry.epoch
         self._encoded: dict[tuple[str, bool], Answer] = {}
 
-    def answer(self, method: str, path: str, query: Query, accept: str) -> Answer:
-        """Answer a request for a document."""
+    def answer(self, method: str, path: str, query: Query, accept: str, known: str = "") -> Answer:
+        """Answer a request for a document; ``known`` is the tag of what the client has, its If-None-Match."""
+        answer = self._answer(method, path, query, accept)
+        is_known = known and ("Etag", known) in answer.headers
+        return Answer(status=304, headers=answer.headers[1:]) if is_known else answer
+
+    def _answer(self, method: str, path: str, query: Query, accept: str) -> Answer:
         parts = [part for part in path.split("/") if part]
         if parts and parts[0] in CHECKS:
             return health_answer(parts, query)
@@ -61,11 +67,12 @@ class Documents:
             from ._openapi_protobuf import document_as_protobuf  # with YAML, for the few who ask for it
 
             return Answer(status=200, headers=(("Content-Type", PROTOBUF),), body=document_as_protobuf(found))
-        media = AGGREGATED if found.get("kind") == "APIGroupDiscoveryList" else JSON
         body = msgspec.json.encode(found)
+        if found.get("kind") == "APIGroupDiscoveryList":
+            return Answer(status=200, headers=(("Content-Type", AGGREGATED), *_tagged(body)), body=body)
         if "/".join(parts) in _INDENTED:
             body = msgspec.json.format(body, indent=2)
-        return Answer(status=200, headers=(("Content-Type", media),), body=body)
+        return Answer(status=200, body=body)
 
     def _paths(self) -> list[str]:
         """The paths that there are, for the first page."""
@@ -82,6 +89,12 @@ def _is_of_known_group(parts: list[str], registry: Registry) -> bool:
     if parts[:1] == ["api"]:
         return len(parts) > 1
     return parts[:1] == ["apis"] and len(parts) > 2 and registry.knows(parts[1], parts[2])
+
+
+def _tagged(body: bytes) -> tuple[tuple[str, str], ...]:
+    """Return the headers by which a client that has a document may ask whether it is still the same."""
+    tag = f'"{hashlib.sha512(body).hexdigest().upper()}"'
+    return (("Etag", tag), ("Cache-Control", "public"), ("Vary", "Accept"))
 
 
 def wants_protobuf(accept: str) -> bool:

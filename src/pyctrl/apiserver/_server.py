@@ -237,8 +237,8 @@ class ApiServer:
         user = self._access.enter(exchange)
         if target is None:
             found = self._openid.answer(exchange.method, exchange.path, headers)
-            accept = headers.get("accept", "")
-            return found or self._documents.answer(exchange.method, exchange.path, exchange.query, accept)
+            accept, known = headers.get("accept", ""), headers.get("if-none-match", "")
+            return found or self._documents.answer(exchange.method, exchange.path, exchange.query, accept, known)
         resource = self._resource(target)
         if resource is None or _misses_namespace(exchange, target, resource):
             return NO_PAGE

@@ -11,7 +11,7 @@ import msgspec
 
 from pyctrl.api import GroupVersionKind, GroupVersionResource
 from pyctrl.client._discovery_wire import AGGREGATED, Groups, GroupVersion, read_groups, read_resources
-from pyctrl.client._exchange import Exchange
+from pyctrl.client._exchange import NOT_MODIFIED, Exchange
 from pyctrl.client._mapping import ResourceMapping
 from pyctrl.client._spelling import meant, nearby
 from pyctrl.client._transport import HttpRequest
@@ -41,7 +41,8 @@ class Discovery:
     asks meanwhile; refreshes begin at least a second apart, and an asker waits for its turn rather than be told of a
     state from before its question. So a definition that was installed before the question is always found.
 
-    One request to ``/api`` and one to ``/apis`` are enough on servers since 1.27; older ones are asked group by group.
+    One request to ``/api`` and one to ``/apis`` are enough on servers since 1.27, which answer 304 while nothing has
+    changed; older ones are asked group by group.
     A group whose extension server does not answer keeps the resources that were last known of it.
 
     Args:
@@ -52,6 +53,7 @@ class Discovery:
     def __init__(self, exchange: Exchange, *, server: str = "") -> None:
         self._exchange = exchange
         self._server = server
+        self._roots: dict[str, tuple[str, Groups]] = {}  # what was read last, by path, and its tag
         self._known: dict[tuple[str, str], GroupVersion] = {}
         self._kinds: dict[GroupVersionKind, ResourceMapping] = {}
         self._resources: dict[GroupVersionResource, ResourceMapping] = {}
@@ -165,14 +167,22 @@ class Discovery:
         self._refreshed_at = asyncio.get_running_loop().time()
 
     async def _fetch(self) -> Groups:
-        groups: Groups = []
-        for root in ("/api", "/apis"):
-            response = await self._exchange.send(HttpRequest(method="GET", path=root, headers={"Accept": AGGREGATED}))
-            try:
-                groups += read_groups(response.body)
-            except msgspec.DecodeError as error:
-                raise DecodeError(f"GET {root} is not a discovery document: {error}") from error
+        groups = [group for root in ("/api", "/apis") for group in await self._read(root)]
         return [await self._completed(group) for group in groups]
+
+    async def _read(self, root: str) -> Groups:
+        """Read a document, unless the server says that it is as it was: then asking again costs next to nothing."""
+        tag, groups = self._roots.get(root, ("", []))
+        headers = {"Accept": AGGREGATED, "If-None-Match": tag} if tag else {"Accept": AGGREGATED}
+        response = await self._exchange.send(HttpRequest(method="GET", path=root, headers=headers))
+        if response.status == NOT_MODIFIED:
+            return groups
+        try:
+            groups = read_groups(response.body)
+        except msgspec.DecodeError as error:
+            raise DecodeError(f"GET {root} is not a discovery document: {error}") from error
+        self._roots[root] = (response.headers.get("ETag", ""), groups)
+        return groups
 
     async def _completed(self, group: GroupVersion) -> GroupVersion:
         """Fill in the resources of a group version that came without them; the last known ones when it is down."""

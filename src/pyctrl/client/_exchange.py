@@ -15,12 +15,13 @@ from pyctrl.client._retry import retry_after
 from pyctrl.client._transport import HttpRequest, HttpResponse, HttpStream, Transport
 from pyctrl.errors import ApiError, error_from_status
 
-__all__ = ["Exchange", "ServerWarning", "WarningHandler", "WarningLog", "failure", "log_warning"]
+__all__ = ["NOT_MODIFIED", "Exchange", "ServerWarning", "WarningHandler", "WarningLog", "failure", "log_warning"]
 
 log = logging.getLogger("pyctrl.client")
 
 # RFC 7234 5.5: code, agent, quoted text; 299 is the only code that API servers send
 _WARNING = re.compile(r'299 \S+ "((?:[^"\\]|\\.)*)"')
+NOT_MODIFIED = 304
 _SHOWN = 300  # characters of a body that is not a Status: enough for a proxy's sentence, too little for its page
 _TOLD = 1000  # texts of warnings that are remembered; those about unknown fields name them, so there is no end of them
 
@@ -67,7 +68,7 @@ class Exchange:
         self._on_warning = on_warning or WarningLog()
 
     async def send(self, request: HttpRequest) -> HttpResponse:
-        """Send a request.
+        """Send a request. 304 is a success: only a request that has a tag is answered so.
 
         Raises:
             ApiError: the server refused; the class says why.
@@ -75,7 +76,7 @@ class Exchange:
         """
         response = await self.transport.request(request)
         self._pass_on_warnings(request, response)
-        if response.status >= 300:
+        if response.status >= 300 and response.status != NOT_MODIFIED:
             raise failure(request, response, response.body)
         return response
 

@@ -6,8 +6,12 @@ import msgspec
 import pytest
 import yaml
 
-from pyctrl.apiserver import Answer, ApiServer
+from pyctrl.apiserver import Answer, ApiServer, Registry
+from pyctrl.apiserver._discovery import AGGREGATED
+from pyctrl.apiserver._documents import Documents
 from pyctrl.apiserver._protobuf_wire import fields
+from pyctrl.apiserver._request import Query
+from tests.unit.apiserver._objects import install, spec_schema
 
 SERVER = ApiServer()
 PROTOBUF = "application/com.github.proto-openapi.spec.v2@v1.0+protobuf"
@@ -76,3 +80,17 @@ def test_definitions_are_there_as_protobuf() -> None:
 def _bytes(value: int | bytes) -> bytes:
     assert isinstance(value, bytes)
     return value
+
+
+def test_a_document_that_a_client_has_is_not_sent_again() -> None:
+    """Aggregated discovery has a tag: who asks with it gets 304 and nothing else until something new is served."""
+    registry = Registry()
+    documents = Documents(registry)
+
+    def answer(known: str = "") -> Answer:
+        return documents.answer("GET", "/apis", Query(()), AGGREGATED, known)
+
+    tag = dict(answer().headers)["Etag"]
+    assert (answer(tag).status, answer(tag).body) == (304, b"")
+    install(registry, spec_schema({}))
+    assert (answer(tag).status, dict(answer().headers)["Etag"] == tag) == (200, False)

@@ -114,6 +114,21 @@ async def test_unknown_then_installed(client: Client, server: FakeServer) -> Non
     assert loop.time() - started == 1
 
 
+async def test_what_has_not_changed_is_not_sent_again(client: Client, server: FakeServer) -> None:
+    """A document that has a tag is asked for with it, and 304 means that what was read still holds."""
+    for root in (EMPTY, aggregated("demo.test", resource("widgets", "Widget"))):
+        server.reply(root, headers=[("ETag", '"one"')])
+    assert (await client.discovery.mapping(WIDGET)).plural == "widgets"
+    assert "If-None-Match" not in server.asked[0].headers
+    server.reply(b"", status=304)
+    server.reply(b"", status=304)
+
+    await client.discovery.refresh()
+
+    assert [asked.headers["If-None-Match"] for asked in server.asked[2:]] == ['"one"', '"one"']
+    assert (await client.discovery.mapping(WIDGET)).plural == "widgets"
+
+
 async def test_single_flight(client: Client, server: FakeServer) -> None:
     """A hundred tasks that ask for unknown kinds at once share one refresh."""
     server.reply(EMPTY)
