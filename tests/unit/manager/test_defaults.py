@@ -1,0 +1,65 @@
+"""What controller-runtime's manager does unless told otherwise: measured, and not read off constants."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+from datetime import timedelta
+from typing import cast
+
+import pytest
+
+from pyctrl.apiserver import ApiServer
+from pyctrl.client import Config
+from pyctrl.errors import GracePeriodExceeded
+from pyctrl.manager import Manager
+from pyctrl.testing import VirtualTimeLoop
+
+
+def now() -> float:
+    return asyncio.get_running_loop().time()
+
+
+class Busy:
+    """Ends so many seconds after it is asked to."""
+
+    def __init__(self, seconds: float) -> None:
+        self._seconds = seconds
+        self._asked = asyncio.Event()
+
+    async def run(self) -> None:
+        await self._asked.wait()
+        await asyncio.sleep(self._seconds)
+
+    def ask_to_stop(self) -> None:
+        self._asked.set()
+
+
+async def test_stopping_may_take_30_s() -> None:
+    """Signals are heard without being asked for; what has not ended half a minute later is cancelled and named."""
+    async with Manager(Config.in_process(ApiServer())) as manager:
+        manager.add(Busy(1000))
+        loop = cast(VirtualTimeLoop, asyncio.get_running_loop())
+        loop.call_at(100, loop.send_signal, signal.SIGTERM)
+        with pytest.raises(GracePeriodExceeded, match=r"within the grace period of 0:00:30: .*elected/Busy"):
+            await manager.run()
+
+    assert now() == 130
+
+
+async def test_without_a_grace_period_stopping_takes_as_long_as_it_takes() -> None:
+    """What a negative GracefulShutdownTimeout is there."""
+    async with Manager(Config.in_process(ApiServer()), grace_period=None) as manager:
+        manager.add(Busy(timedelta(hours=10).total_seconds()))
+        asyncio.get_running_loop().call_at(100, manager.ask_to_stop)
+        await manager.run()
+
+    assert now() == 100 + 36000
+
+
+async def test_a_manager_that_is_told_nothing_listens_nowhere_and_elects_nobody() -> None:
+    """In virtual time a socket is an error, and so would be a request for a Lease on a server that has none to give."""
+    server = ApiServer()
+    async with Manager(Config.in_process(server)) as manager, manager.running():
+        assert manager.elected.is_set()
+        assert (manager.health_server, manager.metrics, manager.elector) == (None, None, None)
