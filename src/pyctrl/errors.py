@@ -27,6 +27,7 @@
     ├── ConfigError                   a kubeconfig, certificate or token is missing or wrong
     │   └── NoConfiguration           no source of a login worked; lists each one tried
     ├── DecodeError                   bytes or fields that are not what the type says
+    ├── DefinitionError               types that no definition can be made of; lists everything that is wrong
     ├── KindError
     │   ├── UnknownKind               the cluster does not serve this kind
     │   └── NotRegistered             the scheme has no class for this kind
@@ -86,6 +87,7 @@ __all__ = [
     "ConversionFailed",
     "CrossNamespaceOwner",
     "DecodeError",
+    "DefinitionError",
     "Denied",
     "DuplicateName",
     "Expired",
@@ -405,6 +407,18 @@ class NoConfiguration(ConfigError):
 
 class DecodeError(PyctrlError):
     """Raised when bytes or fields are not what the type says; the message ends with the path of the field."""
+
+
+class DefinitionError(PyctrlError):
+    """Types of which no CustomResourceDefinition can be made. Not retryable: it is a mistake in the program.
+
+    Attributes:
+        problems: everything that is wrong, each as a line: where, what, and what to do.
+    """
+
+    def __init__(self, subject: str, problems: Iterable[str]) -> None:
+        self.problems: tuple[str, ...] = tuple(problems)
+        super().__init__("\n  ".join((f"no definition can be made of {subject}:", *self.problems)))
 
 
 class KindError(PyctrlError):

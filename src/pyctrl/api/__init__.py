@@ -18,6 +18,31 @@ if TYPE_CHECKING:
     from ._conditions import find_condition, is_condition_false, is_condition_true, remove_condition, set_condition
     from ._finalizers import add_finalizer, has_finalizer, is_deleting, remove_finalizer
     from ._generics import kind_argument
+    from ._marks import (
+        AGE,
+        AtLeastOneOf,
+        AtMostOneOf,
+        EmbeddedResource,
+        ExactlyOneOf,
+        ExternalDocs,
+        Format,
+        Immutable,
+        ListType,
+        MapType,
+        MetadataName,
+        NoServerDefault,
+        Nullable,
+        PreserveUnknownFields,
+        PrinterColumn,
+        PropertyCount,
+        Required,
+        Scale,
+        Schemaless,
+        SchemaMark,
+        SchemaType,
+        ServerDefault,
+        ValidationRule,
+    )
     from ._meta import Condition, ListMeta, ObjectMeta, OwnerReference, Status, StatusCause, StatusDetails
     from ._model import Model
     from ._names import GroupKind, GroupVersionKind, GroupVersionResource, Key
@@ -38,19 +63,26 @@ if TYPE_CHECKING:
     from ._scheme import KindLike, Scheme, decode, is_metadata_only, kind_of
     from ._selectors import FieldRequirement, FieldSelector, LabelOperator, LabelRequirement, LabelSelector
     from ._unstructured import Object, Unstructured
-    from ._values import Format, Int32, Int64, IntOrString, MicroTime, Time, format_micro_time, format_time
+    from ._values import Int32, Int64, IntOrString, MicroTime, Time, format_micro_time, format_time
 
 __all__ = [
+    "AGE",
     "Access",
     "AccessRule",
+    "AtLeastOneOf",
+    "AtMostOneOf",
     "Condition",
     "CustomResource",
+    "EmbeddedResource",
+    "ExactlyOneOf",
+    "ExternalDocs",
     "FieldRequirement",
     "FieldSelector",
     "Format",
     "GroupKind",
     "GroupVersionKind",
     "GroupVersionResource",
+    "Immutable",
     "Int32",
     "Int64",
     "IntOrString",
@@ -61,22 +93,37 @@ __all__ = [
     "LabelRequirement",
     "LabelSelector",
     "ListMeta",
+    "ListType",
+    "MapType",
     "Metadata",
+    "MetadataName",
     "MicroTime",
     "Model",
+    "NoServerDefault",
+    "Nullable",
     "Object",
     "ObjectMeta",
     "OwnerReference",
+    "PreserveUnknownFields",
+    "PrinterColumn",
+    "PropertyCount",
     "Quantity",
     "QuantityFamily",
     "RequestTarget",
+    "Required",
     "ResourceInfo",
+    "Scale",
+    "SchemaMark",
+    "SchemaType",
+    "Schemaless",
     "Scheme",
+    "ServerDefault",
     "Status",
     "StatusCause",
     "StatusDetails",
     "Time",
     "Unstructured",
+    "ValidationRule",
     "add_finalizer",
     "controller_of",
     "decode",
@@ -108,7 +155,7 @@ __all__ = [
 
 # What needs least comes first, so that looking for a name from the left imports nothing that it does not need.
 _FILES = (
-    *("_names", "_request_target", "_access", "_access_rule", "_selectors", "_patches", "_quantity"),
+    *("_names", "_request_target", "_access", "_access_rule", "_selectors", "_patches", "_quantity", "_marks"),
     *("_values", "_model", "_meta", "_object", "_unstructured"),
     *("_conditions", "_finalizers", "_generics", "_owners", "_references", "_scheme"),
 )

@@ -16,6 +16,8 @@ from pydantic.fields import FieldInfo
 
 from pyctrl.errors import DecodeError
 
+from ._marks import SchemaMark
+
 __all__ = ["Model"]
 
 M = TypeVar("M", bound="Model")
@@ -36,11 +38,21 @@ class Model(BaseModel):
     optional field to None removes it. A ``null`` that came from the wire is written back unless the field is set.
 
     What is read: ``null`` for a list, a map or a field with a default reads as empty or as the default.
+
+    Class keyword:
+        marks: what the schema of a definition says about this class and its subclasses, such as `ValidationRule`.
     """
+
+    #: The marks of this class, without those of its bases.
+    schema_marks: ClassVar[tuple[SchemaMark, ...]] = ()
 
     model_config: ClassVar[ConfigDict] = ConfigDict(
         alias_generator=to_camel, validate_by_name=True, validate_by_alias=True, extra="allow", protected_namespaces=()
     )
+
+    def __init_subclass__(cls, *, marks: tuple[SchemaMark, ...] = (), **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        cls.schema_marks = tuple(marks)
 
     @classmethod
     def from_wire(cls, data: bytes | str | Mapping[str, Any]) -> Self:

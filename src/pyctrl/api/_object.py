@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import new_class
 from typing import Any, ClassVar, Generic, Literal, Self, cast
 
@@ -13,6 +13,7 @@ from typing_extensions import TypeVar
 
 from pyctrl.errors import DecodeError
 
+from ._marks import PrinterColumn, Scale
 from ._meta import ObjectMeta
 from ._model import Model
 from ._names import GroupVersionKind, Key
@@ -30,6 +31,14 @@ class ResourceInfo:
     short_names: tuple[str, ...] = ()
     categories: tuple[str, ...] = ()
     subresources: frozenset[str] = frozenset()
+    columns: tuple[PrinterColumn, ...] = ()
+    scale: Scale | None = None
+    selectable_fields: tuple[str, ...] = ()
+    is_served: bool = True
+    is_stored: bool = False  # said so; the only version is stored anyway
+    deprecation: str | None = None  # "" is a deprecation without words
+    annotations: Mapping[str, str] = field(default_factory=dict)
+    labels: Mapping[str, str] = field(default_factory=dict)
 
 
 class KubernetesObject(Model, defer_build=True):
@@ -42,6 +51,15 @@ class KubernetesObject(Model, defer_build=True):
         scope: ``"Namespaced"`` (default) or ``"Cluster"``.
         short_names, categories: as kubectl knows them.
         subresources: names such as ``"status"`` and ``"scale"``; by default ``("status",)`` for a custom resource.
+
+    Class keywords that are for the definition only (`pyctrl.manifests.definition`):
+        columns: what `kubectl get` shows.
+        scale: where the scale sub-resource finds its numbers, which makes the kind have one.
+        selectable_fields: paths such as ``.spec.color`` that field selectors may ask for.
+        served: whether this version is served.
+        stored: that this version, of several, is the one objects are stored in.
+        deprecated: that this version is deprecated, or the warning that its users get.
+        annotations, labels: of the definition.
     """
 
     #: The kind this class stands for; absent on classes that are no kind by themselves.
@@ -65,6 +83,14 @@ class KubernetesObject(Model, defer_build=True):
         short_names: tuple[str, ...] = (),
         categories: tuple[str, ...] = (),
         subresources: tuple[str, ...] | None = None,
+        columns: tuple[PrinterColumn, ...] = (),
+        scale: Scale | None = None,
+        selectable_fields: tuple[str, ...] = (),
+        served: bool = True,
+        stored: bool = False,
+        deprecated: bool | str = False,
+        annotations: Mapping[str, str] | None = None,
+        labels: Mapping[str, str] | None = None,
         **kwargs: Any,
     ) -> None:
         super().__init_subclass__(**kwargs)
@@ -80,7 +106,17 @@ class KubernetesObject(Model, defer_build=True):
             namespaced=_scope(cls, scope) == "Namespaced",
             short_names=tuple(short_names),
             categories=tuple(categories),
-            subresources=frozenset(cls._default_subresources if subresources is None else subresources),
+            subresources=frozenset(
+                (*(cls._default_subresources if subresources is None else subresources), *(("scale",) if scale else ()))
+            ),
+            columns=tuple(columns),
+            scale=scale,
+            selectable_fields=tuple(selectable_fields),
+            is_served=served,
+            is_stored=stored,
+            deprecation=(deprecated if isinstance(deprecated, str) else "") if deprecated else None,
+            annotations=dict(annotations or {}),
+            labels=dict(labels or {}),
         )
 
     _default_subresources: ClassVar[tuple[str, ...]] = ()

@@ -2,20 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Annotated
 
 from pydantic import PlainSerializer
 
-__all__ = ["Format", "Int32", "Int64", "IntOrString", "MicroTime", "Time", "format_micro_time", "format_time"]
+from ._marks import Format
 
-
-@dataclass(frozen=True, slots=True)
-class Format:
-    """Mark the ``format`` that a field has in its schema; it validates nothing in Python."""
-
-    name: str
+__all__ = ["Int32", "Int64", "IntOrString", "MicroTime", "Time", "format_micro_time", "format_time"]
 
 
 def _utc(value: datetime) -> datetime:

@@ -1,0 +1,49 @@
+"""Descriptions: what docstrings and `Field(description=…)` say, for those who read the definition."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from typing import Generic
+
+from pydantic import BaseModel
+from pydantic.fields import FieldInfo
+
+from pyctrl.api import CustomResource, KubernetesObject, Model
+
+from ._sources import source_of
+
+__all__ = ["describe_class", "describe_field"]
+
+_BASES = (object, Generic, BaseModel, Model, KubernetesObject, CustomResource)
+# The first section of Google's, NumPy's or Sphinx's form: what follows is for readers of the code.
+_SECTION = re.compile(
+    r"^(?:(?:Args|Arguments|Attributes|Class keywords?|Examples?|Fields|Notes?|Parameters|Raises|References|Returns|"
+    r"See Also|Warns|Yields):?\s*(?:\n-+\s*)?$|:\w+[^:\n]*:|\.\. \w+::)",
+    re.MULTILINE,
+)
+
+
+def describe_class(cls: type[object]) -> str:
+    """Return a class's docstring, or that of the nearest base that has one."""
+    for each in cls.__mro__:
+        text = each.__dict__.get("__doc__")
+        if text and each not in _BASES and not each.__module__.startswith("pydantic"):
+            return _clean(text)
+    return ""
+
+
+def describe_field(cls: type[object], name: str, info: FieldInfo) -> str:
+    """Return what is said about a field beside it: its description, or the docstring below it."""
+    if info.description is not None:
+        return _clean(info.description)
+    for each in cls.__mro__:
+        if name in inspect.get_annotations(each):
+            return _clean(source_of(each).docstrings.get(name, ""))
+    return ""
+
+
+def _clean(text: str) -> str:
+    text = inspect.cleandoc(text)
+    section = _SECTION.search(text)
+    return (text[: section.start()] if section else text).strip()

@@ -1,0 +1,76 @@
+"""The Python types that are one value on the wire, and what their schemas are."""
+
+from __future__ import annotations
+
+import datetime as dt
+import decimal
+import ipaddress
+import pathlib
+import re
+import uuid
+from typing import Any
+
+import pydantic
+
+from pyctrl.api import Quantity
+
+from ._schema import Schema
+
+__all__ = ["DECIMAL", "INT_OR_STRING", "leaf"]
+
+DECIMAL = r"^[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?$"
+#: What pydantic reads and writes for a `timedelta`: ISO 8601, such as PT1H30M.
+_ISO_DURATION = r"^[+-]?P([0-9]+W|([0-9]+Y)?([0-9]+M)?([0-9]+D)?(T([0-9]+H)?([0-9]+M)?([0-9]+(\.[0-9]+)?S)?)?)$"
+_QUANTITY = (
+    r"^(\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))"
+    r"(([KMGTPE]i)|[numkMGTPE]|([eE](\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))))?$"
+)
+
+INT_OR_STRING = Schema(int_or_string=True, any_of=(Schema(type="integer"), Schema(type="string")))
+_QUANTITY_SCHEMA = Schema(int_or_string=True, any_of=INT_OR_STRING.any_of, pattern=_QUANTITY)
+
+
+def _text(format_: str = "", **more: Any) -> Schema:
+    return Schema(type="string", format=format_, **more)
+
+
+_LEAVES: dict[Any, Schema] = {
+    bool: Schema(type="boolean"),
+    int: Schema(type="integer"),
+    float: Schema(type="number"),
+    str: _text(),
+    bytes: _text("byte"),
+    dt.datetime: _text("date-time"),
+    dt.date: _text("date"),
+    dt.time: _text(),
+    dt.timedelta: _text(pattern=_ISO_DURATION),
+    decimal.Decimal: _text(pattern=DECIMAL),
+    uuid.UUID: _text("uuid"),
+    ipaddress.IPv4Address: _text("ipv4"),
+    ipaddress.IPv6Address: _text("ipv6"),
+    ipaddress.IPv4Network: _text("cidr"),
+    ipaddress.IPv6Network: _text("cidr"),
+    pydantic.IPvAnyAddress: _text(),
+    pydantic.IPvAnyNetwork: _text("cidr"),
+    pydantic.AwareDatetime: _text("date-time"),
+    pydantic.EmailStr: _text("email"),
+    pydantic.SecretStr: _text("password"),
+    pydantic.AnyUrl: _text("uri"),
+    pathlib.Path: _text(),
+    re.Pattern: _text(),
+    Quantity: _QUANTITY_SCHEMA,
+}
+
+
+def leaf(tp: Any) -> Schema | None:
+    """Return the schema of a type that is one value; None for any other.
+
+    A class of your own that a scalar is the base of is that scalar, as pydantic takes it.
+    """
+    try:
+        found = _LEAVES.get(tp)
+    except TypeError:  # not hashable: no type
+        return None
+    if found is None and isinstance(tp, type):
+        found = next((_LEAVES[base] for base in tp.__mro__ if base in _LEAVES), None)
+    return found
