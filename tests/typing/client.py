@@ -33,6 +33,7 @@ from pyctrl.client import (
     in_namespace,
     merge_from,
     with_field_owner,
+    with_field_validation,
 )
 from pyctrl.kinds.apps.v1 import Deployment
 from pyctrl.kinds.autoscaling.v1 import Scale as ScaleObject
@@ -102,6 +103,7 @@ def wrappers(client: Client, cached: CachedClient) -> None:
     assert_type(in_namespace(client, "x"), Client)
     assert_type(dry_run(client), Client)
     assert_type(with_field_owner(client, "x"), Client)
+    assert_type(with_field_validation(client, "Strict"), Client)
     assert_type(impersonate(client, "x", ["y"]), Client)
     assert_type(in_namespace(cached, "x"), CachedClient)
 

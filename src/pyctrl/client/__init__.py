@@ -52,7 +52,14 @@ from pyctrl.client._transport import (
 )
 from pyctrl.client._waiting import wait_for, wait_for_list, wait_until_gone
 from pyctrl.client._watch import EventType, WatchEvent
-from pyctrl.client._wrappers import Derivable, dry_run, impersonate, in_namespace, with_field_owner
+from pyctrl.client._wrappers import (
+    Derivable,
+    dry_run,
+    impersonate,
+    in_namespace,
+    with_field_owner,
+    with_field_validation,
+)
 from pyctrl.client._writer import StatusWriter, Writer
 
 if TYPE_CHECKING:
@@ -136,6 +143,7 @@ __all__ = [
     "wait_for_list",
     "wait_until_gone",
     "with_field_owner",
+    "with_field_validation",
 ]
 
 

@@ -7,9 +7,9 @@ from dataclasses import replace
 from typing import Protocol, Self, TypeVar
 
 from pyctrl.client._impersonation import Impersonation
-from pyctrl.client._options import ClientOptions
+from pyctrl.client._options import ClientOptions, FieldValidation
 
-__all__ = ["Derivable", "dry_run", "impersonate", "in_namespace", "with_field_owner"]
+__all__ = ["Derivable", "dry_run", "impersonate", "in_namespace", "with_field_owner", "with_field_validation"]
 
 
 class Derivable(Protocol):
@@ -41,6 +41,14 @@ def dry_run(client: C) -> C:
 def with_field_owner(client: C, name: str) -> C:
     """Return a client that owns the fields it writes as ``name``, unless a request says otherwise."""
     return client.with_options(replace(client.options, field_owner=name))
+
+
+def with_field_validation(client: C, validation: FieldValidation) -> C:
+    """Return a client whose creates, updates and patches ask for this validation, unless a request says otherwise.
+
+    An apply is always strict.
+    """
+    return client.with_options(replace(client.options, field_validation=validation))
 
 
 def impersonate(client: C, user: str, groups: Iterable[str] = ()) -> C:

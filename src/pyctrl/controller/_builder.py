@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from random import Random
@@ -58,8 +58,8 @@ class Host(Protocol):
         ...
 
     @property
-    def controller_names(self) -> set[str]:
-        """The names that are taken."""
+    def controller_names(self) -> Collection[str]:
+        """The names that are taken, by controllers that were added and have not ended."""
         ...
 
     def add(self, runnable: Controller, /) -> None:
@@ -209,7 +209,6 @@ class Builder(Generic[T]):
             random=self._host.random,
         )
         self._host.add(controller)
-        self._host.controller_names.add(name)
         reconciler.client = self._host.client
         reconciler.recorder = self._host.event_recorder(name)
         return controller

@@ -104,8 +104,6 @@ class Manager:
         self.config = config
         self.scheme: Scheme = scheme or Scheme()
         self.random: Random = random or Random()
-        #: Names of controllers in this manager; the builder sees to it that they differ.
-        self.controller_names: set[str] = set()
         self._given_client = client
         self._namespaces = None if namespaces is None else frozenset(namespaces)
         self._kinds = dict(kinds or {})
@@ -240,6 +238,12 @@ class Manager:
     def members(self) -> tuple[Member, ...]:
         """What it runs, without what has ended, in the order in which it starts."""
         return self._lifecycle.members
+
+    @property
+    def controller_names(self) -> set[str]:
+        """The names of its controllers that have not ended; the builder sees to it that they differ."""
+        runnables = (member.runnable for member in self.members)
+        return {runnable.name for runnable in runnables if isinstance(runnable, Controller)}
 
     def add_health_check(self, name: str, check: Check) -> None:
         """Let ``/healthz`` fail, and the process be restarted, when ``check`` raises; see `Checks.add`."""

@@ -19,6 +19,7 @@ from pyctrl.client import (
     in_namespace,
     merge_from,
     with_field_owner,
+    with_field_validation,
 )
 from pyctrl.errors import AlreadyExists, Conflict, Invalid, RequestTimeout, StreamBroken, UnknownKind
 from tests.unit.client._fake_server import FakeServer
@@ -271,6 +272,19 @@ async def test_field_owner(client: Client, server: FakeServer) -> None:
     await owned.update(widget(), field_owner="yours")
 
     assert [a.query["fieldManager"] for a in server.asked] == ["mine", "yours"]
+
+
+async def test_field_validation(client: Client, server: FakeServer) -> None:
+    """A client's validation is asked for unless a request names its own; an apply, which is strict anyway, has none."""
+    strict = with_field_validation(client, "Strict")
+    for _ in range(3):
+        server.reply(wire())
+
+    await strict.update(widget())
+    await strict.update(widget(), field_validation="Ignore")
+    await strict.apply(widget())
+
+    assert [a.query.get("fieldValidation") for a in server.asked] == ["Strict", "Ignore", None]
 
 
 async def test_impersonate(client: Client, server: FakeServer) -> None:

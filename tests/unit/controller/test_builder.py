@@ -51,6 +51,7 @@ class PlainHost:
 
     def add(self, runnable: Controller, /) -> None:
         self.controllers.append(runnable)
+        self.controller_names.add(runnable.name)
 
     def event_recorder(self, name: str, /) -> EventRecorder:
         return self.events.recorder(name)

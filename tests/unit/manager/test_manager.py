@@ -14,9 +14,9 @@ from pyctrl.api import GroupVersionKind, Key, ObjectMeta
 from pyctrl.apiserver import ApiServer
 from pyctrl.cache import KindOptions, Outside, Selector
 from pyctrl.client import Client, Config
-from pyctrl.controller import Builder, Reconciler, Request, Result
+from pyctrl.controller import Builder, ControllerState, Reconciler, Request, Result
 from pyctrl.errors import ManagerError, NotCovered, NotSynced
-from pyctrl.kinds.core.v1 import ConfigMap
+from pyctrl.kinds.core.v1 import ConfigMap, Secret
 from pyctrl.manager import Group, Manager
 from pyctrl.testing import VirtualTimeLoop
 
@@ -39,6 +39,12 @@ class Copier(Reconciler[ConfigMap]):
         if await self.client.find(ConfigMap, copy) is None:
             await self.client.create(config_map(copy.name))
         return None
+
+
+class Idle(Reconciler[Secret]):
+    """Has nothing to do."""
+
+    async def reconcile(self, request: Request) -> None: ...
 
 
 async def names(client: Client) -> Sequence[str]:
@@ -76,6 +82,27 @@ async def test_a_controller_can_be_built_while_the_manager_runs() -> None:
         assert await names(manager.live_client) == ["a", "a-copy"]
         assert controller.statistics().reconciles.success >= 2
         manager.ask_to_stop()
+
+
+async def test_a_controller_can_be_stopped_while_the_manager_runs() -> None:
+    """The others go on; its watch can be given up as well, and its name is free for another one of its kind."""
+    async with Manager(Config.in_process(ApiServer())) as manager:
+        Builder(manager).reconciles(ConfigMap).build(Copier())
+        secrets = Builder(manager).reconciles(Secret).build(Idle())
+        async with manager.running():
+            secrets.ask_to_stop()
+            await asyncio.sleep(1)
+            assert secrets.state is ControllerState.STOPPED
+            await manager.cache.remove(Secret)
+            with pytest.raises(NotCovered):
+                await manager.client.list(Secret)
+            await manager.client.create(config_map("a"))
+            await asyncio.sleep(1)
+            assert "a-copy" in await names(manager.live_client)
+            again = Builder(manager).reconciles(Secret).build(Idle())
+            await asyncio.sleep(1)
+            assert (again.name, again.state) == ("secret", ControllerState.RUNNING)
+            assert manager.not_ready == {}
 
 
 async def test_runnables_of_ones_own_find_a_filled_cache() -> None:
