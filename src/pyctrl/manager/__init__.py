@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from pyctrl.manager._elector import ElectionStatistics, Elector
     from pyctrl.manager._metrics import Metrics
     from pyctrl.manager._modules import Place
+    from pyctrl.manager._restart import Restart, RestartPolicy
     from pyctrl.manager._target import NoServer, Target, Wire, wired
 
 __all__ = [
@@ -59,6 +60,8 @@ __all__ = [
     "Preflight",
     "Preparable",
     "Replicable",
+    "Restart",
+    "RestartPolicy",
     "Review",
     "Runnable",
     "RunnableLike",
@@ -78,6 +81,8 @@ _FILES = {
     "Metrics": "_metrics",
     "NoServer": "_target",
     "Place": "_modules",
+    "Restart": "_restart",
+    "RestartPolicy": "_restart",
     "Target": "_target",
     "Wire": "_target",
     "wired": "_target",

@@ -31,13 +31,17 @@ class Certified(Protocol):
         ...
 
 
-def manager_families(findings: Mapping[str, str], heartbeat: Heartbeat) -> Iterable[Family]:
-    """Return the families of a manager: what `readiness` has found, and how long one waits for a turn of the loop."""
+def manager_families(
+    findings: Mapping[str, str], heartbeat: Heartbeat, restarts: Iterable[tuple[str, int]]
+) -> Iterable[Family]:
+    """Return the families of a manager: what `readiness` has found, how late the loop is, who was run again."""
     yield gauge("pyctrl_ready", "1 while /readyz has nothing to complain of", ({}, float(not any(findings.values()))))
     checks = [({"check": name}, float(not problem)) for name, problem in findings.items()]
     yield gauge("pyctrl_ready_check", "0 for each of its checks that fails; without your own", *checks)
     yield gauge("pyctrl_event_loop_lag_seconds", "How late the last heartbeat was", ({}, heartbeat.lag))
     yield gauge("pyctrl_event_loop_lag_max_seconds", "How late one ever was", ({}, heartbeat.worst_lag))
+    again = [({"runnable": name}, count) for name, count in restarts]
+    yield counter("pyctrl_runnable_restarts_total", "How often what has a Restart was run again", *again)
 
 
 def election_families(name: str, election: ElectionStatistics) -> Iterable[Family]:

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextvars import Context, copy_context
 from datetime import timedelta
 from enum import StrEnum
 
 from pyctrl._tasks import Deadline, end
-from pyctrl.manager._runnables import Member, RunnableLike
+from pyctrl.manager._http_server import HttpServer
+from pyctrl.manager._runnables import Member
 
-__all__ = ["Group", "RunnableGroup", "log_late"]
+__all__ = ["LAST_PATIENCE", "Group", "RunnableGroup", "log_late", "say_left_behind"]
 
 log = logging.getLogger("pyctrl.manager")
 
@@ -59,13 +60,11 @@ class RunnableGroup:
         self._is_running = False
         self._context = copy_context()
         self._members: list[Member] = []
-        #: Names of those that had to be cancelled because the grace period was over. Who is cancelled anyway, and was
-        #: not even told before that, is none of them.
+        #: Names of those that were asked to stop, had time for it, and had to be cancelled when it was over.
         self.overdue: list[str] = []
 
-    def add(self, runnable: RunnableLike) -> None:
+    def add(self, member: Member) -> None:
         """Take a runnable in: started with the group, or at once if the group runs already."""
-        member = Member(runnable)
         self._members.append(member)
         if self._is_running:
             member.start(self.group, self._ended, self._context)
@@ -93,28 +92,33 @@ class RunnableGroup:
     async def stop(self, deadline: Deadline) -> None:
         """Ask every member to stop, wait for them until the deadline, then cancel who is left."""
         self._is_running = False  # who is added now waits for the next start
-        tasks = [member.task for member in self._members if member.task is not None and member.is_running]
-        if not tasks:
+        members = {member.task: member for member in self._members if member.task is not None and member.is_running}
+        if not members:
             return
-        log.info(_FAREWELLS[self.group])
-        asked_too_late = {member.task for member in self._members if not member.ask_to_stop() and deadline.is_over}
+        self._say_farewell(members.values())
+        has_time = not deadline.is_over
+        would_finish = [task for task, member in members.items() if member.ask_to_stop()]
         try:
-            await deadline.wait(tasks)
+            await deadline.wait(members)
         except asyncio.CancelledError:
             deadline.expire()  # whoever waits for us has lost patience, the groups after us need not wait either
             raise
         finally:
-            late = [task for task in tasks if not task.done()]
-            self.overdue += sorted(task.get_name() for task in late if task not in asked_too_late)
+            late = [task for task in members if not task.done()]
+            if has_time:
+                self.overdue += sorted(task.get_name() for task in late)
+            elif cut_off := sorted(task.get_name() for task in late if task in would_finish):
+                log.warning("No time is left to wait for others, cancelling them too", extra={"runnables": cut_off})
             await self._end(late)
 
+    def _say_farewell(self, leaving: Iterable[Member]) -> None:
+        # events are written to the end of every manager; what is announced is what not every one has
+        if self.group is not Group.SERVERS or any(isinstance(member.runnable, HttpServer) for member in leaving):
+            log.info(_FAREWELLS[self.group])
+
     async def _end(self, late: list[asyncio.Task[None]]) -> None:
-        if not late:
-            return
-        for task in await end(late, patience=LAST_PATIENCE):
-            log.error(
-                "A runnable ignores that it was cancelled and is left behind", extra={"runnable": task.get_name()}
-            )
+        if late:
+            say_left_behind(await end(late, patience=LAST_PATIENCE))
 
     def _ended(self, member: Member) -> None:
         error = member.error()
@@ -124,6 +128,12 @@ class RunnableGroup:
             log_late(member.name, error)
         if not self.keeps_members:
             self._members.remove(member)
+
+
+def say_left_behind(tasks: Iterable[asyncio.Task[None]]) -> None:
+    """Log who has not even ended when cancelled: the program goes on without them."""
+    for task in tasks:
+        log.error("A runnable ignores that it was cancelled and is left behind", extra={"runnable": task.get_name()})
 
 
 def log_late(name: str, error: BaseException) -> None:

@@ -131,8 +131,12 @@ def readiness(manager: Watched) -> dict[str, str]:
     for member in manager.members:
         if isinstance(member.runnable, Controller):
             found[f"controller-{slug(member.name)}"] = problems.pop(member.name, "")
+        elif member.why_down:
+            found[slug(member.name)] = problems.pop(member.name, member.why_down)
         elif isinstance(member.runnable, Checkable):
             found[slug(member.name)] = member.runnable.why_not_ready
+        elif member.restarts is not None:
+            found.setdefault(slug(member.name), "")
     return found | {f"rights-{slug(name)}": problem for name, problem in problems.items()}
 
 

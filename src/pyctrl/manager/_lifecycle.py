@@ -5,17 +5,23 @@ from __future__ import annotations
 import asyncio
 import logging
 import signal
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine, Sequence
 from contextlib import AsyncExitStack, nullcontext
 from contextvars import copy_context
 from datetime import timedelta
+from functools import partial
+from random import Random
+from typing import TYPE_CHECKING
 
 from pyctrl._tasks import Deadline, end, unwrap
 from pyctrl.client import WriteGate, context_behind
 from pyctrl.errors import GracePeriodExceeded, ManagerError
-from pyctrl.manager._groups import Group, RunnableGroup, log_late
+from pyctrl.manager._groups import LAST_PATIENCE, Group, RunnableGroup, log_late, say_left_behind
 from pyctrl.manager._runnables import Member, RunnableLike
 from pyctrl.manager._signals import signals_handled
+
+if TYPE_CHECKING:
+    from pyctrl.manager._restart import Restart, Restarts
 
 __all__ = ["Lifecycle"]
 
@@ -31,8 +37,9 @@ class Lifecycle:
     What is in the group `Group.ELECTED` may end and begin anew in between, see `pyctrl.manager._elector.ElectedWork`.
     """
 
-    def __init__(self, *, grace_period: timedelta | None) -> None:
+    def __init__(self, *, grace_period: timedelta | None, random: Random | None = None) -> None:
         self._grace_period = grace_period
+        self._random = random or Random()
         self._groups = {group: RunnableGroup(group, failed=self._failed) for group in Group}
         self._has_run = False
         self._ending = asyncio.Event()
@@ -47,15 +54,20 @@ class Lifecycle:
         #: Set when this replica leads (or nothing elects) and its reconcilers have been started.
         self.elected: asyncio.Event = asyncio.Event()
 
-    def add(self, runnable: RunnableLike, group: Group) -> None:
-        """Take a runnable in.
+    def add(self, runnable: RunnableLike, group: Group, *, restart: Restart | None = None) -> None:
+        """Take a runnable in, to be run once, or again as ``restart`` says.
 
         Raises:
             ManagerError: stopping has begun, or it is not a runnable.
         """
         if self._ending.is_set():
             raise ManagerError("can't accept new runnable as stop procedure is already engaged")
-        self._groups[group].add(runnable)
+        self._groups[group].add(Member(runnable, self._restarts(restart) if restart is not None else None))
+
+    def _restarts(self, restart: Restart) -> Callable[[str], Restarts]:
+        from pyctrl.manager._restart import Restarts  # here: most programs have none
+
+        return partial(Restarts, restart=restart, random=self._random)
 
     @property
     def members(self) -> tuple[Member, ...]:
@@ -119,15 +131,24 @@ class Lifecycle:
             raise ManagerError("a manager runs once; make a new one to run again")
         self._has_run = True
         self._context = copy_context()
-        with signals_handled(self._on_signal) if handle_signals else nullcontext():
-            await self._live()
-        if self._failure is not None:
-            raise self._failure
+        try:
+            with signals_handled(self._on_signal) if handle_signals else nullcontext():
+                await self._live()
+        except asyncio.CancelledError:
+            _drop(self._errors())  # the cancellation goes on
+            raise
+        if errors := self._errors():
+            _drop(errors[1:])
+            raise errors[0]
+
+    def _errors(self) -> Sequence[BaseException]:
+        """Return what `run` has to tell of: the first failure, and who did not stop in time."""
         overdue = [name for group in self._groups.values() for name in group.overdue]
-        if overdue and self._grace_period != timedelta(
+        is_surprise = overdue and self._grace_period != timedelta(
             0
-        ):  # who gives no time cannot be surprised that it was not enough
-            raise GracePeriodExceeded(self._explain(overdue))
+        )  # who gives no time must expect that it is not enough
+        failures = [self._failure] if self._failure is not None else []
+        return [*failures, GracePeriodExceeded(self._explain(overdue))] if is_surprise else failures
 
     async def _live(self) -> None:
         self._begin(self._start())
@@ -161,7 +182,7 @@ class Lifecycle:
                 for group in Group:
                     stack.push_async_callback(self._groups[group].stop, deadline)
                 if self._starting is not None:
-                    await end([self._starting])
+                    say_left_behind(await end([self._starting], patience=LAST_PATIENCE))
         finally:
             deadline.close()
         log.info("Wait completed, proceeding to shutdown the manager")
@@ -188,3 +209,9 @@ class Lifecycle:
     def _explain(self, overdue: list[str]) -> str:
         why = "when asked a second time" if self._is_urgent else f"within the grace period of {self._grace_period}"
         return f"cancelled what had not stopped {why}: {', '.join(overdue)}"
+
+
+def _drop(errors: Sequence[BaseException]) -> None:
+    """Log the errors that `run` does not raise, because it raises something else."""
+    for error in errors:
+        log.error("error dropped during shutdown: %s", error, extra={"error": str(error)})

@@ -33,6 +33,7 @@ from pyctrl.rbac import Grants, Permission, grants
 if TYPE_CHECKING:
     from pyctrl.manager._elector import Elector
     from pyctrl.manager._metrics import Metrics
+    from pyctrl.manager._restart import Restart
 
 __all__ = ["Manager"]
 
@@ -110,7 +111,7 @@ class Manager:
         self._outside = outside
         self._cache_sync_timeout = cache_sync_timeout
         self._preflight = preflight
-        self._lifecycle = Lifecycle(grace_period=grace_period)
+        self._lifecycle = Lifecycle(grace_period=grace_period, random=self.random)
         self._rights: RightsWatch | None = None
         self._exit = AsyncExitStack()
         self._client: CachedClient | None = None
@@ -253,17 +254,20 @@ class Manager:
         """Let ``/readyz`` fail, and this replica get no requests, when ``check`` raises; see `Checks.add`."""
         self.health.ready.add(name, check)
 
-    def add(self, runnable: RunnableLike, *, group: Group | None = None) -> None:
+    def add(self, runnable: RunnableLike, *, group: Group | None = None, restart: Restart | None = None) -> None:
         """Run something with the manager: before `run` it is started in its turn, afterwards at once.
 
         By default it runs on the leader only, as controllers do. What every replica does goes to `Group.OTHERS`: by
         ``group=``, or because the runnable has an attribute ``only_leader`` that is False. A runnable with an attribute
         ``manager_group`` names its group itself, as a webhook server does.
 
+        A failure of it ends the manager, unless ``restart`` says when it is to be run again: ``restart=Restart()``.
+        Until it is, it counts as not ready. Its `run` must be fit to be called more than once.
+
         Raises:
             ManagerError: the manager is stopping, or this is not a runnable.
         """
-        self._lifecycle.add(runnable, group or _group_of(runnable))
+        self._lifecycle.add(runnable, group or _group_of(runnable), restart=restart)
         if self._rights is not None and isinstance(runnable, Controller):
             self._rights.adopt(runnable)
 
@@ -271,8 +275,8 @@ class Manager:
     def not_ready(self) -> dict[str, str]:
         """Who cannot do its work now, and why, by name; empty when all is well.
 
-        Controllers, the cache, and whatever else says what rights it needs. A replica that does not lead is no worse
-        for it: once it is `started`, its controllers count only if they will lack rights.
+        Controllers, the cache, what waits to be run again, and whatever else says what rights it needs. A replica that
+        does not lead is no worse for it: once it is `started`, its controllers count only if they will lack rights.
         """
         if not self.started.is_set():
             return {"manager": "it has not started", **self._problems()}
@@ -289,13 +293,16 @@ class Manager:
                     found[controller.name] = controller.why_not_ready
                 for source in controller.sources:  # it has said so itself
                     problems.pop(source.gvk, None) if isinstance(source, KindSource) else None
+            if member.why_down:
+                found[member.name] = member.why_down
         if problems:
             found["cache"] = "; ".join(f"{kind}: {reason}" for kind, reason in problems.items())
         return found
 
     def measures(self) -> Iterable[Family]:
         """Return the numbers of everything it runs, as `pyctrl.manager.Metrics` shows them."""
-        yield from manager_families(readiness(self), self.health.heartbeat)
+        lives = [(member.name, member.restarts.count) for member in self._lifecycle.members if member.restarts]
+        yield from manager_families(readiness(self), self.health.heartbeat, lives)
         yield from self.live_client.measures()
         yield from self.cache.measures()
         if self._leader_election is not None and self._elector is not None:

@@ -6,10 +6,14 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Sequence
 from contextvars import Context
-from typing import Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
+from pyctrl._tasks import unwrapped
 from pyctrl.errors import ManagerError
 from pyctrl.rbac import Permission
+
+if TYPE_CHECKING:
+    from pyctrl.manager._restart import Restarts
 
 __all__ = [
     "Checkable",
@@ -31,9 +35,9 @@ log = logging.getLogger("pyctrl.manager")
 class Runnable(Protocol):
     """Something with one life: `run` begins it and returns when it is over.
 
-    Returning early is fine, raising stops the manager. When the manager stops, `run` is cancelled; it may clean up
-    in ``finally`` as long as the grace period lasts. A runnable that wants to finish its work first has
-    ``ask_to_stop`` as well (see `Stoppable`).
+    Returning early is fine, raising stops the manager, unless it was added with a `Restart`: then it runs again.
+    When the manager stops, `run` is cancelled; it may clean up in ``finally`` as long as the grace period lasts. A
+    runnable that wants to finish its work first has ``ask_to_stop`` as well (see `Stoppable`).
     """
 
     async def run(self) -> None:
@@ -101,9 +105,9 @@ class Checkable(Protocol):
 
 
 class Member:
-    """One runnable in its group: its task, and how it is asked to stop."""
+    """One runnable in its group: its task, how it is asked to stop, and whether it lives more than once."""
 
-    def __init__(self, runnable: RunnableLike) -> None:
+    def __init__(self, runnable: RunnableLike, restarts: Callable[[str], Restarts] | None = None) -> None:
         if not isinstance(runnable, Runnable) and not callable(runnable):
             raise ManagerError(
                 "add() takes an object with `async def run(self)` or an async function without arguments, "
@@ -111,6 +115,8 @@ class Member:
             )
         self.name = _name_of(runnable)
         self.runnable: object = runnable
+        #: Its lives; None when it has one.
+        self.restarts: Restarts | None = restarts(self.name) if restarts is not None else None
         self._run: Callable[[], Awaitable[None]] = runnable.run if isinstance(runnable, Runnable) else runnable
         self.task: asyncio.Task[None] | None = None
         self._is_asked = False
@@ -122,18 +128,27 @@ class Member:
 
     @property
     def is_running(self) -> bool:
-        """Whether its life has begun and is not over."""
+        """Whether its life has begun and is not over; between two lives too."""
         return self.task is not None and not self.task.done()
+
+    @property
+    def why_down(self) -> str:
+        """Say why it waits for its next life; "" where it lives, or has only one."""
+        return self.restarts.why_down if self.restarts is not None and self.is_running else ""
 
     def start(self, group: str, ended: Callable[[Member], None], context: Context) -> None:
         """Begin its life in a task of its own; ``ended`` is called when that is over."""
         self._is_asked = False
+        if self.restarts is not None:
+            self.restarts.begin()
         self.task = asyncio.create_task(self._live(), name=f"{group}/{self.name}", context=context.copy())
         self.task.add_done_callback(lambda _task: ended(self))
 
     async def wait_until_ready(self) -> None:
         """Wait until others may rely on it."""
-        if isinstance(self.runnable, Preparable):
+        if self.restarts is not None:
+            await self.restarts.wait_until_ready()
+        elif isinstance(self.runnable, Preparable):
             await self.runnable.wait_until_ready()
 
     def ask_to_stop(self) -> bool:
@@ -141,7 +156,8 @@ class Member:
         if self._is_asked:
             return True  # a second cancellation would end its cleaning up
         self._is_asked = True
-        if isinstance(self.runnable, Stoppable):
+        is_between_lives = self.restarts is not None and self.restarts.is_waiting
+        if isinstance(self.runnable, Stoppable) and not is_between_lives:
             try:
                 self.runnable.ask_to_stop()
             except Exception:
@@ -157,7 +173,44 @@ class Member:
         return None if self.task is None or self.task.cancelled() else self.task.exception()
 
     async def _live(self) -> None:
-        await self._run()
+        if self.restarts is None:
+            await self._until_its_end(self._run())
+        else:
+            await self.restarts.run(self._live_once, lambda: self._is_asked)
+
+    async def _live_once(self, became_ready: Callable[[], None]) -> None:
+        if isinstance(self.runnable, Preparable):
+            await self._until_its_end(_prepare_and(self._run(), self.runnable, became_ready))
+        else:
+            became_ready()
+            await self._until_its_end(self._run())
+
+    async def _until_its_end(self, life: Awaitable[None]) -> None:
+        """Await a life, and take it for a failure when something has cancelled it that had no business to."""
+        task = asyncio.current_task()
+        assert task is not None  # a coroutine always runs in one
+        try:
+            await life
+        except asyncio.CancelledError:
+            if self._is_asked:
+                raise
+            while task.cancelling():
+                task.uncancel()
+            raise ManagerError(f"{self.name} was cancelled, by something else than its manager") from None
+
+
+async def _prepare_and(run: Awaitable[None], runnable: Preparable, became_ready: Callable[[], None]) -> None:
+    """Run, and beside that wait until it is ready; when that fails, so does the whole."""
+
+    async def prepare() -> None:
+        await runnable.wait_until_ready()
+        became_ready()
+
+    with unwrapped():
+        async with asyncio.TaskGroup() as group:
+            preparing = group.create_task(prepare(), name="ready")
+            await run
+            preparing.cancel()
 
 
 def is_replicated(runnable: object) -> bool:
