@@ -9,7 +9,10 @@ from typing import cast
 
 import pytest
 
+from pyctrl.apiserver import ApiServer
+from pyctrl.client import Config
 from pyctrl.errors import GracePeriodExceeded, ManagerError
+from pyctrl.manager import Manager
 from pyctrl.manager._groups import Group
 from pyctrl.manager._lifecycle import Lifecycle
 from pyctrl.testing import VirtualTimeLoop
@@ -352,3 +355,17 @@ async def test_a_signal_while_starting_stops_what_has_started() -> None:
     await run_until(lifecycle, 10)
 
     assert journal == ["cache starts", "cache ends"]
+
+
+async def test_no_farewell_to_servers_where_there_are_none(caplog: pytest.LogCaptureFixture) -> None:
+    """The events that every manager writes to its end are no HTTP server, and are not called one."""
+    caplog.set_level("INFO", logger="pyctrl.manager")
+    async with Manager(Config.in_process(ApiServer())) as manager:
+        manager.add(Life("worker", []))
+        async with manager.running():
+            pass
+
+    assert [text for text in caplog.messages if text.startswith("Stopping")] == [
+        "Stopping and waiting for leader election runnables",
+        "Stopping and waiting for caches",
+    ]

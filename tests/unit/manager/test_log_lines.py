@@ -40,7 +40,6 @@ info  | Stopping and waiting for leader election runnables                   |
 info  | Stopping and waiting for non leader election runnables               |
 info  | Stopping and waiting for caches                                      |
 info  | Stopping and waiting for webhooks                                    |
-info  | Stopping and waiting for HTTP servers                                |
 error | error received after stop sequence was engaged                       | runnable error
 info  | Wait completed, proceeding to shutdown the manager                   |
 """
@@ -119,9 +118,10 @@ async def test_each_attempt_has_an_id_and_the_object_under_its_kind() -> None:
 
 
 SERVERS = """
-info | starting server        | server addr port
-info | Serving metrics server | bindAddress secure port
-info | shutting down server   | server
+info | starting server                       | server addr port
+info | Serving metrics server                | bindAddress secure port
+info | Stopping and waiting for HTTP servers |
+info | shutting down server                  | server
 """
 
 
