@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Iterable, Iterator, Sequence
+import binascii
+from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from pyctrl.api import GroupVersionKind, Key, Unstructured
@@ -57,21 +58,42 @@ class Injection:
             TransportError: the API server does not answer.
         """
         encoded = base64.b64encode(bundle).decode()
+        async for found in self._found():
+            stale = [config for config in self._configs(found) if config.get("caBundle") != encoded]
+            for config in stale:
+                config["caBundle"] = encoded
+            if stale:
+                await self._client.update(found)
+
+    async def injected(self) -> set[bytes]:
+        """Return the bundles that are trusted now; what is no base64 is left out.
+
+        Raises:
+            ApiError: something could not be read.
+            TransportError: the API server does not answer.
+        """
+        encoded = {
+            str(config.get("caBundle") or "") async for found in self._found() for config in self._configs(found)
+        }
+        return {bundle for each in encoded if (bundle := _decoded(each))}
+
+    async def _found(self) -> AsyncIterator[Unstructured]:
+        """Read all that is looked after, one after another."""
         wanted = [(kind, name) for kind in CONFIGURATIONS for name in self._configurations]
         for kind, name in (*wanted, *((DEFINITION, name) for name in self._definitions)):
             found = await self._client.find(kind, Key("", name))
-            if found is not None and self._changed(found, encoded):
-                await self._client.update(found)
+            if found is not None:
+                yield found
 
-    def _changed(self, found: Unstructured, encoded: str) -> bool:
-        stale = [
-            config
-            for config in _client_configs(found)
-            if self._target.is_meant_by(config) and config.get("caBundle") != encoded
-        ]
-        for config in stale:
-            config["caBundle"] = encoded
-        return bool(stale)
+    def _configs(self, found: Unstructured) -> list[dict[str, Any]]:
+        return [config for config in _client_configs(found) if self._target.is_meant_by(config)]
+
+
+def _decoded(encoded: str) -> bytes:
+    try:
+        return base64.b64decode(encoded)
+    except binascii.Error:
+        return b""
 
 
 def _client_configs(found: Unstructured) -> Iterator[dict[str, Any]]:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import base64
 import binascii
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from pyctrl._clock import now
@@ -15,7 +16,7 @@ from pyctrl.errors import ConfigError
 if TYPE_CHECKING:
     from cryptography import x509
 
-__all__ = ["Keys", "Lifetimes", "renewed"]
+__all__ = ["Keys", "Lifetimes", "renewed", "split_bundle", "to_show", "trusting"]
 
 _BEGIN = b"-----BEGIN CERTIFICATE-----"
 
@@ -76,9 +77,8 @@ class Keys:
         """Read the data of a Secret; None when that is not what pyctrl writes."""
         try:
             content = {name: base64.b64decode(data[name], validate=True) for name in _NAMES}
-            bundle = content["ca.crt"].split(_BEGIN)[1:]
             keys = cls(
-                authorities=tuple(_BEGIN + each for each in bundle),
+                authorities=split_bundle(content["ca.crt"]),
                 authority_key=content["ca.key"],
                 certificate=content["tls.crt"],
                 key=content["tls.key"],
@@ -97,6 +97,11 @@ class Keys:
 _NAMES = ("ca.crt", "ca.key", "tls.crt", "tls.key")
 
 
+def split_bundle(bundle: bytes) -> tuple[bytes, ...]:
+    """Return the certificates of a bundle, each as PEM; what stands before the first is left out."""
+    return tuple(_BEGIN + each for each in bundle.split(_BEGIN)[1:])
+
+
 def renewed(keys: Keys | None, names: Sequence[str], lifetimes: Lifetimes, *, is_trusted: bool) -> Keys:
     """Return the keys that there should be now: the same, unless something is missing or it is time.
 
@@ -113,25 +118,75 @@ def renewed(keys: Keys | None, names: Sequence[str], lifetimes: Lifetimes, *, is
         return _issued(_with_authority(None, names, lifetimes), names, lifetimes)
     kept = tuple(each for each in keys.authorities if _span(each)[1] > now())
     keys = replace(keys, authorities=kept)
-    if _is_due(keys.authorities[-1]):
-        return _with_authority(keys, names, lifetimes)
-    has_settled = len(kept) == 1 or (is_trusted and now() >= _span(kept[-1])[0] + lifetimes.settling)
+    if _is_due(kept[-1]):
+        keys, has_settled = _with_authority(keys, names, lifetimes), False
+    else:
+        has_settled = (is_trusted or len(kept) == 1) and _has_settled(keys, kept[-1], lifetimes)
     if keys.expiry <= now() or (has_settled and _is_certificate_due(keys, names)):
         return _issued(keys, names, lifetimes)
     return keys
 
 
+def trusting(keys: Keys, authorities: Iterable[bytes], names: Sequence[str]) -> Keys:
+    """Return the keys with those of the authorities trusted as well that are still good and were made for these names.
+
+    Somebody may show what they have signed: a replica that runs while another one finds no Secret and makes a new one,
+    or an older one is put in its place.
+    """
+    mine = [each for each in authorities if each not in keys.authorities and _is_own(each, names)]
+    return replace(keys, authorities=(*dict.fromkeys(mine), *keys.authorities))
+
+
+def to_show(shown: Keys | None, found: Keys, names: Sequence[str], lifetimes: Lifetimes) -> Keys:
+    """Return what a replica shows that has shown one certificate until now, and finds what may be another in a Secret.
+
+    Who has a good one shows it on, until the authority of the other one was there before and has settled: it may not
+    be trusted everywhere yet, if the Secret was lost or is an older one. What was trusted stays so until it expires.
+    """
+    if shown is None:
+        return found
+    keys = trusting(found, shown.authorities, names)
+    if shown.expiry <= now():
+        return keys
+    issuer = next((each for each in found.authorities if _signed(found.certificate, each)), None)
+    if found.expiry > now() and issuer in shown.authorities and _has_settled(found, issuer, lifetimes):
+        return keys
+    return replace(keys, certificate=shown.certificate, key=shown.key)
+
+
+def _has_settled(keys: Keys, authority: bytes, lifetimes: Lifetimes) -> bool:
+    """Whether an authority has been there for long enough, or there is no other."""
+    return len(keys.authorities) == 1 or now() >= _span(authority)[0] + lifetimes.settling
+
+
+def _is_own(pem: bytes, names: Sequence[str]) -> bool:
+    from cryptography.x509 import NameOID  # here: see _is_certificate_due
+
+    try:
+        subject = _parsed(pem).subject.get_attributes_for_oid(NameOID.COMMON_NAME)
+    except ValueError:
+        return False
+    return [each.value for each in subject] == [_authority_name(names)] and _span(pem)[1] > now()
+
+
 def _is_certificate_due(keys: Keys, names: Sequence[str]) -> bool:
     from cryptography import x509  # here: only those who make certificates have it
-    from cryptography.exceptions import InvalidSignature
 
-    certificate = _parsed(keys.certificate)
-    try:
-        certificate.verify_directly_issued_by(_parsed(keys.authorities[-1]))
-    except (InvalidSignature, ValueError):
+    if not _signed(keys.certificate, keys.authorities[-1]):
         return True
-    shown = certificate.extensions.get_extension_for_class(x509.SubjectAlternativeName).value
+    shown = _parsed(keys.certificate).extensions.get_extension_for_class(x509.SubjectAlternativeName).value
     return _is_due(keys.certificate) or {str(name.value) for name in shown} != set(names)
+
+
+@lru_cache(maxsize=8)
+def _signed(certificate: bytes, authority: bytes) -> bool:
+    from cryptography.exceptions import InvalidSignature  # here: see _is_certificate_due
+
+    try:
+        _parsed(certificate).verify_directly_issued_by(_parsed(authority))
+    except (InvalidSignature, ValueError):
+        return False
+    return True
 
 
 def _is_due(pem: bytes) -> bool:
@@ -142,10 +197,14 @@ def _is_due(pem: bytes) -> bool:
 def _with_authority(keys: Keys | None, names: Sequence[str], lifetimes: Lifetimes) -> Keys:
     from pyctrl import _certificates  # here: see _is_certificate_due
 
-    certificate, key = _certificates.new_authority(f"{names[0]} authority", lifetimes.authority)
+    certificate, key = _certificates.new_authority(_authority_name(names), lifetimes.authority)
     if keys is None:
         return Keys(authorities=(certificate,), authority_key=key, certificate=b"", key=b"")
     return replace(keys, authorities=(*keys.authorities, certificate), authority_key=key)
+
+
+def _authority_name(names: Sequence[str]) -> str:
+    return f"{names[0]} authority"[-64:]  # X.509 has no longer ones
 
 
 def _issued(keys: Keys, names: Sequence[str], lifetimes: Lifetimes) -> Keys:
@@ -163,6 +222,7 @@ def _span(pem: bytes) -> tuple[datetime, datetime]:
     return certificate.not_valid_before_utc, certificate.not_valid_after_utc
 
 
+@lru_cache(maxsize=8)  # the same few are looked at every minute
 def _parsed(pem: bytes) -> x509.Certificate:
     from cryptography import x509  # here: see _is_certificate_due
 

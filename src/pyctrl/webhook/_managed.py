@@ -18,7 +18,7 @@ from pyctrl.rbac import Permission, Resource, allow
 
 from ._configuration import Service, Url
 from ._injection import Injection
-from ._keys import Keys, Lifetimes, renewed
+from ._keys import Keys, Lifetimes, renewed, split_bundle, to_show, trusting
 
 if TYPE_CHECKING:
     from pyctrl.client import Client
@@ -166,8 +166,13 @@ class ManagedCertificates:
         found = await self._client.find(SECRET, self._secret)
         there = Keys.from_data(found.get("data") or {}) if found is not None else None
         before = there or self._keys
+        if there is not None and self._keys is not None:
+            before = trusting(there, self._keys.authorities, self._names)
         untrusted = await self._untrusted(before) if before is not None else None
         keys = renewed(before, self._names, self._lifetimes, is_trusted=untrusted is None)
+        if before is None:
+            known = [each for bundle in await self._injection.injected() for each in split_bundle(bundle)]
+            keys = trusting(keys, known, self._names)
         if keys != there:
             await self._write(found, keys)
             log.info("Wrote webhook certificates", extra={"secret": str(self._secret), "expiry": str(keys.expiry)})
@@ -204,7 +209,8 @@ class ManagedCertificates:
         if keys is not None:
             self._adopt(keys)
 
-    def _adopt(self, keys: Keys) -> None:
+    def _adopt(self, found: Keys) -> None:
+        keys = to_show(self._keys, found, self._names, self._lifetimes)
         if self._directory is not None and (self._keys is None or keys.certificate != self._keys.certificate):
             _write_file(self._directory / "tls.crt", keys.certificate)
             _write_file(self._directory / "tls.key", keys.key)

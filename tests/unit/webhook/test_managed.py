@@ -1,199 +1,82 @@
-"""Certificates that pyctrl makes itself: a year of requests, replicas that come and go, and what may go wrong."""
+"""Certificates that pyctrl makes itself: what they are for, where they are trusted, and what a start waits for."""
 
 from __future__ import annotations
 
 import asyncio
 import base64
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
-from datetime import datetime, timedelta
+from datetime import timedelta
 from ipaddress import ip_address
 from typing import Any
 
 import pytest
 from cryptography import x509
-from cryptography.x509.verification import PolicyBuilder, Store
 
-from pyctrl._clock import now
-from pyctrl.api import GroupVersionKind, Key, Unstructured
+from pyctrl.api import Key, Unstructured
 from pyctrl.apiserver import ApiServer
 from pyctrl.client import Client, InProcessTransport
 from pyctrl.errors import ConfigError
-from pyctrl.manager import LeaderElection, Manager, Preflight
-from pyctrl.testing import FaultyTransport, Refused, Rule, webhook_caller
-from pyctrl.webhook import (
-    Lifetimes,
-    ManagedCertificates,
-    Service,
-    Url,
-    WebhookBuilder,
-    Webhooks,
-    configurations,
-)
+from pyctrl.testing import FaultyTransport, Refused, Rule
+from pyctrl.webhook import Lifetimes, ManagedCertificates, Service, Url
 from pyctrl.webhook._injection import CONFIGURATIONS
-from pyctrl.webhook._keys import Keys
-from tests.unit.webhook._kinds import PodSet, PodSetWebhook
-
-SECRET = GroupVersionKind("", "v1", "Secret")
-KEY = Key("default", "webhook-certificate")
-SERVICE = Service("default", "webhooks")
-HOST = "webhooks.default.svc"
-SELDOM = timedelta(hours=12)
+from tests.unit.webhook._replicas import KEY, SECRET, running
 
 
-class Replica:
-    """A replica of an operator with a webhook, and what it shows in a handshake."""
-
-    def __init__(self, server: ApiServer, name: str, interval: timedelta = SELDOM) -> None:
-        self.manager = Manager(
-            client=Client(InProcessTransport(server)),
-            leader_election=LeaderElection(
-                name="op",
-                namespace="default",
-                identity=name,
-                # slow, for a year of leases is not what is tested
-                lease_duration=timedelta(days=3),
-                renew_deadline=timedelta(days=2),
-                retry_period=timedelta(hours=12),
-            ),
-            preflight=Preflight.OFF,
-        )
-        self.certificates: ManagedCertificates
-        self._interval = interval
-
-    @asynccontextmanager
-    async def running(self) -> AsyncIterator[Replica]:
-        async with self.manager as manager:
-            self.certificates = ManagedCertificates(
-                manager.live_client, secret=KEY, target=SERVICE, configurations=["podset"], interval=self._interval
-            )
-            manager.add(self.certificates)
-            manager.add(self.certificates.rotation)
-            task = asyncio.create_task(manager.run(handle_signals=False))
-            await self.certificates.wait_until_ready()
-            try:
-                yield self
-            finally:
-                manager.ask_to_stop()
-                await task
-
-    @property
-    def shown(self) -> bytes:
-        assert self.certificates.keys is not None
-        return self.certificates.keys.certificate
-
-
-class Handshakes:
-    """Decides as a client would whether a certificate is trusted; what was verified once is looked up."""
-
-    def __init__(self) -> None:
-        self._verified: dict[tuple[bytes, bytes], tuple[datetime, datetime]] = {}
-
-    def check(self, shown: bytes, bundle: bytes, begin: datetime, end: datetime) -> None:
-        found = self._verified.get((shown, bundle))
-        if found is None:
-            leaf = x509.load_pem_x509_certificate(shown)
-            trusted = Store(x509.load_pem_x509_certificates(bundle))
-            policy = PolicyBuilder().store(trusted).time(now().replace(tzinfo=None))
-            chain = policy.build_server_verifier(x509.DNSName(HOST)).verify(leaf, [])
-            latest = max(each.not_valid_before_utc for each in chain)
-            found = self._verified[shown, bundle] = (latest, min(each.not_valid_after_utc for each in chain))
-        good = found[0] <= begin and end <= found[1]
-        assert good, f"refused between {begin} and {end}: good from {found[0]} to {found[1]}"
-
-
-async def configure(client: Client) -> None:
-    webhooks = Webhooks()
-    WebhookBuilder(webhooks).admits(PodSet).build(PodSetWebhook())
-    for each in configurations(webhooks, name="podset", target=SERVICE):
-        await client.create(Unstructured(each))
-
-
-async def bundles(client: Client) -> set[bytes]:
-    found = [await client.get(kind, Key("", "podset")) for kind in CONFIGURATIONS]
-    return {base64.b64decode(each["webhooks"][0]["clientConfig"].get("caBundle") or "") for each in found}
-
-
-def server_and_client() -> tuple[ApiServer, Client]:
-    server = ApiServer(webhooks=webhook_caller(Webhooks()))
-    return server, Client(InProcessTransport(server))
-
-
-@pytest.mark.slow("four hundred days of leases, reads and renewals")
-@pytest.mark.timeout(120)
-@pytest.mark.virtual_time(limit=timedelta(days=500))
-async def test_a_year_of_requests_none_refused() -> None:
-    """Whoever asks whichever replica in any minute of 400 days trusts it, while certificates and authority are renewed.
-
-    What is shown and what is trusted changes at most once an hour here, so a request within an hour meets one of what
-    there was at its beginning and its end: each combination has to be good for all of the hour.
-    """
-    server, client = server_and_client()
-    await configure(client)
-    handshakes, authorities, seen = Handshakes(), set[bytes](), set[bytes]()
-    async with Replica(server, "a").running() as first, Replica(server, "b").running() as second:
-        before = ({first.shown, second.shown}, await bundles(client))
-        for _ in range(400 * 24):
-            begin = now()
-            await asyncio.sleep(3600)
-            after = ({first.shown, second.shown}, await bundles(client))
-            for shown in before[0] | after[0]:
-                for bundle in before[1] | after[1]:
-                    handshakes.check(shown, bundle, begin, now())
-            before = after
-            seen |= after[0]
-            authorities |= after[1]
-
-    assert len(seen) >= 6  # every sixty days
-    assert len(authorities) == 3  # the first, both, the second
+def keeper(server: ApiServer, target: Service | Url, *configurations: str) -> ManagedCertificates:
+    client = Client(InProcessTransport(server))
+    return ManagedCertificates(client, secret=KEY, target=target, configurations=configurations)
 
 
 async def test_replicas_that_start_together_agree() -> None:
     """Both find no Secret, one makes it, and both show the same certificate, which is trusted at once."""
-    server, client = server_and_client()
-    await configure(client)
-    async with Replica(server, "a").running() as first, Replica(server, "b").running() as second:
-        assert first.shown == second.shown
-        (bundle,) = await bundles(client)
-        Handshakes().check(first.shown, bundle, now(), now())
-        secret = await client.get(SECRET, KEY)
+    async with running() as site:
+        async with asyncio.TaskGroup() as group:
+            starts = [group.create_task(site.start(name)) for name in "ab"]
+        first, second = [start.result().certificates.keys for start in starts]
+        await site.ask()
+        secret = await site.client.get(SECRET, KEY)
 
+    assert first == second
     assert secret["type"] == "kubernetes.io/tls"
     assert set(secret["data"]) == {"ca.crt", "ca.key", "tls.crt", "tls.key"}
 
 
-async def test_what_somebody_spoils_is_mended() -> None:
-    """A Secret that is deleted, and a caBundle that is overwritten, are as before within an interval of the leader."""
-    server, client = server_and_client()
-    await configure(client)
-    async with Replica(server, "a", timedelta(minutes=1)).running() as replica:
-        before = replica.shown
-        await replica.manager.elected.wait()
-        await client.delete(await client.get(SECRET, KEY))
-        spoilt = await client.get(CONFIGURATIONS[0], Key("", "podset"))
-        spoilt["webhooks"][0]["clientConfig"]["caBundle"] = ""
-        await client.update(spoilt)
-        await asyncio.sleep(61)
-        (bundle,) = await bundles(client)
-        again = Keys.from_data((await client.get(SECRET, KEY))["data"])
-
-    assert replica.shown == before
-    assert again is not None
-    assert (again.certificate, again.bundle) == (before, bundle)
-
-
 async def test_configurations_of_others_are_left_alone() -> None:
     """Only what names the target gets the bundle, even in a configuration that is looked after."""
-    server, client = server_and_client()
-    await configure(client)
-    mutating = await client.get(CONFIGURATIONS[0], Key("", "podset"))
-    other = {"service": {"namespace": "default", "name": "other", "path": "/x"}}
-    mutating["webhooks"].append({**mutating["webhooks"][0], "name": "other.example.com", "clientConfig": other})
-    await client.update(mutating)
-    async with Replica(server, "a").running():
-        found = await client.get(CONFIGURATIONS[0], Key("", "podset"))
+    async with running() as site:
+        mutating = await site.client.get(CONFIGURATIONS[0], Key("", "sets"))
+        other = {"service": {"namespace": "default", "name": "other", "path": "/x"}}
+        mutating["webhooks"].append({**mutating["webhooks"][0], "name": "other.example.com", "clientConfig": other})
+        await site.client.update(mutating)
+        await site.start("a")
+        found = await site.client.get(CONFIGURATIONS[0], Key("", "sets"))
 
     assert ["caBundle" in each["clientConfig"] for each in found["webhooks"]] == [True, False]
+
+
+async def test_who_is_trusted_without_a_secret_stays_trusted_if_it_was_pyctrls() -> None:
+    """Authorities of an earlier life are kept, for somebody may show what they signed; those of strangers are not."""
+    server = ApiServer()
+    client, target = Client(InProcessTransport(server)), Service("default", "webhooks")
+    earlier, stranger = keeper(ApiServer(), target), keeper(ApiServer(), Service("default", "other"))
+    await earlier.keep()
+    await stranger.keep()
+    assert earlier.keys is not None
+    assert stranger.keys is not None
+    bundle = base64.b64encode(stranger.keys.bundle + earlier.keys.bundle).decode()
+    webhook = {
+        "name": "a.example.com",
+        "clientConfig": target.client_config("/") | {"caBundle": bundle},
+        "admissionReviewVersions": ["v1"],
+        "sideEffects": "None",
+    }
+    await client.create(Unstructured.new(CONFIGURATIONS[0], name="sets", webhooks=[webhook]))
+    keeping = keeper(server, target, "sets")
+    await keeping.keep()
+    assert keeping.keys is not None
+    found = await client.get(CONFIGURATIONS[0], Key("", "sets"))
+
+    assert keeping.keys.authorities[:-1] == earlier.keys.authorities
+    assert base64.b64decode(found["webhooks"][0]["clientConfig"]["caBundle"]) == keeping.keys.bundle
 
 
 async def test_a_start_waits_for_the_api_server() -> None:
@@ -214,6 +97,16 @@ async def test_a_start_waits_for_the_api_server() -> None:
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task
+
+
+async def test_a_service_may_have_a_long_name() -> None:
+    """Names of certificates end at 64 characters, those of services in namespaces do not."""
+    certificates = keeper(ApiServer(), Service("n" * 63, "default"))
+    await certificates.keep()
+    assert certificates.keys is not None
+    leaf = x509.load_pem_x509_certificate(certificates.keys.certificate)
+    names = leaf.extensions.get_extension_for_class(x509.SubjectAlternativeName).value
+    assert names.get_values_for_type(x509.DNSName)[0] == f"default.{'n' * 63}.svc"
 
 
 def test_lifetimes_have_to_overlap() -> None:

@@ -1,0 +1,141 @@
+"""Who showed which certificate and whom API servers trusted, moment by moment; and whether that was ever refused."""
+
+from __future__ import annotations
+
+import ssl
+from collections.abc import Iterator
+from datetime import timedelta
+from functools import lru_cache
+from itertools import pairwise
+from typing import NamedTuple
+
+from cryptography import x509
+from cryptography.x509.verification import PolicyBuilder, Store, VerificationError
+
+from pyctrl.testing._virtual_time import EPOCH
+
+NO_CHECK_TIME = 0x200000  # X509_V_FLAG_NO_CHECK_TIME: OpenSSL's clock is not virtual, `Verdict` has the times
+NEVER = (float("inf"), float("-inf"))
+
+
+class Refused(Exception):
+    """Raised where an API server would not talk to a webhook server."""
+
+
+def handshake(server: ssl.SSLContext, bundle: bytes, host: str) -> bytes:
+    """Have a client that trusts a bundle meet a server, in memory, and return the certificate that was shown (DER).
+
+    Raises:
+        Refused: the client does not trust it, whatever the time; or it is another's.
+    """
+    to_server, to_client = ssl.MemoryBIO(), ssl.MemoryBIO()
+    client = _trust(bundle).wrap_bio(to_client, to_server, server_hostname=host)
+    ends = [client, server.wrap_bio(to_server, to_client, server_side=True)]
+    while ends:
+        for end in tuple(ends):
+            try:
+                end.do_handshake()
+            except ssl.SSLWantReadError:
+                continue
+            except ssl.SSLError as error:
+                raise Refused(str(error)) from error
+            ends.remove(end)
+    shown = client.getpeercert(binary_form=True)
+    assert shown is not None
+    return shown
+
+
+@lru_cache(maxsize=8)
+def _trust(bundle: bytes) -> ssl.SSLContext:
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context.verify_flags |= NO_CHECK_TIME
+    if bundle:
+        context.load_verify_locations(cadata=bundle.decode())
+    return context
+
+
+@lru_cache(maxsize=256)
+def good_between(shown: bytes, bundle: bytes, host: str, moment: int) -> tuple[float, float]:
+    """Return from when until when a client accepts a certificate, if it does at a moment: name, chain, and times.
+
+    All times are seconds since virtual time began.
+    """
+    if not shown or not bundle:
+        return NEVER
+    leaf, trusted = x509.load_pem_x509_certificate(shown), Store(x509.load_pem_x509_certificates(bundle))
+    policy = PolicyBuilder().store(trusted).time((EPOCH + timedelta(seconds=moment)).replace(tzinfo=None))
+    try:
+        chain = policy.build_server_verifier(x509.DNSName(host)).verify(leaf, [])
+    except VerificationError:
+        return NEVER
+    begin, end = (
+        max(each.not_valid_before_utc for each in chain),
+        min(each.not_valid_after_utc for each in chain),
+    )
+    return (begin - EPOCH).total_seconds(), (end - EPOCH).total_seconds()
+
+
+class Span(NamedTuple):
+    """A time in which nothing changed."""
+
+    begin: float
+    end: float
+    shown: dict[str, bytes]
+    trusted: dict[str, bytes]
+
+
+class History:
+    """Every change of what replicas show and of what API servers trust, with its time."""
+
+    def __init__(self, host: str) -> None:
+        self.host = host
+        self.changes: list[tuple[float, str, str, bytes | None]] = []
+
+    def note(self, at: float, what: str, who: str, value: bytes | None) -> None:
+        """Write down what a replica shows (``shown``) or what is trusted for a target (``trusted``) from now on."""
+        self.changes.append((at, what, who, value))
+
+    def spans(self, until: float) -> list[Span]:
+        """Return the times between changes, one after another."""
+        state: dict[str, dict[str, bytes]] = {"shown": {}, "trusted": {}}
+        found = []
+        ends = [*(change[0] for change in self.changes[1:]), until]
+        for (at, what, who, value), end in zip(self.changes, ends, strict=True):
+            if value is None:
+                state[what].pop(who, None)
+            else:
+                state[what][who] = value
+            if end > at:
+                found.append(Span(at, end, dict(state["shown"]), dict(state["trusted"])))
+        assert all(one.end == other.begin for one, other in pairwise(found))
+        return found
+
+    def gaps(self, since: float, until: float, *, skew: float = 0.0) -> Iterator[str]:
+        """Tell each time in which some replica would have been refused for some target, be the clocks apart or not."""
+        for span in self.spans(until):
+            if span.end <= since:
+                continue
+            begin, end = max(span.begin, since) - skew, span.end + skew
+            for replica, shown in span.shown.items():
+                for target, bundle in span.trusted.items():
+                    good = good_between(shown, bundle, self.host, int(max(span.begin, since)))
+                    if not good[0] <= begin <= end <= good[1]:
+                        yield f"{replica} for {target} between {begin} and {end}: good from {good[0]} to {good[1]}"
+
+    def questions(self, since: float, count: int, *, every: float, skew: float) -> Iterator[tuple[float, bool]]:
+        """Ask so many times: each time another replica for another target, by a server whose clock is ahead or behind.
+
+        Yields when it was asked, by the server's clock, and whether that was answered.
+        """
+        number, spans = 0, self.spans(since + count * every)
+        for span in spans:
+            pairs = [
+                good_between(shown, bundle, self.host, int(span.begin))
+                for shown in span.shown.values()
+                for bundle in span.trusted.values()
+            ]
+            while number < count and (moment := since + number * every) < span.end:
+                begin, end = pairs[number % len(pairs)]
+                asked = moment + (number % 3 - 1) * skew
+                yield asked, begin <= asked <= end
+                number += 1
