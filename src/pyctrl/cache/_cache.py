@@ -58,7 +58,8 @@ class Cache:
         on_refusal: Callable[[Forbidden], bool] | None = None,
     ) -> None:
         self._client = client
-        self._on_refusal = on_refusal
+        #: As said when it was made; a manager that takes it over says so again.
+        self.on_refusal: Callable[[Forbidden], bool] | None = on_refusal
         self._options = {kind_of(kind): chosen for kind, chosen in (options or {}).items()}
         self._namespaces: Collection[str] | None = None if namespaces is None else frozenset(namespaces)
         self._outside = outside
@@ -66,6 +67,11 @@ class Cache:
         self._informers: dict[GroupVersionKind, Informer] = {}
         self._tasks: dict[GroupVersionKind, asyncio.Task[None]] = {}
         self._group: asyncio.TaskGroup | None = None
+
+    @property
+    def client(self) -> Client:
+        """What it follows the server with."""
+        return self._client
 
     # --- running ---
 
@@ -98,11 +104,14 @@ class Cache:
                 options,
                 namespaces=self._namespaces,
                 random=self._random,
-                on_refusal=self._on_refusal,
+                on_refusal=self._refused,
             )
             self._informers[gvk] = informer
             self._start(informer)
         return informer
+
+    def _refused(self, error: Forbidden) -> bool:
+        return self.on_refusal is not None and self.on_refusal(error)
 
     async def remove(self, kind: KindLike) -> None:
         """Stop watching a kind and forget its objects. Its subscriptions are told nothing more."""

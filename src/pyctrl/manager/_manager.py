@@ -61,6 +61,7 @@ class Manager:
         config: Config | None = None,
         *,
         client: Client | None = None,
+        cache: Cache | None = None,
         namespaces: Iterable[str] | None = None,
         kinds: Mapping[KindLike, KindOptions] | None = None,
         outside: Outside = Outside.RAISE,
@@ -80,6 +81,8 @@ class Manager:
         Args:
             config: where the cluster is and who we are; the manager opens and closes a client for it.
             client: a client that is open already, instead of ``config``; its owner closes it.
+            cache: one that somebody else runs, instead of either: this manager reads from it, adds to it, and leaves it
+                filled for the next one, which starts without a single list. Its owner decides what it keeps.
             namespaces: cache these only; all by default.
             kinds: what the cache keeps of single kinds.
             outside: what becomes of reads that the cache cannot answer: an error, or a request.
@@ -98,14 +101,17 @@ class Manager:
             random: the source of jitter and reconcile ids; a seeded one makes runs repeat.
 
         Raises:
-            ManagerError: neither or both of config and client are given, or it is not known where the Lease is to be.
+            ManagerError: not just one of config, client and cache is given, or nobody said where the Lease is to be.
         """
-        if (config is None) == (client is None):
-            raise ManagerError("a Manager needs either a config, such as Config.load(), or client=..., and not both")
+        if sum(given is not None for given in (config, client, cache)) != 1:
+            raise ManagerError(
+                "a Manager needs a config, such as Config.load(), or client=..., or cache=..., and only one of them"
+            )
         self.config = config
         self.scheme: Scheme = scheme or Scheme()
         self.random: Random = random or Random()
-        self._given_client = client
+        self._given_client = cache.client if cache is not None else client
+        self._given_cache = cache
         self._namespaces = None if namespaces is None else frozenset(namespaces)
         self._kinds = dict(kinds or {})
         self._outside = outside
@@ -139,14 +145,8 @@ class Manager:
             live = await self._exit.enter_async_context(Client.connect(self.config))
         assert live is not None  # __init__ saw to it that there is one
         self._rights = self._make_rights_watch(live)
-        cache = Cache(
-            live,
-            options=self._kinds,
-            namespaces=self._namespaces,
-            outside=self._outside,
-            random=self.random,
-            on_refusal=self._rights.suspect if self._rights is not None else None,
-        )
+        cache = self._given_cache or self._make_cache(live)
+        cache.on_refusal = self._rights.suspect if self._rights is not None else None
         self._client = CachedClient(cache, live)
         self._events = EventWriter(live, random=self.random)
         # servers start first and stop last: whatever else runs may tell of something until its end
@@ -156,12 +156,17 @@ class Manager:
         if any(servers):
             self.add(self.health.heartbeat, group=Group.SERVERS)  # only if somebody asks: it wakes the loop up
         self.add(self._events, group=Group.SERVERS)
-        self.add(_CacheLife(cache, self._cache_sync_timeout), group=Group.CACHES)
+        life = _CacheLife(cache, self._cache_sync_timeout, is_ours=self._given_cache is None)
+        self.add(life, group=Group.CACHES)
         if self._rights is not None:
             self.add(self._rights, group=Group.CACHES)
         if self._leader_election is not None:
             self._elect(live, self._events, self._leader_election)
         return self
+
+    def _make_cache(self, client: Client) -> Cache:
+        options, namespaces = self._kinds, self._namespaces
+        return Cache(client, options=options, namespaces=namespaces, outside=self._outside, random=self.random)
 
     def _make_metrics(self, address: BindAddress, certificates: str | Path | None) -> Metrics:
         from pyctrl.manager._metrics import Metrics  # here and below: most programs in tests have neither
@@ -411,16 +416,17 @@ class _CacheLife:
 
     name = "cache"
 
-    def __init__(self, cache: Cache, sync_timeout: timedelta) -> None:
+    def __init__(self, cache: Cache, sync_timeout: timedelta, *, is_ours: bool) -> None:
         self._cache = cache
         self._sync_timeout = sync_timeout
+        self._is_ours = is_ours
 
     @property
     def rbac(self) -> tuple[Permission, ...]:
         return self._cache.rbac
 
     async def run(self) -> None:
-        await self._cache.run()
+        await (self._cache.run() if self._is_ours else asyncio.get_running_loop().create_future())
 
     async def wait_until_ready(self) -> None:
         await self._cache.wait_for_sync(timeout=self._sync_timeout, even_forbidden=False)

@@ -98,6 +98,16 @@ class WebhookServer:
         self._idle.set()
 
     @property
+    def webhooks(self) -> Webhooks:
+        """What it serves."""
+        return self._webhooks
+
+    def listen_at(self, *, port: int | None = None, certificates: Path | None = None) -> None:
+        """Say anew, before it runs, where it listens and which directory its certificate is in; None: as it was."""
+        self._port = self._port if port is None else port
+        self._certificates = certificates or self._certificates
+
+    @property
     def port(self) -> int:
         """Where it listens, or will."""
         return self._port

@@ -12,7 +12,7 @@ import pytest
 
 from pyctrl.api import GroupVersionKind, Key, ObjectMeta
 from pyctrl.apiserver import ApiServer
-from pyctrl.cache import KindOptions, Outside, Selector
+from pyctrl.cache import Cache, KindOptions, Outside, Selector
 from pyctrl.client import Client, Config
 from pyctrl.controller import Builder, ControllerState, Reconciler, Request, Result
 from pyctrl.errors import ManagerError, NotCovered, NotSynced
@@ -193,3 +193,30 @@ async def test_two_managers_live_in_one_loop() -> None:
             await asyncio.sleep(1)
             assert await names(two.live_client) == ["a", "a-copy"]
             two.ask_to_stop()
+
+
+async def test_a_cache_is_handed_over_warm(caplog: pytest.LogCaptureFixture) -> None:
+    """A manager that is given a running cache starts without a list, sees what was written, and leaves it running."""
+    requests: list[str] = []
+    server = ApiServer()
+
+    class Noting:
+        async def handle(self, method: str, path: str, query: Any, headers: Any, body: bytes) -> Any:
+            if method == "GET" and path.endswith("/configmaps"):
+                requests.append("watch" if dict(query).get("watch") else "list")
+            return await server.handle(method, path, query, headers, body)
+
+    async with Client.connect(Config.in_process(Noting())) as client:
+        cache = Cache(client)
+        running = asyncio.create_task(cache.run())
+        for number in range(3):
+            async with Manager(cache=cache) as manager:
+                Builder(manager).reconciles(ConfigMap).build(Copier())
+                async with manager.running():
+                    await manager.client.create(config_map(f"map-{number}"))
+                    await asyncio.sleep(1)
+                    assert await manager.client.find(ConfigMap, Key("default", f"map-{number}-copy")) is not None
+        assert requests.count("watch") == 1
+        assert len(requests) <= 2
+        running.cancel()
+        await asyncio.wait([running])

@@ -1,0 +1,88 @@
+"""The definitions of the kinds that a program looks after: made from its types, and installed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from pyctrl.api import CustomResource, GroupKind, GroupVersionKind, Key
+from pyctrl.client import Client, wait_for
+from pyctrl.controller import Controller, KindSource
+from pyctrl.errors import CommandFailed, PyctrlError
+from pyctrl.manager import Manager
+from pyctrl.webhook import Webhooks
+
+__all__ = ["custom_kinds", "definitions_of", "install_definitions"]
+
+DEFINITION = GroupVersionKind("apiextensions.k8s.io", "v1", "CustomResourceDefinition")
+ESTABLISHED_SECONDS = 30.0  # an API server takes well under one
+
+Kind = type[CustomResource[Any, Any]]
+
+
+def custom_kinds(
+    manager: Manager, webhooks: Iterable[Webhooks] = (), *, watched: bool = False
+) -> Mapping[GroupKind, Sequence[Kind]]:
+    """Return the custom kinds that a program reconciles, by name, each with the classes of its versions.
+
+    Args:
+        manager: with the program's controllers.
+        webhooks: name further versions, by their conversions.
+        watched: also the kinds that it only watches or owns, which may be those of other programs.
+    """
+    found: dict[GroupKind, dict[Kind, None]] = {}
+    for member in manager.members:
+        controller = member.runnable
+        if isinstance(controller, Controller):
+            for kind in _kinds_of(controller, watched=watched):
+                found.setdefault(kind.gvk.group_kind, {})[kind] = None
+    for conversion in (each for group in webhooks for each in group.conversions):
+        for version in (conversion.hub, *(spoke.kind for spoke in conversion.spokes)):
+            if issubclass(version, CustomResource):
+                found.setdefault(conversion.kind, {})[version] = None
+    return {name: tuple(kinds) for name, kinds in found.items()}
+
+
+def _kinds_of(controller: Controller, *, watched: bool) -> Iterable[Kind]:
+    for source in controller.sources:
+        if isinstance(source, KindSource) and (watched or source.gvk == controller.kind):
+            kind = source.kind
+            if isinstance(kind, type) and issubclass(kind, CustomResource):
+                yield kind
+
+
+def definitions_of(
+    kinds: Mapping[GroupKind, Sequence[Kind]], *, conversion: dict[str, Any] | None = None
+) -> list[dict[str, Any]]:
+    """Return the definitions of kinds, made from their classes.
+
+    Args:
+        kinds: as `custom_kinds` gives them.
+        conversion: ``spec.conversion`` of those that have several versions.
+
+    Raises:
+        DefinitionError: the types cannot be a definition; says what is wrong, where, and what to do.
+    """
+    from pyctrl.manifests import definition  # here: most programs find theirs installed
+
+    return [definition(*versions, conversion=conversion if len(versions) > 1 else None) for versions in kinds.values()]
+
+
+async def install_definitions(client: Client, definitions: Iterable[dict[str, Any]], *, force: bool = True) -> None:
+    """Apply definitions, server-side, and wait until their kinds are served.
+
+    Raises:
+        CommandFailed: the server refused one, or does not serve it within half a minute; says which.
+    """
+    for definition in definitions:
+        name = definition["metadata"]["name"]
+        try:
+            await client.apply(definition, force=force)
+            await wait_for(client, DEFINITION, Key("", name), _is_established, timeout=ESTABLISHED_SECONDS)
+        except (PyctrlError, TimeoutError) as error:
+            raise CommandFailed(f"the definition {name} could not be installed: {error}") from error
+
+
+def _is_established(definition: Any) -> bool:
+    conditions = definition.get("status", {}).get("conditions", [])
+    return any(each["type"] == "Established" and each["status"] == "True" for each in conditions)

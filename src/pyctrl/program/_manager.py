@@ -1,0 +1,57 @@
+"""The manager of a program whose webhooks are served as its user says, and not only as its author did."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Self
+
+from pyctrl.manager import Group, Manager, RunnableLike
+from pyctrl.webhook import CertificateRotation, ManagedCertificates, Webhooks, WebhookServer
+
+__all__ = ["ProgramManager", "Serving"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Serving:
+    """How the webhooks of a program are served.
+
+    Attributes:
+        enabled: whether they are at all; without, their servers and certificates are not run.
+        port: where they listen; None: where the program says.
+        certificates: the directory of tls.crt and tls.key; None: as the program says. With it the program's own
+            `ManagedCertificates` are not run.
+    """
+
+    enabled: bool = True
+    port: int | None = None
+    certificates: Path | None = None
+
+
+class ProgramManager(Manager):
+    """A `Manager` that serves the webhooks it is given as `serving` says."""
+
+    #: Set it before controllers are added.
+    serving: Serving = Serving()
+
+    async def __aenter__(self) -> Self:
+        self._webhooks: list[Webhooks] = []
+        return await super().__aenter__()
+
+    @property
+    def webhooks(self) -> tuple[Webhooks, ...]:
+        """The webhooks of all servers that were added, those that are not run included."""
+        return tuple(self._webhooks)
+
+    def add(self, runnable: RunnableLike, *, group: Group | None = None) -> None:
+        """Run something with the manager, as `Manager.add`; of webhooks, what `serving` leaves."""
+        if isinstance(runnable, WebhookServer):
+            self._webhooks.append(runnable.webhooks)
+            runnable.listen_at(port=self.serving.port, certificates=self.serving.certificates)
+        is_certificate = isinstance(runnable, ManagedCertificates | CertificateRotation)
+        is_webhook = is_certificate or isinstance(runnable, WebhookServer)
+        if is_webhook and not self.serving.enabled:
+            return
+        if is_certificate and self.serving.certificates is not None:
+            return
+        super().add(runnable, group=group)
