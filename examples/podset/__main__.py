@@ -1,76 +1,14 @@
-"""Run the PodSet operator against a cluster: ``python -m examples.podset [--kubeconfig FILE] [--context NAME]``.
+"""Run the PodSet operator against a cluster: ``python -m examples.podset [--install-crds] [--kubeconfig FILE] …``.
 
-The cluster is found as kubectl finds it, or is the one that this runs in. The definition has to be installed first:
-``kubectl apply -f examples/podset/config/crd.yaml``.
+The cluster is found as kubectl finds it, or is the one that this runs in. The flags are those of ``pyctrl run``, which
+runs it as well: ``pyctrl run examples/podset``.
 """
 
-from __future__ import annotations
-
-import argparse
-import asyncio
 import sys
 
-from pyctrl import LogOptions, configure_logging
-from pyctrl.client import Config
-from pyctrl.errors import PyctrlError
-from pyctrl.manager import LeaderElection, Manager, Preflight
+from pyctrl.cli import program
 
 from .podset import add_podset
 
-
-async def run(args: argparse.Namespace) -> None:
-    """Run the operator until it is told to stop."""
-    manager = Manager(
-        Config.load(kubeconfig=args.kubeconfig, context=args.context),
-        preflight=Preflight.STRICT if args.strict_rbac else Preflight.WARN,
-        leader_election=LeaderElection(name="podset-operator") if args.leader_elect else None,
-        metrics_bind_address=args.metrics_bind_address,
-        health_bind_address=args.health_probe_bind_address,
-    )
-    async with manager:
-        add_podset(manager)
-        await manager.run()
-
-
-def parser() -> argparse.ArgumentParser:
-    """Return what the command line may say."""
-    parser = argparse.ArgumentParser(prog="python -m examples.podset", description="Run the PodSet operator.")
-    parser.add_argument(
-        "--kubeconfig", metavar="FILE", help="kubeconfig file; default: KUBECONFIG, in-cluster, ~/.kube/config"
-    )
-    parser.add_argument("--context", metavar="NAME", help="context of the kubeconfig; default: its current one")
-    parser.add_argument(
-        "--strict-rbac", action="store_true", help="exit when rights are missing at start, instead of waiting for them"
-    )
-    parser.add_argument(
-        "--leader-elect", action="store_true", help="let one of several replicas work, by a Lease podset-operator"
-    )
-    parser.add_argument(
-        "--metrics-bind-address", metavar="ADDRESS", default=":8080", help="serves /metrics; 0: nowhere; %(default)s"
-    )
-    parser.add_argument(
-        "--health-probe-bind-address",
-        metavar="ADDRESS",
-        default=":8081",
-        help="serves /healthz and /readyz; 0: nowhere; %(default)s",
-    )
-    LogOptions.add_flags(parser)
-    return parser
-
-
-def main() -> int:
-    """Read the command line and run; a failure is one sentence and exit code 1."""
-    args = parser().parse_args()
-    configure_logging(LogOptions.from_args(args))
-    try:
-        asyncio.run(run(args))
-    except KeyboardInterrupt:
-        return 130  # as the shell has it; while it started, for later it ends in order
-    except PyctrlError as error:
-        print(f"podset: {error}", file=sys.stderr)
-        return 1
-    return 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(program(add_podset, name="podset-operator"))

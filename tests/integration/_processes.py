@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import signal
 import sys
 from collections.abc import AsyncIterator, Callable
@@ -90,16 +91,22 @@ def podset_process(kubeconfig: Path) -> AbstractAsyncContextManager[Operator]:
     return example_process("podset", "--verbose", "--kubeconfig", str(kubeconfig))
 
 
-@asynccontextmanager
-async def example_process(example: str, *arguments: str) -> AsyncIterator[Operator]:
+def example_process(example: str, *arguments: str) -> AbstractAsyncContextManager[Operator]:
     """Run an example until the block ends, at the latest."""
-    process = await asyncio.create_subprocess_exec(
+    return process(f"examples.{example}", *arguments, *(NO_SERVERS if example != "inventory" else ()))
+
+
+@asynccontextmanager
+async def process(module: str, *arguments: str, **environment: str) -> AsyncIterator[Operator]:
+    """Run a module until the block ends, at the latest."""
+    running = await asyncio.create_subprocess_exec(
         sys.executable,
-        *("-m", f"examples.{example}", *arguments, *(NO_SERVERS if example != "inventory" else ())),
+        *("-m", module, *arguments),
         cwd=REPOSITORY,
+        env=os.environ | environment,
         stderr=asyncio.subprocess.PIPE,
     )
-    operator = Operator(process)
+    operator = Operator(running)
     async with asyncio.TaskGroup() as group:
         group.create_task(operator.listen())
         try:
@@ -109,5 +116,5 @@ async def example_process(example: str, *arguments: str) -> AsyncIterator[Operat
             raise
         finally:
             with suppress(ProcessLookupError):
-                process.kill()
-            await process.wait()
+                running.kill()
+            await running.wait()

@@ -274,7 +274,7 @@ async def test_a_kubeconfig_that_cannot_be_used(
     code, said = await operate("--kubeconfig", kubeconfig, *arguments)
 
     assert code == 1
-    assert said.startswith("podset: ")
+    assert said.startswith("podset-operator: ")
     assert len(said.splitlines()) == 1, said
     assert told in said
     assert str(kubeconfig) in said

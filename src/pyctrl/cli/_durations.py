@@ -19,15 +19,20 @@ _UNITS = (("d", 86_400), ("h", 3600), ("m", 60), ("s", 1))
 
 def duration(kind: Any, tokens: Sequence[Token]) -> timedelta:
     """Read the value of a flag: `1h30m`, `90s`, `500ms`; a number alone is seconds. For `Parameter(converter=…)`."""
+    found = duration_or_none(kind, tokens)
+    if not found:
+        raise ValueError(f"{tokens[0].value!r} is no time at all; more than 0 was expected")
+    return found
+
+
+def duration_or_none(kind: Any, tokens: Sequence[Token]) -> timedelta:
+    """Read the value of a flag as `duration` does, for one that may be 0."""
     text = tokens[0].value
     if re.fullmatch(r"\d+", text):
         text += "s"
     if not re.fullmatch(f"(?:{_PART.pattern})+", text):
         raise ValueError(f"{tokens[0].value!r} is not a duration; 90s, 15m or 1h30m was expected")
-    found = timedelta(seconds=sum(float(number) * _SECONDS[unit] for number, unit in _PART.findall(text)))
-    if not found:
-        raise ValueError(f"{tokens[0].value!r} is no time at all; more than 0 was expected")
-    return found
+    return timedelta(seconds=sum(float(number) * _SECONDS[unit] for number, unit in _PART.findall(text)))
 
 
 def shown_duration(length: timedelta) -> str:

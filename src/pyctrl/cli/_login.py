@@ -24,12 +24,9 @@ LOGIN = Group("Login", sort_key=9)
 
 
 @Parameter(name="*")  # each field is a flag of the command
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Login:
-    """Which cluster, and as whom. A command has one parameter of this type: ``login: Login = NO_FLAGS``.
-
-    Without flags the login is looked for as `pyctrl.client.Config.load` does.
-    """
+@dataclass(frozen=True, kw_only=True)
+class Account:
+    """Which cluster, and as whom, of a command that has namespaces of its own; see `Login`."""
 
     kubeconfig: Annotated[
         Path | None,
@@ -41,12 +38,6 @@ class Login:
     ] = None
     context: Annotated[
         str | None, Parameter(group=LOGIN, metavar="NAME", help="The context of the kubeconfig; else its current one.")
-    ] = None
-    namespace: Annotated[
-        str | None,
-        Parameter(
-            name=("--namespace", "-n"), group=LOGIN, metavar="NAME", help="The namespace; else that of the login."
-        ),
     ] = None
     as_user: Annotated[
         str | None,
@@ -68,18 +59,9 @@ class Login:
             help="And in this group. May be repeated.",
         ),
     ] = ()
-    request_timeout: Annotated[
-        timedelta | None,
-        Parameter(
-            group=LOGIN,
-            metavar="DURATION",
-            converter=duration,
-            help="How long to wait for an answer, such as 5s or 1m; else half a minute.",
-        ),
-    ] = None
 
     def config(self) -> Config:
-        """Find the login, with the namespace and the user that the flags name.
+        """Find the login, with the user that the flags name.
 
         Raises:
             CommandFailed: no source of a login is there; the message lists each one and why it was not taken.
@@ -91,9 +73,47 @@ class Login:
             config = Config.load(kubeconfig=self.kubeconfig, context=self.context)
         except NoConfiguration as error:
             raise CommandFailed(_not_found(error)) from error
-        return replace(
-            config, namespace=self.namespace or config.namespace, impersonate=self._impersonation(config.impersonate)
-        )
+        return replace(config, impersonate=self._impersonation(config.impersonate))
+
+    def _impersonation(self, named: Impersonation | None) -> Impersonation | None:
+        """Give whom to act as. As in kubectl a flag replaces its own field of the kubeconfig, and leaves the others."""
+        if self.as_user is None and not self.as_groups:
+            return named
+        from pyctrl.client import Impersonation
+
+        if named is None:
+            return Impersonation(user=self.as_user or "", groups=self.as_groups)
+        return replace(named, user=self.as_user or named.user, groups=self.as_groups or named.groups)
+
+
+@Parameter(name="*")
+@dataclass(frozen=True, kw_only=True)
+class Login(Account):
+    """Which cluster, and as whom. A command has one parameter of this type: ``login: Login = NO_FLAGS``.
+
+    Without flags the login is looked for as `pyctrl.client.Config.load` does.
+    """
+
+    namespace: Annotated[
+        str | None,
+        Parameter(
+            name=("--namespace", "-n"), group=LOGIN, metavar="NAME", help="The namespace; else that of the login."
+        ),
+    ] = None
+    request_timeout: Annotated[
+        timedelta | None,
+        Parameter(
+            group=LOGIN,
+            metavar="DURATION",
+            converter=duration,
+            help="How long to wait for an answer, such as 5s or 1m; else half a minute.",
+        ),
+    ] = None
+
+    def config(self) -> Config:
+        """Find the login, as `Account.config` does, with the namespace that the flags name."""
+        config = super().config()
+        return replace(config, namespace=self.namespace or config.namespace)
 
     def client(self, config: Config) -> Client:
         """Return a client for a login, to be closed by leaving its block."""
@@ -126,18 +146,9 @@ class Login:
 
                 raise await explained(error, config) from error
 
-    def _impersonation(self, named: Impersonation | None) -> Impersonation | None:
-        """Give whom to act as. As in kubectl a flag replaces its own field of the kubeconfig, and leaves the others."""
-        if self.as_user is None and not self.as_groups:
-            return named
-        from pyctrl.client import Impersonation
-
-        if named is None:
-            return Impersonation(user=self.as_user or "", groups=self.as_groups)
-        return replace(named, user=self.as_user or named.user, groups=self.as_groups or named.groups)
-
 
 NO_FLAGS = Login()
+NO_ACCOUNT = Account()
 
 
 class _Hurried:

@@ -6,7 +6,11 @@ import gc
 import os
 import signal
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from cyclopts import App
 
 FAILED, MISUSED = 1, 2  # exit codes, besides 0; an interrupt ends the process as the shell expects: 130
 
@@ -21,33 +25,42 @@ def main(arguments: Sequence[str] | None = None) -> int:
     0: done, or stopped by Ctrl-C or SIGTERM after it was ready. 1: it could not be done, and one line on stderr says
     why; ``--traceback`` shows where. 2: the command line was not understood.
     """
+    return run_app("pyctrl", _pyctrl, sys.argv[1:] if arguments is None else arguments)
+
+
+def _pyctrl() -> App:
+    from ._app import app  # here: imports are what an interrupt may come into
+
+    return app
+
+
+def run_app(name: str, make: Callable[[], App], arguments: Sequence[str]) -> int:
+    """Run a command line of an application, which is made once an interrupt may come; as `main`."""
     # Until a command takes care of it itself, Ctrl-C just ends the process, in the midst of imports too.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     gc.set_threshold(GARBAGE_THRESHOLD)
-    given = list(sys.argv[1:] if arguments is None else arguments)
-    tokens = [token for token in given if token != TRACEBACK]
+    tokens = [token for token in arguments if token != TRACEBACK]
     try:
-        code = _run(tokens)
+        code = _run(name, make, tokens)
         sys.stdout.flush()
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # or Python would complain when it exits
         return FAILED
     except Exception as error:
-        if len(tokens) < len(given):
+        if len(tokens) < len(arguments):
             raise
-        return _explain(error)
+        return _explain(name, error)
     return code
 
 
-def _run(tokens: list[str]) -> int:
-    from cyclopts import CycloptsError  # here and below: imports are what an interrupt may come into
+def _run(name: str, make: Callable[[], App], tokens: list[str]) -> int:
+    from cyclopts import CycloptsError  # here: see _pyctrl
 
-    from ._app import app
-
+    app = make()
     try:
         code = app(tokens, exit_on_error=False, print_error=False, result_action="return_value")
     except CycloptsError as error:
-        command = " ".join(["pyctrl", *(error.command_chain or ())])
+        command = " ".join([name, *(error.command_chain or ())])
         print(f"{command}: {_sentence(error)}\nTry '{command} --help'.", file=sys.stderr)
         return MISUSED
     return code if isinstance(code, int) else 0
@@ -58,12 +71,12 @@ def _sentence(error: Exception) -> str:
     return " ".join(str(error).split()).removesuffix(".")
 
 
-def _explain(error: Exception) -> int:
+def _explain(name: str, error: Exception) -> int:
     from pyctrl.errors import PyctrlError
 
     if isinstance(error, PyctrlError | OSError):
-        print(f"pyctrl: {error}", file=sys.stderr)
+        print(f"{name}: {error}", file=sys.stderr)
     else:
         kind = type(error).__name__
-        print(f"pyctrl: {kind}: {_sentence(error)} (this should not happen; {TRACEBACK} shows where)", file=sys.stderr)
+        print(f"{name}: {kind}: {_sentence(error)} (this should not happen; {TRACEBACK} shows where)", file=sys.stderr)
     return FAILED

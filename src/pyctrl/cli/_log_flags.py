@@ -1,0 +1,87 @@
+"""The flags of logs: controller-runtime's ``--zap-…``, for every command that runs a program."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, Literal
+
+from cyclopts import Group, Parameter
+
+from pyctrl._log import LogOptions
+
+LOGS = Group("Logs", sort_key=8)
+
+
+def _is_log_level(kind: object, value: str | None) -> None:
+    """Refuse, as cyclopts' validators do by a ValueError, what is no level."""
+    LogOptions(log_level=value)
+
+
+def _is_stacktrace_level(kind: object, value: str | None) -> None:
+    LogOptions(stacktrace_level=value)
+
+
+@Parameter(name="*")  # each field is a flag of the command
+@dataclass(frozen=True, kw_only=True)
+class Logs:
+    """How logs look and how much they tell. A command has one parameter of this type: ``logs: Logs = NO_LOG_FLAGS``."""
+
+    verbose: Annotated[
+        bool,
+        Parameter(
+            name=("--verbose", "-v"),
+            group=LOGS,
+            negative="",
+            show_default=False,
+            help="Log each reconcile: --zap-log-level=debug.",
+        ),
+    ] = False
+    zap_devel: Annotated[
+        bool | None,
+        Parameter(
+            group=LOGS,
+            negative="",
+            help="true: console, debug, tracebacks of warnings; false: JSON, info, tracebacks of errors.",
+        ),
+    ] = None
+    zap_log_level: Annotated[
+        str | None,
+        Parameter(
+            group=LOGS,
+            metavar="LEVEL",
+            validator=_is_log_level,
+            help="debug, info, warn, error, panic or a number; LEVEL,LOGGER=LEVEL,… for single loggers. Else info.",
+        ),
+    ] = None
+    zap_encoder: Annotated[
+        Literal["console", "json"] | None, Parameter(group=LOGS, help="For people, or for machines. Else console.")
+    ] = None
+    zap_stacktrace_level: Annotated[
+        str | None,
+        Parameter(
+            group=LOGS,
+            metavar="LEVEL",
+            validator=_is_stacktrace_level,
+            help="Show tracebacks from this level on. Else always.",
+        ),
+    ] = None
+    zap_time_encoding: Annotated[
+        Literal["epoch", "millis", "nano", "iso8601", "rfc3339", "rfc3339nano"] | None,
+        Parameter(
+            group=LOGS,
+            help="Else rfc3339 in JSON, iso8601 on the console, the time of day on a terminal.",
+        ),
+    ] = None
+
+    def options(self) -> LogOptions:
+        """Return them as what `configure_logging` takes."""
+        return LogOptions(
+            devel=self.zap_devel,
+            log_level=self.zap_log_level or ("debug" if self.verbose else None),
+            encoder=self.zap_encoder,
+            stacktrace_level=self.zap_stacktrace_level,
+            time_encoding=self.zap_time_encoding,
+        )
+
+
+NO_LOG_FLAGS = Logs()

@@ -1,0 +1,121 @@
+"""What `pyctrl run` does: find the program, make its manager, run it until it is told to stop."""
+
+from __future__ import annotations
+
+import asyncio
+import importlib.util
+import logging
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from pyctrl._log import configure_logging
+from pyctrl.client import Client, Config
+from pyctrl.errors import CommandFailed, PyctrlError, TransportError, Unauthorized
+from pyctrl.manager import Wire
+from pyctrl.program import ProgramManager, custom_kinds, definitions_of, install_definitions
+
+from ._log_flags import Logs
+from ._login import Account
+from ._run_flags import METRICS, RunFlags
+
+log = logging.getLogger("pyctrl.run")
+
+OWNER = "pyctrl-run"  # of definitions that are installed
+
+
+@dataclass(frozen=True, kw_only=True)
+class Running:
+    """A program, with the flags that say how it runs."""
+
+    name: str
+    wire: Wire
+    account: Account
+    flags: RunFlags
+    logs: Logs
+
+    def main(self) -> int:
+        """Run until a signal comes; give the exit code.
+
+        Raises:
+            PyctrlError: it cannot run like this, or has ended by itself.
+        """
+        configure_logging(self.logs.options())
+        config = self.account.config()
+        with self._metrics_certificate() as certificates:
+            asyncio.run(self._run(config, certificates))
+        return 0
+
+    async def _run(self, config: Config, certificates: Path | None) -> None:
+        manager = self.flags.manager(config, name=self.name, metrics=self._metrics(), certificates=certificates)
+        async with manager:
+            self._wire(manager)
+            if self.flags.install_crds:
+                await self._install(manager, config)
+            log.info("starting manager", extra={"program": self.name})
+            try:
+                await manager.run()
+            except PyctrlError:
+                raise
+            except Exception as error:
+                kind = type(error).__name__
+                raise CommandFailed(f"{self.name} has failed: {kind}: {error} (--traceback shows where)") from error
+
+    def _wire(self, manager: ProgramManager) -> None:
+        try:
+            self.wire(manager)
+        except PyctrlError:
+            raise
+        except Exception as error:
+            kind = type(error).__name__
+            raise CommandFailed(f"wiring {self.name} failed: {kind}: {error} (--traceback shows where)") from error
+
+    async def _install(self, manager: ProgramManager, config: Config) -> None:
+        definitions = definitions_of(custom_kinds(manager, manager.webhooks))
+        if not definitions:
+            raise CommandFailed("--install-crds: the program reconciles no kind of its own; leave it out")
+        async with Client.connect(config, field_owner=OWNER) as client:
+            try:
+                await install_definitions(client, definitions)
+            except (TransportError, Unauthorized) as error:
+                from ._refusals import explained  # here: needed only now
+
+                raise await explained(error, config) from error
+        names = [definition["metadata"]["name"] for definition in definitions]
+        log.info("Installed definitions", extra={"definitions": names})
+
+    def _metrics(self) -> str | None:
+        """Say where metrics are served: by default nowhere, if what they need is not installed."""
+        if self.flags.metrics_bind_address is not None:
+            return self.flags.metrics_bind_address
+        if importlib.util.find_spec("prometheus_client") is not None:
+            return METRICS
+        log.info("Metrics are not served: that needs pip install 'pyctrl[metrics]'")
+        return None
+
+    @contextmanager
+    def _metrics_certificate(self) -> Iterator[Path | None]:
+        """Give the directory of the metrics' certificate, which is made if none is named; None: they need none."""
+        directory = self.flags.metrics_cert_dir
+        if directory is not None and self.flags.metrics_secure is False:
+            raise CommandFailed("--no-metrics-secure and --metrics-cert-dir contradict each other; leave one out")
+        if directory is not None or not self.flags.metrics_secure:
+            yield directory
+            return
+        with tempfile.TemporaryDirectory(prefix="pyctrl-metrics-") as made:
+            _sign(Path(made))
+            yield Path(made)
+
+
+def _sign(directory: Path) -> None:
+    try:
+        from pyctrl._certificates import issue_server, new_authority  # here: only who has no certificate needs them
+    except ImportError as error:
+        raise CommandFailed(
+            "--metrics-secure without --metrics-cert-dir makes a certificate, which needs pip install 'pyctrl[webhook]'"
+        ) from error
+    certificate, key = issue_server(new_authority("pyctrl-metrics"), ["localhost", "127.0.0.1"], common_name="metrics")
+    (directory / "tls.crt").write_bytes(certificate)
+    (directory / "tls.key").write_bytes(key)

@@ -1,0 +1,86 @@
+"""`pyctrl run` as a process, against whatever cluster there is."""
+
+from __future__ import annotations
+
+import contextlib
+import signal
+from pathlib import Path
+
+from pyctrl import CustomResource, Model
+from pyctrl.api import Key, ObjectMeta
+from pyctrl.client import Client, wait_for
+from pyctrl.errors import NotFound
+from pyctrl.kinds.apiextensions.v1 import CustomResourceDefinition
+from pyctrl.testing import ClusterUnderTest
+
+from ._processes import NO_SERVERS, kubeconfig_for, process
+
+OPERATOR = """\
+from pyctrl import CustomResource, Model, Reconciler, Request, allow, merge_from
+from pyctrl.webhook import AdmissionRequest, Validator
+
+
+class WidgetSpec(Model):
+    size: int = 1
+
+
+class WidgetStatus(Model):
+    seen: int = 0
+
+
+class Widget(CustomResource[WidgetSpec, WidgetStatus], group="run.pyctrl.test", version="v1"):
+    "A widget."
+
+
+class WidgetReconciler(Reconciler[Widget]):
+    rbac = (allow(Widget, "patch", subresource="status"),)
+
+    async def reconcile(self, request: Request) -> None:
+        widget = await self.client.find(Widget, request.key)
+        if widget is not None and widget.status.seen != widget.spec.size:
+            before = widget.deep_copy()
+            widget.status.seen = widget.spec.size
+            await self.client.status.patch(widget, merge_from(before))
+
+
+class WidgetChecks(Validator[Widget]):
+    def validate_create(self, obj: Widget, request: AdmissionRequest) -> None: ...
+"""
+
+
+class WidgetSpec(Model):
+    size: int = 1
+
+
+class WidgetStatus(Model):
+    seen: int = 0
+
+
+class Widget(CustomResource[WidgetSpec, WidgetStatus], group="run.pyctrl.test", version="v1"):
+    """A widget, as the operator has it."""
+
+
+async def test_a_file_runs_with_its_definitions(
+    cluster: ClusterUnderTest, client: Client, namespace: str, tmp_path: Path
+) -> None:
+    """One file, no function: definitions are installed, one namespace is watched, start-up lines are the usual ones.
+
+    Its webhook needs a certificate that is not there; ENABLE_WEBHOOKS=false leaves it out.
+    """
+    file = tmp_path / "operator.py"
+    file.write_text(OPERATOR)
+    async with kubeconfig_for(cluster, tmp_path) as kubeconfig:
+        flags = ("--install-crds", "--namespace", namespace, "--leader-elect", "--leader-election-namespace", namespace)
+        arguments = ("run", str(file), "--kubeconfig", str(kubeconfig), *flags, *NO_SERVERS)
+        try:
+            async with process("pyctrl", *arguments, ENABLE_WEBHOOKS="false") as operator:
+                for line in ("Installed definitions", "starting manager", "Starting EventSource", "Starting workers"):
+                    await operator.says(line)
+                widget = Widget(metadata=ObjectMeta(name="a", namespace=namespace), spec=WidgetSpec(size=3))
+                await client.create(widget)
+                await wait_for(client, Widget, widget.key, lambda found: found.status.seen == 3)
+                assert await operator.end(signal.SIGTERM) == 0
+            assert not [line for line in operator.log if "Traceback" in line or "webhook server" in line]
+        finally:
+            with contextlib.suppress(NotFound):
+                await client.delete(CustomResourceDefinition, Key("", "widgets.run.pyctrl.test"))
