@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
 
-from pyctrl.manager import Group, Manager, RunnableLike
+from pyctrl.manager import Group, Manager, Restart, RunnableLike
 from pyctrl.webhook import CertificateRotation, ManagedCertificates, Webhooks, WebhookServer
 
 __all__ = ["ProgramManager", "Serving"]
@@ -43,7 +43,7 @@ class ProgramManager(Manager):
         """The webhooks of all servers that were added, those that are not run included."""
         return tuple(self._webhooks)
 
-    def add(self, runnable: RunnableLike, *, group: Group | None = None) -> None:
+    def add(self, runnable: RunnableLike, *, group: Group | None = None, restart: Restart | None = None) -> None:
         """Run something with the manager, as `Manager.add`; of webhooks, what `serving` leaves."""
         if isinstance(runnable, WebhookServer):
             self._webhooks.append(runnable.webhooks)
@@ -54,4 +54,4 @@ class ProgramManager(Manager):
             return
         if is_certificate and self.serving.certificates is not None:
             return
-        super().add(runnable, group=group)
+        super().add(runnable, group=group, restart=restart)
