@@ -291,6 +291,13 @@ async def test_a_kind_that_is_not_served_is_named_when_the_controller_gives_up(
     await asyncio.wait([caching])
 
 
+def test_options_add_up() -> None:
+    """A second call changes what it names, and leaves the rest as it was."""
+    host = make_host()
+    controller = Builder(host).reconciles(ConfigMap).options(workers=4, name="maps").options(workers=2).build(Journal())
+    assert (controller.name, controller.workers) == ("maps", 2)
+
+
 def test_a_name_is_taken_once_in_one_host() -> None:
     """The error says how to give another; in another host the name is free."""
     host = make_host()

@@ -163,6 +163,18 @@ async def test_a_delayed_add_comes_when_it_is_due() -> None:
     assert queue.statistics().waiting == 0
 
 
+async def test_what_falls_due_gets_in_line_then() -> None:
+    """Behind those who were ready before, and not where it was when it was added."""
+    queue = make_queue()
+    queue.add(A, after=seconds(10))
+    queue.add(B, after=seconds(5))
+    await asyncio.sleep(7)
+    queue.add(C)
+    await asyncio.sleep(5)
+
+    assert [await take(queue) for _ in range(3)] == [B, C, A]
+
+
 async def test_an_add_without_delay_beats_one_with_delay() -> None:
     """Ready beats delay, and the delayed run still comes: it was asked for that time."""
     queue = make_queue()

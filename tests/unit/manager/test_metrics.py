@@ -126,6 +126,38 @@ async def test_the_queue_tells_how_long_it_is_and_how_long_one_waits(manager: Ma
             assert scrape("workqueue_retries_total", **labels) == 0
 
 
+async def test_beyond_25_priorities_the_rest_is_one(manager: Manager) -> None:
+    """Who makes priorities of data does not fill Prometheus: the label of the others is client-go's."""
+    async with manager:
+        controller = Builder(manager).reconciles(ConfigMap).build(Moody())
+        async with manager.running():
+            await asyncio.sleep(1)
+            controller.enqueue(Request("default", "slow"))
+            await asyncio.sleep(1)
+            for priority in range(40):
+                controller.enqueue(Request("default", f"a{priority}"), priority=priority)
+            [depths] = [family.samples for family in manager.measures() if family.name == "workqueue_depth"]
+            await asyncio.sleep(100)
+
+        shown = {labels["priority"]: value for labels, value in depths}
+        rest = shown.pop("exceeded_cardinality_limit")
+        assert (len(shown), sum(shown.values()) + rest) == (25, 40)
+
+
+async def test_a_later_run_is_an_add_when_it_is_due_and_a_retry_at_once(manager: Manager) -> None:
+    """So is each delayed add, as in controller-runtime's queue."""
+    labels = {"name": "configmap", "controller": "configmap"}
+    async with manager:
+        Builder(manager).reconciles(ConfigMap).build(Moody())
+        scrape = Scrape(manager)
+        async with manager.running():
+            await manager.client.create(config_map("again"))
+            await asyncio.sleep(60)
+            assert (scrape("workqueue_adds_total", **labels), scrape("workqueue_retries_total", **labels)) == (1, 1)
+            await asyncio.sleep(3600)
+            assert (scrape("workqueue_adds_total", **labels), scrape("workqueue_retries_total", **labels)) == (2, 2)
+
+
 async def test_causes_are_counted_and_ones_own_writes_among_them(manager: Manager) -> None:
     """Why reconciles run, and how many of them only because of what this process has written itself."""
     async with manager:
