@@ -16,7 +16,7 @@ from pyctrl.cache import Cache, CachedClient, Created, Deleted, KindOptions, Out
 from pyctrl.client import Client, InProcessTransport, MergePatch, in_namespace
 from pyctrl.errors import IndexMissing, NotCovered, NotFound, NotSynced
 from pyctrl.kinds.core.v1 import ConfigMap
-from pyctrl.testing import Rule, Silent
+from pyctrl.testing import Delayed, Rule, Silent
 from tests.unit.cache._kit import CONFIGMAP, SECOND, Mirror, lab, until
 
 DEFAULT = "default"
@@ -206,6 +206,18 @@ async def test_an_object_that_matches_two_selectors_is_one_object() -> None:
                 mirror.push(await anext(changes))
         assert mirror.versions == {}
         assert isinstance(mirror.changes[-1], Deleted)
+
+
+async def test_a_kind_in_two_namespaces_is_synced_when_both_are() -> None:
+    """Half of what is watched is not the whole: reads wait for the namespace that is slow to be listed."""
+    slow = Rule(Delayed(timedelta(seconds=20)), path="/api/v1/namespaces/kube-system/configmaps")
+    async with lab([slow], options=KindOptions(namespaces=[DEFAULT, "kube-system"])) as it:
+        await asyncio.sleep(10)
+        assert not it.cache.informer(CONFIGMAP).is_synced
+        with pytest.raises(NotSynced):
+            await it.cache.find(CONFIGMAP, key("a"))
+        await it.cache.wait_for_sync()
+        assert await it.cache.find(CONFIGMAP, key("a")) is not None
 
 
 async def test_a_kind_without_namespaces_is_watched_whole() -> None:

@@ -32,6 +32,7 @@ error | Reconciler error                                                     | {
 info  | Attempting to acquire leader lease...                                | lock
 info  | Successfully acquired lease                                          | lock
 debug | Lease is held by and has not yet expired                             | lock holder
+debug | two became leader                                                    | type reason object
 error | Failed to renew lease                                                | lock
 info  | healthz check failed                                                 | statuses
 info  | Shutdown signal received, waiting for all workers to finish          | {CONTROLLER}

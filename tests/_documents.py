@@ -1,0 +1,32 @@
+"""The documentation as text: what its pages name, for the tests that see to it that it exists."""
+
+from __future__ import annotations
+
+import ast
+import re
+from functools import cache
+from pathlib import Path
+
+__all__ = ["ROOT", "functions_of", "lacking_tests", "page"]
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+def page(name: str) -> str:
+    """Read a page of the documentation."""
+    return (ROOT / "docs" / name).read_text()
+
+
+@cache
+def functions_of(file: str) -> frozenset[str]:
+    """Name the test functions of a file; none if there is no such file."""
+    path = ROOT / file
+    tree = ast.parse(path.read_text() if path.is_file() else "")
+    functions = (node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef))
+    return frozenset(function.name for function in functions if function.name.startswith("test_"))
+
+
+def lacking_tests(text: str) -> list[str]:
+    """Return the tests that a text names, as ``tests/file.py::test_name``, and that do not exist."""
+    named = re.findall(r"`(tests/[\w/]+\.py)::(\w+)`", text)
+    return [f"{file}::{test}" for file, test in named if test not in functions_of(file)]
