@@ -14,13 +14,18 @@ __all__ = ["Deadline", "end", "unwrap", "unwrapped"]
 class Deadline:
     """A moment until which one waits for several things in turn; it may be brought forward to now.
 
-    Made when the waiting begins. ``patience=None`` waits for ever, unless `expire` is called.
+    Made when the waiting begins. ``patience=None`` waits for ever, unless `expire` is called; without any it is over at
+    once.
     """
 
     def __init__(self, patience: timedelta | None) -> None:
         loop = asyncio.get_running_loop()
         self._over: asyncio.Future[None] = loop.create_future()
-        self._timer = loop.call_later(patience.total_seconds(), self.expire) if patience is not None else None
+        self._timer: asyncio.TimerHandle | None = None
+        if patience is not None and patience <= timedelta(0):
+            self._over.set_result(None)
+        elif patience is not None:
+            self._timer = loop.call_later(patience.total_seconds(), self.expire)
 
     @property
     def is_over(self) -> bool:

@@ -145,6 +145,7 @@ class Attempts:
             self._give_up(turn, error)
         except asyncio.CancelledError as error:
             if _is_cancelled():
+                log.warning("Reconcile was cut off: its controller has no more time to stop")
                 raise
             self._fail(turn, error)
         except Exception as error:  # noqa: BLE001 - whatever the user's code raises is a failed attempt

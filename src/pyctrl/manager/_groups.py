@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from contextvars import Context, copy_context
 from datetime import timedelta
 from enum import StrEnum
@@ -13,7 +13,7 @@ from pyctrl._tasks import Deadline, end
 from pyctrl.manager._http_server import HttpServer
 from pyctrl.manager._runnables import Member
 
-__all__ = ["LAST_PATIENCE", "Group", "RunnableGroup", "log_late", "say_left_behind"]
+__all__ = ["Group", "RunnableGroup", "end_for_good", "log_late"]
 
 log = logging.getLogger("pyctrl.manager")
 
@@ -109,16 +109,12 @@ class RunnableGroup:
                 self.overdue += sorted(task.get_name() for task in late)
             elif cut_off := sorted(task.get_name() for task in late if task in would_finish):
                 log.warning("No time is left to wait for others, cancelling them too", extra={"runnables": cut_off})
-            await self._end(late)
+            await end_for_good(late)
 
     def _say_farewell(self, leaving: Iterable[Member]) -> None:
         # events are written to the end of every manager; what is announced is what not every one has
         if self.group is not Group.SERVERS or any(isinstance(member.runnable, HttpServer) for member in leaving):
             log.info(_FAREWELLS[self.group])
-
-    async def _end(self, late: list[asyncio.Task[None]]) -> None:
-        if late:
-            say_left_behind(await end(late, patience=LAST_PATIENCE))
 
     def _ended(self, member: Member) -> None:
         error = member.error()
@@ -130,10 +126,15 @@ class RunnableGroup:
             self._members.remove(member)
 
 
-def say_left_behind(tasks: Iterable[asyncio.Task[None]]) -> None:
-    """Log who has not even ended when cancelled: the program goes on without them."""
-    for task in tasks:
-        log.error("A runnable ignores that it was cancelled and is left behind", extra={"runnable": task.get_name()})
+async def end_for_good(late: Collection[asyncio.Task[None]]) -> None:
+    """Cancel tasks, and log who has not even ended then: the program goes on without them."""
+    try:
+        await end(late, patience=LAST_PATIENCE)
+    finally:
+        for task in late:
+            if not task.done():
+                text = "A runnable ignores that it was cancelled and is left behind"
+                log.error(text, extra={"runnable": task.get_name()})
 
 
 def log_late(name: str, error: BaseException) -> None:

@@ -13,10 +13,10 @@ from functools import partial
 from random import Random
 from typing import TYPE_CHECKING
 
-from pyctrl._tasks import Deadline, end, unwrap
+from pyctrl._tasks import Deadline, unwrap
 from pyctrl.client import WriteGate, context_behind
 from pyctrl.errors import GracePeriodExceeded, ManagerError
-from pyctrl.manager._groups import LAST_PATIENCE, Group, RunnableGroup, log_late, say_left_behind
+from pyctrl.manager._groups import Group, RunnableGroup, end_for_good, log_late
 from pyctrl.manager._runnables import Member, RunnableLike
 from pyctrl.manager._signals import signals_handled
 
@@ -43,6 +43,7 @@ class Lifecycle:
         self._groups = {group: RunnableGroup(group, failed=self._failed) for group in Group}
         self._has_run = False
         self._ending = asyncio.Event()
+        self._is_asked = False
         self._is_urgent = False
         self._deadline: Deadline | None = None
         self._failure: BaseException | None = None
@@ -100,9 +101,9 @@ class Lifecycle:
         deadline = Deadline(patience)
         self.elected.clear()
         try:
-            if self._starting is not None:
-                await end([self._starting])
+            self._start_nothing_more()
             await self._groups[Group.ELECTED].stop(deadline)
+            await self._end_start()
         finally:
             deadline.close()
         elected = self._groups[Group.ELECTED]
@@ -112,7 +113,8 @@ class Lifecycle:
 
     def ask_to_stop(self) -> None:
         """Begin to stop; asked again, stop waiting for whoever has not stopped yet."""
-        if not self._ending.is_set():
+        if not self._is_asked:  # also when something has failed: the first signal is no second one
+            self._is_asked = True
             self._ending.set()
             return
         self._is_urgent = True
@@ -143,17 +145,19 @@ class Lifecycle:
 
     def _errors(self) -> Sequence[BaseException]:
         """Return what `run` has to tell of: the first failure, and who did not stop in time."""
+        errors = [self._failure] if self._failure is not None else []
         overdue = [name for group in self._groups.values() for name in group.overdue]
-        is_surprise = overdue and self._grace_period != timedelta(
-            0
-        )  # who gives no time must expect that it is not enough
-        failures = [self._failure] if self._failure is not None else []
-        return [*failures, GracePeriodExceeded(self._explain(overdue))] if is_surprise else failures
+        if overdue and self._grace_period != timedelta(0):  # who gives no time must expect that it is not enough
+            errors.append(GracePeriodExceeded(self._explain(overdue)))
+        return errors
 
     async def _live(self) -> None:
         self._begin(self._start())
         try:
             await self._ending.wait()
+        except asyncio.CancelledError:
+            self._is_asked = True
+            raise
         finally:
             self._ending.set()
             await self._stop()
@@ -179,13 +183,25 @@ class Lifecycle:
         deadline = self._deadline = Deadline(timedelta(0) if self._is_urgent else self._grace_period)
         try:
             async with AsyncExitStack() as stack:  # unwinds in reverse, and goes on when a second cancel interrupts it
+                self._start_nothing_more()
+                stack.push_async_callback(self._end_start)
                 for group in Group:
                     stack.push_async_callback(self._groups[group].stop, deadline)
-                if self._starting is not None:
-                    say_left_behind(await end([self._starting], patience=LAST_PATIENCE))
+        except asyncio.CancelledError:
+            self._is_urgent = True
+            raise
         finally:
             deadline.close()
         log.info("Wait completed, proceeding to shutdown the manager")
+
+    def _start_nothing_more(self) -> None:
+        if self._starting is not None:
+            self._starting.cancel()
+
+    async def _end_start(self) -> None:
+        """Wait until the start is over: last of all, as somebody may not heed that nobody waits for it to be ready."""
+        if self._starting is not None:
+            await end_for_good([self._starting])
 
     def _started(self, starting: asyncio.Task[None]) -> None:
         if not starting.cancelled() and (error := starting.exception()) is not None:
@@ -200,7 +216,7 @@ class Lifecycle:
         self._ending.set()
 
     def _on_signal(self, number: signal.Signals) -> None:
-        if self._ending.is_set():
+        if self._is_asked:
             log.warning("Second signal received, cancelling what is left", extra={"signal": number.name})
         else:
             log.info("Signal received, stopping", extra={"signal": number.name})

@@ -10,7 +10,7 @@ from typing import cast
 import pytest
 
 from pyctrl.apiserver import ApiServer
-from pyctrl.client import Config
+from pyctrl.client import Config, WriteGate
 from pyctrl.errors import GracePeriodExceeded, ManagerError
 from pyctrl.manager import Manager
 from pyctrl.manager._groups import Group
@@ -369,3 +369,76 @@ async def test_no_farewell_to_servers_where_there_are_none(caplog: pytest.LogCap
         "Stopping and waiting for leader election runnables",
         "Stopping and waiting for caches",
     ]
+
+
+async def test_a_signal_is_for_every_manager_of_the_loop() -> None:
+    """One that has ended leaves the others their signals; each counts its own first and second one."""
+    journal = list[str]()
+    works = {"short": 1.0, "long": 25.0, "longer": 25.0}
+    lifecycles = {name: make() for name in works}
+    for name, lifecycle in lifecycles.items():
+        lifecycle.add(Worker(name, journal, work=works[name]), Group.ELECTED)
+    running = {name: asyncio.create_task(each.run(handle_signals=True)) for name, each in lifecycles.items()}
+    await asyncio.sleep(10)
+    lifecycles["short"].ask_to_stop()
+    await running["short"]
+    assert journal == ["short starts", "long starts", "longer starts", "short ends"]
+
+    send(signal.SIGTERM)
+    await asyncio.sleep(5)
+    lifecycles["long"].ask_to_stop()  # the second time, for this one alone
+    with pytest.raises(GracePeriodExceeded, match="asked a second time: elected/long"):
+        await running["long"]
+    assert now() == 16
+    await running["longer"]
+    assert (now(), journal[-1]) == (36, "longer ends")
+    with pytest.raises(AssertionError, match="it has no handler"):
+        send(signal.SIGTERM)
+
+
+async def test_a_failure_while_it_is_being_cancelled_is_told(caplog: pytest.LogCaptureFixture) -> None:
+    """Cancelled while it stops for a failure, run raises the cancellation; the log has the failure."""
+    lifecycle = make()
+
+    async def fail() -> None:
+        await asyncio.sleep(3)
+        raise KeyError("the reason")
+
+    lifecycle.add(fail, Group.OTHERS)
+    lifecycle.add(Worker("worker", [], work=60), Group.ELECTED)
+    running = asyncio.create_task(lifecycle.run(handle_signals=False))
+    await asyncio.sleep(5)
+    running.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await running
+
+    told = [text for text in caplog.messages if text.startswith("error dropped during shutdown")]
+    assert ["the reason" in told[0], "asked a second time: elected/worker" in told[1]] == [True, True]
+
+
+async def test_elected_work_that_has_ended_is_not_asked_to_stop() -> None:
+    """Run anew in the next term, it would stop at once."""
+    lifecycle, journal = make(), list[str]()
+    worker = Worker("worker", journal, work=0)
+
+    async def elect() -> None:
+        await asyncio.Event().wait()
+
+    lifecycle.elect(elect, cast(WriteGate, Open()), begins_anew=True)
+    lifecycle.add(worker, Group.ELECTED)
+    running = asyncio.create_task(run_until(lifecycle, 60))
+    await asyncio.sleep(5)
+    worker.asked.set()  # it ends by itself
+    await asyncio.sleep(1)
+    worker.asked.clear()
+    await lifecycle.end_elected(timedelta(seconds=1))
+    lifecycle.begin_elected()
+    await asyncio.sleep(1)
+    assert journal == ["worker starts", "worker ends", "worker starts"]
+    await running
+
+
+class Open:
+    """A gate that lets everything pass."""
+
+    def check(self, request: object) -> None: ...
