@@ -7,7 +7,7 @@ when the request comes again. The `Builder` puts all that together and gives it 
 
 from __future__ import annotations
 
-from pyctrl.controller._attempt import ReconcileStatistics
+from pyctrl.controller._attempt import ReconcileStatistics, reconcile_id
 from pyctrl.controller._builder import Builder, Host
 from pyctrl.controller._causes import (
     Cause,
@@ -98,6 +98,7 @@ __all__ = [
     "on_delete",
     "on_update",
     "reconcile_causes",
+    "reconcile_id",
     "resource_version_changed",
     "where",
 ]

@@ -23,7 +23,7 @@ from pyctrl.controller._traced import traced
 from pyctrl.controller._turn import Turn
 from pyctrl.errors import InvalidResult, PyctrlError, TerminalError
 
-__all__ = ["Attempts", "ReconcileStatistics"]
+__all__ = ["Attempts", "ReconcileStatistics", "reconcile_id"]
 
 log = logging.getLogger("pyctrl.controller")
 
@@ -213,6 +213,15 @@ class Attempts:
             return {**outer, **self._fields, **_names(turn.request), "reconcileID": made, "causes": turn.causes}
 
         return LazyFields(make)
+
+
+def reconcile_id() -> str | None:
+    """Return the id of the reconcile that this runs in, which its log lines have; None outside of one.
+
+    Each attempt has its own: give it to other systems, so that their logs can be put beside these.
+    """
+    found = current_log_context().get("reconcileID")
+    return found if isinstance(found, str) else None
 
 
 def _worth_a_trace(error: BaseException, turn: Turn) -> BaseException | None:

@@ -27,6 +27,7 @@ from pyctrl.controller import (
     Source,
     TriggerCause,
     reconcile_causes,
+    reconcile_id,
 )
 from pyctrl.errors import BuilderError, ControllerError, DecodeError, TerminalError
 
@@ -344,15 +345,17 @@ async def test_causes_are_there_for_tests_and_logs(caplog: pytest.LogCaptureFixt
 
 async def test_every_line_logged_in_a_reconcile_has_controller_runtimes_keys() -> None:
     """controller, controllerGroup, controllerKind, namespace, name, and an id for each attempt."""
-    contexts = []
+    contexts, told = [], []
 
     async def look(request: Request) -> None:
         contexts.append(dict(current_log_context()))
+        told.append(reconcile_id())
 
     async with running(make(look, Listed(A, B))):
         await asyncio.sleep(1)
 
     ids = [context.pop("reconcileID") for context in contexts]
+    assert (told, reconcile_id()) == (ids, None)
     assert [context.pop("causes") for context in contexts] == [(TriggerCause("listed"),)] * 2
     assert len(set(ids)) == 2
     assert contexts[0] == {
