@@ -11,6 +11,7 @@ from ._audit import AuditLevel, AuditLog
 from ._authentication import Peer, User, read_token_file
 from ._authority import Authority, Issued
 from ._bodies import read_documents
+from ._examiner import Complaint, Examination, Examiner
 from ._http import serve
 from ._resources import Registry, ResourceType
 from ._server import ApiServer
@@ -22,6 +23,7 @@ from ._webhooks import (
     WebhookRequest,
     WebhookUnreachable,
 )
+from ._yaml import read_marked
 
 __all__ = [
     "AdmissionPlugin",
@@ -30,6 +32,9 @@ __all__ = [
     "AuditLevel",
     "AuditLog",
     "Authority",
+    "Complaint",
+    "Examination",
+    "Examiner",
     "Issued",
     "Peer",
     "Registry",
@@ -42,6 +47,7 @@ __all__ = [
     "WebhookRequest",
     "WebhookUnreachable",
     "read_documents",
+    "read_marked",
     "read_token_file",
     "serve",
 ]

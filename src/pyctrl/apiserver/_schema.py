@@ -142,8 +142,15 @@ def compile_structural(schema: Mapping[str, JSON]) -> Node:
 
 def _additional(additional: JSON) -> Node | None:
     if additional is True:
-        return Node(preserve=True)
+        return _anything()
     return compile_structural(additional) if isinstance(additional, Mapping) else None
+
+
+def _anything() -> Node:
+    """Any value at all, of which objects keep no fields: nobody has named any."""
+    node = Node(nullable=True)
+    node.items = node
+    return node
 
 
 def _checks(schema: Mapping[str, JSON]) -> Checks | None:

@@ -26,7 +26,27 @@ _TIME = re.compile(r"(\d{4})-(\d\d)-(\d\d)[Tt](\d\d):(\d\d):(\d\d)(\.\d+)?(Z|z|[
 
 
 class DecodeFailed(Exception):
-    """The body does not fit the Go type; the message is that of Go's JSON decoder."""
+    """The body does not fit the Go type; the message is that of Go's JSON decoder.
+
+    Where the value stands is found out on the way back to the root: reading is quick so.
+    """
+
+    def __init__(self, *words: str) -> None:
+        super().__init__(*words)
+        self._way: list[str | int] = []
+
+    @property
+    def place(self) -> tuple[str | int, ...]:
+        """The keys and indexes from the root to the value, which most messages do not tell."""
+        return tuple(reversed(self._way))
+
+    def is_in(self, key: str | int) -> None:
+        """Note the key of a map, or the index of a list, that the value stands below."""
+        self._way.append(key)
+
+    def is_below(self, key: str, struct: str) -> None:
+        """Note the field that the value stands below, and its struct."""
+        self._way.append(key)
 
     @property
     def converted(self) -> str:
@@ -41,7 +61,7 @@ class _NoBase64(DecodeFailed):
 
 
 class _Misfit(DecodeFailed):
-    """A value of the wrong type. Where it stands is found out on the way back to the root: reading is quick so."""
+    """A value of the wrong type."""
 
     def __init__(self, value: JSON, wanted: str, *, with_number: bool = False, of: Node | None = None) -> None:
         super().__init__()
@@ -71,7 +91,8 @@ class _Misfit(DecodeFailed):
         return f"unrecognized type: {wanted if wanted in _PLAIN_KINDS else 'string'}"
 
     def is_below(self, key: str, struct: str) -> None:
-        """Note the field that the value stands below, and its struct; keys of maps and indexes are not told."""
+        """Note it for the message, too, which tells no keys of maps and no indexes."""
+        super().is_below(key, struct)
         self._path.append(key)
         self._struct = self._struct or struct
 
@@ -132,8 +153,8 @@ def _object(node: Node, value: JSON, unknown: list[str]) -> JSON:
             known = len(unknown)
             try:
                 read = (field.read or _read)(field, item, unknown)
-            except _Misfit as misfit:
-                misfit.is_below(key, node.go.struct if node.go else "")
+            except DecodeFailed as failed:
+                failed.is_below(key, node.go.struct if node.go else "")
                 raise
             if len(unknown) > known:
                 unknown[known:] = [f".{key}{each}" for each in unknown[known:]]
@@ -163,14 +184,20 @@ def _is_dropped(field: Node, value: JSON) -> bool:
 
 def _map(item: Node, value: dict[str, JSON], unknown: list[str]) -> JSON:
     if item.type == "string" and item.go and not item.go.scalar:
-        for each in value.values():
+        for key, each in value.items():
             if type(each) is not str and each is not None:
-                raise _misfit(item, each)
+                misfit = _misfit(item, each)
+                misfit.is_in(key)
+                raise misfit
         return {key: each or "" for key, each in value.items()}
     written: dict[str, JSON] = {}
     for key, each in value.items():
         known = len(unknown)
-        written[key] = _read_or_zero(item, each, unknown)
+        try:
+            written[key] = _read_or_zero(item, each, unknown)
+        except DecodeFailed as failed:
+            failed.is_in(key)
+            raise
         unknown[known:] = [f".{key}{each}" for each in unknown[known:]]
     return written
 
@@ -184,7 +211,11 @@ def _array(node: Node, value: JSON, unknown: list[str]) -> JSON:
     written: list[JSON] = []
     for each in value:
         known = len(unknown)
-        read = _read_or_zero(item, each, unknown)
+        try:
+            read = _read_or_zero(item, each, unknown)
+        except DecodeFailed as failed:
+            failed.is_in(len(written))
+            raise
         if len(unknown) > known:
             unknown[known:] = [f"[{len(written)}]{field}" for field in unknown[known:]]
         written.append(read)

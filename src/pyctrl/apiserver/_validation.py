@@ -131,12 +131,13 @@ def _scalar(node: Node, checks: Checks, kind: type, value: JSON, path: str, caus
 
 
 def _string(checks: Checks, value: str, path: str, causes: list[Cause]) -> None:
+    """Add the first thing that is wrong with a text; and the format, which is looked at by itself."""
     if checks.max_length is not None and len(value) > checks.max_length:
         causes.append(too_long(path, checks.max_length))
-    if checks.min_length is not None and len(value) < checks.min_length:
+    elif checks.min_length is not None and len(value) < checks.min_length:
         why = f"{path} in body should be at least {checks.min_length} chars long"
         causes.append(invalid_value(path, value, why))
-    if checks.pattern is not None and not checks.pattern.search(value):
+    elif checks.pattern is not None and not checks.pattern.search(value):
         causes.append(invalid_value(path, value, f"{path} in body should match '{checks.pattern_text}'"))
     if checks.format and not is_of_format(checks.format, value):
         causes.append(invalid_type(path, value, f"{path} in body must be of type {checks.format}: {shown(value)}"))
@@ -198,8 +199,8 @@ def _array(node: Node, value: list[JSON], path: str, causes: list[Cause], old: J
 
 def _object(node: Node, value: dict[str, JSON], path: str, causes: list[Cause], old: Mapping[str, JSON]) -> int:
     properties, additional, looked = node.properties, node.additional, 0
-    if node.checks is not None and _has_wrong_size(node.checks, len(value), path, causes):
-        return looked
+    if node.checks is not None:
+        _size(node.checks, len(value), path, causes)
     prefix = f"{path}." if path else ""
     if node.closed or additional is not None:
         for key, item in value.items():
@@ -222,15 +223,12 @@ def _required_keys(node: Node) -> Iterable[str]:
     return (*node.required, *(key for key in _EMBEDDED if key not in node.required))
 
 
-def _has_wrong_size(checks: Checks, size: int, path: str, causes: list[Cause]) -> bool:
+def _size(checks: Checks, size: int, path: str, causes: list[Cause]) -> None:
     if checks.min_properties is not None and size < checks.min_properties:
         why = f"{path} in body should have at least {checks.min_properties} properties"
         causes.append(invalid_value(path, size, why))
-        return True
     if checks.max_properties is not None and size > checks.max_properties:
         causes.append(too_many(path, size, checks.max_properties))
-        return True
-    return False
 
 
 # -- allOf, anyOf, oneOf, not ----------------------------------------------------------------------------------

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     import yaml
 
 ALIAS_LIMIT = 400_000  # nodes that aliases may unfold to; where go-yaml begins to doubt a document
+QUICK_DEPTH = 1_000  # levels that libyaml may compose
 
 # libyaml's words where PyYAML, which was made after it, has others.
 _WORDS = {
@@ -54,6 +55,45 @@ def read_documents(text: bytes, duplicates: list[str]) -> Iterator[Any]:
         raise ValueError(_complaint(error)) from error
     except (yaml.YAMLError, RecursionError) as error:
         raise ValueError(f"yaml: {str(error).splitlines()[0]}") from error
+
+
+def read_marked(text: bytes) -> Iterator[tuple[Any, yaml.Node]]:
+    """Decode one document after another, each with the nodes it was made of, which know their lines and columns."""
+    import yaml
+
+    text = text.replace(b"\t", b" ") if text.lstrip()[:1] in (b"{", b"[") else text  # JSON may have tabs between
+    try:
+        # libyaml composes by recursion in C, which has no limit but the end of the stack
+        nodes = list(yaml.compose_all(text, _loader(quick=True))) if _is_shallow(text) else []
+    except (yaml.YAMLError, RecursionError):
+        nodes = []  # what is wrong is told in go-yaml's words, which are made of those of the other one
+    if not nodes:
+        yield from ((each, yaml.ScalarNode("", "")) for each in read_documents(text, []))
+        return
+    for node in nodes:
+        loader = _loader()(b"")
+        loader.duplicates = []
+        try:
+            built = _built(loader, node)
+        except yaml.MarkedYAMLError as error:
+            raise ValueError(_complaint(error)) from error
+        except AttributeError as error:  # PyYAML's way to say that a !!timestamp is none
+            raise ValueError("yaml: a value is not of the type of its tag") from error
+        yield built, node
+
+
+def _is_shallow(text: bytes) -> bool:
+    import yaml
+
+    depth = 0
+    for event in yaml.parse(text, _loader(quick=True)):
+        if isinstance(event, yaml.CollectionStartEvent):
+            depth += 1
+        elif isinstance(event, yaml.CollectionEndEvent):
+            depth -= 1
+        if depth > QUICK_DEPTH:
+            return False
+    return True
 
 
 def _built(loader: Any, node: yaml.Node) -> Any:
@@ -102,11 +142,17 @@ def _complaint(error: yaml.MarkedYAMLError) -> str:
 
 
 @cache
-def _loader() -> type[Any]:
-    """Make a loader with go-yaml's scalars: y and n are booleans, times and 1:30 are text, 1e3 is a number."""
+def _loader(*, quick: bool = False) -> type[Any]:
+    """Make a loader with go-yaml's scalars: y and n are booleans, times and 1:30 are text, 1e3 is a number.
+
+    Args:
+        quick: read with libyaml, ten times as quick, where PyYAML has it; what it complains of is not go-yaml's.
+    """
     import yaml
 
-    class Loader(yaml.SafeLoader):
+    base: type[yaml.SafeLoader] = getattr(yaml, "CSafeLoader", yaml.SafeLoader) if quick else yaml.SafeLoader
+
+    class Loader(base):  # type: ignore[misc, valid-type]  # one of two with the same methods
         duplicates: list[str]
 
         def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:

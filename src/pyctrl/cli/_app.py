@@ -40,8 +40,12 @@ app = App(
 )
 app.command("pyctrl.cli._run:app", name="run", help="Run the controllers of a file or a module against a cluster.")
 app.command("pyctrl.cli._apiserver:app", name="apiserver", help="Serve a Kubernetes API server from memory.")
+app.command("pyctrl.cli._crd:app", name="crd", help="Definitions: which changes break stored objects.")
 app.command(
     "pyctrl.cli._rbac:app", name="rbac", help="The rights of a program: derive, check, compare and explain them."
+)
+app.command(
+    "pyctrl.cli._validate:app", name="validate", help="Say of objects in files what the API server would, and where."
 )
 app.command("pyctrl.cli._whoami:app", name="whoami", help="Show which login is used, and who the server takes it for.")
 app.command("pyctrl.cli._token:app", name="token", help="Print a token of a service account.")

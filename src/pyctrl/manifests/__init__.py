@@ -1,8 +1,52 @@
-"""From types to manifests: definitions, made from the classes of their kinds.
+"""From types to manifests, and back: definitions made from the classes of their kinds, compared, and validated by.
 
-`definition` makes the CustomResourceDefinition of a kind. The classes are the only source.
+`definition` makes the CustomResourceDefinition of a kind. The classes are the only source. `compare` says what a change
+of a definition does to the objects that are stored. A `Validator` says of objects in files what the API server would.
+
+Nothing is imported before it is used.
 """
 
-from ._definition import definition
+from importlib import import_module
+from typing import TYPE_CHECKING
 
-__all__ = ["definition"]
+if TYPE_CHECKING:
+    from ._changes import Change, Effect, breaks
+    from ._crd_changes import compare, compare_sets
+    from ._definition import definition
+    from ._documents import Document, Position, read_documents
+    from ._validator import DEFINITION, Problem, Validator, Verdict
+
+__all__ = [
+    "DEFINITION",
+    "Change",
+    "Document",
+    "Effect",
+    "Position",
+    "Problem",
+    "Validator",
+    "Verdict",
+    "breaks",
+    "compare",
+    "compare_sets",
+    "definition",
+    "read_documents",
+]
+
+_PLACES = {
+    **dict.fromkeys(("Change", "Effect", "breaks"), "_changes"),
+    **dict.fromkeys(("compare", "compare_sets"), "_crd_changes"),
+    **dict.fromkeys(("Document", "Position", "read_documents"), "_documents"),
+    **dict.fromkeys(("DEFINITION", "Problem", "Validator", "Verdict"), "_validator"),
+    "definition": "_definition",
+}
+
+if not TYPE_CHECKING:  # type checkers would take it as a promise of any name
+
+    def __getattr__(name: str) -> object:
+        if name not in _PLACES:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        value = globals()[name] = getattr(import_module(f"{__name__}.{_PLACES[name]}"), name)
+        return value
+
+    def __dir__() -> list[str]:
+        return sorted({*globals(), *__all__})

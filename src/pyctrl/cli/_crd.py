@@ -1,0 +1,62 @@
+"""`pyctrl crd …`: definitions compared, and made into classes."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from cyclopts import App, Group, Parameter
+
+from ._login import NO_FLAGS, Login
+
+COMPARED = Group("What is compared", sort_key=1)
+
+EPILOGUE = """\
+Examples:
+
+```
+# does this release break the objects that a cluster has stored
+pyctrl crd diff cluster:podsets.apps.jicki.cn config/crd/bases/apps.jicki.cn_podsets.yaml
+
+# the classes of the program against what was released; exit code 1 when something breaks
+pyctrl crd diff released/ mypackage.api
+
+# typed classes of somebody else's kind
+pyctrl crd import certificates.yaml --out certificate.py
+pyctrl crd import cluster:certificates.cert-manager.io
+```
+"""
+
+app = App(name="crd", help_epilogue=EPILOGUE)
+
+
+@app.command
+def diff(
+    old: Annotated[str, Parameter(metavar="OLD")],
+    new: Annotated[str, Parameter(metavar="NEW")],
+    /,
+    *,
+    all: Annotated[bool, Parameter(group=COMPARED, negative="")] = False,
+    output: Annotated[Literal["text", "json"], Parameter(name=["--output", "-o"], group=COMPARED)] = "text",
+    login: Login = NO_FLAGS,
+) -> int:
+    """Say which changes of definitions break the objects that are stored.
+
+    Each side is a file or a folder of definitions, `cluster:NAME` or `cluster` (all of them), or a program whose
+    classes are the source: a module, or FILE.py. A change is `breaking` when objects lose data or are refused when they
+    are written again, or when clients fail; `risky` when something else is not as it was; or `harmless`. Exit code 1:
+    something breaks.
+
+    Parameters
+    ----------
+    old
+        What is there.
+    new
+        What shall be.
+    all
+        Tell harmless changes, too.
+    output
+        For people or for programs, which are told everything.
+    """
+    from ._crd_diff import diff as compare  # here: help needs none of it
+
+    return compare(old, new, everything=all, output=output, login=login)

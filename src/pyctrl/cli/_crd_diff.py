@@ -1,0 +1,57 @@
+"""Print what changes of definitions do."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict
+
+from pyctrl.manifests import Change, breaks, compare_sets
+
+from ._definitions import read_source
+from ._login import Login
+
+__all__ = ["diff"]
+
+_COLOURS = {"breaking": "31", "risky": "33", "harmless": "32"}
+
+
+def diff(old: str, new: str, *, everything: bool, output: str, login: Login) -> int:
+    """Print the changes between two sets of definitions; give the exit code, 1 where something breaks."""
+    found = compare_sets(read_source(old, login), read_source(new, login))
+    if output == "json":
+        told = {name: [asdict(change) for change in changes] for name, changes in found.items()}
+        sys.stdout.write(json.dumps({"definitions": told, "breaks": _breaks(found)}, indent=2, ensure_ascii=False))
+        sys.stdout.write("\n")
+    else:
+        has_colour = sys.stdout.isatty() and not os.environ.get("NO_COLOR")
+        sys.stdout.write("\n\n".join(_text(found, everything=everything, colour=has_colour)) + "\n")
+    return int(_breaks(found))
+
+
+def _breaks(found: Mapping[str, tuple[Change, ...]]) -> bool:
+    return any(breaks(changes) for changes in found.values())
+
+
+def _text(found: Mapping[str, tuple[Change, ...]], *, everything: bool, colour: bool) -> Iterator[str]:
+    for name, changes in found.items():
+        shown = [change for change in changes if everything or change.effect != "harmless"]
+        if shown:
+            yield "\n".join([f"\x1b[1m{name}\x1b[0m" if colour else name, *(_line(each, colour) for each in shown)])
+    yield _sum([change for changes in found.values() for change in changes], everything=everything)
+
+
+def _line(change: Change, colour: bool) -> str:
+    effect = f"{change.effect:8}"
+    painted = f"\x1b[{_COLOURS[change.effect]}m{effect}\x1b[0m" if colour else effect
+    place = " ".join(filter(None, (change.version, change.path)))
+    return f"  {painted}  {place}\n            {change.message}  [{change.code}]"
+
+
+def _sum(changes: list[Change], *, everything: bool) -> str:
+    counts = {effect: sum(change.effect == effect for change in changes) for effect in _COLOURS}
+    told = ", ".join(f"{count} {effect}" for effect, count in counts.items() if count)
+    hidden = counts["harmless"] and not everything
+    return f"{told}{' (--all shows what is harmless, too)' if hidden else ''}" if told else "nothing changed"

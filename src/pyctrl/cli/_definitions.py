@@ -1,0 +1,170 @@
+"""Definitions from wherever they are: files, a cluster, or the classes of a program."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import inspect
+import sys
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+from pyctrl.api import GroupVersionKind, Key
+from pyctrl.errors import CommandFailed, NotFound
+
+if TYPE_CHECKING:
+    from pyctrl.api import KubernetesObject
+    from pyctrl.client import Client, Config
+    from pyctrl.manifests import Document
+
+    from ._login import Login
+
+__all__ = ["CLUSTER", "SUFFIXES", "definitions_of", "files_of", "is_definition", "kinds_of", "read_file", "read_source"]
+
+SUFFIXES = (".yaml", ".yml", ".json")
+CLUSTER = "cluster"
+DEFINITION = GroupVersionKind("apiextensions.k8s.io", "v1", "CustomResourceDefinition")
+
+_OVERLOOKED = ("FieldUnknown", "FieldDuplicate")
+
+Definition = Mapping[str, Any]
+
+
+def read_source(source: str, login: Login) -> list[Definition]:
+    """Give the definitions of a file or folder, of a cluster (``cluster:NAME`` or ``cluster``), or of a program.
+
+    Raises:
+        CommandFailed: there are none, or it cannot be read.
+    """
+    place, _, name = source.partition(":")
+    if place == CLUSTER:
+        return _of_cluster(name, login)
+    if Path(source).exists() and not source.endswith(".py"):
+        found = [each for file in files_of(Path(source)) for each in read_file(file) if is_definition(each)]
+        if not found:
+            raise CommandFailed(f"there is no CustomResourceDefinition in {source}")
+        return [_sound(each) for each in found]
+    if not source.endswith(".py") and (source.endswith(SUFFIXES) or "/" in source):
+        raise CommandFailed(f"there is no file {source}")
+    return definitions_of(source)
+
+
+def files_of(path: Path) -> list[Path]:
+    """Give a file, or the files below a folder that may have objects. Raises CommandFailed."""
+    if not path.is_dir():
+        return [path]
+    files = sorted(each for each in path.rglob("*") if each.suffix in SUFFIXES and each.is_file())
+    if not files:
+        raise CommandFailed(f"{path} is a directory without a file *.yaml, *.yml or *.json")
+    return files
+
+
+def read_file(file: Path) -> list[Document]:
+    """Give the objects of a file; ``-`` is what comes in. Raises CommandFailed: it cannot be read."""
+    from pyctrl.manifests import read_documents  # here: help needs none of it
+
+    source = "<stdin>" if str(file) == "-" else str(file)
+    try:
+        text = sys.stdin.buffer.read() if str(file) == "-" else file.read_bytes()
+        return list(read_documents(text, source))
+    except OSError as error:
+        raise CommandFailed(f"{source}: {error.strerror}") from error
+    except ValueError as error:
+        raise CommandFailed(f"{source}: {error}") from error
+
+
+def is_definition(document: Document) -> bool:
+    """Say whether an object is a definition."""
+    return document.obj.get("kind") == DEFINITION.kind
+
+
+def _sound(document: Document) -> Definition:
+    """Give a definition that is one: what it says more than the server knows does no harm."""
+    from pyctrl.manifests import Validator
+
+    problems = [each for each in Validator().define(document).problems if each.reason not in _OVERLOOKED]
+    if problems:
+        told = "".join(f"\n  {document.source}:{each.line}:{each.column}: {each}" for each in problems)
+        raise CommandFailed(f"{document.source} is no definition that a server would take:{told}")
+    return dict(document.obj)
+
+
+# -- a cluster -------------------------------------------------------------------------------------------------------
+
+
+def _of_cluster(name: str, login: Login) -> list[Definition]:
+    async def read(client: Client, config: Config) -> list[Definition]:
+        if not name:
+            return [each.to_wire() for each in (await client.list(DEFINITION)).items]
+        try:
+            return [(await client.get(DEFINITION, Key("", name))).to_wire()]
+        except NotFound as error:
+            names = [each.metadata.name for each in (await client.list(DEFINITION)).items]
+            raise CommandFailed(f"{error}{_near(name, names)}") from error
+
+    return login.run(read)
+
+
+def _near(name: str, names: Iterable[str]) -> str:
+    import difflib
+
+    near = difflib.get_close_matches(name, list(names), n=3) or [each for each in names if each.startswith(name)]
+    return f"; did you mean {' or '.join(near)}?" if near else ""
+
+
+# -- a program -------------------------------------------------------------------------------------------------------
+
+
+def definitions_of(target: str) -> list[Definition]:
+    """Give the definitions of the classes of a program: a module, or a file of Python. Raises CommandFailed."""
+    from pyctrl.manifests import definition  # here: see above
+
+    by_kind: dict[Any, list[type[KubernetesObject]]] = {}
+    for kind in kinds_of(target):
+        by_kind.setdefault(kind.gvk.group_kind, []).append(kind)
+    return [definition(*kinds) for kinds in by_kind.values()]
+
+
+def kinds_of(target: str) -> list[type[KubernetesObject]]:
+    """Give the classes of custom kinds that a module (or a file of Python) has. Raises CommandFailed: none."""
+    found = list(_kinds(_imported(target)))
+    if not found:
+        raise CommandFailed(f"{target} has no class of a kind: class Name(CustomResource[Spec, Status], group=…, …)")
+    return found
+
+
+def _kinds(module: ModuleType) -> Iterator[type[KubernetesObject]]:
+    from pyctrl.api import KubernetesObject
+
+    for value in dict.fromkeys(each for each in vars(module).values() if inspect.isclass(each)):
+        if issubclass(value, KubernetesObject) and hasattr(value, "gvk") and not value.__module__.startswith("pyctrl."):
+            yield value
+
+
+def _imported(target: str) -> ModuleType:
+    if str(Path.cwd()) not in sys.path:
+        sys.path.insert(0, str(Path.cwd()))
+    try:
+        return _imported_file(Path(target)) if target.endswith(".py") else importlib.import_module(target)
+    except CommandFailed:
+        raise
+    except (Exception, SystemExit) as error:
+        if isinstance(error, ModuleNotFoundError) and f"{target}.".startswith(f"{error.name}."):
+            raise CommandFailed(f"there is no file and no module {target}, seen from {Path.cwd()}") from error
+        raise CommandFailed(f"importing {target} failed: {type(error).__name__}: {error}") from error
+
+
+def _imported_file(file: Path) -> ModuleType:
+    if not file.is_file():
+        raise CommandFailed(f"there is no file {file}")
+    name = f"pyctrl_types_{file.stem}"  # a file may be called operator.py, which Python has a module of
+    spec = importlib.util.spec_from_file_location(name, file)
+    assert spec is not None  # it ends with .py
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module  # pydantic looks a class's annotations up in its module
+    sys.path.insert(0, str(file.resolve().parent))
+    spec.loader.exec_module(module)
+    return module

@@ -1,0 +1,163 @@
+"""Validate the objects of files, and print what is wrong."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from pyctrl.errors import CommandFailed
+from pyctrl.manifests import Document, Validator, Verdict, read_documents
+
+from ._definitions import definitions_of, files_of, is_definition, read_file
+from ._main import MISUSED
+
+__all__ = ["validate"]
+
+BASES = Path("config/crd/bases")  # where kubebuilder's projects, and ours, keep definitions
+_TOOLS = ("kustomize.config.k8s.io/",)  # files that are no objects of a cluster, and lie among them
+
+RULES_SKIPPED = "validation rules (CEL) were not checked: pip install 'pyctrl[cel]'"
+
+
+@dataclass(slots=True)
+class _Judged:
+    verdicts: list[Verdict] = field(default_factory=list)
+    unread: list[str] = field(default_factory=list)
+    passed_over: int = 0
+    skips_rules: bool = False
+
+    @property
+    def code(self) -> int:
+        """Give the exit code."""
+        return MISUSED if self.unread else int(any(not verdict.is_valid for verdict in self.verdicts))
+
+
+def validate(
+    files: Sequence[Path],
+    *,
+    definitions: Sequence[Path],
+    programs: Sequence[str],
+    ignore_unknown: bool,
+    output: str,
+) -> int:
+    """Print what is wrong with the objects of files; give the exit code."""
+    judged = _judged(files, definitions, programs, ignore_unknown=ignore_unknown)
+    if output == "json":
+        sys.stdout.write(f"{_as_json(judged)}\n")
+    else:
+        has_colour = sys.stdout.isatty() and not os.environ.get("NO_COLOR")
+        sys.stdout.write("".join(f"{line}\n" for line in _as_text(judged, colour=has_colour)))
+    return judged.code
+
+
+def _judged(
+    files: Sequence[Path], definitions: Sequence[Path], programs: Sequence[str], *, ignore_unknown: bool
+) -> _Judged:
+    judged, validator = _Judged(), Validator()
+    given = list(_read(files, judged.unread))
+    known = list(_read(definitions or _beside(files), judged.unread))
+    own = {str(file) for path in files for file in _below(path)}
+    _define(validator, (each for each in known if is_definition(each) and each.source not in own), judged)
+    for program in programs:
+        _define(validator, _written(program), judged)
+    defined = [each for each in given if is_definition(each)]
+    judged.verdicts += [validator.define(each) for each in defined]
+    for each in given:
+        if is_definition(each) or str(each.obj.get("apiVersion", "")).startswith(_TOOLS):
+            continue
+        verdict = validator.validate(each)
+        if verdict.is_unknown and ignore_unknown:
+            judged.passed_over += 1
+        else:
+            judged.verdicts.append(verdict)
+    judged.skips_rules = validator.skips_rules
+    return judged
+
+
+def _define(validator: Validator, documents: Iterable[Document], judged: _Judged) -> None:
+    """Make definitions known that nobody asked to be validated; they are told of when something is wrong with them."""
+    verdicts = [validator.define(document) for document in documents]
+    judged.verdicts += [verdict for verdict in verdicts if not verdict.is_valid]
+
+
+def _read(paths: Iterable[Path], unread: list[str]) -> Iterator[Document]:
+    """Give the objects of files; what cannot be read is noted, and the rest is read."""
+    for path in paths:
+        try:
+            for file in files_of(path):
+                yield from _read_one(file, unread)
+        except CommandFailed as error:
+            unread.append(str(error))
+
+
+def _read_one(file: Path, unread: list[str]) -> list[Document]:
+    try:
+        return read_file(file)
+    except CommandFailed as error:
+        unread.append(str(error))
+        return []
+
+
+def _below(path: Path) -> list[Path]:
+    try:
+        return files_of(path)
+    except CommandFailed:
+        return []
+
+
+def _beside(files: Iterable[Path]) -> list[Path]:
+    """Find `config/crd/bases` in the folder of each file, or in the nearest above that has it."""
+    found: dict[Path, None] = {}
+    for file in files:
+        start = Path.cwd() if str(file) == "-" else file.resolve()
+        bases = next((each / BASES for each in (start, *start.parents) if (each / BASES).is_dir()), None)
+        if bases is not None and any(bases.iterdir()):
+            found[Path(os.path.relpath(bases))] = None
+    return list(found)
+
+
+def _written(program: str) -> list[Document]:
+    """Give the definitions of a program's classes as if they were written in its file."""
+    texts = [json.dumps(definition).encode() for definition in definitions_of(program)]
+    return [document for text in texts for document in read_documents(text, program)]
+
+
+# -- what is printed -------------------------------------------------------------------------------------------------
+
+
+def _as_json(judged: _Judged) -> str:
+    told = {
+        "objects": [verdict.to_wire() for verdict in judged.verdicts],
+        "unread": judged.unread,
+        "passedOver": judged.passed_over,
+        "rulesSkipped": judged.skips_rules,
+    }
+    return json.dumps(told, indent=2, ensure_ascii=False)
+
+
+def _as_text(judged: _Judged, *, colour: bool) -> Iterator[str]:
+    bold, red, yellow, plain = ("\x1b[1m", "\x1b[31m", "\x1b[33m", "\x1b[0m") if colour else ("", "", "", "")
+    for verdict in judged.verdicts:
+        source, start = verdict.document.source, verdict.document.find("")
+        for problem in verdict.problems:
+            yield f"{bold}{source}:{problem.line}:{problem.column}:{plain} {problem}"
+        for warning in verdict.warnings:
+            yield f"{bold}{source}:{start.line}:{start.column}:{plain} {yellow}warning:{plain} {warning}"
+    yield from (f"{red}not understood:{plain} {each}" for each in judged.unread)
+    if judged.skips_rules:
+        yield f"{yellow}warning:{plain} {RULES_SKIPPED}"
+    yield _sum(judged)
+
+
+def _sum(judged: _Judged) -> str:
+    count, invalid = len(judged.verdicts), sum(not verdict.is_valid for verdict in judged.verdicts)
+    parts = [f"{count} object{'' if count == 1 else 's'}, {invalid or 'none'} invalid"]
+    if judged.passed_over:
+        parts.append(f"{judged.passed_over} of unknown kinds passed over")
+    if judged.unread:
+        parts.append(f"{len(judged.unread)} not understood")
+    return ", ".join(parts)

@@ -1,0 +1,179 @@
+"""Objects as they are written in files, each field with its line and column."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from pyctrl.apiserver import read_marked
+
+if TYPE_CHECKING:
+    import yaml
+
+__all__ = ["Document", "Position", "read_documents"]
+
+
+DEEPEST = 200  # levels; nothing real comes near, and what walks objects goes down as deep as they are
+
+_JSON = (str, int, float, dict, list, type(None))
+
+
+class Position(NamedTuple):
+    """A line and a column of a text, both from 1."""
+
+    line: int
+    column: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Document:
+    """An object, and where it is written: a file (or another name of the source), and the number of the document."""
+
+    source: str
+    number: int
+    obj: Mapping[str, Any]
+    node: yaml.Node
+
+    def find(self, path: str, *, key: bool = False) -> Position:
+        """Give the place of a field by its path, as the server writes it: `spec.ports[0].name`.
+
+        A field that is not there is where the innermost one is that should have it. A scalar is at its value, or at
+        its key when that is asked for; anything else at its key.
+        """
+        found = _Place(self.node, self.node.start_mark)
+        rest = "" if path == "<nil>" else path.removeprefix(".")
+        while rest and (step := _step(found.node, rest)) is not None:
+            found, rest = step
+        is_value = not rest and not key and _is_scalar(found.node)
+        mark = found.node.start_mark if is_value else found.mark
+        return Position(mark.line + 1, mark.column + 1)
+
+    def repeated(self) -> Iterator[tuple[str, Position]]:
+        """Give the paths of keys that are there a second time, and where."""
+        yield from _repeated(self.node, "")
+
+
+class _Place(NamedTuple):
+    node: yaml.Node
+    mark: yaml.Mark  # of the key, or of the item
+
+
+def read_documents(text: bytes, source: str) -> Iterator[Document]:
+    """Read the objects of a text, which is YAML or JSON, several in a row perhaps; the items of a List are objects.
+
+    Raises:
+        ValueError: it is neither; or something in it is no object.
+    """
+    number = 0
+    try:
+        for part in _json_texts(text) or [text]:
+            for value, node in read_marked(part):
+                number += 1
+                for obj, place in _objects(value, node):
+                    yield Document(source=source, number=number, obj=_checked(obj, place), node=place)
+    except RecursionError:
+        raise ValueError("it is nested too deeply") from None
+
+
+def _checked(obj: Any, node: yaml.Node) -> Mapping[str, Any]:
+    if isinstance(obj, dict):
+        if _depth(obj) > DEEPEST:
+            raise ValueError(f"it is nested more than {DEEPEST} levels deep")
+        return obj
+    line = node.start_mark.line + 1 if node.start_mark else 1
+    why = f"line {line}: an object was expected, with apiVersion and kind; found {type(obj).__name__}"
+    raise ValueError(why)
+
+
+def _depth(obj: Any) -> int:
+    depth, level = 0, [obj]
+    while level and depth <= DEEPEST:
+        parts = [part for each in level for part in (each.values() if isinstance(each, dict) else each)]
+        if alien := next((part for part in parts if not isinstance(part, _JSON)), None):
+            raise ValueError(f"a {type(alien).__name__} is nothing that JSON has")
+        level = [part for part in parts if isinstance(part, (dict, list))]
+        depth += 1
+    return depth
+
+
+def _json_texts(text: bytes) -> list[bytes]:
+    """Part a text that is JSON documents in a row; each keeps its line and column. Anything else is none."""
+    if not text.lstrip().startswith(b"{"):
+        return []
+    try:
+        rest = text.decode()
+        decoder, at, parts = json.JSONDecoder(), 0, list[bytes]()
+        while tail := rest[at:].lstrip():
+            at = len(rest) - len(tail)
+            _, end = decoder.raw_decode(rest, at)
+            before = rest[:at]
+            blank = "\n" * before.count("\n") + " " * (at - before.rfind("\n") - 1)
+            parts.append(f"{blank}{rest[at:end]}".replace("\t", " ").encode())
+            at = end
+    except ValueError:  # YAML may begin with a brace, too
+        return []
+    return parts
+
+
+def _objects(value: Any, node: yaml.Node) -> Iterator[tuple[Any, yaml.Node]]:
+    if value is None:
+        return
+    if isinstance(value, dict) and value.get("kind") == "List" and isinstance(value.get("items"), list):
+        items = next(each for key, each in node.value if key.value == "items")
+        yield from zip(value["items"], items.value, strict=True)
+    else:
+        yield value, node
+
+
+def _step(node: yaml.Node, rest: str) -> tuple[_Place, str] | None:
+    """Take the next part of a path: an index, a key in brackets, or the longest key that the path goes on with."""
+    if rest.startswith("["):
+        inside, _, after = rest[1:].partition("]")
+        if isinstance(node.value, list) and not _is_mapping(node):
+            if not inside.isdigit() or int(inside) >= len(node.value):
+                return None
+            item = node.value[int(inside)]
+            return _Place(item, item.start_mark), after.removeprefix(".")
+        return _of_key(node, inside, after.removeprefix("."))
+    if not _is_mapping(node):
+        return None
+    keys = [str(key.value) for key, _ in node.value]
+    fitting = [key for key in keys if key and rest.startswith(key) and (rest[len(key) :] or ".")[0] in ".["]
+    if not fitting:
+        return None
+    longest = max(fitting, key=len)
+    return _of_key(node, longest, rest[len(longest) :].removeprefix("."))
+
+
+def _of_key(node: yaml.Node, name: str, rest: str) -> tuple[_Place, str] | None:
+    for key, value in reversed(node.value if _is_mapping(node) else []):  # of two, the last one counts
+        if str(key.value) == name:
+            return _Place(value, key.start_mark), rest
+    return None
+
+
+def _is_mapping(node: yaml.Node) -> bool:
+    return str(getattr(node, "id", "")) == "mapping"
+
+
+def _is_scalar(node: yaml.Node) -> bool:
+    return str(getattr(node, "id", "")) == "scalar"
+
+
+def _repeated(node: yaml.Node, path: str) -> Iterator[tuple[str, Position]]:
+    if _is_scalar(node):
+        return
+    if not _is_mapping(node):
+        for index, item in enumerate(node.value):
+            yield from _repeated(item, f"{path}[{index}]")
+        return
+    seen = set[str]()
+    for key, value in node.value:
+        name = str(key.value)
+        where = f"{path}.{name}" if path else name
+        if name in seen and key.tag != "tag:yaml.org,2002:merge":
+            yield where, Position(key.start_mark.line + 1, key.start_mark.column + 1)
+        seen.add(name)
+        yield from _repeated(value, where)

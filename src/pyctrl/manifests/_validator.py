@@ -1,0 +1,171 @@
+"""Says of the objects of files what the API server would say of them, and where it is written."""
+
+from __future__ import annotations
+
+import difflib
+import json
+import re
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from pyctrl.api import Key
+from pyctrl.apiserver import Complaint, Examiner
+
+from ._documents import Document, Position
+
+__all__ = ["DEFINITION", "Problem", "Validator", "Verdict"]
+
+DEFINITION = ("apiextensions.k8s.io/v1", "CustomResourceDefinition")
+
+# Where kube-apiserver's messages name the fields of its internal type, and how they are written.
+_WRITTEN = (
+    (re.compile(r"^spec\.validation(?=\.|$)"), "spec.versions[0].schema"),
+    (re.compile(r"^spec\.(subresources|additionalPrinterColumns|selectableFields)(?=\.|\[|$)"), r"spec.versions[0].\1"),
+    (re.compile(r"^spec\.version$"), "spec.versions[0].name"),
+    (re.compile(r"^spec\.conversion\.webhookClientConfig"), "spec.conversion.webhook.clientConfig"),
+    (re.compile(r"^spec\.conversion\.conversionReviewVersions"), "spec.conversion.webhook.conversionReviewVersions"),
+)
+_AT_THE_KEY = ("FieldUnknown", "FieldValueRequired")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Problem:
+    """One thing that is wrong with an object: the server's message, and the line and column it is about.
+
+    `reason` is the server's (`FieldValueInvalid`, …), or `FieldUnknown`, `FieldDuplicate`, `DecodeFailed` or
+    `NotFound`. `hint` is ours.
+    """
+
+    line: int
+    column: int
+    path: str
+    message: str
+    reason: str
+    hint: str = ""
+
+    def __str__(self) -> str:
+        hint = f" ({self.hint})" if self.hint else ""
+        return f"{self.path}: {self.message}{hint}" if self.path else f"{self.message}{hint}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verdict:
+    """What the server would say of an object. It is valid when there are no problems.
+
+    `object` is what would be stored: with defaults, and without what the schema does not know.
+    """
+
+    document: Document
+    problems: tuple[Problem, ...]
+    warnings: tuple[str, ...] = ()
+    object: Any = None
+
+    @property
+    def is_valid(self) -> bool:
+        """Whether the server would take the object."""
+        return not self.problems
+
+    @property
+    def is_unknown(self) -> bool:
+        """Whether nobody here knows the kind."""
+        return any(problem.reason == "NotFound" for problem in self.problems)
+
+    @property
+    def name(self) -> str:
+        """Kind, namespace and name, for people."""
+        obj = self.document.obj
+        metadata = obj.get("metadata")
+        metadata = metadata if isinstance(metadata, dict) else {}
+        key = Key(str(metadata.get("namespace") or ""), str(metadata.get("name") or metadata.get("generateName") or ""))
+        return f"{obj.get('kind')} {key}"
+
+    def to_wire(self) -> dict[str, Any]:
+        """Return everything but the object, as JSON-ready dicts."""
+        obj, start = self.document.obj, self.document.find("")
+        return {
+            "file": self.document.source,
+            "document": self.document.number,
+            "line": start.line,
+            "apiVersion": obj.get("apiVersion"),
+            "kind": obj.get("kind"),
+            "name": self.name.partition(" ")[2],
+            "valid": self.is_valid,
+            "problems": [asdict(problem) for problem in self.problems],
+            "warnings": list(self.warnings),
+        }
+
+
+class Validator:
+    """Validates objects against the built-in kinds and the definitions it is given.
+
+    It says what the API server says when an object is created with strict field validation: unknown and repeated
+    fields, types, bounds, patterns, list types, validation rules, rules of built-in kinds; defaults are applied first.
+    Where the server stops at the first kind of mistake, all are told. What depends on who asks, and on what else is in
+    the cluster, is not looked at.
+    """
+
+    def __init__(self) -> None:
+        self._examiner: Examiner = Examiner()
+
+    @property
+    def skips_rules(self) -> bool:
+        """Whether there were validation rules (CEL) that nobody checks, because the extra ``cel`` is not installed."""
+        return self._examiner.skips_rules
+
+    def define(self, document: Document) -> Verdict:
+        """Validate a definition; objects of its kind can be validated from then on, unless something is wrong."""
+        return self._verdict(document, is_definition=True)
+
+    def validate(self, document: Document) -> Verdict:
+        """Validate an object."""
+        return self._verdict(document, is_definition=False)
+
+    def _verdict(self, document: Document, *, is_definition: bool) -> Verdict:
+        examine = self._examiner.define if is_definition else self._examiner.examine
+        if missing := [key for key in ("apiVersion", "kind") if not isinstance(document.obj.get(key), str)]:
+            problems = [_at(document.find(""), missing[0], f"Required value: an object has {missing[0]}")]
+            return Verdict(document=document, problems=tuple(problems))
+        found = examine(document.obj)
+        repeated = [
+            _at(position, path, f"duplicate field {json.dumps(path, ensure_ascii=False)}", "FieldDuplicate")
+            for path, position in document.repeated()
+        ]
+        told = [self._problem(document, complaint) for complaint in found.complaints]
+        problems = sorted([*repeated, *told], key=_order)
+        return Verdict(document=document, problems=tuple(problems), warnings=found.warnings, object=found.object)
+
+    def _problem(self, document: Document, complaint: Complaint) -> Problem:
+        path = complaint.field
+        if (document.obj["apiVersion"], document.obj["kind"]) == DEFINITION:
+            for pattern, written in _WRITTEN:
+                path = pattern.sub(written, path)
+        position = document.find(path, key=complaint.reason in _AT_THE_KEY)
+        hint = self._hint(document, path) if complaint.reason == "FieldUnknown" else ""
+        return Problem(
+            line=position.line,
+            column=position.column,
+            path="" if complaint.reason == "NotFound" else complaint.field,
+            message=complaint.message,
+            reason=complaint.reason,
+            hint=hint,
+        )
+
+    def _hint(self, document: Document, path: str) -> str:
+        """Suggest the field that was meant by one that nobody knows."""
+        *parents, name = _keys(path)
+        fields = self._examiner.fields(document.obj["apiVersion"], document.obj["kind"], parents)
+        near = difflib.get_close_matches(name, fields, n=1) or [each for each in fields if each.lower() == name.lower()]
+        return f"did you mean {near[0]}?" if near else ""
+
+
+def _order(problem: Problem) -> tuple[bool, int, int]:
+    """What is said of the whole object comes last: that rules were not checked because of the rest."""
+    return problem.path == "<nil>", problem.line, problem.column
+
+
+def _keys(path: str) -> list[str]:
+    return [key for key in re.sub(r"\[\d+\]", "", path).split(".") if key]
+
+
+def _at(position: Position, path: str, message: str, reason: str = "FieldValueRequired") -> Problem:
+    return Problem(line=position.line, column=position.column, path=path, message=message, reason=reason)

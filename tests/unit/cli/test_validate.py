@@ -1,0 +1,167 @@
+"""`pyctrl validate`: what it prints for people and programs, where it finds definitions, and how it ends."""
+
+from __future__ import annotations
+
+import io
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.unit.cli.conftest import Run
+from tests.unit.manifests.test_validator import DEFINITION
+
+GOOD = "apiVersion: example.com/v1\nkind: Widget\nmetadata: {name: w}\nspec: {size: 3}\n"
+BAD = GOOD.replace("size: 3", "size: 3, colur: red")
+
+PROGRAM = """
+from pyctrl import CustomResource, Model
+
+
+class WidgetSpec(Model):
+    size: int
+
+
+class Widget(CustomResource[WidgetSpec], group="example.com", version="v1"):
+    pass
+"""
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with a definition where projects have them, and where the command is run."""
+    bases = tmp_path / "config" / "crd" / "bases"
+    bases.mkdir(parents=True)
+    (bases / "example.com_widgets.yaml").write_text(DEFINITION)
+    (tmp_path / "config" / "samples").mkdir()
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_a_folder_with_a_mistake(run: Run, project: Path) -> None:
+    """Each mistake is a line that an editor can jump to; the definitions beside are found; the exit code is 1."""
+    (project / "config/samples/bad.yaml").write_text(BAD)
+    (project / "config/samples/good.yaml").write_text(GOOD)
+
+    ran = run("validate", "config/samples")
+
+    assert (ran.code, ran.err) == (1, "")
+    assert ran.out.splitlines() == [
+        'config/samples/bad.yaml:4:17: spec.colur: unknown field "spec.colur" (did you mean colour?)',
+        "2 objects, 1 invalid",
+    ]
+
+
+def test_a_whole_project(run: Run, project: Path) -> None:
+    """Definitions among the files are validated, too; what kustomize reads is no object of a cluster."""
+    (project / "config/samples/good.yaml").write_text(GOOD)
+    (project / "config/kustomization.yaml").write_text("kind: Kustomization\napiVersion: kustomize.config.k8s.io/v1\n")
+
+    ran = run("validate", "config")
+
+    assert (ran.code, ran.out) == (0, "2 objects, none invalid\n")
+
+
+def test_what_comes_in(run: Run, project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`-` is what comes in, against the definitions of the folder that the command is run in."""
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(BAD.encode())))
+
+    ran = run("validate", "-")
+
+    assert ran.code == 1
+    assert ran.out.startswith("<stdin>:4:17: spec.colur: ")
+
+
+def test_definitions_that_are_named(run: Run, tmp_path: Path) -> None:
+    """`--crd` names files or folders; an invalid definition is told, and so is that its kind is unknown then."""
+    (tmp_path / "crd.yaml").write_text(DEFINITION)
+    (tmp_path / "broken.yaml").write_text(DEFINITION.replace("scope: Namespaced", "scope: Everywhere"))
+    (tmp_path / "good.yaml").write_text(GOOD)
+
+    assert run("validate", tmp_path / "good.yaml", "--crd", tmp_path / "crd.yaml").code == 0
+    ran = run("validate", tmp_path / "good.yaml", "--crd", tmp_path / "broken.yaml")
+
+    assert ran.code == 1
+    told = ran.out.splitlines()
+    assert told[0].startswith(f"{tmp_path / 'broken.yaml'}:7:10: spec.scope: Unsupported value")
+    assert told[1].endswith('good.yaml:2:7: no matches for kind "Widget" in version "example.com/v1"')
+
+
+def test_the_classes_of_a_program(run: Run, tmp_path: Path) -> None:
+    """`--types` takes the definitions from the classes of a program."""
+    (tmp_path / "widgets.py").write_text(PROGRAM)
+    (tmp_path / "bad.yaml").write_text(BAD.replace("size: 3", "size: many"))
+
+    ran = run("validate", tmp_path / "bad.yaml", "--types", tmp_path / "widgets.py")
+
+    assert ran.code == 1
+    assert 'bad.yaml:4:14: spec.size: Invalid value: "string": spec.size in body must be of type integer' in ran.out
+
+
+def test_unknown_kinds(run: Run, tmp_path: Path) -> None:
+    """An object of a kind that nobody knows is invalid, unless such objects are passed over."""
+    (tmp_path / "good.yaml").write_text(GOOD)
+
+    assert run("validate", tmp_path / "good.yaml").code == 1
+    ran = run("validate", tmp_path / "good.yaml", "--ignore-unknown")
+
+    assert (ran.code, ran.out) == (0, "0 objects, none invalid, 1 of unknown kinds passed over\n")
+
+
+def test_what_cannot_be_read(run: Run, project: Path) -> None:
+    """The exit code is 2 for a file that is not there, or is no YAML; the others are validated."""
+    (project / "no.yaml").write_text("a: [")
+    (project / "bad.yaml").write_text(BAD)
+
+    ran = run("validate", "no.yaml", "missing.yaml", "bad.yaml")
+
+    assert ran.code == 2
+    told = ran.out.splitlines()
+    assert told[0].startswith("bad.yaml:4:17: ")
+    assert told[1:] == [
+        "not understood: no.yaml: yaml: line 1: did not find expected node content",
+        "not understood: missing.yaml: No such file or directory",
+        "1 object, 1 invalid, 2 not understood",
+    ]
+
+
+def test_options_that_do_not_exist(run: Run, project: Path) -> None:
+    """A misspelt option is not taken for a file."""
+    ran = run("validate", "--cdr", "crd.yaml")
+
+    assert ran.code == 2
+    assert "unknown option --cdr" in ran.err
+
+
+def test_json_for_programs(run: Run, project: Path) -> None:
+    """`-o json` tells each object with its problems, their lines, columns, paths and reasons."""
+    (project / "bad.yaml").write_text(f"{GOOD}---\n{BAD}")
+
+    ran = run("validate", "bad.yaml", "-o", "json")
+
+    assert ran.code == 1
+    good, bad = json.loads(ran.out)["objects"]
+    assert (good["valid"], good["document"], good["line"]) == (True, 1, 1)
+    assert (bad["kind"], bad["name"], bad["document"]) == ("Widget", "w", 2)
+    assert bad["problems"] == [
+        {
+            "line": 9,
+            "column": 17,
+            "path": "spec.colur",
+            "message": 'unknown field "spec.colur"',
+            "reason": "FieldUnknown",
+            "hint": "did you mean colour?",
+        }
+    ]
+
+
+def test_rules_that_are_not_checked(run: Run, project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without the extra `cel` it is said that rules are not checked; that is no failure."""
+    monkeypatch.setitem(sys.modules, "cel_expr_python", None)
+    (project / "rule.yaml").write_text(GOOD.replace("size: 3", "size: 7"))
+
+    ran = run("validate", "rule.yaml")
+
+    assert ran.code == 0
+    assert "warning: validation rules (CEL) were not checked: pip install 'pyctrl[cel]'" in ran.out

@@ -1,0 +1,244 @@
+"""Objects in files, validated without a server: what is told, and the line and column of each thing."""
+
+from __future__ import annotations
+
+import json
+import sys
+from functools import cache
+from typing import Any
+
+import pytest
+
+from pyctrl.manifests import Document, Validator, Verdict, read_documents
+
+WRONG_TYPE = 'spec.labels.a.b/c: Invalid value: "integer": spec.labels.a.b/c in body must be of type string: "integer"'
+DEFINITION = """\
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: widgets.example.com}
+spec:
+  group: example.com
+  names: {plural: widgets, kind: Widget}
+  scope: Namespaced
+  versions:
+  - name: v1
+    served: true
+    storage: true
+    schema:
+      openAPIV3Schema:
+        type: object
+        properties:
+          spec:
+            type: object
+            required: [size]
+            properties:
+              size: {type: integer, minimum: 0}
+              colour: {type: string, default: red}
+              labels: {type: object, additionalProperties: {type: string}}
+              parts: {type: array, items: {type: object, properties: {name: {type: string, maxLength: 3}}}}
+            x-kubernetes-validations: [{rule: "self.size < 5", message: too much}]
+"""
+DEPLOYMENT = """\
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: a}
+spec:
+  template:
+    spec:
+      containers:
+      - name: a
+      - name: b
+        resources: {limits: {cpu: much}}
+"""
+
+
+def documents(text: str) -> list[Document]:
+    return list(read_documents(text.encode(), "file.yaml"))
+
+
+@cache
+def validator() -> Validator:
+    """One that knows Widgets."""
+    made = Validator()
+    assert made.define(documents(DEFINITION)[0]).is_valid
+    return made
+
+
+def validated(text: str) -> list[Verdict]:
+    return [validator().validate(document) for document in documents(text)]
+
+
+def told(verdict: Verdict) -> list[tuple[int, int, str]]:
+    return [(each.line, each.column, str(each)) for each in verdict.problems]
+
+
+def test_where_things_are_wrong() -> None:
+    """A value is at its place, what is unknown or twice at its key, what is missing where it should be."""
+    (verdict,) = validated(
+        """\
+# a widget
+apiVersion: example.com/v1
+kind: Widget
+metadata:
+  name: w
+spec:
+  size: -1
+  colur: red
+  labels: {a.b/c: 3}
+  parts:
+  - name: abc
+  - {name: abcd}
+  labels:
+    a.b/c: 3
+"""
+    )
+
+    *first, last = told(verdict)
+    assert first == [
+        (7, 9, "spec.size: Invalid value: -1: spec.size in body should be greater than or equal to 0"),
+        (8, 3, 'spec.colur: unknown field "spec.colur" (did you mean colour?)'),
+        (12, 12, "spec.parts[1].name: Too long: may not be more than 3 bytes"),
+        (13, 3, 'spec.labels: duplicate field "spec.labels"'),
+        (14, 12, WRONG_TYPE),
+    ]
+    assert "some validation rules were not checked" in last[2]
+
+
+def test_a_missing_field_is_where_it_should_be() -> None:
+    """It is told at the key of the object that lacks it."""
+    (verdict,) = validated("apiVersion: example.com/v1\nkind: Widget\nmetadata: {name: w}\nspec: {}\n")
+
+    assert told(verdict)[0] == (4, 1, "spec.size: Required value")
+
+
+def test_a_valid_object() -> None:
+    """Nothing is told of it, and it is what would be stored: with defaults."""
+    (verdict,) = validated("{apiVersion: example.com/v1, kind: Widget, metadata: {name: w}, spec: {size: 3}}")
+
+    assert verdict.is_valid
+    assert verdict.object["spec"] == {"size": 3, "colour": "red"}
+
+
+def test_rules_are_checked() -> None:
+    """A broken validation rule is told with its message, at the object that it is about."""
+    (verdict,) = validated("apiVersion: example.com/v1\nkind: Widget\nmetadata: {name: w}\nspec:\n  size: 7\n")
+
+    assert told(verdict) == [(4, 1, "spec: Invalid value: too much")]
+
+
+def test_rules_without_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without the extra `cel` everything else is checked, and it is said that rules are not."""
+    monkeypatch.setitem(sys.modules, "cel_expr_python", None)
+    without = Validator()
+    assert without.define(documents(DEFINITION)[0]).is_valid
+
+    found = without.validate(
+        documents("{apiVersion: example.com/v1, kind: Widget, metadata: {name: w}, spec: {size: 7, a: 1}}")[0]
+    )
+
+    assert without.skips_rules
+    assert [each.reason for each in found.problems] == ["FieldUnknown"]
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "column", "path"),
+    [
+        ("kind: ConfigMap\ndata:\n  a: 1\napiVersion: v1\n", 3, 6, "data.a"),
+        ('{"apiVersion": "v1",\n\t"kind": "ConfigMap",\n\t"data": {"a": 1}}', 3, 16, "data.a"),
+        (
+            "apiVersion: v1\nkind: Secret\nmetadata: {name: a}\nstringData:\n  a: b\n  c: [1]\n",
+            6,
+            3,
+            "stringData.c",
+        ),
+        (DEPLOYMENT, 10, 35, "spec.template.spec.containers[1].resources.limits.cpu"),
+    ],
+    ids=["YAML", "JSON with tabs", "a list for a text", "a quantity in a list"],
+)
+def test_what_cannot_be_read_as_its_kind(text: str, line: int, column: int, path: str) -> None:
+    """A value of a wrong type is found, though the server's message does not say where it is."""
+    (verdict,) = validated(text)
+    (problem,) = verdict.problems
+
+    assert (problem.line, problem.column, problem.path, problem.reason) == (line, column, path, "DecodeFailed")
+
+
+def test_documents_in_a_row() -> None:
+    """YAML with several documents, Lists, and JSON objects one after another: each object by itself, at its lines."""
+    yaml = "kind: List\napiVersion: v1\nitems:\n- kind: A\n  apiVersion: v1\n---\n\n---\nkind: B\napiVersion: v1\n"
+    rows = '{"kind": "C"}\n\n  {"kind": "D"} {"kind": "E"}'
+
+    assert [(each.obj["kind"], each.number, *each.find("kind")) for each in documents(yaml)] == [
+        ("A", 1, 4, 9),
+        ("B", 3, 9, 7),
+    ]
+    assert [(each.obj["kind"], *each.find("kind")) for each in documents(rows)] == [
+        ("C", 1, 10),
+        ("D", 3, 12),
+        ("E", 3, 26),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("a: [", "yaml: line 1: did not find expected node content"),
+        ("a: b\n c: d", "yaml: line 2: mapping values are not allowed in this context"),
+        ("- a", "line 1: an object was expected, with apiVersion and kind; found list"),
+        ("a: 1\n---\n3", "line 3: an object was expected, with apiVersion and kind; found int"),
+        ('{"a": 1', "did not find expected ',' or '}'"),
+        ("[" * 1_500, "recursion"),
+        ('{"a":' * 300 + "1" + "}" * 300, "nested more than 200 levels deep"),
+        ("a: &a [*a]", "anchor value contains itself"),
+        ("? [a]\n: b", "found unhashable key"),
+        ("a: !!timestamp x", "not of the type of its tag"),
+        ("a: !!set {b}", "a set is nothing that JSON has"),
+        ("\x00", "special characters are not allowed"),
+    ],
+)
+def test_texts_that_are_no_objects(text: str, why: str) -> None:
+    """They are refused in one line, whatever they are."""
+    with pytest.raises(ValueError, match=".") as refused:
+        documents(text)
+
+    assert why in str(refused.value)
+    assert "\n" not in str(refused.value).strip()
+
+
+@pytest.mark.parametrize(
+    ("obj", "why"),
+    [
+        ({}, "apiVersion: Required value: an object has apiVersion"),
+        ({"apiVersion": "v1"}, "kind: Required value: an object has kind"),
+        ({"apiVersion": "v1", "kind": 3}, "kind: Required value: an object has kind"),
+        ({"apiVersion": "a/v1", "kind": "B"}, 'no matches for kind "B" in version "a/v1"'),
+        ({"apiVersion": "v1", "kind": "ConfigMap", "metadata": 3}, "cannot unmarshal number"),
+        ({"apiVersion": "v1", "kind": "ConfigMap"}, "metadata.name: Required value: name or generateName is required"),
+        ({"apiVersion": "example.com/v1", "kind": "Widget", "metadata": []}, "cannot unmarshal array"),
+        ({"apiVersion": "example.com/v1", "kind": "Widget", "metadata": {"name": 3}}, "cannot unmarshal number"),
+    ],
+)
+def test_objects_that_are_hardly_any(obj: dict[str, Any], why: str) -> None:
+    """What an object needs to be one is asked for, too."""
+    (verdict,) = validated(json.dumps(obj))
+
+    assert why in str(verdict.problems[0])
+
+
+def test_definitions_are_validated() -> None:
+    """What is wrong with a definition is told where it is written, and its kind is not known then."""
+    judge, text = Validator(), DEFINITION.replace("type: integer", "type: int")
+
+    found = judge.define(documents(text)[0])
+
+    assert (found.problems[0].line, found.problems[0].column) == (20, 28)
+    assert found.problems[0].message.startswith('Unsupported value: "int"')
+    assert judge.validate(documents("{apiVersion: example.com/v1, kind: Widget}")[0]).is_unknown
+
+
+def test_deprecations_are_warnings() -> None:
+    """What works and should not be used is told, and the object is valid."""
+    (verdict,) = validated("{apiVersion: v1, kind: Endpoints, metadata: {name: a}}")
+
+    assert verdict.is_valid
+    assert verdict.warnings == ("v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice",)
