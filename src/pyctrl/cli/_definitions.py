@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
-import importlib.util
 import inspect
 import sys
 from collections.abc import Iterable, Iterator, Mapping
@@ -129,7 +127,9 @@ def definitions_of(target: str) -> list[Definition]:
 
 def kinds_of(target: str) -> list[type[KubernetesObject]]:
     """Give the classes of custom kinds that a module (or a file of Python) has. Raises CommandFailed: none."""
-    found = list(_kinds(_imported(target)))
+    from pyctrl.manager import Target
+
+    found = list(_kinds(Target.parse(target).place.load()))
     if not found:
         raise CommandFailed(f"{target} has no class of a kind: class Name(CustomResource[Spec, Status], group=…, …)")
     return found
@@ -141,30 +141,3 @@ def _kinds(module: ModuleType) -> Iterator[type[KubernetesObject]]:
     for value in dict.fromkeys(each for each in vars(module).values() if inspect.isclass(each)):
         if issubclass(value, KubernetesObject) and hasattr(value, "gvk") and not value.__module__.startswith("pyctrl."):
             yield value
-
-
-def _imported(target: str) -> ModuleType:
-    if str(Path.cwd()) not in sys.path:
-        sys.path.insert(0, str(Path.cwd()))
-    try:
-        return _imported_file(Path(target)) if target.endswith(".py") else importlib.import_module(target)
-    except CommandFailed:
-        raise
-    except (Exception, SystemExit) as error:
-        if isinstance(error, ModuleNotFoundError) and f"{target}.".startswith(f"{error.name}."):
-            raise CommandFailed(f"there is no file and no module {target}, seen from {Path.cwd()}") from error
-        raise CommandFailed(f"importing {target} failed: {type(error).__name__}: {error}") from error
-
-
-def _imported_file(file: Path) -> ModuleType:
-    if not file.is_file():
-        raise CommandFailed(f"there is no file {file}")
-    name = f"pyctrl_types_{file.stem}"  # a file may be called operator.py, which Python has a module of
-    spec = importlib.util.spec_from_file_location(name, file)
-    assert spec is not None  # it ends with .py
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module  # pydantic looks a class's annotations up in its module
-    sys.path.insert(0, str(file.resolve().parent))
-    spec.loader.exec_module(module)
-    return module

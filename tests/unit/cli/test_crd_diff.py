@@ -121,4 +121,4 @@ def test_no_such_program(run: Run, old: Path) -> None:
     ran = run("crd", "diff", old, "no_such.module")
 
     assert ran.code == 1
-    assert ran.err.startswith("pyctrl: there is no file and no module no_such.module, seen from")
+    assert ran.err.startswith("pyctrl: there is no module 'no_such', seen from")

@@ -200,7 +200,7 @@ def _stores(index: int) -> Edit:
     return store
 
 
-STATUS = {"status": {}}
+STATUS: dict[str, Any] = {"status": {}}
 
 # how the definition is edited before, how after, and what is told
 DEFINITIONS: dict[str, tuple[list[Edit], list[Edit], tuple[str, str, str]]] = {
