@@ -24,9 +24,11 @@ __all__ = [
     "Measured",
     "Sample",
     "WebhookMeter",
+    "cluster_label",
     "counter",
     "gauge",
     "histogram",
+    "labelled",
 ]
 
 # controller-runtime's and client-go's buckets, so that existing dashboards and recording rules fit.
@@ -101,6 +103,21 @@ def gauge(name: str, meaning: str, *samples: Sample) -> Family:
 def histogram(name: str, meaning: str, *samples: Sample) -> Family:
     """Return a family of histograms."""
     return Family(name, "histogram", meaning, samples)
+
+
+def cluster_label(cluster: str) -> dict[str, str]:
+    """Return the label of series about another cluster than the manager's own, whose series have none.
+
+    It is not ``cluster``: that is what Prometheus calls the cluster it scrapes in, by external labels and relabelling.
+    """
+    return {"member_cluster": cluster} if cluster else {}
+
+
+def labelled(families: Iterable[Family], labels: Mapping[str, str]) -> Iterable[Family]:
+    """Put labels on all samples."""
+    for family in families:
+        samples = [({**own, **labels}, value) for own, value in family.samples]
+        yield Family(family.name, family.kind, family.meaning, samples)
 
 
 @runtime_checkable

@@ -56,7 +56,9 @@
     ├── ManagerError
     │   ├── GracePeriodExceeded       something did not stop in the time it was given
     │   ├── LeadershipLost            another replica may lead from now on
-    │   └── NotLeading                a write of elected work that was not sent, as another replica may lead
+    │   ├── NotLeading                a write of elected work that was not sent, as another replica may lead
+    │   └── UnknownCluster            the manager is connected to no cluster of this name
+    │       └── ClusterGone           the cluster was one of the manager's, and has left
     └── CommandFailed                 a command of the command line cannot do what it was told to
 
 An `ApiError` is chosen by the ``reason`` of the server's Status first and by its code second, because one code
@@ -79,6 +81,7 @@ __all__ = [
     "BuilderError",
     "CacheError",
     "Cause",
+    "ClusterGone",
     "CommandFailed",
     "ConfigError",
     "Conflict",
@@ -128,6 +131,7 @@ __all__ = [
     "TooManyRequests",
     "TransportError",
     "Unauthorized",
+    "UnknownCluster",
     "UnknownKind",
     "UnsupportedMediaType",
     "WebhookError",
@@ -161,6 +165,7 @@ class ApiError(PyctrlError):
         message: the server's sentence.
         request: what was asked, such as ``GET /api/v1/pods``; "" when unknown.
         retry_after: seconds that the server asks to wait, or None.
+        cluster: which of several clusters has answered; "" for the manager's own, and where there is only one.
     """
 
     http_code: ClassVar[int] = 0
@@ -193,6 +198,7 @@ class ApiError(PyctrlError):
         self.status: Mapping[str, Any] = status or {}
         self.request = request
         self.retry_after = retry_after
+        self.cluster: str = ""
 
     @property
     def details(self) -> Mapping[str, Any]:
@@ -600,6 +606,27 @@ class NotLeading(ManagerError):
 
     The next leader does the work; in this process nothing is to be done but to stop, which the manager sees to.
     """
+
+
+class UnknownCluster(ManagerError):
+    """Raised when a manager is connected to no cluster of this name. It may become one of a fleet."""
+
+    def __init__(self, cluster: str, known: Iterable[str] = ()) -> None:
+        names = ", ".join(map(repr, sorted(known))) or "none"
+        super().__init__(f"there is no cluster {cluster!r} (connected: {names})")
+        self.cluster: str = cluster
+
+
+class ClusterGone(UnknownCluster):
+    """Raised by what belonged to a cluster that has left its fleet, such as its client. Nothing was sent.
+
+    One that comes back under the same name has a new client. A request for an object of the cluster that fails of this
+    is not tried again.
+    """
+
+    def __init__(self, cluster: str) -> None:
+        ManagerError.__init__(self, f"the cluster {cluster!r} has left; what belonged to it can no longer be used")
+        self.cluster = cluster
 
 
 class CommandFailed(PyctrlError):

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from pyctrl.client._actions import Scale, ServiceAccountToken, bind, create_token, evict, get_scale, set_scale
 from pyctrl.client._client import Client
 from pyctrl.client._config import Config
+from pyctrl.client._connection import SwitchableTransport
 from pyctrl.client._converging import OperationResult, Written
 from pyctrl.client._credentials import Anonymous, BasicAuth, BearerToken, Credentials, TokenFile
 from pyctrl.client._discovery import Discovery
@@ -116,6 +117,7 @@ __all__ = [
     "StatusWriter",
     "StrategicMergePatch",
     "SubResource",
+    "SwitchableTransport",
     "Tls",
     "TokenFile",
     "Transport",

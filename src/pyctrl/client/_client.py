@@ -10,10 +10,10 @@ from typing import Self
 from pyctrl._measures import Family
 from pyctrl.client._calls import Calls
 from pyctrl.client._config import Config
+from pyctrl.client._connection import connection
 from pyctrl.client._converging import ConvergingWriter
 from pyctrl.client._discovery import Discovery
 from pyctrl.client._exchange import Exchange, WarningHandler
-from pyctrl.client._inprocess import InProcessTransport
 from pyctrl.client._live_reader import LiveReader
 from pyctrl.client._live_writer import LiveWriter
 from pyctrl.client._metered import MeteredTransport
@@ -45,6 +45,7 @@ class Client(ConvergingWriter):
         retries: what is repeated, and how often.
         on_warning: is told what the server warns of; by default each text is logged once, as ``pyctrl.client``.
         random: spreads the waits of retries.
+        cluster: what errors call the cluster, in a program that has several.
     """
 
     def __init__(
@@ -56,10 +57,11 @@ class Client(ConvergingWriter):
         retries: RetryPolicy | None = None,
         on_warning: WarningHandler | None = None,
         random: Random | None = None,
+        cluster: str = "",
     ) -> None:
         metered = MeteredTransport(TracedTransport(transport, server=server), server=server)
         retrying = RetryingTransport(metered, policy=retries, random=random, on_retry=metered.retried)
-        exchange = Exchange(retrying, on_warning=on_warning)
+        exchange = Exchange(retrying, on_warning=on_warning, cluster=cluster)
         discovery = Discovery(exchange, server=server)
         self._transport = metered
         self._take(Calls(exchange, discovery, ClientOptions(field_owner=field_owner), WriteObservers()))
@@ -67,12 +69,17 @@ class Client(ConvergingWriter):
     @classmethod
     def connect(cls, config: Config, *, field_owner: str = "pyctrl", on_warning: WarningHandler | None = None) -> Self:
         """Return a client for the server of a login. Nothing is sent yet."""
-        return cls(_transport(config), field_owner=field_owner, server=config.server, on_warning=on_warning)
+        return cls(connection(config), field_owner=field_owner, server=config.server, on_warning=on_warning)
 
     @property
     def transport(self) -> Transport:
         """The transport, without retries."""
         return self._transport
+
+    @property
+    def cluster(self) -> str:
+        """The name of its cluster where there are several; "" for a manager's own, and where there is one."""
+        return self._calls.exchange.cluster
 
     @property
     def discovery(self) -> Discovery:
@@ -123,16 +130,3 @@ class Client(ConvergingWriter):
     def _take(self, calls: Calls) -> None:
         LiveReader.__init__(self, calls)
         LiveWriter.__init__(self, calls)
-
-
-def _transport(config: Config) -> Transport:
-    connection = _connection(config)
-    return connection if config.wrap_transport is None else config.wrap_transport(connection)
-
-
-def _connection(config: Config) -> Transport:
-    if config.application is not None:
-        return InProcessTransport(config.application, credentials=config.credentials, impersonate=config.impersonate)
-    from pyctrl.client._aiohttp import AiohttpTransport  # here: programs on an in-process server do without aiohttp
-
-    return AiohttpTransport(config)

@@ -61,10 +61,11 @@ class WarningLog:
 
 
 class Exchange:
-    """Sends requests; every answer that it returns is a success."""
+    """Sends requests; every answer that it returns is a success. Errors name ``cluster``, where there are several."""
 
-    def __init__(self, transport: Transport, *, on_warning: WarningHandler | None = None) -> None:
+    def __init__(self, transport: Transport, *, on_warning: WarningHandler | None = None, cluster: str = "") -> None:
         self.transport = transport
+        self.cluster = cluster
         self._on_warning = on_warning or WarningLog()
 
     async def send(self, request: HttpRequest) -> HttpResponse:
@@ -77,7 +78,7 @@ class Exchange:
         response = await self.transport.request(request)
         self._pass_on_warnings(request, response)
         if response.status >= 300 and response.status != NOT_MODIFIED:
-            raise failure(request, response, response.body)
+            raise failure(request, response, response.body, cluster=self.cluster)
         return response
 
     @asynccontextmanager
@@ -86,7 +87,7 @@ class Exchange:
         async with self.transport.stream(request, idle_timeout=idle_timeout) as stream:
             self._pass_on_warnings(request, stream)
             if stream.status >= 300:
-                raise failure(request, stream, await stream.read())
+                raise failure(request, stream, await stream.read(), cluster=self.cluster)
             yield stream
 
     def _pass_on_warnings(self, request: HttpRequest, response: HttpResponse | HttpStream) -> None:
@@ -95,14 +96,17 @@ class Exchange:
                 self._on_warning(ServerWarning(text=re.sub(r"\\(.)", r"\1", text), request=str(request)))
 
 
-def failure(request: HttpRequest, response: HttpResponse | HttpStream, body: bytes) -> ApiError:
+def failure(request: HttpRequest, response: HttpResponse | HttpStream, body: bytes, *, cluster: str = "") -> ApiError:
     """Make the error of a failed answer, whatever its body is.
 
     An error whose ``reason`` is "" was not made by a resource of the API server: an unknown path, a proxy.
     """
-    return error_from_status(
-        _status(body, response), http_code=response.status, request=str(request), retry_after=retry_after(response)
+    asked = f"{request} in cluster {cluster!r}" if cluster else str(request)
+    error = error_from_status(
+        _status(body, response), http_code=response.status, request=asked, retry_after=retry_after(response)
     )
+    error.cluster = cluster
+    return error
 
 
 def _status(body: bytes, response: HttpResponse | HttpStream) -> Mapping[str, Any]:

@@ -7,8 +7,10 @@ when the request comes again. The `Builder` puts all that together and gives it 
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 from pyctrl.controller._attempt import ReconcileStatistics, reconcile_id
-from pyctrl.controller._builder import Builder, Host
+from pyctrl.controller._builder import Builder
 from pyctrl.controller._causes import (
     Cause,
     ChangeCause,
@@ -21,6 +23,7 @@ from pyctrl.controller._causes import (
 from pyctrl.controller._controller import Controller, ControllerStatistics
 from pyctrl.controller._finalizers import FinalizeHandler, FinalizeResult, Finalizers
 from pyctrl.controller._handlers import Handler, Requests, for_object, for_owner, mapped
+from pyctrl.controller._hosts import Host, Hosts, Tenant
 from pyctrl.controller._kind_source import KindSource
 from pyctrl.controller._limiter import ExponentialBackoff, RateLimiter, Slowest, TokenBucket
 from pyctrl.controller._line import LOW_PRIORITY
@@ -45,6 +48,9 @@ from pyctrl.controller._sources import ChannelSource, Source, TickSource
 from pyctrl.controller._state import ControllerState
 from pyctrl.controller._turn import Failed, GivenUp, Outcome, Succeeded, Turn
 
+if TYPE_CHECKING:
+    from pyctrl.controller._fleet_controller import FleetController
+
 __all__ = [
     "LOW_PRIORITY",
     "Builder",
@@ -60,9 +66,11 @@ __all__ = [
     "FinalizeHandler",
     "FinalizeResult",
     "Finalizers",
+    "FleetController",
     "GivenUp",
     "Handler",
     "Host",
+    "Hosts",
     "Intake",
     "KindSource",
     "Observed",
@@ -81,6 +89,7 @@ __all__ = [
     "Slowest",
     "Source",
     "Succeeded",
+    "Tenant",
     "TickSource",
     "TimerCause",
     "TokenBucket",
@@ -102,3 +111,12 @@ __all__ = [
     "resource_version_changed",
     "where",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """Import what only programs with several clusters use when they use it."""
+    if name == "FleetController":
+        from pyctrl.controller._fleet_controller import FleetController
+
+        return FleetController
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

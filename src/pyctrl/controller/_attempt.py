@@ -21,7 +21,7 @@ from pyctrl.controller._reconciler import Reconciler, Request, Result
 from pyctrl.controller._rights import Rights
 from pyctrl.controller._traced import traced
 from pyctrl.controller._turn import Turn
-from pyctrl.errors import InvalidResult, PyctrlError, TerminalError
+from pyctrl.errors import InvalidResult, PyctrlError, TerminalError, UnknownCluster
 
 __all__ = ["Attempts", "ReconcileStatistics", "reconcile_id"]
 
@@ -187,6 +187,10 @@ class Attempts:
                 self._give_up(turn, InvalidResult(self._name, result))
 
     def _fail(self, turn: Turn, error: BaseException) -> None:
+        if isinstance(error, UnknownCluster) and error.cluster == turn.request.cluster:
+            log.info("The cluster of the object is gone, its request is dropped")
+            turn.give_up()
+            return
         self._counts.error += 1
         extra = {"causes": turn.causes, "failures": turn.failures + 1}
         trace = _worth_a_trace(error, turn)

@@ -43,11 +43,13 @@ class ChangeCause(msgspec.Struct, frozen=True, gc=False):  # one is made for eve
     version: str
     initial: bool = False
     times: int = 1
+    cluster: str = ""
 
     def __str__(self) -> str:
         how = "listed" if self.initial else self.change
         often = f" ×{self.times}" if self.times > 1 else ""
-        return f"{self.kind.kind} {self.key} {how}{often} (version {self.version})"
+        where = f" in {self.cluster}" if self.cluster else ""
+        return f"{self.kind.kind} {self.key}{where} {how}{often} (version {self.version})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,10 +142,11 @@ def cause_label(cause: Cause) -> str:
 def _repeated(known: Cause, cause: Cause) -> Cause | None:
     """Return the newer of two causes, counted together, when they tell the same; else None."""
     match known, cause:
-        case ChangeCause(), ChangeCause() if (known.kind, known.key, known.change) == (
+        case ChangeCause(), ChangeCause() if (known.kind, known.key, known.change, known.cluster) == (
             cause.kind,
             cause.key,
             cause.change,
+            cause.cluster,
         ):
             return msgspec.structs.replace(
                 cause, times=known.times + cause.times, initial=known.initial and cause.initial

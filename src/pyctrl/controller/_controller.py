@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from random import Random
 from typing import Any
@@ -16,9 +16,10 @@ from pyctrl.api import GroupVersionKind
 from pyctrl.controller._attempt import Attempts, ReconcileStatistics
 from pyctrl.controller._causes import ChangeCause, TriggerCause
 from pyctrl.controller._families import controller_families
+from pyctrl.controller._intake import IntakeOf
 from pyctrl.controller._limiter import ExponentialBackoff
 from pyctrl.controller._options import ControllerOptions
-from pyctrl.controller._queue import Queue, QueueStatistics
+from pyctrl.controller._queue import Intake, Queue, QueueStatistics
 from pyctrl.controller._reconciler import Reconciler, Request
 from pyctrl.controller._rights import Rights
 from pyctrl.controller._sources import Source
@@ -64,12 +65,16 @@ class Controller:
         rbac: Iterable[Permission] = (),
         options: ControllerOptions = ControllerOptions(),  # noqa: B008 (frozen)
         random: Random | None = None,
+        cluster: str = "",
     ) -> None:
         random = random or Random()
         self.name = name
         self.kind = kind
+        #: The name of the cluster that it lives in; "" for that of the manager.
+        self.cluster: str = cluster
         self.reconciler = reconciler
         self.queue: Queue = Queue(name, limiter=options.limiter or ExponentialBackoff(random=random))
+        self._intake: Intake = IntakeOf(cluster, self.queue) if cluster else self.queue
         self.sources: Sequence[Source] = tuple(sources)
         self._own_rbac = tuple(rbac)
         self._options = options
@@ -116,7 +121,10 @@ class Controller:
     def rbac(self) -> tuple[Permission, ...]:
         """What it needs: to list and watch what its sources follow, what its reconciler declares, and its wiring."""
         watched = tuple(permission for source in self.sources for permission in source.rbac)
-        return (*watched, *self.reconciler.rbac, *self._own_rbac)
+        declared = (*watched, *self.reconciler.rbac, *self._own_rbac)
+        if not self.cluster:
+            return declared
+        return tuple(replace(each, cluster=self.cluster) if each.cluster is None else each for each in declared)
 
     @property
     def state(self) -> ControllerState:
@@ -148,7 +156,7 @@ class Controller:
 
     def enqueue(self, request: Request, *, priority: int = 0) -> None:
         """Ask for a reconcile by hand."""
-        self.queue.add(request, priority=priority)
+        self._intake.add(request, priority=priority)
 
     def ask_to_stop(self) -> None:
         """Take nothing in any more; `run` returns once what was begun is done."""
@@ -202,7 +210,7 @@ class Controller:
 
     def _start(self, source: Source, group: asyncio.TaskGroup) -> asyncio.Task[None]:
         log.info("Starting EventSource", extra=self._fields() | {"source": str(source)})
-        return group.create_task(source.run(self.queue), name=f"{self.name}/{source}")
+        return group.create_task(source.run(self._intake), name=f"{self.name}/{source}")
 
     async def _start_workers(self, group: asyncio.TaskGroup) -> None:
         log.info("Starting Controller", extra=self._fields())
@@ -224,7 +232,7 @@ class Controller:
                         await source.synced.wait()
             except TimeoutError:
                 late = [source for source in late if not source.synced.is_set()]
-                if any(source.is_refused for source in late):
+                if any(source.is_refused or source.is_elsewhere or self.cluster for source in late):
                     continue  # the cache is loud about it, and other controllers need not suffer
                 reasons = "; ".join(f"{source}: {source.trouble() or 'no error was seen'}" for source in late)
                 raise ControllerError(
@@ -255,4 +263,6 @@ class Controller:
         fields: dict[str, object] = {"controller": self.name}
         if self.kind is not None:
             fields |= {"controllerGroup": self.kind.group, "controllerKind": self.kind.kind}
+        if self.cluster:
+            fields |= {"cluster": self.cluster}
         return fields

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from pyctrl._measures import QUEUE_DURATIONS, Family, Histogram, counter, gauge, histogram
+from pyctrl._measures import QUEUE_DURATIONS, Family, Histogram, cluster_label, counter, gauge, histogram
 from pyctrl.controller._queue import EXCEEDING, PRIORITIES, Queue, QueueStatistics
 from pyctrl.controller._state import ControllerState
 
@@ -21,7 +21,7 @@ EXCEEDED = "exceeded_cardinality_limit"
 
 def controller_families(controller: Controller, durations: Histogram) -> Iterable[Family]:
     """Return the families of a controller; as in controller-runtime, most begin when it starts."""
-    labels = {"controller": controller.name}
+    labels = {"controller": controller.name} | cluster_label(controller.cluster)
     yield gauge("pyctrl_controller_ready", "1 while it reconciles and lacks nothing", (labels, controller.is_ready))
     states = [(labels | {"state": state.name.lower()}, float(state is controller.state)) for state in ControllerState]
     yield gauge("pyctrl_controller_state", "1 for what it is doing", *states)

@@ -33,9 +33,9 @@ Handler: TypeAlias = Callable[[Observed[T]], Requests]
 
 
 def for_object(observed: Observed) -> list[Request]:
-    """Ask for the object itself."""
+    """Ask for the object itself, in its cluster."""
     key = observed.current.key
-    return [Request(key.namespace, key.name)]
+    return [Request(key.namespace, key.name, observed.cluster)]
 
 
 def for_owner(owner: KindLike, *, every: bool = False, namespaced: bool | None = None) -> OwnerHandler:
@@ -64,7 +64,7 @@ class OwnerHandler:
             for reference in state.owner_references:
                 if self._means(reference):
                     namespace = "" if self.namespaced is False else state.key.namespace
-                    requests[Request(namespace, reference.name)] = None
+                    requests[Request(namespace, reference.name, observed.cluster)] = None
         return list(requests)
 
     async def learn_scope(self, discovery: Discovery) -> None:

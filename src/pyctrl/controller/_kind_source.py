@@ -6,6 +6,7 @@ import asyncio
 import inspect
 import logging
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from typing import Any
 
 from pyctrl.api import GroupVersionKind, KindLike, kind_of
@@ -33,6 +34,13 @@ class KindSource(Source):
     The objects that are there at the beginning, and resyncs, go in line at low priority: what happens now goes first.
     A predicate that fails lets the change through, a handler that fails loses it; both are logged, and neither ends
     the source.
+
+    Args:
+        client: of the cluster whose objects they are.
+        kind: of what.
+        handler: says what to reconcile.
+        predicates: which changes count.
+        is_elsewhere: the cluster is not the one that the controller lives in.
     """
 
     def __init__(
@@ -41,12 +49,16 @@ class KindSource(Source):
         kind: KindLike,
         handler: Handler[Any],
         predicates: Iterable[Callable[[Observed[Any]], bool]] = (),
+        *,
+        is_elsewhere: bool = False,
     ) -> None:
         super().__init__()
+        self.cluster: str = client.cluster
         self.kind: KindLike = kind
         self.gvk: GroupVersionKind = kind_of(kind)
         self._informer: Informer = client.cache.informer(kind)
         self._discovery = client.live.discovery
+        self._is_elsewhere = is_elsewhere
         self._handler = handler
         self._predicates: Sequence[Callable[[Observed[Any]], bool]] = tuple(predicates)
 
@@ -68,7 +80,9 @@ class KindSource(Source):
     @property
     def rbac(self) -> Sequence[Permission]:
         """To list and to watch the kind."""
-        return self._informer.rbac
+        if not self._is_elsewhere:
+            return self._informer.rbac
+        return tuple(replace(permission, cluster=self.cluster) for permission in self._informer.rbac)
 
     def trouble(self) -> str | None:
         """Return why the informer is not synced, or no longer up to date."""
@@ -79,19 +93,27 @@ class KindSource(Source):
         """Whether the kind may not be listed or watched."""
         return self._informer.is_refused
 
+    @property
+    def is_elsewhere(self) -> bool:
+        """Whether it is about another cluster than the one that the controller lives in."""
+        return self._is_elsewhere
+
     def is_own_write(self, cause: ChangeCause) -> bool:
         """Whether this process has written the version of the object that the cause tells of."""
-        return cause.kind == self.gvk and self._informer.is_own_write(cause.key, cause.version)
+        if (cause.kind, cause.cluster) != (self.gvk, self.cluster):
+            return False
+        return self._informer.is_own_write(cause.key, cause.version)
 
     async def _tell(self, change: Created | Updated | Deleted, queue: Intake) -> None:
-        observed = observe(change, self.kind)
+        observed = observe(change, self.kind, self.cluster)
         if not all(self._accepts(predicate, observed) for predicate in self._predicates):
             return
         priority = LOW_PRIORITY if observed.is_initial or observed.is_resync else 0
+        current = observed.current
         cause = ChangeCause(
-            self.gvk, observed.current.key, observed.change, str(observed.current.version), observed.is_initial
+            self.gvk, current.key, observed.change, str(current.version), observed.is_initial, cluster=self.cluster
         )
-        is_gone = observed.change == "deleted" and self._handler is for_object
+        is_gone = observed.change == "deleted" and self._handler is for_object and not self._is_elsewhere
         for request in await self._handle(observed):
             queue.add(request, priority=priority, cause=cause, is_gone=is_gone)
 
@@ -114,15 +136,15 @@ class KindSource(Source):
         return {"source": str(self), "object": str(observed.current.key), "change": observed.change}
 
     def __str__(self) -> str:
-        return f"kind source: {self.gvk}"
+        return f"kind source: {self.gvk}" + (f" in cluster {self.cluster}" if self.cluster else "")
 
 
-def observe(change: Created | Updated | Deleted, kind: KindLike) -> Observed[Any]:
+def observe(change: Created | Updated | Deleted, kind: KindLike, cluster: str = "") -> Observed[Any]:
     """Return a change of the cache as predicates and handlers see it."""
     match change:
         case Created(new, initial):
-            return Observed(kind, None, new, is_initial=initial)
+            return Observed(kind, None, new, is_initial=initial, cluster=cluster)
         case Updated(old, new):
-            return Observed(kind, old, new)
+            return Observed(kind, old, new, cluster=cluster)
         case Deleted(old):
-            return Observed(kind, old, None)
+            return Observed(kind, old, None, cluster=cluster)

@@ -72,6 +72,10 @@ class Line:
         place = self._places.pop(request)
         return request, place.priority, place.since
 
+    def remove(self, request: Request) -> None:
+        """Send one away, if it is in line."""
+        self._places.pop(request, None)
+
     def clear(self) -> None:
         """Send everybody away."""
         self._places.clear()

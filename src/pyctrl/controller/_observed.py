@@ -23,10 +23,16 @@ class Observed(Generic[T_co]):
     the object, once for all who look at this change: treat what they return as read-only.
     """
 
-    __slots__ = ("_kind", "_new", "_old", "after", "before", "is_initial")
+    __slots__ = ("_kind", "_new", "_old", "after", "before", "cluster", "is_initial")
 
     def __init__(
-        self, kind: KindLike, before: Record | None, after: Record | None, *, is_initial: bool = False
+        self,
+        kind: KindLike,
+        before: Record | None,
+        after: Record | None,
+        *,
+        is_initial: bool = False,
+        cluster: str = "",
     ) -> None:
         self._kind = kind
         #: What was there; None when the object is new.
@@ -35,6 +41,8 @@ class Observed(Generic[T_co]):
         self.after: Record | None = after
         #: Whether it is news only to us: the object was there when the cache began to watch.
         self.is_initial: bool = is_initial
+        #: The cluster that the object lives in; "" for that of the manager.
+        self.cluster: str = cluster
         self._old: object = None
         self._new: object = None
 

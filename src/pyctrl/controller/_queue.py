@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import math
 from collections import deque
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -45,6 +45,10 @@ class Intake(Protocol):
 
         With ``is_gone`` the object does not exist any more, and this run takes away the timer of an earlier one.
         """
+
+    def drop(self, cluster: str) -> Sequence[Request]:
+        """Forget the requests for objects of a cluster that is gone, and return them."""
+        ...
 
 
 class _Why(Enum):
@@ -162,6 +166,20 @@ class Queue:
         if request in self._entries:
             self._unwish(request, _Why.RETRY)
         self.add(request, cause=cause)
+
+    def drop(self, cluster: str) -> list[Request]:
+        """Forget the requests for objects of a cluster that is gone, and return them.
+
+        A turn that is being worked on goes on; what it asks for at its end is up to it.
+        """
+        dropped = [request for request in self.remaining() if request.cluster == cluster]
+        for request in dropped:
+            for why in list(self._entries[request].wishes):
+                self._unwish(request, why)
+            self._line.remove(request)
+            self._limiter.forget(request)
+            self._place(request, _now())
+        return dropped
 
     @asynccontextmanager
     async def take(self) -> AsyncIterator[Turn]:

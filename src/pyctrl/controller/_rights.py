@@ -1,4 +1,4 @@
-"""What a controller may not do: its manager reviews what it declares, and the server refuses what it tries."""
+"""What a controller may not do: its manager reviews what it declares, and servers refuse what it tries."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ class Rights:
 
     Refused is a request whose last attempt failed because the server forbade something; it stays so until an attempt
     ends otherwise. When a right that was missing is there, the requests that it was refused to are tried again at once.
+    Each cluster that the controller works in has its own rights, and is reviewed by itself.
 
     Args:
         retry: tries a request again, as if it had not failed.
@@ -26,38 +27,56 @@ class Rights:
 
     def __init__(self, retry: Callable[[Request], None]) -> None:
         self._retry = retry
-        self._missing: Collection[Access] = ()
-        self._essential: Collection[Access] = ()  # of what is missing
+        self._missing: dict[str, Collection[Access]] = {}  # here and below: by cluster
+        self._essential: dict[str, Collection[Access]] = {}  # of what is missing
+        self._expected: set[str] = set()  # clusters whose review is still to come
+        self._reviewers: dict[str, Callable[[Forbidden], object]] = {}
         self._refused: dict[Request, Forbidden] = {}
-        self._is_reviewed = True
         self._complete = asyncio.Event()
         self._complete.set()
-        #: Is told of each refusal: whoever reviews, to find out what is missing.
-        self.on_refusal: Callable[[Forbidden], object] | None = None
 
     # --- what the manager says ---
 
-    def expect_review(self) -> None:
-        """Let the controller wait: somebody will say what is missing."""
-        self._is_reviewed = False
-        self._complete.clear()
+    def expect_review(self, cluster: str = "", *, on_refusal: Callable[[Forbidden], object] | None = None) -> None:
+        """Let the controller wait: somebody will say what is missing in a cluster, and wants to know of refusals."""
+        self._expected.add(cluster)
+        if on_refusal is not None:
+            self._reviewers[cluster] = on_refusal
+        self._settle()
 
-    def review(self, missing: Collection[Access], *, dispensable: Collection[Access] = ()) -> None:
+    def review(self, missing: Collection[Access], *, dispensable: Collection[Access] = (), cluster: str = "") -> None:
         """Say what is missing of what the controller needs; what it is granted is made use of at once.
 
         For what is ``dispensable`` of it, nothing waits.
         """
-        granted, self._missing, self._is_reviewed = set(self._missing).difference(missing), missing, True
-        self._essential = [access for access in missing if access not in dispensable]
-        if self._essential:
+        granted = set(self._missing.get(cluster, ())).difference(missing)
+        self._missing[cluster] = missing
+        self._essential[cluster] = [access for access in missing if access not in dispensable]
+        self._expected.discard(cluster)
+        self._settle()
+        if granted:
+            self._retry_refused(missing, cluster)
+
+    def forget(self, cluster: str) -> None:
+        """Forget what is missing in a cluster that has left."""
+        for known in (self._missing, self._essential, self._reviewers):
+            known.pop(cluster, None)
+        self._expected.discard(cluster)
+        self._refused = {request: error for request, error in self._refused.items() if error.cluster != cluster}
+        self._settle()
+
+    def _settle(self) -> None:
+        if self._expected or any(self._essential.values()):
             self._complete.clear()
         else:
             self._complete.set()
-        if granted:
-            for request, error in list(self._refused.items()):
-                wanted = Access.refused_by(error)
-                if wanted is None or not any(access.includes(wanted) for access in missing):
-                    self._retry(request)
+
+    def _retry_refused(self, missing: Collection[Access], cluster: str) -> None:
+        for request, error in list(self._refused.items()):
+            wanted = Access.refused_by(error)
+            is_missing = wanted is not None and any(access.includes(wanted) for access in missing)
+            if error.cluster == cluster and not is_missing:
+                self._retry(request)
 
     # --- what the controller finds out ---
 
@@ -69,8 +88,8 @@ class Rights:
                 self._refused.pop(request, None)
             return
         self._refused[request] = refusal
-        if self.on_refusal is not None:
-            self.on_refusal(refusal)
+        if (reviewer := self._reviewers.get(refusal.cluster)) is not None:
+            reviewer(refusal)
 
     async def wait_until_complete(self) -> None:
         """Wait until nothing is missing, for as long as it takes."""
@@ -79,11 +98,13 @@ class Rights:
     @property
     def lack(self) -> str:
         """What is missing, in words; "" when nothing is."""
-        if not self._is_reviewed:
-            return "its rights are being reviewed"
-        if self._essential:
-            return f"it may not {_shortened([str(access) for access in self._essential])}"
-        refusals = dict.fromkeys(str(Access.refused_by(error)) for error in self._refused.values())
+        if self._expected:
+            return f"its rights are being reviewed{_of(min(self._expected))}"
+        essential = [f"{access}{_of(cluster)}" for cluster, missing in self._essential.items() for access in missing]
+        if essential:
+            return f"it may not {_shortened(essential)}"
+        refused = self._refused.values()
+        refusals = dict.fromkeys(f"{Access.refused_by(error)}{_of(error.cluster)}" for error in refused)
         return f"it was refused to {_shortened(list(refusals))}" if refusals else ""
 
 
@@ -100,6 +121,10 @@ def _refusal_in(error: BaseException) -> Forbidden | None:
         seen.append(each)
         waiting += [*(each.exceptions if isinstance(each, BaseExceptionGroup) else ()), each.__cause__]
     return None
+
+
+def _of(cluster: str) -> str:
+    return f" in cluster {cluster!r}" if cluster else ""
 
 
 def _shortened(words: list[str]) -> str:

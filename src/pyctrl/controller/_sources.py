@@ -56,6 +56,11 @@ class Source(ABC):
         """Whether that trouble is a missing right: a controller waits for it as long as it takes."""
         return False
 
+    @property
+    def is_elsewhere(self) -> bool:
+        """Whether it is about another cluster than the controller's: a controller waits for it as long as it takes."""
+        return False
+
     def is_own_write(self, cause: ChangeCause) -> bool:
         """Whether a change that it told of is one that this process made; for metrics."""
         return False

@@ -9,6 +9,8 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 from pyctrl.manager._checks import Check, Checks, HealthAnswer
+from pyctrl.manager._clusters import Clusters
+from pyctrl.manager._connected_cluster import ConnectedCluster
 from pyctrl.manager._gaps import Gap, gaps
 from pyctrl.manager._groups import Group
 from pyctrl.manager._health import Health, Liveness
@@ -31,6 +33,8 @@ from pyctrl.manager._runnables import (
 
 if TYPE_CHECKING:
     from pyctrl.manager._elector import ElectionStatistics, Elector
+    from pyctrl.manager._fleet import ClusterProvider, Fleet
+    from pyctrl.manager._in_memory_provider import InMemoryProvider
     from pyctrl.manager._metrics import Metrics
     from pyctrl.manager._modules import Place
     from pyctrl.manager._restart import Restart, RestartPolicy
@@ -40,14 +44,19 @@ __all__ = [
     "Check",
     "Checkable",
     "Checks",
+    "ClusterProvider",
+    "Clusters",
+    "ConnectedCluster",
     "ElectionStatistics",
     "Elector",
     "Entitled",
+    "Fleet",
     "Gap",
     "Group",
     "Health",
     "HealthAnswer",
     "HttpServer",
+    "InMemoryProvider",
     "LeaderElection",
     "Lifecycle",
     "Liveness",
@@ -76,8 +85,11 @@ __all__ = [
 ]
 
 _FILES = {
+    "ClusterProvider": "_fleet",
     "ElectionStatistics": "_elector",
     "Elector": "_elector",
+    "Fleet": "_fleet",
+    "InMemoryProvider": "_in_memory_provider",
     "Metrics": "_metrics",
     "NoServer": "_target",
     "Place": "_modules",

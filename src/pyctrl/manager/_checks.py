@@ -30,6 +30,8 @@ class Finding:
 
     name: str
     problem: str = ""
+    #: It is shown, and lets nothing fail.
+    only_informs: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,11 +48,17 @@ class Checks:
     Args:
         endpoint: the path without its slash.
         own: what the manager finds, by name; asked once for each answer.
+        informing: what it finds that lets nothing fail but the path of the check itself.
     """
 
-    def __init__(self, endpoint: str, own: Callable[[], Mapping[str, str]]) -> None:
+    def __init__(
+        self,
+        endpoint: str,
+        own: Callable[[], Mapping[str, str]],
+        informing: Callable[[], Mapping[str, str]] = dict,
+    ) -> None:
         self.endpoint = endpoint
-        self._own = own
+        self._own, self._informing = own, informing
         self._added: dict[str, Check] = {}
         self._failing: frozenset[str] = frozenset()
 
@@ -77,13 +85,15 @@ class Checks:
         asked = [check for check in self._added if check not in exclude]
         findings += await asyncio.gather(*(self._ask(check) for check in asked))
         self._tell(findings)
-        known = [*own, *self._added]
+        informing = self._informing()
+        findings += [Finding(check, problem, True) for check, problem in informing.items() if check not in exclude]
+        known = [*own, *self._added, *informing]
         return overview(self.endpoint, known, findings, exclude, is_verbose=is_verbose)
 
     async def _answer_one(self, name: str) -> HealthAnswer:
         if name in self._added:
             problem = (await self._ask(name)).problem
-        elif (found := self._findings().get(name)) is not None:
+        elif (found := {**self._informing(), **self._findings()}.get(name)) is not None:
             problem = found
         else:
             return HealthAnswer(404, f"/{self.endpoint} has no check {name!r}; see /{self.endpoint}?verbose\n")
@@ -123,20 +133,22 @@ def overview(
 
     Reasons are withheld, since everybody may ask; the log has them, and so has the path of the one check.
     """
-    problems = {finding.name: finding.problem for finding in findings}
-    lines = [_line(name, problems.get(name)) for name in known]
+    found = {finding.name: finding for finding in findings}
+    lines = [_line(name, found.get(name)) for name in known]
     if strangers := [name for name in exclude if name not in known]:
         quoted = ", ".join(f'"{name}"' for name in strangers)
         lines.append(f"warn: some health checks cannot be excluded: no matches for {quoted}")
-    if any(problems.values()):
+    if any(finding.problem and not finding.only_informs for finding in findings):
         return HealthAnswer(500, "\n".join([*lines, f"{endpoint} check failed"]) + "\n")
     return HealthAnswer(200, "\n".join([*lines, f"{endpoint} check passed"]) + "\n" if is_verbose else "ok")
 
 
-def _line(name: str, problem: str | None) -> str:
-    if problem is None:
+def _line(name: str, finding: Finding | None) -> str:
+    if finding is None:
         return f"[+]{name} excluded: ok"
-    return f"[-]{name} failed: reason withheld" if problem else f"[+]{name} ok"
+    if not finding.problem:
+        return f"[+]{name} ok"
+    return f"[-]{name} not ready: only informs" if finding.only_informs else f"[-]{name} failed: reason withheld"
 
 
 def slug(name: str) -> str:

@@ -23,6 +23,7 @@ class Gap:
         is_essential: whether somebody needs it who cannot do without.
         remark: what the server said.
         undeclared: the name of the reconciler's class that uses it without saying so.
+        cluster: where it is missing; "" for the manager's own.
     """
 
     accesses: tuple[Access, ...]
@@ -31,6 +32,7 @@ class Gap:
     is_essential: bool = True
     remark: str = ""
     undeclared: str = ""
+    cluster: str = ""
 
     def remedy(self, user: str) -> rbac.Remedy:
         """Say how to grant it to a user."""
@@ -49,7 +51,7 @@ class Gap:
     def text(self, user: str) -> str:
         """Say what is missing, for whom, and what to do about it; several lines, the commands last."""
         remedy = self.remedy(user)
-        lines = [f"{_and(self.affected) or user or 'its user'} may not {remedy.what}{self._consequence}"]
+        lines = [f"{_and(self.affected) or user or 'its user'} may not {remedy.what}{self._place}{self._consequence}"]
         if self.undeclared:
             lines.append(f"it is not declared: {self._declaration}")
         if self.remark:
@@ -57,6 +59,10 @@ class Gap:
         if user == "system:anonymous":
             lines.append("the server does not know who asks: there is no login, or it was not accepted")
         return "\n".join((*lines, remedy.text))
+
+    @property
+    def _place(self) -> str:
+        return f" of cluster {self.cluster!r}" if self.cluster else ""
 
     @property
     def _consequence(self) -> str:
@@ -78,6 +84,7 @@ class Gap:
         what = next(kinds, f'Resource("{first.group}", "{first.resource}")')
         verbs = ", ".join(f'"{access.verb}"' for access in self.accesses)
         part = f', subresource="{first.subresource}"' if first.subresource else ""
+        part += f', cluster="{self.cluster}"' if self.cluster else ""
         return f"the rbac of {self.undeclared} lacks allow({what}, {verbs}{part}), and so do roles that are made of it"
 
 
@@ -86,6 +93,8 @@ def gaps(
     affected: Sequence[tuple[str, bool, Iterable[Access]]] = (),
     undeclared: Iterable[tuple[str, Access]] = (),
     dispensable: Collection[Access] = (),
+    *,
+    cluster: str = "",
 ) -> list[Gap]:
     """Put the verbs of each resource together.
 
@@ -94,6 +103,7 @@ def gaps(
         affected: who needs what: a name, whether it waits, and its accesses.
         undeclared: names of classes, and what they use without saying so.
         dispensable: what those who need it can do without.
+        cluster: where; "" for the manager's own.
     """
     found: dict[Access, dict[Access, str]] = {}
     for access, remark in sorted(missing):
@@ -111,6 +121,7 @@ def gaps(
                 is_essential=not all(access in dispensable for access in remarks),
                 remark=next(filter(None, remarks.values()), ""),
                 undeclared=next((silent[access] for access in remarks if access in silent), ""),
+                cluster=cluster,
             )
         )
     return made

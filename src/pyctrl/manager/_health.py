@@ -12,13 +12,14 @@ from pyctrl.cache import Cache
 from pyctrl.controller import Controller, ControllerState
 from pyctrl.manager._address import BindAddress
 from pyctrl.manager._checks import Checks, HealthAnswer, slug
+from pyctrl.manager._connected_cluster import ConnectedCluster
 from pyctrl.manager._http_server import HttpServer
 from pyctrl.manager._runnables import Checkable, Member
 
 if TYPE_CHECKING:
     from aiohttp import web
 
-__all__ = ["Health", "Heartbeat", "Liveness", "Watched", "liveness", "readiness"]
+__all__ = ["Health", "Heartbeat", "Liveness", "Watched", "cluster_troubles", "liveness", "readiness"]
 
 BEAT_SECONDS = 1.0
 
@@ -56,6 +57,16 @@ class Watched(Protocol):
     @property
     def members(self) -> Iterable[Member]:
         """What it runs."""
+        ...
+
+    @property
+    def controllers(self) -> Iterable[Controller]:
+        """Its controllers, those of other clusters among them."""
+        ...
+
+    @property
+    def clusters(self) -> Mapping[str, ConnectedCluster]:
+        """Its clusters by name; its own one is ``""``."""
         ...
 
 
@@ -97,7 +108,7 @@ class Health:
     def __init__(self, manager: Watched, options: Liveness) -> None:
         self.heartbeat: Heartbeat = Heartbeat()
         self.live: Checks = Checks("healthz", lambda: liveness(manager, options, self.heartbeat.age))
-        self.ready: Checks = Checks("readyz", lambda: readiness(manager))
+        self.ready: Checks = Checks("readyz", lambda: readiness(manager), lambda: cluster_troubles(manager))
 
     async def answer(self, path: str, query: Iterable[tuple[str, str]] = ()) -> HealthAnswer:
         """Answer a probe: ``/healthz`` or ``/readyz``, alone or followed by the name of a check."""
@@ -129,6 +140,8 @@ def readiness(manager: Watched) -> dict[str, str]:
         caches = ""  # a watch that is being taken up again: what is here is older for a moment, and not missing
     found = {"manager": "it is stopping" if manager.is_stopping else start, "caches": caches}
     for member in manager.members:
+        if isinstance(member.runnable, Controller) and member.runnable.cluster:
+            continue  # it counts for its cluster
         if isinstance(member.runnable, Controller):
             found[f"controller-{slug(member.name)}"] = problems.pop(member.name, "")
         elif member.why_down:
@@ -140,15 +153,22 @@ def readiness(manager: Watched) -> dict[str, str]:
     return found | {f"rights-{slug(name)}": problem for name, problem in problems.items()}
 
 
+def cluster_troubles(manager: Watched) -> dict[str, str]:
+    """Find out what is wrong with other clusters; that is no reason to get no requests: home goes on."""
+    return {f"cluster-{slug(name)}": cluster.trouble for name, cluster in manager.clusters.items() if name}
+
+
 def liveness(manager: Watched, options: Liveness, heartbeat_age: float | None) -> dict[str, str]:
     """Find out what only a restart will mend: an event loop that stands still, dead workers, endless reconciles."""
     found = {"event-loop": ""}
     if heartbeat_age is not None and heartbeat_age > options.heartbeat.total_seconds():
         found["event-loop"] = f"the event loop has given the heartbeat no turn for {heartbeat_age:.1f} s"
-    controllers = (member.runnable for member in manager.members)
-    return found | {
-        f"controller-{slug(each.name)}": _illness(each, options) for each in controllers if isinstance(each, Controller)
-    }
+    return found | {_check_of(each): _illness(each, options) for each in manager.controllers}
+
+
+def _check_of(controller: Controller) -> str:
+    name = f"controller-{slug(controller.name)}"
+    return f"{name}-in-{slug(controller.cluster)}" if controller.cluster else name
 
 
 def _illness(controller: Controller, options: Liveness) -> str:

@@ -1,4 +1,4 @@
-"""The manager: one connection, one cache, and everything that lives on them."""
+"""The manager: a connection and a cache, perhaps to several clusters, and everything that lives on them."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import timedelta
 from pathlib import Path
 from random import Random
-from types import TracebackType
-from typing import TYPE_CHECKING, Self, TypeVar
+from types import MappingProxyType, TracebackType
+from typing import TYPE_CHECKING, Self
 
 from pyctrl._measures import Family, Measured
 from pyctrl._tasks import unwrapped
@@ -20,24 +20,26 @@ from pyctrl.controller import Controller, ControllerState, KindSource
 from pyctrl.errors import ManagerError
 from pyctrl.manager._address import BindAddress
 from pyctrl.manager._checks import Check
+from pyctrl.manager._clusters import Clusters
+from pyctrl.manager._connected_cluster import ConnectedCluster, Scope
 from pyctrl.manager._families import Certified, certificate_families, election_families, manager_families
 from pyctrl.manager._groups import Group
 from pyctrl.manager._health import Health, Liveness, readiness
 from pyctrl.manager._http_server import HttpServer
 from pyctrl.manager._leader_election import LeaderElection, OnLoss
 from pyctrl.manager._lifecycle import Lifecycle
-from pyctrl.manager._preflight import Preflight, RightsWatch
+from pyctrl.manager._preflight import Preflight
+from pyctrl.manager._registry import Registry
 from pyctrl.manager._runnables import Member, Placed, RunnableLike, is_replicated
-from pyctrl.rbac import Grants, Permission, grants
+from pyctrl.rbac import Grants, Permission
 
 if TYPE_CHECKING:
     from pyctrl.manager._elector import Elector
+    from pyctrl.manager._fleet import ClusterProvider, Fleet
     from pyctrl.manager._metrics import Metrics
     from pyctrl.manager._restart import Restart
 
 __all__ = ["Manager"]
-
-T = TypeVar("T")
 
 
 class Manager:
@@ -112,16 +114,13 @@ class Manager:
         self.random: Random = random or Random()
         self._given_client = cache.client if cache is not None else client
         self._given_cache = cache
-        self._namespaces = None if namespaces is None else frozenset(namespaces)
-        self._kinds = dict(kinds or {})
-        self._outside = outside
+        self._scope = _scope(namespaces, kinds, outside)
         self._cache_sync_timeout = cache_sync_timeout
-        self._preflight = preflight
         self._lifecycle = Lifecycle(grace_period=grace_period, random=self.random)
-        self._rights: RightsWatch | None = None
         self._exit = AsyncExitStack()
-        self._client: CachedClient | None = None
-        self._events: EventWriter | None = None
+        self._registry = Registry(
+            self._lifecycle, random=self.random, preflight=preflight, grace_period=grace_period, run=self.add
+        )
         self._leader_election = leader_election
         self._elector: Elector | None = None
         #: Its checks, also where no server answers for them.
@@ -144,29 +143,22 @@ class Manager:
         if live is None and self.config is not None:
             live = await self._exit.enter_async_context(Client.connect(self.config))
         assert live is not None  # __init__ saw to it that there is one
-        self._rights = self._make_rights_watch(live)
-        cache = self._given_cache or self._make_cache(live)
-        cache.on_refusal = self._rights.suspect if self._rights is not None else None
-        self._client = CachedClient(cache, live)
-        self._events = EventWriter(live, random=self.random)
+        given, own = self._given_cache, self._own_namespace
+        home = self._registry.add_home(live, self._scope, own_namespace=own, cache=given)
         # servers start first and stop last: whatever else runs may tell of something until its end
         servers = (self.health_server, self.metrics.server if self.metrics is not None else None)
         for each in (server for server in servers if server is not None):
             self.add(each, group=Group.SERVERS)
         if any(servers):
             self.add(self.health.heartbeat, group=Group.SERVERS)  # only if somebody asks: it wakes the loop up
-        self.add(self._events, group=Group.SERVERS)
-        life = _CacheLife(cache, self._cache_sync_timeout, is_ours=self._given_cache is None)
+        self.add(home.events, group=Group.SERVERS)
+        life = _CacheLife(home.cache, self._cache_sync_timeout, is_ours=given is None)
         self.add(life, group=Group.CACHES)
-        if self._rights is not None:
-            self.add(self._rights, group=Group.CACHES)
+        if home.rights is not None:
+            self.add(home.rights, group=Group.CACHES)
         if self._leader_election is not None:
-            self._elect(live, self._events, self._leader_election)
+            self._elect(live, home.events, self._leader_election)
         return self
-
-    def _make_cache(self, client: Client) -> Cache:
-        options, namespaces = self._kinds, self._namespaces
-        return Cache(client, options=options, namespaces=namespaces, outside=self._outside, random=self.random)
 
     def _make_metrics(self, address: BindAddress, certificates: str | Path | None) -> Metrics:
         from pyctrl.manager._metrics import Metrics  # here and below: most programs in tests have neither
@@ -195,7 +187,7 @@ class Manager:
     @property
     def client(self) -> CachedClient:
         """Reads from the cache, own writes included, and writes to the server; what reconcilers get."""
-        return _connected(self._client)
+        return self._home.client
 
     @property
     def live_client(self) -> Client:
@@ -210,7 +202,7 @@ class Manager:
     @property
     def events(self) -> EventWriter:
         """Writes what the recorders of this manager are told, from its start until everything else has ended."""
-        return _connected(self._events)
+        return self._home.events
 
     def event_recorder(self, name: str) -> EventRecorder:
         """Return what tells of objects by Events in the name of a controller, or of any other part of the program.
@@ -248,8 +240,13 @@ class Manager:
     @property
     def controller_names(self) -> set[str]:
         """The names of its controllers that have not ended; the builder sees to it that they differ."""
-        runnables = (member.runnable for member in self.members)
-        return {runnable.name for runnable in runnables if isinstance(runnable, Controller)}
+        return {each.name for each in self.controllers if not each.cluster}
+
+    @property
+    def controllers(self) -> tuple[Controller, ...]:
+        """Its controllers that have not ended, with those that live in other clusters."""
+        runnables = (*self.members, *(each for fleet in self.fleets.values() for each in fleet.members))
+        return tuple(each.runnable for each in runnables if isinstance(each.runnable, Controller))
 
     def add_health_check(self, name: str, check: Check) -> None:
         """Let ``/healthz`` fail, and the process be restarted, when ``check`` raises; see `Checks.add`."""
@@ -273,8 +270,76 @@ class Manager:
             ManagerError: the manager is stopping, or this is not a runnable.
         """
         self._lifecycle.add(runnable, group or _group_of(runnable), restart=restart)
-        if self._rights is not None and isinstance(runnable, Controller):
-            self._rights.adopt(runnable)
+        if isinstance(runnable, Controller):
+            self._registry.adopt(runnable)
+
+    # --- several clusters ---
+
+    @property
+    def clusters(self) -> Clusters:
+        """All clusters that it is connected to, by the name that requests give them; its own one is ``""``."""
+        return self._registry.clusters
+
+    @property
+    def fleets(self) -> Mapping[str, Fleet]:
+        """The fleets that were added, by name."""
+        return MappingProxyType(self._registry.fleets)
+
+    def add_cluster(
+        self,
+        name: str,
+        config: Config,
+        *,
+        namespaces: Iterable[str] | None = None,
+        kinds: Mapping[KindLike, KindOptions] | None = None,
+        outside: Outside = Outside.RAISE,
+    ) -> ConnectedCluster:
+        """Connect to one more cluster, for as long as the manager is connected to its own.
+
+            remote = manager.add_cluster("remote", Config.load(context="remote"))
+            Builder(manager).reconciles(PodSet).watches(Pod, by_label, cluster=remote).build(PodSetReconciler(remote))
+
+        The manager does not wait for it, and does not end because of it. What of it is needed there declares rights
+        with ``allow(..., cluster=name)``. The other options are as of `Manager`.
+
+        Raises:
+            ManagerError: the name is taken or empty, or the manager is not connected or stopping.
+            ConfigError: the login cannot be used.
+        """
+        _ = self.client  # raises when not connected
+        cluster = self._registry.add_cluster(name, config, _scope(namespaces, kinds, outside))
+        self._exit.push_async_callback(cluster.aclose)
+        return cluster
+
+    def add_fleet(
+        self,
+        name: str,
+        provider: ClusterProvider,
+        *,
+        namespaces: Iterable[str] | None = None,
+        kinds: Mapping[KindLike, KindOptions] | None = None,
+        outside: Outside = Outside.RAISE,
+    ) -> Fleet:
+        """Connect to clusters that come and go while the manager runs, as a provider tells.
+
+            fleet = manager.add_fleet("edge", KubeconfigProvider("/etc/clusters"))
+            Builder(fleet).reconciles(PodSet).owns(Pod).build(PodSetReconciler)
+
+        Rights that are needed in each of them are declared with ``allow(..., cluster=name)``; those of a controller
+        that lives in the fleet are anyway. The other options are as of `Manager`.
+
+        Raises:
+            ManagerError: the name is taken or empty, or the manager is not connected or stopping.
+        """
+        _ = self.client  # raises when not connected
+        return self._registry.add_fleet(name, provider, _scope(namespaces, kinds, outside))
+
+    @property
+    def _home(self) -> ConnectedCluster:
+        home = self._registry.home
+        if home is None:
+            raise ManagerError("the manager is not connected; use it inside `async with Manager(...) as manager:`")
+        return home
 
     @property
     def not_ready(self) -> dict[str, str]:
@@ -288,16 +353,18 @@ class Manager:
         return self._problems()
 
     def _problems(self) -> dict[str, str]:
-        found = dict(self._rights.missing) if self._rights is not None else {}
-        problems = dict(self.cache.problems)
+        home = self._home
+        found = dict(home.rights.missing) if home.rights is not None else {}
+        problems = dict(home.cache.problems)
         for member in self._lifecycle.members:
             controller = member.runnable
-            if isinstance(controller, Controller) and controller.state not in _AT_REST:
+            if isinstance(controller, Controller) and not controller.cluster and controller.state not in _AT_REST:
                 found.pop(controller.name, None)
                 if not controller.is_ready:
                     found[controller.name] = controller.why_not_ready
                 for source in controller.sources:  # it has said so itself
-                    problems.pop(source.gvk, None) if isinstance(source, KindSource) else None
+                    if isinstance(source, KindSource) and not source.cluster:
+                        problems.pop(source.gvk, None)
             if member.why_down:
                 found[member.name] = member.why_down
         if problems:
@@ -308,8 +375,7 @@ class Manager:
         """Return the numbers of everything it runs, as `pyctrl.manager.Metrics` shows them."""
         lives = [(member.name, member.restarts.count) for member in self._lifecycle.members if member.restarts]
         yield from manager_families(readiness(self), self.health.heartbeat, lives)
-        yield from self.live_client.measures()
-        yield from self.cache.measures()
+        yield from self._home.measures()
         if self._leader_election is not None and self._elector is not None:
             yield from election_families(self._leader_election.name, self._elector.statistics())
         runnables = [member.runnable for member in self._lifecycle.members]
@@ -319,7 +385,7 @@ class Manager:
         shown = (runnable.certificate for runnable in runnables if isinstance(runnable, Certified))
         yield from certificate_families([certificate for certificate in shown if certificate is not None])
 
-    def grants(self, *, own_namespace: str | None = None) -> Grants:
+    def grants(self, *, own_namespace: str | None = None, cluster: str = "") -> Grants:
         """Return the rights that all of this takes, by namespace: to make roles of, and to review.
 
         They follow from what was added so far: what controllers list and watch, what their reconcilers declare, and
@@ -327,24 +393,14 @@ class Manager:
 
         Args:
             own_namespace: where the operator runs; by default the namespace of the login.
+            cluster: in which cluster: its own one, another one that was added, or each of a fleet.
+
+        Raises:
+            UnknownCluster: there is no cluster or fleet of this name.
         """
+        where = self.fleets[cluster].blueprint if cluster in self.fleets else self.clusters[cluster]
         needed = [permission for member in self._lifecycle.members for permission in member.rbac]
-        return self._resolve(needed, own_namespace)
-
-    def _resolve(self, permissions: Iterable[Permission], own_namespace: str | None = None) -> Grants:
-        own = own_namespace or self._own_namespace
-        return grants(permissions, namespaces=self._namespaces, own_namespace=own)
-
-    def _make_rights_watch(self, client: Client) -> RightsWatch | None:
-        if self._preflight is Preflight.OFF:
-            return None
-        return RightsWatch(
-            client,
-            is_strict=self._preflight is Preflight.STRICT,
-            members=lambda: self._lifecycle.members,
-            informers=lambda: self.cache.informers,
-            resolve=self._resolve,
-        )
+        return where.resolve(needed, own_namespace)
 
     @property
     def _own_namespace(self) -> str:
@@ -405,10 +461,9 @@ def _group_of(runnable: object) -> Group:
 _AT_REST = (ControllerState.NOT_STARTED, ControllerState.STOPPED)
 
 
-def _connected(part: T | None) -> T:
-    if part is None:
-        raise ManagerError("the manager is not connected; use it inside `async with Manager(...) as manager:`")
-    return part
+def _scope(namespaces: Iterable[str] | None, kinds: Mapping[KindLike, KindOptions] | None, outside: Outside) -> Scope:
+    chosen = None if namespaces is None else frozenset(namespaces)
+    return Scope(namespaces=chosen, kinds=dict(kinds or {}), outside=outside)
 
 
 class _CacheLife:

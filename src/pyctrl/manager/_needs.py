@@ -40,7 +40,8 @@ class Needs:
     Args:
         members: what runs, with the permissions that it declares.
         informers: what is cached.
-        resolve: which namespaces permissions are about.
+        resolve: which of these permissions are needed here, and in which namespaces.
+        cluster: the name of the cluster, unless it is the manager's own.
     """
 
     def __init__(
@@ -49,7 +50,9 @@ class Needs:
         members: Callable[[], Iterable[Member]],
         informers: Callable[[], Iterable[Informer]],
         resolve: Callable[[Iterable[Permission]], Grants],
+        cluster: str = "",
     ) -> None:
+        self._cluster = cluster
         self._members, self._informers, self._resolve = members, informers, resolve
         self._all: Sequence[Need] = ()
         self._undeclared: dict[str, dict[Access, None]] = {}  # by controller
@@ -94,7 +97,8 @@ class Needs:
         undeclared = [(classes[name], a) for name, of in self._undeclared.items() if name in classes for a in of]
         users = [(need.name, need.is_waiting, self._own(need)) for need in self._all]
         dispensable = {access for need in self._all for access in need.dispensable}
-        return gaps([(review.access, review.remark) for review in missing], users, undeclared, dispensable)
+        remarked = [(review.access, review.remark) for review in missing]
+        return gaps(remarked, users, undeclared, dispensable, cluster=self._cluster)
 
     def affected(self, missing: Iterable[Access]) -> dict[str, str]:
         """Say of each who needs something of it what is missing."""

@@ -49,6 +49,7 @@ class RightsWatch:
     Args:
         client: whose rights are reviewed, and how.
         is_strict: missing rights are an error, at start.
+        is_optional: the cluster is one of several of which each may lack rights: only controllers that live in it wait.
         members: what runs, with what it needs.
         informers: what is cached.
         resolve: which namespaces permissions are about.
@@ -61,12 +62,14 @@ class RightsWatch:
         client: Client,
         *,
         is_strict: bool,
+        is_optional: bool = False,
         members: Callable[[], Iterable[Member]],
         informers: Callable[[], Iterable[Informer]],
         resolve: Callable[[Iterable[Permission]], Grants],
     ) -> None:
         self._client, self._is_strict, self._informers = client, is_strict, informers
-        self._needs = Needs(members=members, informers=informers, resolve=resolve)
+        self._is_optional = is_optional
+        self._needs = Needs(members=members, informers=informers, resolve=resolve, cluster=client.cluster)
         self._log = RightsLog(self._needs)
         self._reviews: dict[Access, Review] = {}
         self._suspects: dict[Access, None] = {}  # refused, although nobody knows that they are missing
@@ -79,8 +82,13 @@ class RightsWatch:
 
     def adopt(self, controller: Controller) -> None:
         """Look after a controller: it waits until its rights have been reviewed."""
-        controller.rights.expect_review()
-        controller.rights.on_refusal = partial(self.suspect, by=controller)
+        controller.rights.expect_review(self._client.cluster, on_refusal=partial(self.suspect, by=controller))
+        self._news.set()
+
+    def begin_anew(self) -> None:
+        """Review everything again: somebody else is logged in."""
+        self._reviews.clear()
+        self._log.user, self._rounds = "", 0
         self._news.set()
 
     def suspect(self, error: Forbidden, by: Controller | None = None) -> bool:
@@ -189,7 +197,9 @@ class RightsWatch:
         missing = {review.access for review in self._with(Verdict.MISSING)}
         for controller, need in self._needs.of_controllers():
             lacking = [access for access in need.accesses if access in missing]
-            controller.rights.review(lacking, dispensable=need.dispensable)
+            is_guest = self._is_optional and controller.cluster != self._client.cluster
+            dispensable = lacking if is_guest else need.dispensable
+            controller.rights.review(lacking, dispensable=dispensable, cluster=self._client.cluster)
 
     def _with(self, verdict: Verdict) -> list[Review]:
         """Return what has a verdict, of what is needed."""

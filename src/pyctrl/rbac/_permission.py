@@ -38,6 +38,9 @@ class Permission:
     where: Place | frozenset[str] = Place.WATCHED
     #: Whether a controller waits until it has it. What it can do without is reviewed and told of all the same.
     is_essential: bool = True
+    #: The cluster it is needed in: a name that the manager knows, also of a fleet; "" is the manager's own. None is
+    #: where whoever declares it lives.
+    cluster: str | None = None
 
 
 def allow(
@@ -47,6 +50,7 @@ def allow(
     names: Iterable[str] = (),
     where: Place | Collection[str] | None = None,
     essential: bool = True,
+    cluster: str | None = None,
 ) -> Permission:
     """Declare that a program does something: ``allow(PersistentVolumeClaim, "create", "patch")``.
 
@@ -59,6 +63,8 @@ def allow(
             list that is restricted to ``metadata.name=NAME`` counts as one of that name.
         where: by default wherever the manager watches; kinds without a namespace are always in the whole cluster.
         essential: False when the program works without, if not as well: no controller waits for it then.
+        cluster: the name of another cluster of the manager, or of a fleet for all of its clusters; by default the one
+            that the controller lives in.
 
     Raises:
         RbacError: there is no verb, or no such one; or it is neither a kind nor a path.
@@ -66,12 +72,12 @@ def allow(
     _check(what, verbs)
     if isinstance(what, str):
         rule = AccessRule(verbs=verbs, paths=(what,))
-        return Permission(rule=rule, where=Place.CLUSTER, is_essential=essential)
+        return Permission(rule=rule, where=Place.CLUSTER, is_essential=essential, cluster=cluster)
     group, plural, is_namespaced = what if isinstance(what, Resource) else resource_of(what)
     resource = f"{plural}/{subresource}" if subresource else plural
     rule = AccessRule(verbs=verbs, groups=(group,), resources=(resource,), names=tuple(names))
     place = Place.CLUSTER if is_namespaced is False else _where(where)
-    return Permission(rule=rule, where=place, is_essential=essential)
+    return Permission(rule=rule, where=place, is_essential=essential, cluster=cluster)
 
 
 def _where(where: Place | Collection[str] | None) -> Place | frozenset[str]:

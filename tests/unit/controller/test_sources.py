@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Iterable, Iterator
+from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
 from contextlib import asynccontextmanager
 from datetime import timedelta
 from itertools import pairwise
@@ -41,6 +41,9 @@ class Intaken:
         self.added.append((now(), request))
         self.causes.append(cause)
         self.priorities.append(priority)
+
+    def drop(self, cluster: str) -> Sequence[Request]:
+        return ()
 
 
 @asynccontextmanager

@@ -1,0 +1,190 @@
+"""What a builder was told: from it a controller is made, in one cluster or in each of several."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Any, cast
+
+from pyctrl.api import KindLike, kind_argument, kind_of
+from pyctrl.controller._controller import Controller
+from pyctrl.controller._handlers import Handler, OwnerHandler, for_object, for_owner
+from pyctrl.controller._hosts import Host, Hosts
+from pyctrl.controller._kind_source import KindSource
+from pyctrl.controller._options import ControllerOptions
+from pyctrl.controller._predicates import Predicate
+from pyctrl.controller._reconciler import Reconciler
+from pyctrl.controller._sources import Source
+from pyctrl.errors import BuilderError, NotRegistered
+from pyctrl.rbac import Permission, allow
+
+__all__ = ["Watched", "Wiring"]
+
+
+@dataclass(frozen=True, slots=True)
+class Watched:
+    """A kind, and what its changes mean; ``where`` is None for the cluster that the controller lives in."""
+
+    kind: KindLike
+    handler: Handler[Any]
+    predicates: tuple[Predicate[Any], ...] = ()
+    where: Host | Hosts | None = None
+
+
+@dataclass(slots=True)
+class Wiring:
+    """What a controller is made of, before it is known in which cluster it lives."""
+
+    reconciled: Watched | None = None
+    owned: list[tuple[Watched, bool]] = field(default_factory=list)  # with: whether every owner counts
+    watched: list[Watched] = field(default_factory=list)
+    sources: list[Source] = field(default_factory=list)
+    filters: list[Predicate[Any]] = field(default_factory=list)
+    options: ControllerOptions = field(default_factory=ControllerOptions)
+
+    @property
+    def name(self) -> str:
+        """What the controller is called."""
+        if self.options.name is not None:
+            return self.options.name
+        if self.reconciled is None:
+            raise BuilderError("a controller needs a name: call reconciles(kind), or options(name=...)")
+        return kind_of(self.reconciled.kind).kind.lower()
+
+    def reconcile(self, kind: KindLike, predicates: tuple[Predicate[Any], ...] = ()) -> None:
+        """Take the kind that the controller looks after. Raises BuilderError."""
+        _check_kind("reconciles", kind)
+        if self.reconciled is not None:
+            raise BuilderError(
+                f"reconciles() was called twice, with {kind_of(self.reconciled.kind)} and {kind_of(kind)}; "
+                "a controller looks after one kind: use watches() for another one, or a second controller"
+            )
+        self.reconciled = Watched(kind, for_object, predicates)
+
+    def own(
+        self,
+        kind: KindLike,
+        predicates: tuple[Predicate[Any], ...] = (),
+        *,
+        every_owner: bool = False,
+        where: Host | Hosts | None = None,
+    ) -> None:
+        """Take a kind whose objects it makes. Raises BuilderError."""
+        _check_kind("owns", kind)
+        self.owned.append((Watched(kind, for_object, predicates, where), every_owner))
+
+    def watch(
+        self,
+        kind: KindLike,
+        handler: Handler[Any],
+        predicates: tuple[Predicate[Any], ...] = (),
+        *,
+        where: Host | Hosts | None = None,
+    ) -> None:
+        """Take any other kind. Raises BuilderError."""
+        _check_kind("watches", kind)
+        if not callable(handler):
+            raise BuilderError(
+                f"watches() takes a handler, such as mapped(function) or for_owner(kind); got {handler!r}"
+            )
+        self.watched.append(Watched(kind, handler, predicates, where))
+
+    def with_declared(self, reconciler: Reconciler[Any]) -> Wiring:
+        """Return this with what the reconciler's class says, as if it had been said to the builder.
+
+        The kind it looks after is taken from there only where nothing else was said.
+        """
+        whole = replace(self, owned=[*self.owned], watched=[*self.watched])
+        if not (self.reconciled or self.owned or self.watched or self.sources):
+            kind = kind_argument(type(reconciler), Reconciler)
+            if kind is not None:
+                whole.reconcile(kind)
+        said = {kind_of(owned.kind) for owned, _ in self.owned}
+        for owned_kind in reconciler.owns:
+            if _check_kind("owns", owned_kind) and kind_of(owned_kind) not in said:
+                whole.own(owned_kind)
+        for watched_kind, handler in reconciler.watches:
+            whole.watch(watched_kind, handler)
+        return whole
+
+    def controller(self, host: Host, reconciler: Reconciler[Any]) -> Controller:
+        """Make the controller that lives on a host, and give its reconciler a client and a recorder.
+
+        Raises:
+            BuilderError: something is missing or contradictory.
+        """
+        return self.with_declared(reconciler)._make(host, reconciler)
+
+    def _make(self, host: Host, reconciler: Reconciler[Any]) -> Controller:
+        controller = Controller(
+            self.name,
+            reconciler,
+            self._sources(host),
+            kind=kind_of(self.reconciled.kind) if self.reconciled else None,
+            rbac=self._rbac(),
+            options=self.options,
+            random=host.random,
+            cluster=host.client.cluster,
+        )
+        reconciler.client = host.client
+        reconciler.recorder = host.event_recorder(self.name)
+        return controller
+
+    def _rbac(self) -> tuple[Permission, ...]:
+        """Owning takes the right to set the owner's finalizers, where the cluster checks who blocks its deletion.
+
+        A controller reference says ``blockOwnerDeletion``, and where the admission plugin
+        OwnerReferencesPermissionEnforcement is on, as in OpenShift, only those may who could block it anyway.
+        """
+        if self.reconciled is None or not self.owned:
+            return ()
+        return (allow(self.reconciled.kind, "update", subresource="finalizers", essential=False),)
+
+    def _sources(self, host: Host) -> list[Source]:
+        watched = [self.reconciled] if self.reconciled is not None else []
+        watched += [self._owner_watched(each, every) for each, every in self.owned]
+        watched += self.watched
+        if not watched and not self.sources:
+            raise BuilderError(
+                f"controller {self.name!r} watches nothing and would never run: "
+                "call reconciles(), watches() or watches_source()"
+            )
+        return [self._source(host, each) for each in watched] + self.sources
+
+    def _owner_watched(self, owned: Watched, every: bool) -> Watched:
+        if self.reconciled is None:
+            raise BuilderError(f"owns({kind_of(owned.kind)}) needs reconciles(): whose objects are the owners?")
+        return Watched(owned.kind, for_owner(self.reconciled.kind, every=every), owned.predicates, owned.where)
+
+    def _source(self, host: Host, watched: Watched) -> Source:
+        where = watched.where or host
+        predicates = (*self.filters, *watched.predicates)
+        if where is not host and isinstance(watched.handler, OwnerHandler):
+            self._check_owner(host, where, watched.kind, watched.handler)
+        if isinstance(where, Hosts):
+            from pyctrl.controller._fleet_source import FleetSource  # here: most programs have one cluster
+
+            return FleetSource(where, watched.kind, watched.handler, predicates)
+        is_elsewhere = where.client.cluster != host.client.cluster
+        return KindSource(where.client, watched.kind, watched.handler, predicates, is_elsewhere=is_elsewhere)
+
+    def _check_owner(self, host: Host, where: Host | Hosts, kind: KindLike, handler: OwnerHandler) -> None:
+        """Refuse to look for owners of another cluster; the garbage collector would delete what it owns."""
+        if isinstance(where, Hosts) or where.client.cluster != host.client.cluster:
+            there = where.name if isinstance(where, Hosts) else where.client.cluster
+            raise BuilderError(
+                f"{kind_of(kind)} of cluster {there!r} cannot be owned by {handler.owner} of cluster "
+                f"{host.client.cluster!r}: owner references hold within one cluster, and its garbage collector deletes "
+                "what has an owner that is not there. Put the owner's name into a label or annotation, and watch with "
+                "watches(kind, mapped(...), cluster=...)"
+            )
+
+
+def _check_kind(method: str, kind: object) -> KindLike:
+    try:
+        kind_of(cast(KindLike, kind))
+    except NotRegistered as error:
+        raise BuilderError(
+            f"{method}() takes a kind: a class with group= and version=, Metadata[...] of one, "
+            f"or a GroupVersionKind; got {kind!r}"
+        ) from error
+    return cast(KindLike, kind)
