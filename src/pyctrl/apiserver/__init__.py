@@ -8,8 +8,9 @@ those.
 from ._admission import AdmissionPlugin
 from ._answers import Answer
 from ._audit import AuditLevel, AuditLog
-from ._authentication import Peer, User, read_token_file
+from ._authentication import AuthenticationWebhook, Peer, User, read_token_file
 from ._authority import Authority, Issued
+from ._authorization import AuthorizationWebhook
 from ._bodies import read_documents
 from ._examiner import Complaint, Examination, Examiner
 from ._http import serve
@@ -31,7 +32,9 @@ __all__ = [
     "ApiServer",
     "AuditLevel",
     "AuditLog",
+    "AuthenticationWebhook",
     "Authority",
+    "AuthorizationWebhook",
     "Complaint",
     "Examination",
     "Examiner",

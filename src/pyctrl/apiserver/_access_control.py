@@ -2,17 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from random import Random
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, get_args
+from urllib.parse import urlencode
 
-from ._authentication import AccountTokens, Authenticator, User
-from ._authorization import AlwaysAllow, Authorizer, Escalation, Rbac, access_of, access_refused
+from ._answers import Answer, Refused, quoted
+from ._authentication import AccountTokens, AuthenticationWebhook, Authenticator, TokenWebhook, User
+from ._authorization import (
+    AccessWebhook,
+    AlwaysAllow,
+    AuthorizationWebhook,
+    Authorizer,
+    Escalation,
+    Rbac,
+    Union,
+    access_of,
+    access_refused,
+)
 from ._exchange import Exchange
 from ._impersonation import Impersonation
 from ._storage import Storage
+from ._webhooks import WebhookClient
 
-AuthorizationMode: TypeAlias = Literal["AlwaysAllow", "RBAC"]
+AuthorizationMode: TypeAlias = Literal["AlwaysAllow", "RBAC", "Webhook"]
+AccessWebhooks: TypeAlias = tuple[AuthenticationWebhook | None, AuthorizationWebhook | None]
 
 
 class AccessControl:
@@ -20,32 +34,50 @@ class AccessControl:
 
     Args:
         tokens: users by their tokens.
-        authorization: who decides; without, RBAC does if there are `tokens`, else nobody.
+        authorization: who decides, one after another; without, the webhook and RBAC if there is such a webhook, RBAC if
+            users can be told apart, else nobody.
+        webhooks: say whose tokens are, and who may do what; `client` asks them.
+
+    Raises:
+        ValueError: the modes do not fit the webhooks.
     """
 
     def __init__(
         self,
         storage: Storage,
         random: Random,
+        client: WebhookClient,
         *,
         tokens: Mapping[str, User] | None,
-        authorization: AuthorizationMode | None,
+        authorization: AuthorizationMode | Sequence[AuthorizationMode] | None,
+        webhooks: AccessWebhooks = (None, None),
     ) -> None:
-        is_guarded = authorization == "RBAC" or (authorization is None and tokens is not None)
-        rbac = Rbac(storage) if is_guarded else None
-        self.authorizer: Authorizer = rbac or AlwaysAllow()
+        who, may = webhooks
+        modes = _modes(authorization, is_guarded=tokens is not None or who is not None, has_webhook=may is not None)
+        rbac = Rbac(storage) if "RBAC" in modes else None
+        known: dict[str, Authorizer] = {"AlwaysAllow": AlwaysAllow()}
+        if rbac is not None:
+            known["RBAC"] = rbac
+        if may is not None:
+            known["Webhook"] = AccessWebhook(may, client, random)
+        authorizers = [known[mode] for mode in modes]
+        self.authorizer: Authorizer = authorizers[0] if modes in (("RBAC",), ("AlwaysAllow",)) else Union(authorizers)
         #: None where everybody may do everything.
-        self.escalation: Escalation | None = Escalation(rbac) if rbac else None
+        self.escalation: Escalation | None = Escalation(rbac, self.authorizer) if rbac else None
         self.accounts = AccountTokens(storage, random)
-        known = {} if tokens is None and is_guarded else tokens
-        self.authenticator = Authenticator(known, self.accounts, random)
+        is_open = tokens is None and who is None and modes == ("AlwaysAllow",)
+        token_webhook = TokenWebhook(who, client, random) if who is not None else None
+        self.authenticator = Authenticator(None if is_open else tokens or {}, self.accounts, random, token_webhook)
+        #: Whether webhooks are asked, so that an answer may take time.
+        self.asks = webhooks != (None, None)
         self._impersonation = Impersonation(self.authorizer)
 
     def enter(self, exchange: Exchange) -> User:
         """Give the user as whom a request is carried out, and write down what was found out.
 
         Raises:
-            Refused: 401, nobody knows who that is; 403, the user may not do this.
+            Refused: 401, nobody knows who that is; 403, the user may not do this; 500, nobody can say.
+            Undecided: a webhook has to be asked.
         """
         user = exchange.user = self.authenticator.user(exchange.headers, exchange.peer)
         acting = exchange.acting = self._impersonation.acting(user, exchange.headers, lambda: access_of(exchange))
@@ -53,8 +85,43 @@ class AccessControl:
             exchange.decision = "allow"
             return acting
         access = access_of(exchange)
-        is_allowed, exchange.reason = self.authorizer.decide(acting, access)
-        exchange.decision = "allow" if is_allowed else "forbid"
-        if not is_allowed:
+        decision = self.authorizer.decide(acting, access)
+        if decision.error and not decision.is_allowed:
+            exchange.reason = "internal error"
+            raise _Unknown(exchange, decision.error)
+        exchange.decision, exchange.reason = "allow" if decision.is_allowed else "forbid", decision.reason
+        if not decision.is_allowed:
             raise access_refused(access, acting, exchange.reason)
         return acting
+
+
+_MODES = get_args(AuthorizationMode)
+
+
+class _Unknown(Refused):
+    """500: whether somebody may do this cannot be found out. Plain text, as kube-apiserver answers."""
+
+    def __init__(self, exchange: Exchange, error: str) -> None:
+        query = urlencode([*exchange.query])
+        url = f"{exchange.path}?{query}" if query else exchange.path
+        self._text = f"Internal Server Error: {quoted(url)}: {error}\n"
+        super().__init__(500, {"message": self._text})
+
+    def answer(self, headers: Sequence[tuple[str, str]] = ()) -> Answer:
+        kind = ("Content-Type", "text/plain; charset=utf-8"), ("X-Content-Type-Options", "nosniff")
+        return Answer(status=500, headers=(*kind, *headers), body=self._text.encode())
+
+
+def _modes(
+    wanted: AuthorizationMode | Sequence[AuthorizationMode] | None, *, is_guarded: bool, has_webhook: bool
+) -> tuple[AuthorizationMode, ...]:
+    if wanted is None:
+        return ("Webhook", "RBAC") if has_webhook else ("RBAC",) if is_guarded else ("AlwaysAllow",)
+    modes = (wanted,) if isinstance(wanted, str) else tuple(wanted)
+    if not modes or len({*modes}) < len(modes) or not {*modes} <= {*_MODES}:
+        got = ", ".join(modes) or "none"
+        raise ValueError(f"authorization is one or more of {', '.join(_MODES)}, each once; got {got}")
+    if ("Webhook" in modes) != has_webhook:
+        lacking = "for Webhook there is no webhook" if "Webhook" in modes else "a webhook is asked in mode Webhook only"
+        raise ValueError(f"authorization is {', '.join(modes)}, but {lacking}")
+    return modes

@@ -39,10 +39,13 @@ class AccessReviews:
         user = asking if plural == SELF else _user(spec)
         decision = self._authorizer.decide(user, _access(spec))
         status: dict[str, Any] = {"allowed": decision.is_allowed}
+        if decision.is_denied:
+            status["denied"] = True
         if decision.reason:
             status["reason"] = decision.reason
-        if errors := "; ".join(_selector_errors(spec.get("resourceAttributes") or {})):
-            status["evaluationError"] = errors
+        errors = [decision.error] if decision.error else []
+        if errors := [*errors, *_selector_errors(spec.get("resourceAttributes") or {})]:
+            status["evaluationError"] = "; ".join(errors)
         return status
 
     def rules(self, namespace: str, user: User) -> dict[str, Any]:
@@ -53,10 +56,10 @@ class AccessReviews:
         status: dict[str, Any] = {
             "resourceRules": [rule.to_wire() for rule in rules if rule.resources],
             "nonResourceRules": [rule.to_wire() for rule in rules if rule.paths],
-            "incomplete": False,
+            "incomplete": bool(self._authorizer.unresolved),
         }
-        if absent:
-            status["evaluationError"] = aggregated([str(each) for each in absent])
+        if errors := [*map(str, absent), *filter(None, [self._authorizer.unresolved])]:
+            status["evaluationError"] = aggregated(errors)
         return status
 
 

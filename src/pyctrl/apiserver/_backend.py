@@ -96,9 +96,9 @@ class Backend:
         if request.method == "POST" or user.is_administrator:
             return
         create = Access("create", target.group, target.resource, namespace=target.namespace, name=target.name)
-        is_allowed, reason = self.authorizer.decide(user, create)
-        if not is_allowed:
-            raise access_refused(create, user, reason)
+        decision = self.authorizer.decide(user, create)
+        if not decision.is_allowed:
+            raise access_refused(create, user, decision.reason)
 
 
 def check_typed(obj: dict[str, Any], resource: ResourceType, body: bytes) -> None:

@@ -31,8 +31,8 @@ from ._answers import (
 )
 from ._api_services import ApiServices
 from ._audit import AuditLog
-from ._authentication import Peer, User
-from ._authorization import store_policy
+from ._authentication import AuthenticationWebhook, Peer, User
+from ._authorization import AuthorizationWebhook, store_policy
 from ._backend import Backend
 from ._bootstrap import default_objects
 from ._conversion_webhooks import ConversionWebhooks
@@ -54,7 +54,7 @@ from ._token_requests import MOST_SECONDS, TokenRequests
 from ._verbs_delete import Deletes
 from ._verbs_read import Reads
 from ._verbs_write import Writes
-from ._webhooks import HttpsCaller, ServiceResolver, Services, WebhookCaller, WebhookClient
+from ._webhooks import HttpsCaller, ServiceResolver, Services, Undecided, WebhookCaller, WebhookClient, settled
 
 log = logging.getLogger("pyctrl.apiserver")
 
@@ -74,18 +74,22 @@ class ApiServer:
     Args:
         tokens: Users by their bearer tokens. Without, everybody is an administrator.
         authorization: `"RBAC"` asks the roles and bindings, and has those that every cluster begins with;
-            `"AlwaysAllow"` lets everybody do everything. By default RBAC for a server that has `tokens`.
+            `"AlwaysAllow"` lets everybody do everything; `"Webhook"` asks the `authorization_webhook`. Several are
+            asked in their order until one allows or denies. By default RBAC for a server that has `tokens` or an
+            `authentication_webhook`, and Webhook before it where there is one.
+        authentication_webhook: Says whose the tokens are that nobody else knows.
+        authorization_webhook: Says who may do what.
         history: Events kept for each resource, for watches and older versions; after that they answer 410.
         audit: Told of every request that was answered.
-        webhooks: Calls the webhooks of admission and conversion; an async function in this process will do, and works
-            in virtual time. Without, they are called over HTTPS.
+        webhooks: Calls webhooks of all kinds; an async function in this process will do, and works in virtual time.
+            Without, they are called over HTTPS.
         resolve_service: Says where a service is that a webhook names, for calls over HTTPS; by default its first ready
             endpoint.
         enable_admission_plugins: Plugins of admission that are off by default, by kube-apiserver's names;
             `"OwnerReferencesPermissionEnforcement"` is the one there is.
 
     Raises:
-        ValueError: There is no such admission plugin.
+        ValueError: There is no such admission plugin, or the authorization does not fit the webhook.
     """
 
     def __init__(
@@ -98,7 +102,9 @@ class ApiServer:
         audit: AuditLog | None = None,
         webhooks: WebhookCaller | None = None,
         resolve_service: ServiceResolver | None = None,
-        authorization: AuthorizationMode | None = None,
+        authorization: AuthorizationMode | Sequence[AuthorizationMode] | None = None,
+        authentication_webhook: AuthenticationWebhook | None = None,
+        authorization_webhook: AuthorizationWebhook | None = None,
         enable_admission_plugins: Collection[AdmissionPlugin] = (),
     ) -> None:
         self.storage: Storage = Storage(history=history)
@@ -106,7 +112,10 @@ class ApiServer:
         random = random or Random()
         self.storage.collection("", "services").listen(self.registry.allocator.changed)
         client = WebhookClient(webhooks or HttpsCaller(resolve_service or Services(self.storage)))
-        self._access = access = AccessControl(self.storage, random, tokens=tokens, authorization=authorization)
+        asked = authentication_webhook, authorization_webhook
+        self._access = access = AccessControl(
+            self.storage, random, client, tokens=tokens, authorization=authorization, webhooks=asked
+        )
         self._conversions = conversions = ConversionWebhooks(client, self.registry.components, random)
         admission = default_admission(
             self.storage, self.registry, random, client, conversions, access.authorizer, enable_admission_plugins
@@ -219,7 +228,12 @@ class ApiServer:
 
     async def _answer(self, exchange: Exchange) -> Answer:
         try:
-            answer = await self._dispatch(exchange)
+            if self._access.asks and exchange.may_wait:
+                answer = await settled(lambda: self._dispatch(exchange))
+            else:
+                answer = await self._dispatch(exchange)
+        except Undecided as lacking:
+            raise MustWait(str(lacking)) from None
         except Refused as refusal:
             answer = refusal.answer()
         except MustWait:

@@ -8,6 +8,8 @@ from typing import Annotated, Literal
 from cyclopts import App, Group, Parameter
 from cyclopts.validators import Number
 
+from ._webhook_flags import WebhookFlags, modes
+
 SERVING = Group("Serving", sort_key=1)
 USERS = Group("Who may", sort_key=2)
 CONTENT = Group("What is in it", sort_key=3)
@@ -50,11 +52,15 @@ def apiserver(
     insecure_http: Annotated[bool, Parameter(group=SERVING, negative="", show_default=False)] = False,
     token_auth_file: Annotated[Path | None, Parameter(group=USERS, metavar="FILE")] = None,
     client_ca_file: Annotated[Path | None, Parameter(group=USERS, metavar="FILE")] = None,
-    authorization_mode: Annotated[Literal["RBAC", "AlwaysAllow"] | None, Parameter(group=USERS)] = None,
+    authorization_mode: Annotated[
+        tuple[Literal["RBAC", "AlwaysAllow", "Webhook"], ...] | None,
+        Parameter(group=USERS, metavar="MODE,…", converter=modes, n_tokens=1, negative="", show_default=False),
+    ] = None,
     enable_admission_plugins: Annotated[
         tuple[Literal["OwnerReferencesPermissionEnforcement"], ...],
         Parameter(group=USERS, metavar="NAME", negative="", show_default=False),
     ] = (),
+    webhooks: WebhookFlags = WebhookFlags(),  # noqa: B008 (a value)
     load: Annotated[
         tuple[Path, ...], Parameter(group=CONTENT, metavar="FILE|DIR", negative="", show_default=False)
     ] = (),
@@ -90,7 +96,8 @@ def apiserver(
         Take client certificates of these authorities too, besides those of the server's own.
     authorization_mode
         RBAC asks the roles and bindings, which begin as those of every cluster; AlwaysAllow lets everybody do
-        everything. By default RBAC with --token-auth-file, AlwaysAllow without.
+        everything; Webhook asks that of --authorization-webhook-config-file. Several, with commas between, are asked
+        in their order. By default RBAC where users can be told apart, else AlwaysAllow.
     enable_admission_plugins
         Have an admission plugin check writes that is off by default, as in kube-apiserver. May be repeated.
     load
@@ -122,6 +129,7 @@ def apiserver(
         client_ca_file=client_ca_file,
         authorization_mode=authorization_mode,
         enable_admission_plugins=enable_admission_plugins,
+        webhooks=webhooks,
         load=load,
         controllers=controllers,
         kubelet=kubelet,

@@ -19,6 +19,7 @@ from pyctrl.apiserver import AdmissionPlugin, ApiServer, AuditLevel, AuditLog, A
 from pyctrl.errors import CommandFailed
 
 from ._kubeconfig_file import check_kubeconfig, write_kubeconfig
+from ._webhook_flags import WebhookFlags
 
 if TYPE_CHECKING:
     from pyctrl.cluster import Cluster
@@ -40,8 +41,9 @@ class Serving:
     insecure_http: bool
     token_auth_file: Path | None
     client_ca_file: Path | None
-    authorization_mode: Literal["RBAC", "AlwaysAllow"] | None
+    authorization_mode: tuple[Literal["RBAC", "AlwaysAllow", "Webhook"], ...] | None
     enable_admission_plugins: tuple[AdmissionPlugin, ...]
+    webhooks: WebhookFlags
     load: tuple[Path, ...]
     controllers: bool
     kubelet: bool
@@ -67,12 +69,7 @@ class Serving:
         tokens, authority = self._tokens(), self._authority()
         async with AsyncExitStack() as stack:
             audit = self._audit_log(stack) if self.audit is not None else None
-            server = ApiServer(
-                tokens=tokens,
-                authorization=self.authorization_mode,
-                audit=audit,
-                enable_admission_plugins=self.enable_admission_plugins,
-            )
+            server = self._server(tokens, audit)
             url = await self._listen(stack, server, authority)
             if self.load:
                 from ._loading import load  # here and below: what is not needed to serve takes longer than all that is
@@ -88,6 +85,22 @@ class Serving:
                 await stack.enter_async_context(cluster)
             await asyncio.Event().wait()
 
+    def _server(self, tokens: dict[str, User] | None, audit: AuditLog | None) -> ApiServer:
+        authentication, authorization = self.webhooks.authentication(), self.webhooks.authorization()
+        try:
+            return ApiServer(
+                tokens=tokens,
+                authorization=self.authorization_mode,
+                authentication_webhook=authentication,
+                authorization_webhook=authorization,
+                audit=audit,
+                enable_admission_plugins=self.enable_admission_plugins,
+            )
+        except ValueError as error:
+            raise CommandFailed(
+                f"--authorization-mode and --authorization-webhook-config-file do not fit together: {error}"
+            ) from error
+
     def _cluster(self, server: ApiServer, authority: Authority | None) -> Cluster:
         from pyctrl.cluster import Cluster, Kubelet
 
@@ -96,7 +109,7 @@ class Serving:
 
     def _tokens(self) -> dict[str, User] | None:
         if self.token_auth_file is None:
-            return {} if self.authorization_mode == "RBAC" else None
+            return {} if "RBAC" in (self.authorization_mode or ()) else None
         try:
             return read_token_file(_read("--token-auth-file", self.token_auth_file).decode().splitlines())
         except ValueError as error:

@@ -47,10 +47,15 @@ class ControlPlane:
 
 
 @contextmanager
-def control_plane(assets: Path) -> Iterator[ControlPlane]:
+def control_plane(assets: Path, *, apiserver_flags: Sequence[str] = ()) -> Iterator[ControlPlane]:
     """Run the binaries in ``assets`` until the block ends.
 
     Blocks while it starts (some ten seconds), so call it outside of an event loop, as a session fixture is.
+
+    Args:
+        assets: the directory of the binaries.
+        apiserver_flags: more flags of kube-apiserver, as ``--name=value``. A flag that is set anyway, such as
+            ``--authorization-mode``, is replaced.
 
     Raises:
         ControlPlaneFailed: a binary is missing, or a program did not become ready.
@@ -62,10 +67,10 @@ def control_plane(assets: Path) -> Iterator[ControlPlane]:
         TemporaryDirectory(prefix="pyctrl-control-plane-", ignore_cleanup_errors=True) as directory,
         ExitStack() as stack,
     ):
-        yield _start(stack, assets, Path(directory))
+        yield _start(stack, assets, Path(directory), apiserver_flags)
 
 
-def _start(stack: ExitStack, assets: Path, home: Path) -> ControlPlane:
+def _start(stack: ExitStack, assets: Path, home: Path, more_flags: Sequence[str]) -> ControlPlane:
     """Start the programs in their order; the stack stops them in reverse."""
     etcd_port, peer_port, port = _free_ports(3)
     plane = ControlPlane(
@@ -77,7 +82,8 @@ def _start(stack: ExitStack, assets: Path, home: Path) -> ControlPlane:
     )
     _write_files(plane, home)
     stack.enter_context(_running(assets / "etcd", _etcd_flags(home, etcd_port, peer_port), home))
-    server = stack.enter_context(_running(assets / "kube-apiserver", _server_flags(plane, home, etcd_port, port), home))
+    flags = _with(_server_flags(plane, home, etcd_port, port), more_flags)
+    server = stack.enter_context(_running(assets / "kube-apiserver", flags, home))
     asyncio.run(_until(server, lambda: _is_ready(plane)))
     if plane.has_controllers:
         manager = assets / "kube-controller-manager"
@@ -121,6 +127,12 @@ def _server_flags(plane: ControlPlane, home: Path, etcd_port: int, port: int) ->
         # Nothing makes default service accounts, without which this plugin refuses every pod.
         flags.append("--disable-admission-plugins=ServiceAccount")
     return flags
+
+
+def _with(flags: Sequence[str], more: Sequence[str]) -> list[str]:
+    """Add flags; lists of kube-apiserver would grow if a flag came twice."""
+    replaced = {flag.partition("=")[0] for flag in more}
+    return [*(flag for flag in flags if flag.partition("=")[0] not in replaced), *more]
 
 
 def _controller_flags(plane: ControlPlane, home: Path) -> list[str]:

@@ -17,8 +17,9 @@ __all__ = ["Authenticator", "Authorizer", "Decision", "Opinion", "review_access"
 
 log = logging.getLogger("pyctrl.webhook.access")
 
-AUTHENTICATION = "authentication.k8s.io/v1"
-AUTHORIZATION = "authorization.k8s.io/v1"
+AUTHENTICATION = "authentication.k8s.io"
+AUTHORIZATION = "authorization.k8s.io"
+VERSIONS = ("v1", "v1beta1")  # the second is what kube-apiserver speaks unless its flags say otherwise
 
 
 class Authenticator(Protocol):
@@ -57,10 +58,10 @@ class Authorizer(Protocol):
 
 
 async def review_token(authenticator: Authenticator, document: Mapping[str, Any]) -> dict[str, Any]:
-    """Answer a TokenReview (v1): who it is, or that it is nobody. An empty token is nobody's.
+    """Answer a TokenReview (v1 or v1beta1): who it is, or that it is nobody. An empty token is nobody's.
 
     Raises:
-        BadRequest: the document is no TokenReview of v1.
+        BadRequest: the document is no TokenReview of these versions.
     """
     spec = _spec(document, AUTHENTICATION, "TokenReview")
     token, audiences = str(spec.get("token") or ""), tuple(spec.get("audiences") or ())
@@ -68,46 +69,47 @@ async def review_token(authenticator: Authenticator, document: Mapping[str, Any]
         user = await authenticator(token, audiences) if token else None
     except Exception as error:
         log.exception("Authenticator failed")
-        return _answer(AUTHENTICATION, "TokenReview", {"authenticated": False, "error": _bug(error)})
+        return _answer(document, {"authenticated": False, "error": _bug(error)})
     if user is None:
-        return _answer(AUTHENTICATION, "TokenReview", {"authenticated": False})
+        return _answer(document, {"authenticated": False})
     given = {"username": user.username, "uid": user.uid, "groups": list(user.groups), "extra": dict(user.extra)}
     status: dict[str, Any] = {"authenticated": True, "user": {name: value for name, value in given.items() if value}}
     if audiences:
         status["audiences"] = list(audiences)
-    return _answer(AUTHENTICATION, "TokenReview", status)
+    return _answer(document, status)
 
 
 async def review_access(authorizer: Authorizer, document: Mapping[str, Any]) -> dict[str, Any]:
-    """Answer a SubjectAccessReview (v1). A failure is no opinion: others decide, and the API server logs why.
+    """Answer a SubjectAccessReview (v1 or v1beta1). A failure is no opinion: others decide.
 
     Raises:
-        BadRequest: the document is no SubjectAccessReview of v1.
+        BadRequest: the document is no SubjectAccessReview of these versions.
     """
     spec = _spec(document, AUTHORIZATION, "SubjectAccessReview")
     user = UserInfo(
         username=spec.get("user") or "",
         uid=spec.get("uid") or "",
-        groups=tuple(spec.get("groups") or ()),
+        groups=tuple(spec.get("groups") or spec.get("group") or ()),  # the latter in v1beta1
         extra=spec.get("extra") or {},
     )
     try:
         decision = await authorizer(user, _access(spec))
     except Exception as error:
         log.exception("Authorizer failed")
-        return _answer(AUTHORIZATION, "SubjectAccessReview", {"allowed": False, "evaluationError": _bug(error)})
+        return _answer(document, {"allowed": False, "evaluationError": _bug(error)})
     status: dict[str, Any] = {"allowed": decision.opinion is Opinion.ALLOW}
     if decision.opinion is Opinion.DENY:
         status["denied"] = True
     if decision.reason:
         status["reason"] = decision.reason
-    return _answer(AUTHORIZATION, "SubjectAccessReview", status)
+    return _answer(document, status)
 
 
-def _spec(document: Mapping[str, Any], version: str, kind: str) -> Mapping[str, Any]:
+def _spec(document: Mapping[str, Any], group: str, kind: str) -> Mapping[str, Any]:
     found = (document.get("apiVersion"), document.get("kind"))
-    if found != (version, kind):
-        raise BadRequest(f"expected {version}, Kind={kind}, got {found[0]}, Kind={found[1]}")
+    if found not in [(f"{group}/{version}", kind) for version in VERSIONS]:
+        wanted = f"{group}/{' or '.join(VERSIONS)}"
+        raise BadRequest(f"expected {wanted}, Kind={kind}, got {found[0]}, Kind={found[1]}")
     spec = document.get("spec")
     if not isinstance(spec, Mapping):
         raise BadRequest(f"expected a {kind} with a spec; it has none")
@@ -129,8 +131,8 @@ def _access(spec: Mapping[str, Any]) -> Access:
     return Access(path.get("verb") or "", path=path.get("path") or "", is_resource=False)
 
 
-def _answer(version: str, kind: str, status: dict[str, Any]) -> dict[str, Any]:
-    return {"apiVersion": version, "kind": kind, "metadata": {}, "status": status}
+def _answer(document: Mapping[str, Any], status: dict[str, Any]) -> dict[str, Any]:
+    return {"apiVersion": document["apiVersion"], "kind": document["kind"], "metadata": {}, "status": status}
 
 
 def _bug(error: Exception) -> str:

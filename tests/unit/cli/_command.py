@@ -50,7 +50,7 @@ class Served:
         headers: Mapping[str, str] | None = None,
         ca: Path | None = None,
     ) -> tuple[int, Any]:
-        """Send a request; give the code and what came."""
+        """Send a request; give the code and what came: JSON, or the text of a refusal that is none."""
         context = ssl.create_default_context(cafile=ca) if ca else None
         sent = {"Content-Type": "application/json", **(headers or {})}
         if token:
@@ -62,7 +62,8 @@ class Served:
                 return answer.status, json.load(answer)
         except urllib.error.HTTPError as refused:
             with refused:
-                return refused.code, json.load(refused)
+                is_text = refused.headers.get_content_type() == "text/plain"
+                return refused.code, refused.read().decode() if is_text else json.load(refused)
 
     def stop(self, number: signal.Signals = signal.SIGTERM) -> Outcome:
         """Send a signal, and wait until it has ended."""

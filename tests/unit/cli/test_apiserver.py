@@ -17,6 +17,7 @@ import pytest
 import yaml
 
 from pyctrl.api import Key
+from pyctrl.apiserver import Authority
 from pyctrl.client import Client, Config, wait_for
 from pyctrl.kinds.core.v1 import Namespace, Pod, ServiceAccount
 from tests.unit.cli._command import apiserver
@@ -125,6 +126,56 @@ def test_admission_plugins_are_enabled_by_kube_apiserver_s_flag(tmp_path: Path) 
     with apiserver(*ALONE, "--enable-admission-plugins", "OwnerReferencesPermissionEnforcement") as served:
         code, status = served.ask("POST", path, body)
     assert (code, "cannot set blockOwnerDeletion" in status["message"]) == (403, True)
+
+
+def webhook(file: Path, **cluster: str) -> Path:
+    config = {
+        "current-context": "c",
+        "contexts": [{"name": "c", "context": {"cluster": "w"}}],
+        "clusters": [{"name": "w", "cluster": cluster}],
+    }
+    file.write_text(json.dumps(config))
+    return file
+
+
+def test_webhooks_are_asked_about_users(tmp_path: Path) -> None:
+    """The flags and files are kube-apiserver's: unknown tokens are shown to one, another is asked who may."""
+    authority = tmp_path / "ca.crt"
+    authority.write_bytes(Authority.new().certificate)
+    file = webhook(tmp_path / "webhook", server="https://127.0.0.1:1/a", **{"certificate-authority": "ca.crt"})
+    flags = ("--authentication-token-webhook-config-file", file, "--authorization-webhook-config-file", file)
+    with apiserver(*ALONE, *flags, "--authorization-mode", "Webhook,RBAC") as served:
+        assert served.ask("GET", "/api/v1/pods", token="jane")[0] == 401
+        assert served.ask("GET", "/version")[0] == 200
+        code, said = served.ask("GET", "/api/v1/pods")
+    asked = 'Post "https://127.0.0.1:1/a?timeout=30s": dial tcp 127.0.0.1:1: connect: connection refused'
+    assert (code, said) == (500, f'Internal Server Error: "/api/v1/pods": {asked}\n')
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (None, "No such file or directory"),
+        ("a: b: c", "a kubeconfig was expected, whose current context names a cluster that is the webhook"),
+        ("{}", "a kubeconfig was expected"),
+        ('{"current-context": "c", "contexts": [{"name": "c", "context": {"cluster": "gone"}}]}', "kubeconfig was exp"),
+    ],
+)
+def test_a_file_of_a_webhook_that_is_none(run: Run, tmp_path: Path, content: str | None, said: str) -> None:
+    """One line names the flag and the file, and says what was expected."""
+    file = tmp_path / "webhook"
+    if content is not None:
+        file.write_text(content)
+    told = run("apiserver", *ALONE, "--authentication-token-webhook-config-file", file)
+    assert (told.code, told.err.startswith("pyctrl: --authentication-token-webhook-config-file")) == (1, True)
+    assert said in told.err
+
+
+def test_a_webhook_without_its_mode(run: Run, tmp_path: Path) -> None:
+    """One line says which flag lacks the other."""
+    file = webhook(tmp_path / "webhook", server="https://127.0.0.1:1/a")
+    told = run("apiserver", *ALONE, "--authorization-webhook-config-file", file, "--authorization-mode", "RBAC")
+    assert (told.code, "a webhook is asked in mode Webhook only" in told.err) == (1, True)
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])

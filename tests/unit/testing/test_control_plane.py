@@ -91,6 +91,17 @@ def test_control_plane_without_controllers(tmp_path: Path) -> None:
     assert flags["disable-admission-plugins"] == "ServiceAccount"
 
 
+def test_flags_are_added_and_replaced(tmp_path: Path) -> None:
+    """Whoever needs other flags of the API server names them; what they do not name stays as it is."""
+    assets, flags = _install(tmp_path, etcd=WAITS, kube_apiserver=SERVES), {"profiling": "false"}
+    flags["authorization-mode"] = "Webhook,RBAC"
+
+    with control_plane(assets, apiserver_flags=[f"--{name}={value}" for name, value in flags.items()]) as plane:
+        found = _flags_of_the_server(plane.url, plane.token, ssl.create_default_context(cafile=plane.ca_file))
+
+    assert found.items() >= (flags | {"allow-privileged": "true"}).items()
+
+
 def test_missing_binary(tmp_path: Path) -> None:
     """A directory without the binaries is named in the error, with what it lacks."""
     _install(tmp_path, etcd=WAITS)

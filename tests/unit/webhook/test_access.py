@@ -101,5 +101,16 @@ async def test_reviews_of_both_kinds_have_their_paths() -> None:
 
     assert json.loads(known.body)["status"]["user"]["username"] == "jane"
     assert mistaken.status == 400
-    with pytest.raises(BadRequest, match="expected authorization.k8s.io/v1, Kind=SubjectAccessReview, got"):
+    with pytest.raises(BadRequest, match="expected authorization.k8s.io/v1 or v1beta1, Kind=SubjectAccessReview, got"):
         await review_access(authorize, token_review("hers"))
+
+
+async def test_v1beta1_is_spoken_with_who_asks_in_it() -> None:
+    """kube-apiserver does unless it is told otherwise; there, groups of a user are called `group`."""
+    beta = {"apiVersion": "authentication.k8s.io/v1beta1"}
+    known = await review_token(authenticate, token_review("hers") | beta)
+    spec = {"user": "jane", "group": ["ops"], "resourceAttributes": {"verb": "get", "resource": "pods"}}
+    allowed = await review_access(authorize, access_review(**spec) | {"apiVersion": "authorization.k8s.io/v1beta1"})
+
+    assert (known["apiVersion"], known["status"]["authenticated"]) == ("authentication.k8s.io/v1beta1", True)
+    assert (allowed["apiVersion"], allowed["status"]) == ("authorization.k8s.io/v1beta1", {"allowed": True})

@@ -28,7 +28,7 @@ def variables_of(
     def decide(access: Access, /) -> Decision:
         user = _account(*access.service_account) if access.service_account else attributes.user
         found = authorizer.decide(user, _asked(access))
-        return Decision(allowed=found.is_allowed, reason=found.reason)
+        return Decision(allowed=found.is_allowed, reason=found.reason, error=found.error)
 
     target = attributes.request.target
     own = Access(

@@ -49,9 +49,9 @@ class OwnerRights:
             self._check(attributes, self._finalizing(owner, attributes), why)
 
     def _check(self, attributes: Attributes, access: Access, why: str) -> None:
-        is_allowed, reason = self._authorizer.decide(attributes.user, access)
-        if not is_allowed:
-            raise attributes.forbidden(f"{why}: {reason}, <nil>")
+        decision = self._authorizer.decide(attributes.user, access)
+        if not decision.is_allowed:
+            raise attributes.forbidden(f"{why}: {decision.reason}, {decision.error or '<nil>'}")
 
     def _finalizing(self, owner: dict[str, Any], attributes: Attributes) -> Access:
         """Say what somebody does who writes the finalizers of an owner."""

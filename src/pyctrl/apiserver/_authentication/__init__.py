@@ -1,7 +1,7 @@
 """Authentication: who is asking, by client certificate, bearer token, or as nobody in particular.
 
 `Authenticator` tries what kube-apiserver tries, in its order. Tokens are static ones, named from Python or in a file,
-and those of service accounts, which `AccountTokens` makes and checks against what is stored.
+those of service accounts, which `AccountTokens` makes and checks against what is stored, and what a webhook knows.
 """
 
 from ._account_tokens import ISSUER, AccountTokens, BoundObject
@@ -21,6 +21,7 @@ from ._user import (
     account_of,
     user_info,
 )
+from ._webhook import AuthenticationWebhook, TokenWebhook
 
 __all__ = [
     "ADMINISTRATORS",
@@ -31,10 +32,12 @@ __all__ = [
     "NODES",
     "NODE_PREFIX",
     "AccountTokens",
+    "AuthenticationWebhook",
     "Authenticator",
     "BoundObject",
     "Peer",
     "Reviewed",
+    "TokenWebhook",
     "User",
     "account_groups",
     "account_of",

@@ -10,6 +10,7 @@ from pyctrl.apiserver._answers import unauthorized
 
 from ._account_tokens import ISSUER, AccountTokens, TokenInvalid
 from ._user import ADMIN, ADMINISTRATORS, ANONYMOUS, AUTHENTICATED, Peer, User, authenticated
+from ._webhook import TokenWebhook
 
 LOOPBACK = User(name="system:apiserver", groups=(ADMINISTRATORS, AUTHENTICATED))
 
@@ -28,13 +29,21 @@ class Authenticator:
     Args:
         tokens: users by their tokens. None lets everybody but a service account be an administrator: the server of a
             test that does not care.
+        webhook: is shown tokens that nobody else knows.
     """
 
-    def __init__(self, tokens: Mapping[str, User] | None, accounts: AccountTokens, random: Random) -> None:
+    def __init__(
+        self,
+        tokens: Mapping[str, User] | None,
+        accounts: AccountTokens,
+        random: Random,
+        webhook: TokenWebhook | None = None,
+    ) -> None:
         self._is_open = tokens is None
         self._tokens = {token: authenticated(user) for token, user in (tokens or {}).items()}
         self._accounts = accounts
         self._random = random
+        self._webhook = webhook
         self.loopback = self.issue(LOOPBACK)
 
     def issue(self, user: User) -> str:
@@ -48,6 +57,7 @@ class Authenticator:
 
         Raises:
             Refused: 401, the token is not known.
+            Undecided: a webhook has to be asked.
         """
         if peer is not None and peer.user is not None:
             return peer.user
@@ -55,6 +65,8 @@ class Authenticator:
         if not token:
             return ADMIN if self._is_open else ANONYMOUS
         user = self._tokens.get(token) or self._account(token)
+        if user is None and self._webhook is not None:
+            user = self._webhook.find(token, (ISSUER,)).user
         if user is None:
             if self._is_open:
                 return ADMIN
@@ -69,18 +81,27 @@ class Authenticator:
         return None if found is None else found[0]
 
     def review(self, token: str, audiences: Iterable[str]) -> Reviewed:
-        """Say whose a token is, and for which of the audiences (none: this server) it is good."""
+        """Say whose a token is, and for which of the audiences (none: this server) it is good.
+
+        Raises:
+            Undecided: a webhook has to be asked.
+        """
         wanted = tuple(audiences) or (ISSUER,)
         static = self._tokens.get(token)
         if static is not None and ISSUER in wanted:
             return Reviewed(static, (ISSUER,))
+        errors: list[str] = []
         try:
-            found = self._accounts.user(token, wanted)
+            if (found := self._accounts.user(token, wanted)) is not None:
+                return Reviewed(found[0], tuple(found[1]))
         except TokenInvalid as invalid:
-            return Reviewed(error=f"[invalid bearer token, {invalid}]")
-        if found is None:
-            return Reviewed(error="invalid bearer token")
-        return Reviewed(found[0], tuple(found[1]))
+            errors.append(str(invalid))
+        if self._webhook is not None:
+            asked = self._webhook.find(token, wanted)
+            if asked.user is not None:
+                return Reviewed(asked.user, asked.audiences)
+            errors += [asked.error] if asked.error else []
+        return Reviewed(error=f"[{', '.join(['invalid bearer token', *errors])}]" if errors else "invalid bearer token")
 
 
 def _bearer(header: str) -> str:

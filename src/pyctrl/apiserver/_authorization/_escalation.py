@@ -13,7 +13,7 @@ from pyctrl.apiserver._answers import Refused, forbidden, not_found, qualified, 
 from pyctrl.apiserver._authentication import User
 from pyctrl.apiserver._request import Request
 
-from ._rbac import EVERYTHING, GROUP, Rbac, RoleReference, aggregated
+from ._rbac import EVERYTHING, GROUP, Authorizer, Rbac, RoleReference, aggregated
 
 _COLLECTED = ("finalizers", "ownerReferences", "managedFields", "resourceVersion")
 _AGGREGATION = "must have cluster-admin privileges to use the aggregationRule"
@@ -22,8 +22,8 @@ _AGGREGATION = "must have cluster-admin privileges to use the aggregationRule"
 class Escalation:
     """Asks of a write to a role whether its rules are held, of one to a binding whether the role's are."""
 
-    def __init__(self, rbac: Rbac) -> None:
-        self._rbac = rbac
+    def __init__(self, rbac: Rbac, authorizer: Authorizer) -> None:
+        self._rbac, self._authorizer = rbac, authorizer
 
     def check(self, request: Request, new: Mapping[str, Any], old: Mapping[str, Any] | None) -> None:
         """Refuse (403) what would grant more than the user has. `old` is None on create."""
@@ -39,7 +39,7 @@ class Escalation:
     def _check_role(self, request: Request, name: str, new: Mapping[str, Any], old: Mapping[str, Any] | None) -> None:
         target = request.target
         escalate = Access("escalate", GROUP, target.resource, namespace=target.namespace, name=target.name)
-        if self._rbac.decide(request.user, escalate).is_allowed:
+        if self._authorizer.decide(request.user, escalate).is_allowed:
             return
         self._check_rules(request, name, [AccessRule.read(rule) for rule in new.get("rules") or ()])
         if new.get("aggregationRule") or (old or {}).get("aggregationRule"):
@@ -50,7 +50,7 @@ class Escalation:
     def _may_bind(self, user: User, reference: Mapping[str, Any], namespace: str) -> bool:
         plural = f"{str(reference.get('kind', '')).lower()}s"
         bind = Access("bind", GROUP, plural, namespace=namespace, name=str(reference.get("name", "")))
-        return self._rbac.decide(user, bind).is_allowed
+        return self._authorizer.decide(user, bind).is_allowed
 
     def _bound(self, request: Request, reference: Mapping[str, Any]) -> list[AccessRule]:
         kind, name = reference.get("kind", ""), reference.get("name", "")

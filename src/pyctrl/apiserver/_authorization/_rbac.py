@@ -37,14 +37,22 @@ class RoleReference(NamedTuple):
 
 
 class Decision(NamedTuple):
-    """Whether something is allowed, and why; the words are those of access reviews and the audit log."""
+    """Whether something is allowed, and why; the words are those of access reviews and the audit log.
+
+    What is neither allowed nor denied is refused as well, unless another authorizer allows it.
+    """
 
     is_allowed: bool
     reason: str = ""
+    is_denied: bool = False
+    error: str = ""  # why nobody knows
 
 
 class Authorizer(Protocol):
     """Says who may do what."""
+
+    unresolved: str
+    """Why `rules` are not all that a user may do; "" when they are."""
 
     def decide(self, user: User, access: Access) -> Decision: ...
 
@@ -56,6 +64,8 @@ class Authorizer(Protocol):
 class AlwaysAllow:
     """Lets everybody do everything: for tests that do not care."""
 
+    unresolved = ""
+
     def decide(self, user: User, access: Access) -> Decision:
         return _ALLOWED
 
@@ -65,6 +75,8 @@ class AlwaysAllow:
 
 class Rbac:
     """Decides by the roles that are bound to a user and its groups. `system:masters` may do everything."""
+
+    unresolved = ""
 
     def __init__(self, storage: Storage) -> None:
         self._roles = {kind: storage.collection(GROUP, plural) for kind, plural in _ROLES.items()}

@@ -1,25 +1,30 @@
 """Calls of webhooks: how a review gets to the program that answers it, and what can go wrong on the way.
 
-Admission and conversion use the same `WebhookClient`. It takes the `clientConfig` of a webhook and hands a
-`WebhookRequest` to a `WebhookCaller`: the one that speaks HTTPS, or one in this process, which needs no sockets and
-works in virtual time.
+Admission, conversion, and questions about users use the same `WebhookClient`. It takes the `clientConfig` of a webhook
+and hands a `WebhookRequest` to a `WebhookCaller`: the one that speaks HTTPS, or one in this process, which needs no
+sockets and works in virtual time.
 """
 
 from ._calls import ServiceReference, WebhookAnswer, WebhookCaller, WebhookRequest, WebhookUnreachable
 from ._client import CallFailed, NoClient, WebhookClient
 from ._https import HttpsCaller
+from ._questions import Kept, Questioner, Undecided, settled
 from ._services import ServiceResolver, Services
 
 __all__ = [
     "CallFailed",
     "HttpsCaller",
+    "Kept",
     "NoClient",
+    "Questioner",
     "ServiceReference",
     "ServiceResolver",
     "Services",
+    "Undecided",
     "WebhookAnswer",
     "WebhookCaller",
     "WebhookClient",
     "WebhookRequest",
     "WebhookUnreachable",
+    "settled",
 ]

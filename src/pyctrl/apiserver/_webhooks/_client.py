@@ -32,7 +32,14 @@ _WORDS = {
 
 
 class CallFailed(Exception):
-    """A webhook could not be asked, or gave no review back; the text is what kube-apiserver would say."""
+    """A webhook could not be asked, or gave no review back; the text is what kube-apiserver would say.
+
+    ``status`` is that of its answer, 0 when there was none or it was fine.
+    """
+
+    def __init__(self, message: str, status: int = 0) -> None:
+        super().__init__(message)
+        self.status = status
 
 
 class NoClient(CallFailed):
@@ -88,7 +95,7 @@ def request_of(config: Mapping[str, Any], body: bytes, timeout_seconds: int) -> 
 def _decoded(answer: WebhookAnswer) -> Any:
     """Give the JSON of an answer; YAML does as well, as for everything that kube-apiserver's client reads."""
     if answer.status not in _SUCCESS:
-        raise CallFailed(_refusal(answer))
+        raise CallFailed(_refusal(answer), answer.status)
     if not answer.body:
         kind = answer.content_type
         raise CallFailed(f"0-length response with status code: {answer.status} and content type: {kind}")
