@@ -22,6 +22,7 @@ __all__ = ["HttpServer"]
 log = logging.getLogger("pyctrl.manager")
 
 GOODBYE_SECONDS = 1.0  # for answers that have begun; they take milliseconds
+AT_ONCE_SECONDS = 0.01  # for the same when there is no more time; aiohttp takes 0 for ever
 IDLE_SECONDS = 90.0  # controller-runtime's, for connections that are kept
 
 
@@ -85,7 +86,7 @@ class HttpServer:
             await (self.certificate.follow() if self.certificate is not None else asyncio.Event().wait())
         finally:
             log.info("shutting down server", extra={"server": self._what})
-            await runner.cleanup()
+            await _close(runner)
 
     def _tell_of_start(self) -> None:
         log.info("starting server", extra={"server": self._what, "addr": str(self.address), "port": self.port})
@@ -98,3 +99,13 @@ class HttpServer:
             raise ManagerError(
                 f"cannot listen at {self._option}={str(self.address)!r}: {why}; free it, name another, or '0' for none"
             ) from error
+
+
+async def _close(runner: web.AppRunner) -> None:
+    """Wait for answers that have begun, for a moment, and close all connections; at once when cancelled meanwhile."""
+    try:
+        await runner.cleanup()
+    except asyncio.CancelledError:
+        if runner.server is not None:
+            await runner.server.shutdown(AT_ONCE_SECONDS)
+        raise
