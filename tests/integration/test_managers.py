@@ -13,7 +13,7 @@ import pytest
 
 from pyctrl.api import GroupVersionKind, Key, ObjectMeta, Unstructured
 from pyctrl.client import BearerToken, Client, MergePatch, create_token, wait_for
-from pyctrl.controller import Builder, Reconciler, Request, Result
+from pyctrl.controller import Builder, OnSyncFailure, Reconciler, Request, Result
 from pyctrl.errors import ControllerError, NotCovered, NotFound, NotSynced
 from pyctrl.kinds.authorization.v1 import (
     ResourceAttributes,
@@ -143,7 +143,8 @@ async def test_a_kind_that_is_installed_later(
         Builder(manager).reconciles(kind).build(Marker("seen", kind))
         async with starting(manager):
             await until(lambda: "does not serve" in manager.cache.problems.get(kind, ""))
-            assert not manager.started.is_set()
+            await manager.elected.wait()
+            assert manager.not_ready["widget"].startswith("waits for a definition")
             with pytest.raises(NotSynced, match="does not serve .*Widget.*definition installed"):
                 await manager.client.list(kind, namespace=namespace)
             async with installed(client, kind):
@@ -218,10 +219,11 @@ async def grant(client: Client, account: ServiceAccount) -> None:
 async def test_a_manager_that_waits_for_too_long(
     cluster: ClusterUnderTest, namespace: str, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """With a limit on the first lists, a kind that never comes ends the manager with an error that names it."""
+    """If that is asked for, a kind that does not come in time ends the manager with an error that names it."""
     kind = widget_kind(namespace)
     limit = timedelta(milliseconds=200)
-    async with Manager(cluster.config, namespaces=[namespace], cache_sync_timeout=limit) as manager:
+    options: dict[str, Any] = {"cache_sync_timeout": limit, "on_sync_failure": OnSyncFailure.END}
+    async with Manager(cluster.config, namespaces=[namespace], **options) as manager:
         Builder(manager).reconciles(kind).build(Marker("seen", kind))
         with pytest.raises((NotSynced, ControllerError), match="Widget.*is its definition installed"):
             await manager.run(handle_signals=False)

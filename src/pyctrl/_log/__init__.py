@@ -9,6 +9,7 @@ controller-runtime's keys (controller, controllerGroup, controllerKind, namespac
 controller-runtime's production encoder.
 """
 
+from ._complaints import Complaints
 from ._configure import configure_logging
 from ._console import ConsoleFormatter
 from ._context import LazyFields, LogContextFilter, current_log_context, log_context, log_fields
@@ -16,6 +17,7 @@ from ._json import JsonFormatter
 from ._options import LogOptions
 
 __all__ = [
+    "Complaints",
     "ConsoleFormatter",
     "JsonFormatter",
     "LazyFields",

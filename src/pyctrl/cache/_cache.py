@@ -16,6 +16,7 @@ from pyctrl.cache._families import cache_families
 from pyctrl.cache._informer import Informer, InformerStatistics
 from pyctrl.cache._options import KindOptions, Outside
 from pyctrl.cache._record import Record
+from pyctrl.cache._settling import has_answered, is_settled
 from pyctrl.client import Client, Fields, Labels, WriteVerb
 from pyctrl.errors import Forbidden, NotCovered, NotFound, NotSynced
 from pyctrl.rbac import Permission
@@ -67,6 +68,7 @@ class Cache:
         self._informers: dict[GroupVersionKind, Informer] = {}
         self._tasks: dict[GroupVersionKind, asyncio.Task[None]] = {}
         self._group: asyncio.TaskGroup | None = None
+        self._news = asyncio.Event()
 
     @property
     def client(self) -> Client:
@@ -92,8 +94,11 @@ class Cache:
         if self._group is not None:
             self._tasks[informer.gvk] = self._group.create_task(informer.run(), name=f"informer {informer.gvk}")
 
-    def informer(self, kind: KindLike) -> Informer:
-        """Return the informer of a kind; it is added if there is none, and started at once if the cache runs."""
+    def informer(self, kind: KindLike, *, optional: bool = False) -> Informer:
+        """Return the informer of a kind; it is added if there is none, and started at once if the cache runs.
+
+        With ``optional`` nothing is wrong while the cluster does not serve the kind, unless somebody else asks without.
+        """
         gvk = kind_of(kind)
         informer = self._informers.get(gvk)
         if informer is None:
@@ -105,9 +110,12 @@ class Cache:
                 namespaces=self._namespaces,
                 random=self._random,
                 on_refusal=self._refused,
+                on_notice=self._news.set,
+                is_optional=optional,
             )
             self._informers[gvk] = informer
             self._start(informer)
+        informer.is_optional &= optional
         return informer
 
     def _refused(self, error: Forbidden) -> bool:
@@ -140,6 +148,8 @@ class Cache:
     async def wait_for_sync(self, timeout: timedelta | None = None, *, even_forbidden: bool = True) -> None:
         """Wait until the first lists of all kinds are complete, those included that are added meanwhile.
 
+        Optional kinds that the cluster does not serve are not waited for.
+
         Args:
             timeout: how long; by default for ever.
             even_forbidden: wait for kinds, too, that may not be listed at the moment.
@@ -147,22 +157,46 @@ class Cache:
         Raises:
             NotSynced: one is not in time; names each kind that is missing and what went wrong with it.
         """
+        missing: list[Informer] = []
         try:
             async with asyncio.timeout(None if timeout is None else timeout.total_seconds()):
-                while missing := [i for i in self._not_synced() if even_forbidden or not i.is_refused]:
-                    await (missing[0].wait_for_sync() if even_forbidden else missing[0].wait_until_settled())
+                while missing := [i for i in self.informers if i.is_missed and (even_forbidden or not i.is_refused)]:
+                    self._news.clear()
+                    await self._news.wait()
         except TimeoutError as late:
-            raise NotSynced(f"the first lists did not come within {timeout}: {self._reasons()}") from late
+            raise NotSynced(f"the first lists did not come within {timeout}: {self._reasons(missing)}") from late
 
-    def _reasons(self) -> str:
+    async def wait_until_settled(self, timeout: timedelta | None = None) -> None:
+        """Wait until the first list of each kind is complete, or there is no use in waiting for it.
+
+        That is so when it is forbidden, when the cluster does not serve the kind, and when it has failed twice in a
+        row: of something that does not pass by itself, or while others are complete. After ``timeout``, too, if
+        anything at all has come.
+
+        Raises:
+            NotSynced: in that time nothing has come: the server cannot be reached, or is not the one that is meant.
+        """
+        late: list[Informer] = []
+        try:
+            async with asyncio.timeout(None if timeout is None else timeout.total_seconds()):
+                while late := self._unsettled():
+                    self._news.clear()
+                    await self._news.wait()
+        except TimeoutError as error:
+            if not any(map(has_answered, self._informers.values())):
+                raise NotSynced(f"the first lists did not come within {timeout}: {self._reasons(late)}") from error
+            log.warning("Not waiting any longer for first lists", extra={"missing": self._reasons(late)})
+
+    def _unsettled(self) -> list[Informer]:
+        some = any(informer.is_synced for informer in self._informers.values())
+        return [informer for informer in self._informers.values() if not is_settled(informer, some_have_come=some)]
+
+    def _reasons(self, informers: Iterable[Informer]) -> str:
         """Name what is missing and why; what all of them suffer from is said once."""
         kinds: dict[str, list[str]] = {}
-        for informer in self._not_synced():
+        for informer in informers:
             kinds.setdefault(informer.reason, []).append(str(informer.gvk))
         return "; ".join(f"{' and '.join(names)}: {reason}" for reason, names in kinds.items())
-
-    def _not_synced(self) -> list[Informer]:
-        return [informer for informer in self._informers.values() if not informer.is_synced]
 
     @property
     def informers(self) -> tuple[Informer, ...]:
@@ -177,7 +211,8 @@ class Cache:
     @property
     def problems(self) -> dict[GroupVersionKind, str]:
         """What keeps kinds from being up to date; empty when all is well."""
-        return {gvk: i.reason for gvk, i in self._informers.items() if not i.is_synced or i.error is not None}
+        unfit = [i for i in self._informers.values() if not i.is_synced or i.error is not None]
+        return {i.gvk: i.reason for i in unfit if not (i.is_optional and i.is_absent)}
 
     def statistics(self) -> tuple[InformerStatistics, ...]:
         """Return how each informer is doing."""

@@ -20,8 +20,9 @@ def cache_families(informers: Sequence[InformerStatistics]) -> Iterable[Family]:
     yield gauge("pyctrl_cache_bytes", "JSON of the objects kept, in bytes", *samples(lambda i: i.size_bytes))
     yield gauge("pyctrl_cache_synced", "1 once the first list is complete", *samples(lambda i: i.is_synced))
     yield gauge(
-        "pyctrl_cache_failing", "1 while the kind cannot be listed or watched", *samples(lambda i: i.error is not None)
+        "pyctrl_cache_failing", "1 while the kind cannot be listed or watched", *samples(lambda i: i.is_failing)
     )
+    yield gauge("pyctrl_cache_served", "0 while the cluster does not serve the kind", *samples(lambda i: i.is_served))
     heard = [(_labels(i), i.age.total_seconds()) for i in informers if i.age is not None]
     yield gauge("pyctrl_cache_last_event_age_seconds", "Since the server last gave a sign of life", *heard)
     yield counter("pyctrl_cache_relists_total", "Complete lists after the first", *samples(lambda i: i.relists))

@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from datetime import timedelta
 from random import Random
 
+from pyctrl._backoff import Backoff, until_next_look
+from pyctrl._log import Complaints
 from pyctrl.api import GroupVersionKind, Key, KindLike, kind_of
-from pyctrl.cache._backoff import Backoff
 from pyctrl.cache._coverage import Coverage, Query
 from pyctrl.cache._intake import Intake
 from pyctrl.cache._options import KindOptions
@@ -20,7 +21,7 @@ from pyctrl.cache._shaping import shape
 from pyctrl.cache._subscribers import Subscribers, Subscription
 from pyctrl.cache._view import View
 from pyctrl.client import Client, Headers, ResourceMapping, path_for
-from pyctrl.errors import Forbidden, NotSynced
+from pyctrl.errors import Forbidden, NotFound, NotSynced, UnknownKind
 from pyctrl.rbac import Permission, Resource, allow, resource_of
 
 __all__ = ["Informer", "InformerStatistics"]
@@ -41,6 +42,8 @@ class InformerStatistics:
         relists: complete lists after the first.
         stages: what each reflector is doing.
         error: why it is not up to date; None when it is.
+        is_served: whether the cluster serves the kind, as far as is known.
+        is_failing: whether it is not up to date and ought to be: an optional kind that is not served is not.
         own_writes: objects that this process has written and the informer has not seen yet.
         own_writes_lag: how long ago the oldest of these was written.
         own_writes_given_up: how many of them were too many to keep.
@@ -54,6 +57,8 @@ class InformerStatistics:
     relists: int
     stages: tuple[str, ...]
     error: str | None
+    is_served: bool
+    is_failing: bool
     own_writes: int
     own_writes_lag: timedelta
     own_writes_given_up: int
@@ -74,6 +79,8 @@ class Informer:
         namespaces: Collection[str] | None,
         random: Random,
         on_refusal: Callable[[Forbidden], bool] | None = None,
+        on_notice: Callable[[], None] = lambda: None,
+        is_optional: bool = False,
     ) -> None:
         self.gvk: GroupVersionKind = kind_of(kind)
         #: How rules call the kind; as its class says, until the server has.
@@ -86,7 +93,11 @@ class Informer:
         self._synced = asyncio.Event()
         self._waiters: dict[asyncio.Future[None], None] = {}  # woken in the order of their coming: runs must repeat
         self._discovery_error: Exception | None = None
-        self._on_refusal = on_refusal
+        self._discovery_failures = 0
+        self._complaints = Complaints()
+        self._on_refusal, self._on_notice = on_refusal, on_notice
+        #: Whether nothing is wrong while the cluster does not serve the kind.
+        self.is_optional: bool = is_optional
 
     # --- running ---
 
@@ -105,6 +116,7 @@ class Informer:
                 random=self._random,
                 on_news=self._notice,
                 on_refusal=self._take_refusal,
+                until_served=self._until_served,
             )
             self._reflectors.append(reflector)
         self._notice()  # a kind of which nothing is to be watched is synced
@@ -113,19 +125,35 @@ class Informer:
                 group.create_task(reflector.run(), name=f"reflector {self.gvk}")
 
     async def _locate(self) -> ResourceMapping:
-        backoff = Backoff(self._random)
+        backoff, loop = Backoff(self._random), asyncio.get_running_loop()
+        begun = loop.time()
         while True:
             try:
                 mapping = await self._client.discovery.mapping(self.gvk)
             except Exception as error:  # noqa: BLE001 - the kind may be served later
                 self._discovery_error = error
-                # loud whatever it is: nothing has been seen of this kind, so that nobody knows that it can work
-                log.warning("%s cannot be watched: %s", self.gvk, error, extra={"kind": self.gvk.kind})
+                self._discovery_failures += 1
+                self._complain(error)
                 self._wake()
-                await asyncio.sleep(backoff.next(asyncio.get_running_loop().time()))
+                is_absent = isinstance(error, UnknownKind)
+                await asyncio.sleep(until_next_look(loop.time() - begun) if is_absent else backoff.next(loop.time()))
             else:
-                self._discovery_error = None
+                self._discovery_error, self._discovery_failures = None, 0
+                if self._complaints.forget():
+                    log.info("%s is served", self.gvk, extra={"kind": self.gvk.kind})
                 return mapping
+
+    async def _until_served(self, error: NotFound) -> None:
+        """Wait while discovery, too, does not know what a list or watch has not found."""
+        log.debug("%s is not found, looking for its definition: %s", self.gvk, error, extra={"kind": self.gvk.kind})
+        self._client.discovery.forget(self.gvk)
+        await self._locate()
+
+    def _complain(self, error: Exception) -> None:
+        # loud whatever it is: nothing has been seen of this kind, so that nobody knows that it can work
+        weight = logging.INFO if self.is_optional and self.is_absent else logging.WARNING
+        weight = self._complaints.level(str(error), weight, asyncio.get_running_loop().time())
+        log.log(weight, "%s cannot be watched: %s", self.gvk, error, extra={"kind": self.gvk.kind})
 
     def _target(self, mapping: ResourceMapping, coverage: Coverage) -> Target:
         selectors = (("labelSelector", str(coverage.labels)), ("fieldSelector", str(coverage.fields)))
@@ -144,12 +172,12 @@ class Informer:
         self._wake()
 
     def _wake(self) -> None:
+        self._on_notice()
         for waiter in self._waiters:
             if not waiter.done():
                 waiter.set_result(None)
 
     def _take_refusal(self, error: Forbidden) -> bool:
-        self._wake()  # who waits for the first list may rather not
         return self._on_refusal is not None and self._on_refusal(error)
 
     def hasten(self) -> None:
@@ -212,6 +240,21 @@ class Informer:
         return any(isinstance(error, Forbidden) for error in self._errors)
 
     @property
+    def is_absent(self) -> bool:
+        """Whether it is not up to date because the cluster does not serve the kind, or no longer."""
+        return any(isinstance(error, UnknownKind | NotFound) for error in self._errors)
+
+    @property
+    def is_missed(self) -> bool:
+        """Whether its first list has not come and ought to: it does not when the kind is optional and not served."""
+        return not self.is_synced and not (self.is_optional and self.is_absent)
+
+    @property
+    def failures(self) -> int:
+        """How often in a row a list or watch of it has failed; of several, the one that is worst off."""
+        return max([self._discovery_failures, *(reflector.failures for reflector in self._reflectors)])
+
+    @property
     def _errors(self) -> list[Exception]:
         errors = (self._discovery_error, *(reflector.error for reflector in self._reflectors))
         return [error for error in errors if error is not None]
@@ -238,6 +281,8 @@ class Informer:
             relists=sum(reflector.relists for reflector in self._reflectors),
             stages=tuple(reflector.stage.value for reflector in self._reflectors),
             error=None if error is None else str(error),
+            is_served=not self.is_absent,
+            is_failing=error is not None and not (self.is_optional and self.is_absent),
             own_writes=len(overlay),
             own_writes_lag=timedelta(seconds=overlay.lag),
             own_writes_given_up=overlay.overflowed,
@@ -259,8 +304,8 @@ class Informer:
             await self._next_notice()
 
     async def wait_until_settled(self) -> None:
-        """Wait until the first list is complete, or turns out to be forbidden."""
-        while not (self.is_synced or self.is_refused):
+        """Wait until the first list is complete, or turns out to be forbidden, or of a kind that is not served."""
+        while not (self.is_synced or self.is_refused or self.is_absent):
             await self._next_notice()
 
     async def wait_for_version(self, resource_version: str, timeout: timedelta | None = None) -> None:

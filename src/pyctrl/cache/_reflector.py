@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
+from math import inf
 from random import Random
 
-from pyctrl.cache._backoff import Backoff
+from pyctrl._backoff import Backoff
+from pyctrl._log import Complaints
 from pyctrl.cache._intake import Intake
 from pyctrl.cache._trouble import EndedEarly, Remedy, advice, is_loud, remedy_for, retry_after
 from pyctrl.cache._wire import LineBuffer, error_of
 from pyctrl.client import HttpRequest, HttpResponse, HttpStream, Transport
-from pyctrl.errors import ApiError, Forbidden, PyctrlError, RequestTimeout
+from pyctrl.errors import ApiError, Forbidden, NotFound, PyctrlError, RequestTimeout
 
 __all__ = ["Reflector", "Stage", "Target"]
 
@@ -61,15 +63,17 @@ class Reflector:
 
     It asks for the list as a stream, and in pages when the server does not know that. It resumes where it was, and
     lists again only after 410 or when watches fail time and again at one version; then the feed tells only what has
-    changed. Waits grow from 0.8 to 30 seconds, with jitter.
+    changed. Waits grow from 0.8 to 30 seconds, with jitter. What goes wrong is said once, and again after five minutes.
 
     Args:
         transport: how to reach the server; without retries of its own.
         target: what to follow.
         intake: where the bytes go.
         random: draws waits and the length of watches.
-        on_news: is called at each sign of life of the server, after the intake has taken what came with it.
+        on_news: is called at each sign of life of the server, after the intake has taken what came with it, and when
+            something has failed.
         on_refusal: is called when a right is missing, and says whether somebody else tells the user what to grant.
+        until_served: waits when the server does not know the collection, says so, and returns when it may know it.
     """
 
     def __init__(
@@ -81,19 +85,24 @@ class Reflector:
         random: Random,
         on_news: Callable[[], None],
         on_refusal: Callable[[Forbidden], bool],
+        until_served: Callable[[NotFound], Awaitable[None]],
     ) -> None:
         self._transport, self._target, self._intake = transport, target, intake
         self._random, self._on_news, self._on_refusal = random, on_news, on_refusal
+        self._until_served = until_served
         self._backoff = Backoff(random)
         self._can_stream = True
         self._page_size = PAGE_SIZE
         self._doubts = 0
         self._progress: str | None = None  # the last position that was seen
         self._pause: asyncio.Future[None] | None = None
+        self._complaints = Complaints()
         self._advice = ""  # that was given last
         self.stage = Stage.STREAMING
         #: Why it is not up to date; None when it is.
         self.error: Exception | None = None
+        #: How often in a row it has failed.
+        self.failures: int = 0
         #: When the server last gave a sign of life, in the loop's time.
         self.heard_at: float | None = None
 
@@ -188,7 +197,9 @@ class Reflector:
         """Note that the server lives, and what came of it."""
         self.heard_at = asyncio.get_running_loop().time()
         if self._intake.position is not None:
-            self.error = None
+            if self.error is not None:
+                self.error, self.failures = None, 0
+                self._complaints.forget()
             self.stage = Stage.WATCHING
             self._page_size = PAGE_SIZE
             if self._intake.position != self._progress:
@@ -200,8 +211,15 @@ class Reflector:
     async def _recover(self, error: Exception) -> None:
         is_streamed_list = self.stage is Stage.STREAMING
         remedy = remedy_for(error, is_streamed_list=is_streamed_list)
-        before, self.error = self.error, error
-        self._log(error, remedy, before)
+        self.error = error
+        self.failures += 1
+        self._on_news()  # who waits for the first list may rather not
+        if isinstance(error, NotFound):
+            if self.failures > 1:  # although it was said to be served
+                self._log(error, remedy)
+            self.stage = Stage.WAITING
+            return await self._until_served(error)
+        self._log(error, remedy)
         if remedy is Remedy.DOUBT:
             self._doubts += 1
             if self._doubts >= DOUBTS:
@@ -227,30 +245,29 @@ class Reflector:
             timer.cancel()
             self._pause = None
 
-    def _log(self, error: Exception, remedy: Remedy, before: Exception | None) -> None:
+    def _log(self, error: Exception, remedy: Remedy) -> None:
         facts = {**self._target.log_fields, "error": str(error), "remedy": remedy.value}
         if not isinstance(error, PyctrlError):
             log.error("a defect in a transform, an index or pyctrl itself", extra=facts, exc_info=error)
         elif remedy is Remedy.PAGES:
             log.info("the server does not stream lists of %s, asking for pages", self._target.path, extra=facts)
         elif isinstance(error, Forbidden) and self._on_refusal(error):  # somebody else says what to do, loudly
-            log.log(self._weight(error, before), "%s cannot be read: %s", self._target.path, error, extra=facts)
+            log.log(self._weight(error), "%s cannot be read: %s", self._target.path, error, extra=facts)
         elif is_loud(error):
-            log.warning("%s cannot be read: %s%s", self._target.path, error, self._advise(error), extra=facts)
+            weight = self._complaints.level(str(error), logging.WARNING, asyncio.get_running_loop().time())
+            log.log(weight, "%s cannot be read: %s%s", self._target.path, error, self._advise(error), extra=facts)
         else:
-            weight = self._weight(error, before)
-            log.log(weight, "list or watch of %s failed: %s", self._target.path, error, extra=facts)
+            log.log(self._weight(error), "list or watch of %s failed: %s", self._target.path, error, extra=facts)
 
     def _advise(self, error: Exception) -> str:
         """Say what to do; what takes several lines once only."""
         before, self._advice = self._advice, advice(error)
         return "" if "\n" in self._advice and self._advice == before else self._advice
 
-    def _weight(self, error: Exception, before: Exception | None) -> int:
-        """Return how loud a failure is that may pass by itself: said once, and louder when nothing ever worked."""
-        if before is not None and str(before) == str(error):
-            return logging.DEBUG
-        return logging.WARNING if self.heard_at is None else logging.INFO
+    def _weight(self, error: Exception) -> int:
+        """Return how loud a failure is that may pass by itself: louder when nothing ever worked."""
+        weight = logging.WARNING if self.heard_at is None else logging.INFO
+        return self._complaints.level(str(error), weight, asyncio.get_running_loop().time(), every=inf)
 
 
 def _failure(request: HttpRequest, answer: HttpResponse | HttpStream, body: bytes) -> ApiError:

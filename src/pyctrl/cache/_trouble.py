@@ -79,12 +79,10 @@ def retry_after(error: Exception) -> float:
 
 
 def advice(error: Exception) -> str:
-    """Say what has to be granted or installed, as the end of a text; "" when that would not help."""
+    """Say what has to be granted, as the end of a text; "" when that would not help."""
     match error:
         case Forbidden() if error.resource:
             rule = AccessRule(verbs=("list", "watch"), groups=(error.api_group,), resources=(error.resource,))
             return f"\n{rbac.remedy(rule, error.namespace, user=error.user).text}"
-        case NotFound():
-            return "; is the definition of this kind installed?"
         case _:
             return ""

@@ -28,7 +28,7 @@ from pyctrl.controller._kind_source import KindSource
 from pyctrl.controller._limiter import ExponentialBackoff, RateLimiter, Slowest, TokenBucket
 from pyctrl.controller._line import LOW_PRIORITY
 from pyctrl.controller._observed import Observed
-from pyctrl.controller._options import ControllerOptions
+from pyctrl.controller._options import Absence, ControllerOptions, OnSyncFailure
 from pyctrl.controller._predicates import (
     Predicate,
     annotations_changed,
@@ -53,6 +53,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "LOW_PRIORITY",
+    "Absence",
     "Builder",
     "Cause",
     "ChangeCause",
@@ -75,6 +76,7 @@ __all__ = [
     "KindSource",
     "Observed",
     "OmittedCauses",
+    "OnSyncFailure",
     "Outcome",
     "Predicate",
     "Queue",

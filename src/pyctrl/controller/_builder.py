@@ -15,6 +15,7 @@ from pyctrl.controller._controller import Controller
 from pyctrl.controller._handlers import Handler
 from pyctrl.controller._hosts import Host, Hosts
 from pyctrl.controller._limiter import RateLimiter
+from pyctrl.controller._options import Absence
 from pyctrl.controller._predicates import Predicate
 from pyctrl.controller._reconciler import Reconciler
 from pyctrl.controller._sources import Source
@@ -49,18 +50,25 @@ class Builder(Generic[T]):
         self._wiring = Wiring()
 
     @overload
-    def reconciles(self, kind: type[R], *, predicates: Iterable[Predicate[R]] = ()) -> Builder[R]: ...
+    def reconciles(
+        self, kind: type[R], *, predicates: Iterable[Predicate[R]] = (), optional: bool = False
+    ) -> Builder[R]: ...
     @overload
     def reconciles(
-        self, kind: GroupVersionKind, *, predicates: Iterable[Predicate[Unstructured]] = ()
+        self, kind: GroupVersionKind, *, predicates: Iterable[Predicate[Unstructured]] = (), optional: bool = False
     ) -> Builder[Unstructured]: ...
-    def reconciles(self, kind: KindLike, *, predicates: Iterable[Predicate[Any]] = ()) -> Builder[Any]:
+    def reconciles(
+        self, kind: KindLike, *, predicates: Iterable[Predicate[Any]] = (), optional: bool = False
+    ) -> Builder[Any]:
         """Name the kind the controller looks after: each change of an object asks for that object.
+
+        While the cluster does not serve the kind, the controller waits and the manager is not ready; with ``optional``
+        nothing is wrong then, the controller rests.
 
         Raises:
             BuilderError: it was named already, or is no kind.
         """
-        self._wiring.reconcile(kind, tuple(predicates))
+        self._wiring.reconcile(kind, tuple(predicates), absence=Absence.REST if optional else Absence.FAULT)
         return self
 
     def owns(
@@ -69,14 +77,18 @@ class Builder(Generic[T]):
         *,
         predicates: Iterable[Predicate[Any]] = (),
         every_owner: bool = False,
+        optional: bool = False,
         cluster: Host | Hosts | None = None,
     ) -> Builder[T]:
         """Name a kind whose objects are made by this controller: each change asks for the object that owns it.
 
-        With ``every_owner`` each owner reference of the reconciled kind counts, not only the controller's.
+        With ``every_owner`` each owner reference of the reconciled kind counts, not only the controller's. With
+        ``optional`` the controller works without the kind while the cluster does not serve it, and follows it as soon
+        as it does; until then, reading it from the cache raises NotSynced.
         Owners are in the cluster of what they own: any other ``cluster`` is refused by `build`, which says what to do.
         """
-        self._wiring.own(kind, tuple(predicates), every_owner=every_owner, where=cluster)
+        absence = Absence.IGNORE if optional else Absence.FAULT
+        self._wiring.own(kind, tuple(predicates), every_owner=every_owner, where=cluster, absence=absence)
         return self
 
     def watches(
@@ -85,14 +97,17 @@ class Builder(Generic[T]):
         handler: Handler[K],
         *,
         predicates: Iterable[Predicate[K]] = (),
+        optional: bool = False,
         cluster: Host | Hosts | None = None,
     ) -> Builder[T]:
         """Name any other kind, with a handler that says what to reconcile when an object of it changes.
 
         The handler of a kind without a class is given `Unstructured` objects. With ``cluster`` the kind is watched in
         another cluster than the controller's own, or in each of a fleet; ``observed.cluster`` tells the handler where.
+        ``optional`` is as for `owns`.
         """
-        self._wiring.watch(cast(KindLike, kind), handler, tuple(predicates), where=cluster)
+        absence = Absence.IGNORE if optional else Absence.FAULT
+        self._wiring.watch(cast(KindLike, kind), handler, tuple(predicates), where=cluster, absence=absence)
         return self
 
     def watches_source(self, source: Source) -> Builder[T]:

@@ -18,15 +18,16 @@ from pyctrl.controller._causes import ChangeCause, TriggerCause
 from pyctrl.controller._families import controller_families
 from pyctrl.controller._intake import IntakeOf
 from pyctrl.controller._limiter import ExponentialBackoff
-from pyctrl.controller._options import ControllerOptions
+from pyctrl.controller._options import ControllerOptions, OnSyncFailure
 from pyctrl.controller._queue import Intake, Queue, QueueStatistics
 from pyctrl.controller._reconciler import Reconciler, Request
 from pyctrl.controller._rights import Rights
+from pyctrl.controller._source_lives import SourceLives, troubles
 from pyctrl.controller._sources import Source
 from pyctrl.controller._state import ControllerState
 from pyctrl.controller._turn import Turn
+from pyctrl.controller._vigil import Vigil
 from pyctrl.controller._workers import Workers
-from pyctrl.errors import ControllerError
 from pyctrl.rbac import Permission
 
 __all__ = ["Controller", "ControllerStatistics"]
@@ -51,8 +52,9 @@ class Controller:
     sources have delivered what is there already, and only then reconciles.
     When asked to stop it takes nothing in any more and finishes what was begun; it is cancelled (by its manager) only
     when the grace period is over. What then is still in the queue is logged: the next start lists it anew.
-    A reconciler that fails never ends its worker; a source that fails ends the controller. It may be run again, and
-    then begins anew: an elected one is, when its manager leads again.
+    A reconciler that fails never ends its worker, and a source that fails is started again: `state` says so, and
+    nobody else suffers (see `OnSyncFailure`). It may be run again, and then begins anew: an elected one is, when its
+    manager leads again.
     """
 
     def __init__(
@@ -90,6 +92,16 @@ class Controller:
             is_own_write=self._is_own_write,
         )
         self._workers = Workers(name, self.queue, self._attempts.work, count=options.workers)
+        #: What becomes of it when a source fails; its manager decides.
+        self.on_sync_failure: OnSyncFailure = OnSyncFailure.WAIT
+        self._lives = SourceLives(name, self.sources, random=random, fields=self._fields())
+        self._vigil = Vigil(
+            name,
+            self._lives,
+            state=lambda: self.state,
+            limit=options.cache_sync_timeout.total_seconds(),
+            fields=self._fields(),
+        )
         self._asked_to_stop = asyncio.Event()
         self._stage = ControllerState.NOT_STARTED
 
@@ -129,23 +141,32 @@ class Controller:
     @property
     def state(self) -> ControllerState:
         """What it is doing now."""
-        if self._stage in (ControllerState.NOT_STARTED, ControllerState.STOPPED) or not self._lack:
+        if self._stage.is_at_rest:
             return self._stage
         is_running = self._stage is ControllerState.RUNNING
-        return ControllerState.LACKING_RIGHTS if is_running else ControllerState.WAITING_FOR_RIGHTS
+        if self._lack:
+            return ControllerState.LACKING_RIGHTS if is_running else ControllerState.WAITING_FOR_RIGHTS
+        if is_running:
+            return ControllerState.LACKING_SOURCES if self._lives.lost() else ControllerState.RUNNING
+        if self._stage is not ControllerState.WAITING_FOR_SOURCES:
+            return self._stage
+        waiting = self._lives.waiting_state
+        is_late = waiting is ControllerState.WAITING_FOR_SOURCES and self._vigil.is_late
+        return ControllerState.FAILING if is_late else waiting
 
     @property
     def is_ready(self) -> bool:
-        """Whether it reconciles, and lacks nothing for it."""
-        return self.state is ControllerState.RUNNING
+        """Whether it reconciles and lacks nothing for it, or rests because there is no kind to reconcile."""
+        return self.state.is_well
 
     @property
     def why_not_ready(self) -> str:
         """Say why it is not ready; "" when it is."""
-        if self.is_ready:
+        state = self.state
+        if state.is_well:
             return ""
-        late = [f"{source}: {source.trouble()}" for source in self.sources if source.trouble()]
-        return f"{self.state.value}: {reason}" if (reason := self._lack or "; ".join(late)) else self.state.value
+        reason = self._lack or troubles(self._lives.lost() if state.is_at_work else self._lives.late())
+        return f"{state.value}: {reason}" if reason else state.value
 
     def on_reconciled(self, tell: Callable[[Turn, timedelta], None] | None) -> None:
         """Have a function told of each reconcile that has ended: its turn, with causes and outcome, and its time.
@@ -179,11 +200,12 @@ class Controller:
         """Reconcile until asked to stop.
 
         Raises:
-            ControllerError: a source did not deliver what is there within ``cache_sync_timeout``.
-            Exception: a source failed.
+            ControllerError: with `OnSyncFailure.END`, a source did not deliver what is there in ``cache_sync_timeout``.
+            Exception: with `OnSyncFailure.END`, a source failed.
         """
         if self.queue.is_closed:  # of an earlier life
-            self._begin_anew()
+            self.queue.reopen()
+            self._lives.begin_anew()
         try:
             with unwrapped():
                 async with asyncio.TaskGroup() as group:
@@ -194,13 +216,8 @@ class Controller:
             self._say_goodbye()
             self._asked_to_stop = asyncio.Event()
 
-    def _begin_anew(self) -> None:
-        self.queue.reopen()
-        for source in self.sources:
-            source.synced.clear()
-
     async def _live(self, group: asyncio.TaskGroup) -> None:
-        intake = [self._start(source, group) for source in self.sources]
+        intake = self._lives.start(group, self._intake, is_fatal=self._on_sync_failure is OnSyncFailure.END)
         intake.append(group.create_task(self._start_workers(group), name=f"{self.name}/start"))
         await self._asked_to_stop.wait()
         log.info("Shutdown signal received, waiting for all workers to finish", extra=self._fields())
@@ -208,42 +225,25 @@ class Controller:
             task.cancel()
         self.queue.close()  # the workers finish their turns and go; the task group waits for them
 
-    def _start(self, source: Source, group: asyncio.TaskGroup) -> asyncio.Task[None]:
-        log.info("Starting EventSource", extra=self._fields() | {"source": str(source)})
-        return group.create_task(source.run(self._intake), name=f"{self.name}/{source}")
-
     async def _start_workers(self, group: asyncio.TaskGroup) -> None:
         log.info("Starting Controller", extra=self._fields())
         self._stage = ControllerState.WAITING_FOR_RIGHTS
         await self.rights.wait_until_complete()
         self._stage = ControllerState.WAITING_FOR_SOURCES
-        await self._wait_for_sources()
+        await self._vigil.keep(self._on_sync_failure)
         self._stage = ControllerState.RUNNING
         log.info("Starting workers", extra=self._fields() | {"worker count": self._workers.count})
         self._workers.start(group)
 
-    async def _wait_for_sources(self) -> None:
-        """Wait until everything that exists is in the queue: before, a reconcile would see half of the world."""
-        limit = self._options.cache_sync_timeout.total_seconds()
-        while late := [source for source in self.sources if not source.synced.is_set()]:
-            try:
-                async with asyncio.timeout(limit):
-                    for source in late:
-                        await source.synced.wait()
-            except TimeoutError:
-                late = [source for source in late if not source.synced.is_set()]
-                if any(source.is_refused or source.is_elsewhere or self.cluster for source in late):
-                    continue  # the cache is loud about it, and other controllers need not suffer
-                reasons = "; ".join(f"{source}: {source.trouble() or 'no error was seen'}" for source in late)
-                raise ControllerError(
-                    f"failed to wait for {self.name} caches to sync: not within {limit:g} s: {reasons}"
-                ) from None
+    @property
+    def _on_sync_failure(self) -> OnSyncFailure:
+        """What holds here: in another cluster than the manager's there is nothing that could end the manager."""
+        return OnSyncFailure.WAIT if self.cluster else self.on_sync_failure
 
     @property
     def _lack(self) -> str:
         """Which rights are missing: those that were reviewed, those that it ran into, those to watch."""
-        refused = [f"{source}: {source.trouble()}" for source in self.sources if source.is_refused]
-        return self.rights.lack or "; ".join(refused)
+        return self.rights.lack or self._lives.refusals
 
     def _is_own_write(self, cause: ChangeCause) -> bool:
         return any(source.is_own_write(cause) for source in self.sources)

@@ -17,6 +17,7 @@ from pyctrl.controller._handlers import Handler
 from pyctrl.controller._hosts import Host, Hosts
 from pyctrl.controller._kind_source import KindSource
 from pyctrl.controller._observed import Observed
+from pyctrl.controller._options import Absence
 from pyctrl.controller._queue import Intake
 from pyctrl.controller._sources import Source
 from pyctrl.rbac import Permission
@@ -39,12 +40,14 @@ class FleetSource(Source):
         kind: KindLike,
         handler: Handler[Any],
         predicates: Iterable[Callable[[Observed[Any]], bool]] = (),
+        *,
+        absence: Absence = Absence.FAULT,
     ) -> None:
         super().__init__()
         self.gvk: GroupVersionKind = kind_of(kind)
         self._fleet_name = fleet.name
         self._make: Callable[[Host], KindSource] = lambda host: KindSource(
-            host.client, kind, handler, tuple(predicates), is_elsewhere=True
+            host.client, kind, handler, tuple(predicates), is_elsewhere=True, absence=absence
         )
         self._rbac = self._make(fleet.blueprint).rbac
         self._sources: dict[str, KindSource] = {}

@@ -13,11 +13,13 @@ from typing import Any, TypeAlias
 
 from typing_extensions import TypeVar
 
+from pyctrl._backoff import until_next_look
+from pyctrl._log import Complaints
 from pyctrl.api import GroupKind, GroupVersionKind, KindLike, OwnerReference, kind_of
 from pyctrl.client import Discovery
 from pyctrl.controller._observed import Observed
 from pyctrl.controller._reconciler import Request
-from pyctrl.errors import PyctrlError
+from pyctrl.errors import PyctrlError, UnknownKind
 
 __all__ = ["Handler", "OwnerHandler", "Requests", "for_object", "for_owner", "mapped"]
 
@@ -69,15 +71,17 @@ class OwnerHandler:
 
     async def learn_scope(self, discovery: Discovery) -> None:
         """Ask the cluster whether the owner is namespaced, if nobody has said; until it knows."""
-        delay = 1.0
+        complaints, loop = Complaints(), asyncio.get_running_loop()
+        begun, delay = loop.time(), 1.0
         while self.namespaced is None:
             try:
                 self.namespaced = (await discovery.mapping(self.owner)).namespaced
             except PyctrlError as error:
-                log.warning(
-                    "Waiting to learn whether owners are namespaced: %s", error, extra={"kind": self.owner.kind}
-                )
-                await asyncio.sleep(delay)
+                is_absent = isinstance(error, UnknownKind)  # of which the cache tells
+                level = complaints.level(str(error), logging.INFO if is_absent else logging.WARNING, loop.time())
+                text = "Waiting to learn whether owners are namespaced: %s"
+                log.log(level, text, error, extra={"kind": self.owner.kind})
+                await asyncio.sleep(until_next_look(loop.time() - begun) if is_absent else delay)
                 delay = min(30.0, delay * 2)
 
     def _means(self, reference: OwnerReference) -> bool:

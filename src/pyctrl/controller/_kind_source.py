@@ -15,6 +15,7 @@ from pyctrl.controller._causes import ChangeCause
 from pyctrl.controller._handlers import Handler, OwnerHandler, for_object
 from pyctrl.controller._line import LOW_PRIORITY
 from pyctrl.controller._observed import Observed
+from pyctrl.controller._options import Absence
 from pyctrl.controller._queue import Intake
 from pyctrl.controller._reconciler import Request
 from pyctrl.controller._sources import Source
@@ -41,6 +42,7 @@ class KindSource(Source):
         handler: says what to reconcile.
         predicates: which changes count.
         is_elsewhere: the cluster is not the one that the controller lives in.
+        absence: what it means to the controller that the cluster does not serve the kind.
     """
 
     def __init__(
@@ -51,12 +53,14 @@ class KindSource(Source):
         predicates: Iterable[Callable[[Observed[Any]], bool]] = (),
         *,
         is_elsewhere: bool = False,
+        absence: Absence = Absence.FAULT,
     ) -> None:
         super().__init__()
         self.cluster: str = client.cluster
         self.kind: KindLike = kind
         self.gvk: GroupVersionKind = kind_of(kind)
-        self._informer: Informer = client.cache.informer(kind)
+        self._absence = absence
+        self._informer: Informer = client.cache.informer(kind, optional=absence is not Absence.FAULT)
         self._discovery = client.live.discovery
         self._is_elsewhere = is_elsewhere
         self._handler = handler
@@ -77,12 +81,23 @@ class KindSource(Source):
                 if handled % BATCH == 0:
                     await asyncio.sleep(0)
 
+    async def wait_until_ready(self) -> None:
+        """Wait until what is there has been delivered, or until there is no such kind and nobody minds."""
+        if self._absence is Absence.IGNORE:
+            await self._informer.wait_until_settled()
+            if not self._informer.is_synced:
+                return
+        await self.synced.wait()
+
     @property
     def rbac(self) -> Sequence[Permission]:
-        """To list and to watch the kind."""
-        if not self._is_elsewhere:
-            return self._informer.rbac
-        return tuple(replace(permission, cluster=self.cluster) for permission in self._informer.rbac)
+        """To list and to watch the kind; a controller that works without it does not wait for that."""
+        permissions = self._informer.rbac
+        if self._is_elsewhere:
+            permissions = tuple(replace(each, cluster=self.cluster) for each in permissions)
+        if self._absence is Absence.IGNORE:
+            permissions = tuple(replace(each, is_essential=False) for each in permissions)
+        return permissions
 
     def trouble(self) -> str | None:
         """Return why the informer is not synced, or no longer up to date."""
@@ -97,6 +112,21 @@ class KindSource(Source):
     def is_elsewhere(self) -> bool:
         """Whether it is about another cluster than the one that the controller lives in."""
         return self._is_elsewhere
+
+    @property
+    def is_absent(self) -> bool:
+        """Whether the cluster does not serve the kind, or no longer."""
+        return self._informer.is_absent
+
+    @property
+    def is_failing(self) -> bool:
+        """Whether the last list or watch has failed."""
+        return self._informer.error is not None
+
+    @property
+    def absence(self) -> Absence:
+        """What it means to the controller that the kind is not served."""
+        return self._absence
 
     def is_own_write(self, cause: ChangeCause) -> bool:
         """Whether this process has written the version of the object that the cause tells of."""

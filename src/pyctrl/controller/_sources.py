@@ -15,6 +15,7 @@ from typing_extensions import TypeVar
 
 from pyctrl.controller._causes import ChangeCause, TriggerCause
 from pyctrl.controller._handlers import Requests
+from pyctrl.controller._options import Absence
 from pyctrl.controller._queue import Intake
 from pyctrl.controller._reconciler import Request
 from pyctrl.rbac import Permission
@@ -30,8 +31,8 @@ class Source(ABC):
     """Something that fills the queue of a controller for as long as the controller runs.
 
     A source of your own has `run`, and sets `synced` once it has delivered what is there already: the controller
-    reconciles nothing before all its sources have. `run` may be called again after it was cancelled. Causes that it
-    gives with ``queue.add`` are what logs tell.
+    reconciles nothing before all its sources have. `run` may be called again after it was cancelled or has raised,
+    with `synced` cleared. Causes that it gives with ``queue.add`` are what logs tell.
     """
 
     def __init__(self) -> None:
@@ -40,7 +41,11 @@ class Source(ABC):
 
     @abstractmethod
     async def run(self, queue: Intake) -> None:
-        """Add requests until cancelled. Raising ends the controller; returning early is fine."""
+        """Add requests until cancelled. When it raises it is run again, a little later; returning early is fine."""
+
+    async def wait_until_ready(self) -> None:
+        """Wait until it has delivered what is there, or need not be waited for."""
+        await self.synced.wait()
 
     @property
     def rbac(self) -> Sequence[Permission]:
@@ -60,6 +65,21 @@ class Source(ABC):
     def is_elsewhere(self) -> bool:
         """Whether it is about another cluster than the controller's: a controller waits for it as long as it takes."""
         return False
+
+    @property
+    def is_absent(self) -> bool:
+        """Whether that trouble is a kind that the cluster does not serve."""
+        return False
+
+    @property
+    def is_failing(self) -> bool:
+        """Whether that trouble is a failure, and not only that it takes its time."""
+        return False
+
+    @property
+    def absence(self) -> Absence:
+        """What it means to the controller when `is_absent`."""
+        return Absence.FAULT
 
     def is_own_write(self, cause: ChangeCause) -> bool:
         """Whether a change that it told of is one that this process made; for metrics."""

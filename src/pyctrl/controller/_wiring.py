@@ -10,7 +10,7 @@ from pyctrl.controller._controller import Controller
 from pyctrl.controller._handlers import Handler, OwnerHandler, for_object, for_owner
 from pyctrl.controller._hosts import Host, Hosts
 from pyctrl.controller._kind_source import KindSource
-from pyctrl.controller._options import ControllerOptions
+from pyctrl.controller._options import Absence, ControllerOptions
 from pyctrl.controller._predicates import Predicate
 from pyctrl.controller._reconciler import Reconciler
 from pyctrl.controller._sources import Source
@@ -28,6 +28,7 @@ class Watched:
     handler: Handler[Any]
     predicates: tuple[Predicate[Any], ...] = ()
     where: Host | Hosts | None = None
+    absence: Absence = Absence.FAULT
 
 
 @dataclass(slots=True)
@@ -50,7 +51,9 @@ class Wiring:
             raise BuilderError("a controller needs a name: call reconciles(kind), or options(name=...)")
         return kind_of(self.reconciled.kind).kind.lower()
 
-    def reconcile(self, kind: KindLike, predicates: tuple[Predicate[Any], ...] = ()) -> None:
+    def reconcile(
+        self, kind: KindLike, predicates: tuple[Predicate[Any], ...] = (), *, absence: Absence = Absence.FAULT
+    ) -> None:
         """Take the kind that the controller looks after. Raises BuilderError."""
         _check_kind("reconciles", kind)
         if self.reconciled is not None:
@@ -58,7 +61,7 @@ class Wiring:
                 f"reconciles() was called twice, with {kind_of(self.reconciled.kind)} and {kind_of(kind)}; "
                 "a controller looks after one kind: use watches() for another one, or a second controller"
             )
-        self.reconciled = Watched(kind, for_object, predicates)
+        self.reconciled = Watched(kind, for_object, predicates, absence=absence)
 
     def own(
         self,
@@ -67,10 +70,11 @@ class Wiring:
         *,
         every_owner: bool = False,
         where: Host | Hosts | None = None,
+        absence: Absence = Absence.FAULT,
     ) -> None:
         """Take a kind whose objects it makes. Raises BuilderError."""
         _check_kind("owns", kind)
-        self.owned.append((Watched(kind, for_object, predicates, where), every_owner))
+        self.owned.append((Watched(kind, for_object, predicates, where, absence), every_owner))
 
     def watch(
         self,
@@ -79,6 +83,7 @@ class Wiring:
         predicates: tuple[Predicate[Any], ...] = (),
         *,
         where: Host | Hosts | None = None,
+        absence: Absence = Absence.FAULT,
     ) -> None:
         """Take any other kind. Raises BuilderError."""
         _check_kind("watches", kind)
@@ -86,7 +91,7 @@ class Wiring:
             raise BuilderError(
                 f"watches() takes a handler, such as mapped(function) or for_owner(kind); got {handler!r}"
             )
-        self.watched.append(Watched(kind, handler, predicates, where))
+        self.watched.append(Watched(kind, handler, predicates, where, absence))
 
     def with_declared(self, reconciler: Reconciler[Any]) -> Wiring:
         """Return this with what the reconciler's class says, as if it had been said to the builder.
@@ -153,7 +158,7 @@ class Wiring:
     def _owner_watched(self, owned: Watched, every: bool) -> Watched:
         if self.reconciled is None:
             raise BuilderError(f"owns({kind_of(owned.kind)}) needs reconciles(): whose objects are the owners?")
-        return Watched(owned.kind, for_owner(self.reconciled.kind, every=every), owned.predicates, owned.where)
+        return replace(owned, handler=for_owner(self.reconciled.kind, every=every))
 
     def _source(self, host: Host, watched: Watched) -> Source:
         where = watched.where or host
@@ -163,9 +168,15 @@ class Wiring:
         if isinstance(where, Hosts):
             from pyctrl.controller._fleet_source import FleetSource  # here: most programs have one cluster
 
-            return FleetSource(where, watched.kind, watched.handler, predicates)
-        is_elsewhere = where.client.cluster != host.client.cluster
-        return KindSource(where.client, watched.kind, watched.handler, predicates, is_elsewhere=is_elsewhere)
+            return FleetSource(where, watched.kind, watched.handler, predicates, absence=watched.absence)
+        return KindSource(
+            where.client,
+            watched.kind,
+            watched.handler,
+            predicates,
+            is_elsewhere=where.client.cluster != host.client.cluster,
+            absence=watched.absence,
+        )
 
     def _check_owner(self, host: Host, where: Host | Hosts, kind: KindLike, handler: OwnerHandler) -> None:
         """Refuse to look for owners of another cluster; the garbage collector would delete what it owns."""

@@ -9,7 +9,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Protocol
 
 from pyctrl.cache import Cache
-from pyctrl.controller import Controller, ControllerState
+from pyctrl.controller import Controller
 from pyctrl.manager._address import BindAddress
 from pyctrl.manager._checks import Checks, HealthAnswer, slug
 from pyctrl.manager._connected_cluster import ConnectedCluster
@@ -136,7 +136,7 @@ def readiness(manager: Watched) -> dict[str, str]:
     """Find out who is not ready: the manager, its caches, each controller by name, and what else lacks rights."""
     problems = dict(manager.not_ready)
     start, caches = problems.pop("manager", ""), problems.pop("cache", "")
-    if all(informer.is_synced and not informer.is_refused for informer in manager.cache.informers):
+    if not any(informer.is_missed or informer.is_refused for informer in manager.cache.informers):
         caches = ""  # a watch that is being taken up again: what is here is older for a moment, and not missing
     found = {"manager": "it is stopping" if manager.is_stopping else start, "caches": caches}
     for member in manager.members:
@@ -172,7 +172,7 @@ def _check_of(controller: Controller) -> str:
 
 
 def _illness(controller: Controller, options: Liveness) -> str:
-    if controller.state not in (ControllerState.RUNNING, ControllerState.LACKING_RIGHTS):
+    if not controller.state.is_at_work:
         return ""
     if (dead := controller.workers - controller.live_workers) > 0 and not controller.queue.is_closed:
         return f"{dead} of its {controller.workers} workers have died"

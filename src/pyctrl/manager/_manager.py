@@ -16,7 +16,7 @@ from pyctrl._tasks import unwrapped
 from pyctrl.api import Key, KindLike, Scheme
 from pyctrl.cache import Cache, CachedClient, KindOptions, Outside
 from pyctrl.client import Client, Config, EventRecorder, EventWriter
-from pyctrl.controller import Controller, ControllerState, KindSource
+from pyctrl.controller import Controller, KindSource, OnSyncFailure
 from pyctrl.errors import ManagerError
 from pyctrl.manager._address import BindAddress
 from pyctrl.manager._checks import Check
@@ -71,6 +71,7 @@ class Manager:
         leader_election: LeaderElection | None = None,
         grace_period: timedelta | None = timedelta(seconds=30),
         cache_sync_timeout: timedelta = timedelta(minutes=2),
+        on_sync_failure: OnSyncFailure = OnSyncFailure.WAIT,
         preflight: Preflight = Preflight.WARN,
         health_bind_address: str | None = None,
         metrics_bind_address: str | None = None,
@@ -92,8 +93,10 @@ class Manager:
             leader_election: lets one of several replicas do the elected work. None: this one does it at once, which
                 suits tests, laptops and whatever runs once; it takes no Lease, and no rights to one.
             grace_period: what stopping may take; None waits for as long as it takes.
-            cache_sync_timeout: what the first lists may take before `run` fails with the last error seen. A kind that
-                may not be listed does not count: whoever needs it waits until it may.
+            cache_sync_timeout: how long to wait for first lists, if they do not fail before that; whoever needs one
+                that has not come goes on waiting. Nothing at all in that time is an error, with the last one seen.
+            on_sync_failure: what becomes of a kind that is not served or cannot be listed, and of a source that fails:
+                who needs it waits and the others run, or `run` fails with that, after ``cache_sync_timeout``.
             preflight: what becomes of rights that are missing at start.
             health_bind_address: where to answer ``/healthz`` and ``/readyz``, such as ":8081"; None and "0": nowhere.
             metrics_bind_address: where to serve ``/metrics`` for Prometheus, such as ":8080"; None and "0": nowhere.
@@ -116,6 +119,7 @@ class Manager:
         self._given_cache = cache
         self._scope = _scope(namespaces, kinds, outside)
         self._cache_sync_timeout = cache_sync_timeout
+        self._on_sync_failure = on_sync_failure
         self._lifecycle = Lifecycle(grace_period=grace_period, random=self.random)
         self._exit = AsyncExitStack()
         self._registry = Registry(
@@ -152,7 +156,7 @@ class Manager:
         if any(servers):
             self.add(self.health.heartbeat, group=Group.SERVERS)  # only if somebody asks: it wakes the loop up
         self.add(home.events, group=Group.SERVERS)
-        life = _CacheLife(home.cache, self._cache_sync_timeout, is_ours=given is None)
+        life = _CacheLife(home.cache, self._cache_sync_timeout, self._on_sync_failure, is_ours=given is None)
         self.add(life, group=Group.CACHES)
         if home.rights is not None:
             self.add(home.rights, group=Group.CACHES)
@@ -271,6 +275,7 @@ class Manager:
         """
         self._lifecycle.add(runnable, group or _group_of(runnable), restart=restart)
         if isinstance(runnable, Controller):
+            runnable.on_sync_failure = self._on_sync_failure
             self._registry.adopt(runnable)
 
     # --- several clusters ---
@@ -358,7 +363,7 @@ class Manager:
         problems = dict(home.cache.problems)
         for member in self._lifecycle.members:
             controller = member.runnable
-            if isinstance(controller, Controller) and not controller.cluster and controller.state not in _AT_REST:
+            if isinstance(controller, Controller) and not controller.cluster and not controller.state.is_at_rest:
                 found.pop(controller.name, None)
                 if not controller.is_ready:
                     found[controller.name] = controller.why_not_ready
@@ -419,7 +424,7 @@ class Manager:
         Raises:
             ManagerError: it has run before, or is not connected.
             GracePeriodExceeded: something did not stop in time and was cancelled.
-            NotSynced: the first lists took longer than ``cache_sync_timeout``.
+            NotSynced: within ``cache_sync_timeout`` no list came at all; with `OnSyncFailure.END`, one did not.
             MissingRights: with `Preflight.STRICT`, the login may not do all that is needed.
             LeadershipLost: the lease could not be kept; see `LeaderElection.on_loss`.
             Exception: the first failure of a runnable, as it was raised.
@@ -431,7 +436,7 @@ class Manager:
     async def running(self) -> AsyncIterator[Self]:
         """Run beside a block, which begins when the controllers have started; at its end everything stops in order.
 
-        A controller that waits for rights does not hold the block up: see `not_ready`.
+        A controller that waits for rights or a definition does not hold the block up: see `not_ready`.
 
             async with Manager(config) as manager:
                 Builder(manager).reconciles(PodSet).build(PodSetReconciler())
@@ -457,23 +462,20 @@ def _group_of(runnable: object) -> Group:
     return Group.OTHERS if is_replicated(runnable) else Group.ELECTED
 
 
-#: Of controllers that do not run, or not now, because this replica does not lead.
-_AT_REST = (ControllerState.NOT_STARTED, ControllerState.STOPPED)
-
-
 def _scope(namespaces: Iterable[str] | None, kinds: Mapping[KindLike, KindOptions] | None, outside: Outside) -> Scope:
     chosen = None if namespaces is None else frozenset(namespaces)
     return Scope(namespaces=chosen, kinds=dict(kinds or {}), outside=outside)
 
 
 class _CacheLife:
-    """The cache as a runnable: ready when everything known so far has been listed, or may not be."""
+    """The cache as a runnable: ready when everything known so far has been listed, or need not be waited for."""
 
     name = "cache"
 
-    def __init__(self, cache: Cache, sync_timeout: timedelta, *, is_ours: bool) -> None:
+    def __init__(self, cache: Cache, sync_timeout: timedelta, on_sync_failure: OnSyncFailure, *, is_ours: bool) -> None:
         self._cache = cache
         self._sync_timeout = sync_timeout
+        self._on_sync_failure = on_sync_failure
         self._is_ours = is_ours
 
     @property
@@ -481,7 +483,11 @@ class _CacheLife:
         return self._cache.rbac
 
     async def run(self) -> None:
-        await (self._cache.run() if self._is_ours else asyncio.get_running_loop().create_future())
+        with unwrapped():
+            async with asyncio.TaskGroup() as group:
+                if self._on_sync_failure is OnSyncFailure.END:
+                    group.create_task(self._cache.wait_for_sync(self._sync_timeout, even_forbidden=False), name="sync")
+                await (self._cache.run() if self._is_ours else asyncio.get_running_loop().create_future())
 
     async def wait_until_ready(self) -> None:
-        await self._cache.wait_for_sync(timeout=self._sync_timeout, even_forbidden=False)
+        await self._cache.wait_until_settled(self._sync_timeout)

@@ -7,15 +7,13 @@ from dataclasses import dataclass
 
 from pyctrl.api import Access
 from pyctrl.cache import Informer
-from pyctrl.controller import Controller, ControllerState
+from pyctrl.controller import Controller
 from pyctrl.manager._gaps import Gap, gaps
 from pyctrl.manager._reviews import Review
 from pyctrl.manager._runnables import Member
 from pyctrl.rbac import Grants, Permission
 
 __all__ = ["Need", "Needs"]
-
-_AT_WORK = (ControllerState.RUNNING, ControllerState.LACKING_RIGHTS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +29,7 @@ class Need:
     @property
     def is_waiting(self) -> bool:
         """Whether it does nothing as long as something is missing."""
-        return self.controller is not None and self.controller.state not in _AT_WORK
+        return self.controller is not None and not self.controller.state.is_at_work
 
 
 class Needs:

@@ -7,7 +7,7 @@ from random import Random
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pyctrl.cache._backoff import Backoff
+from pyctrl._backoff import Backoff
 from pyctrl.cache._index import Index
 from pyctrl.cache._wire import LineBuffer, read_events
 from tests.unit.cache._kit import record

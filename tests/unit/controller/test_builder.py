@@ -21,6 +21,7 @@ from pyctrl.controller import (
     Controller,
     Host,
     Observed,
+    OnSyncFailure,
     Predicate,
     Reconciler,
     Request,
@@ -284,6 +285,7 @@ async def test_a_kind_that_is_not_served_is_named_when_the_controller_gives_up(
     kind = GroupVersionKind("example.com", "v1", "Missing")
     Builder(host).reconciles(kind).build(Journal())
     [controller] = host.controllers
+    controller.on_sync_failure = OnSyncFailure.END
     caching = asyncio.create_task(host.cache.run())
     with pytest.raises(Exception, match=r"missing caches .*kind source: example.com/v1, Kind=Missing: .*definition"):
         await controller.run()

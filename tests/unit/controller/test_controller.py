@@ -4,94 +4,26 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
 from datetime import timedelta
-from random import Random
 from typing import Any
 
 import pytest
 
 from pyctrl._log import current_log_context
-from pyctrl.api import GroupVersionKind
 from pyctrl.controller import (
     Cause,
     Controller,
     ControllerOptions,
-    ExponentialBackoff,
-    Intake,
     Reconciler,
     Request,
     Result,
     RetryCause,
-    Source,
     TriggerCause,
     reconcile_causes,
     reconcile_id,
 )
-from pyctrl.errors import BuilderError, ControllerError, DecodeError, TerminalError
-
-A, B, C = (Request("default", name) for name in "abc")
-THING = GroupVersionKind("example.com", "v1", "Thing")
-
-
-def now() -> float:
-    return asyncio.get_running_loop().time()
-
-
-class Listed(Source):
-    """A source of requests that are there already, listed after a while."""
-
-    def __init__(self, *requests: Request, after: float = 0) -> None:
-        super().__init__()
-        self.requests = requests
-        self.after = after
-
-    async def run(self, queue: Intake) -> None:
-        for request in self.requests:
-            queue.add(request, cause=TriggerCause("listed"))
-        await asyncio.sleep(self.after)
-        self.synced.set()
-        await asyncio.Event().wait()
-
-    def trouble(self) -> str | None:
-        return "things.example.com is forbidden"
-
-
-class Scripted(Reconciler[Any]):
-    """Does what the test says, and writes down when."""
-
-    def __init__(self, reconcile: Callable[[Request], Awaitable[Any]]) -> None:
-        self.calls: list[tuple[float, Request]] = []
-        self._reconcile = reconcile
-
-    async def reconcile(self, request: Request) -> Result | None:
-        self.calls.append((now(), request))
-        result: Result | None = await self._reconcile(request)
-        return result
-
-
-def make(reconcile: Callable[[Request], Awaitable[Any]], *sources: Source, **options: Any) -> Controller:
-    options.setdefault("limiter", ExponentialBackoff(first=timedelta(seconds=1), jitter=0))
-    return Controller(
-        "thing", Scripted(reconcile), sources, kind=THING, options=ControllerOptions(**options), random=Random(1)
-    )
-
-
-@asynccontextmanager
-async def running(controller: Controller) -> AsyncIterator[list[tuple[float, Request]]]:
-    """Run a controller for the length of a block, then ask it to stop and wait for it."""
-    task = asyncio.create_task(controller.run())
-    try:
-        assert isinstance(controller.reconciler, Scripted)
-        yield controller.reconciler.calls
-    finally:
-        controller.ask_to_stop()
-        await task
-
-
-async def nothing(request: Request) -> None:
-    """Have nothing to do."""
+from pyctrl.errors import BuilderError, DecodeError, TerminalError
+from tests.unit.controller._kit import A, B, C, Listed, make, nothing, now, running
 
 
 def statistics(controller: Controller) -> dict[str, int]:
@@ -108,28 +40,6 @@ async def test_nothing_is_reconciled_before_every_source_is_synced() -> None:
         await asyncio.sleep(60)
 
     assert calls == [(30, A), (30, B)]
-
-
-async def test_a_source_that_does_not_sync_is_named_with_its_trouble() -> None:
-    """After two minutes the controller fails and tells which source, and what it last heard."""
-    controller = make(nothing, Listed(A), Listed(B, after=1000))
-    with pytest.raises(ControllerError, match=r"thing caches to sync: not within 120 s: Listed: things.* is forbidden"):
-        await controller.run()
-
-    assert now() == 120
-
-
-async def test_a_source_that_fails_ends_the_controller_with_its_error() -> None:
-    """The error comes out as it was raised."""
-
-    class Broken(Source):
-        async def run(self, queue: Intake) -> None:
-            raise ConnectionError("no such host")
-
-    controller = make(nothing, Broken())
-    with pytest.raises(ConnectionError, match="no such host"):
-        await controller.run()
-    assert controller.queue.is_closed
 
 
 async def test_as_many_requests_as_workers_are_reconciled_at_once() -> None:

@@ -8,7 +8,7 @@ from itertools import pairwise
 
 import pytest
 
-from pyctrl.controller import ChannelSource, Controller, Intake, Reconciler, Request, Result, Source
+from pyctrl.controller import ChannelSource, Controller, Intake, OnSyncFailure, Reconciler, Request, Result, Source
 from pyctrl.errors import ControllerError
 
 
@@ -64,6 +64,7 @@ class Failing(Reconciler):
 async def run(reconciler: Reconciler, source: Source, *, seconds: float) -> None:
     """Run a controller with nothing but its defaults for a while."""
     controller = Controller("thing", reconciler, [source])
+    controller.on_sync_failure = OnSyncFailure.END  # as theirs
     asyncio.get_running_loop().call_later(seconds, controller.ask_to_stop)
     await controller.run()
 

@@ -14,7 +14,7 @@ from pyctrl.api import GroupVersionKind, Key, ObjectMeta
 from pyctrl.apiserver import ApiServer
 from pyctrl.cache import Cache, KindOptions, Outside, Selector
 from pyctrl.client import Client, Config
-from pyctrl.controller import Builder, ControllerState, Reconciler, Request, Result
+from pyctrl.controller import Builder, ControllerState, OnSyncFailure, Reconciler, Request, Result
 from pyctrl.errors import ManagerError, NotCovered, NotSynced
 from pyctrl.kinds.core.v1 import ConfigMap, Secret
 from pyctrl.manager import Group, Manager
@@ -121,9 +121,10 @@ async def test_runnables_of_ones_own_find_a_filled_cache() -> None:
     assert seen == [True]
 
 
-async def test_a_kind_that_nobody_serves_ends_the_manager_with_its_name() -> None:
-    """Not a silent hang: after the time for the first lists, an error that says what is missing."""
-    async with Manager(Config.in_process(ApiServer()), cache_sync_timeout=timedelta(seconds=30)) as manager:
+async def test_a_kind_that_nobody_serves_ends_the_manager_if_that_is_asked_for() -> None:
+    """With OnSyncFailure.END, after the time for the first lists: an error that says what is missing."""
+    config, limit = Config.in_process(ApiServer()), timedelta(seconds=30)
+    async with Manager(config, cache_sync_timeout=limit, on_sync_failure=OnSyncFailure.END) as manager:
         Builder(manager).reconciles(GroupVersionKind("example.com", "v1", "Missing")).build(cast(Any, Copier()))
         with pytest.raises(NotSynced, match=r"example.com/v1, Kind=Missing: .*is its definition installed"):
             await manager.run(handle_signals=False)

@@ -8,16 +8,15 @@ import re
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from copy import deepcopy
-from datetime import timedelta
 from typing import Any
 
 import pytest
 
-from pyctrl.api import GroupVersionKind, Key, ObjectMeta, Unstructured
+from pyctrl.api import Key, ObjectMeta, Unstructured
 from pyctrl.client import Client, Config, InProcessTransport, MergePatch
 from pyctrl.cluster import Cluster
 from pyctrl.controller import Builder, Controller, ControllerState, Reconciler, Request
-from pyctrl.errors import MissingRights, NotSynced, TerminalError
+from pyctrl.errors import MissingRights, TerminalError
 from pyctrl.kinds.core.v1 import ConfigMap, Secret, Service, ServiceAccount
 from pyctrl.manager import Group, Manager, Preflight
 from pyctrl.rbac import EVENTS, LEADER_ELECTION, Grants, Permission, allow, manifests
@@ -272,15 +271,6 @@ async def test_without_reviews_a_forbidden_kind_holds_up_nobody_else(caplog: pyt
             await asyncio.sleep(31)
             assert blocked.is_ready
     assert any("kubectl create clusterrolebinding" in text for text in warnings(caplog, "pyctrl.cache"))
-
-
-async def test_a_kind_that_nobody_serves_still_ends_the_manager() -> None:
-    """Forbidden is waited for; a definition that is missing is not, as before."""
-    async with world() as it, Manager(it.config, cache_sync_timeout=timedelta(seconds=30)) as manager:
-        build(manager, Secret)
-        Builder(manager).reconciles(GroupVersionKind("example.com", "v1", "Missing")).build(Marker(ConfigMap))
-        with pytest.raises(NotSynced, match="Missing: .*is its definition installed"):
-            await manager.run(handle_signals=False)
 
 
 async def test_rights_that_are_lost_and_given_back(caplog: pytest.LogCaptureFixture) -> None:

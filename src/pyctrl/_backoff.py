@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from random import Random
 
-__all__ = ["Backoff"]
+__all__ = ["Backoff", "until_next_look"]
 
 FIRST = 0.8  # seconds, factor 2, at most 30, forgotten after 2 healthy minutes: client-go's reflector
 LONGEST = 30.0
 HEALTHY = 120.0
+
+SOON = 1.0  # seconds between looks for a definition; discovery has tags, so that a look is two answers of 304
+LATE = 10.0  # seconds, of what has been missing for 100 minutes: it may never come
 
 
 class Backoff:
@@ -31,3 +34,8 @@ class Backoff:
         self._ceiling = min(self._ceiling * 2, LONGEST)
         self._last = now + wait
         return wait
+
+
+def until_next_look(missing: float) -> float:
+    """Return the seconds until one looks again for a definition that has been missing for so many: 1 to 10."""
+    return min(max(SOON, missing / 600), LATE)

@@ -1,0 +1,348 @@
+"""One of many controllers cannot start: the others reconcile, it is named, and it begins when it can."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass, field
+from random import Random
+from typing import Any
+
+import pytest
+
+from pyctrl.api import GroupVersionKind, Key, ObjectMeta, Unstructured
+from pyctrl.client import Client, InProcessTransport
+from pyctrl.cluster import Cluster
+from pyctrl.controller import (
+    Builder,
+    Controller,
+    ControllerState,
+    Intake,
+    Reconciler,
+    Request,
+    Source,
+    mapped,
+)
+from pyctrl.errors import NotSynced
+from pyctrl.kinds.apiextensions.v1 import CustomResourceDefinition
+from pyctrl.kinds.core.v1 import ServiceAccount
+from pyctrl.manager import Manager
+from pyctrl.rbac import Grants, manifests
+from pyctrl.testing import Answered, FaultyTransport, Refused, Rule, Silent
+
+GROUP = "zoo.test"
+KINDS = tuple(GroupVersionKind(GROUP, "v1", f"Animal{number}") for number in range(20))
+BOT = Key("default", "bot")
+ODD = KINDS[7]
+NAME = "animal7"
+
+
+def now() -> float:
+    return asyncio.get_running_loop().time()
+
+
+def definition(kind: GroupVersionKind) -> Unstructured:
+    """Return the definition of a kind."""
+    schema = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
+    singular = kind.kind.lower()
+    return Unstructured.new(
+        CustomResourceDefinition.gvk,
+        name=f"{singular}s.{GROUP}",
+        spec={
+            "group": GROUP,
+            "scope": "Namespaced",
+            "names": {"kind": kind.kind, "plural": f"{singular}s", "singular": singular},
+            "versions": [{"name": "v1", "served": True, "storage": True, "schema": {"openAPIV3Schema": schema}}],
+        },
+    )
+
+
+@dataclass
+class Zoo:
+    """A cluster with twenty kinds and an object of each, and when each was reconciled first."""
+
+    cluster: Cluster
+    admin: Client
+    firsts: dict[str, float] = field(default_factory=dict)
+
+    @property
+    def reconciled(self) -> set[str]:
+        """The kinds that were reconciled."""
+        return set(self.firsts)
+
+    async def install(self, kind: GroupVersionKind) -> None:
+        """Define a kind, and create an object of it."""
+        await self.admin.create(definition(kind))
+        await self.admin.create(Unstructured.new(kind, name="a", namespace="default"))
+
+    async def grant(self, granted: Grants) -> None:
+        """Give the account these rights."""
+        for document in manifests(granted, name="bot", account=BOT):
+            await self.admin.create(Unstructured(document))
+
+
+class Keeper(Reconciler[Any]):
+    """Reads what it is asked for, and keeps when it was first asked."""
+
+    def __init__(self, zoo: Zoo, kind: GroupVersionKind) -> None:
+        self.zoo, self.kind = zoo, kind
+
+    async def reconcile(self, request: Request) -> None:
+        if await self.client.find(self.kind, request.key) is not None:
+            self.zoo.firsts.setdefault(self.kind.kind, now())
+
+
+@asynccontextmanager
+async def zoo(*missing: GroupVersionKind, rbac: bool = False) -> AsyncIterator[Zoo]:
+    async with Cluster(rbac=rbac, kubelet=False, random=Random(1)) as cluster, cluster.client() as admin:
+        await admin.create(ServiceAccount(metadata=ObjectMeta(name=BOT.name, namespace=BOT.namespace)))
+        world = Zoo(cluster, admin)
+        for kind in KINDS:
+            if kind not in missing:
+                await world.install(kind)
+        yield world
+
+
+def build(manager: Manager, zoo: Zoo, kinds: Sequence[GroupVersionKind] = KINDS) -> dict[str, Controller]:
+    """Give each kind a controller."""
+    return {kind.kind: Builder(manager).reconciles(kind).build(Keeper(zoo, kind)) for kind in kinds}
+
+
+def others() -> set[str]:
+    return {kind.kind for kind in KINDS if kind != ODD}
+
+
+async def named(manager: Manager, why: str) -> None:
+    """Assert that readiness and metrics name the one that cannot work, and nobody else."""
+    assert set(manager.not_ready) == {NAME}
+    assert manager.not_ready[NAME].startswith(why)
+    assert (await manager.health.answer(f"/readyz/controller-{NAME}")).status == 500
+    page = (await manager.health.answer("/readyz")).text
+    assert [line for line in page.splitlines() if line.startswith("[-]")] == [
+        f"[-]controller-{NAME} failed: reason withheld"
+    ]
+    samples = {
+        (family.name, *sorted(labels.items())): value
+        for family in manager.measures()
+        for labels, value in family.samples
+    }
+    unready = [key for key, value in samples.items() if key[0] == "pyctrl_controller_ready" and value == 0]
+    assert unready == [("pyctrl_controller_ready", ("controller", NAME))]
+    assert samples["pyctrl_ready_check", ("check", f"controller-{NAME}")] == 0
+
+
+async def test_of_twenty_controllers_one_may_not_list() -> None:
+    """The other 19 reconcile within a second of start; readiness and metrics name the one; granted, it works."""
+    async with zoo(rbac=True) as it, Manager(it.cluster.config_for_account(BOT)) as manager:
+        build(manager, it, [kind for kind in KINDS if kind != ODD])
+        await it.grant(manager.grants())
+        [odd] = build(manager, it, [ODD]).values()
+        begun = now()
+        async with manager.running():
+            await asyncio.sleep(begun + 1 - now())
+            assert it.reconciled == others()
+            assert max(it.firsts.values()) < begun + 1
+            await asyncio.sleep(600)
+            assert odd.state is ControllerState.WAITING_FOR_RIGHTS
+            await named(manager, f"waits for rights: it may not list animal7s.{GROUP} at the cluster scope")
+
+            for document in manifests(manager.grants(), name="all", account=BOT):
+                await it.admin.create(Unstructured(document))
+            await asyncio.sleep(32)
+            assert (odd.is_ready, manager.not_ready) == (True, {})
+            assert it.reconciled == others() | {ODD.kind}
+
+
+async def test_of_twenty_controllers_one_lacks_its_definition(caplog: pytest.LogCaptureFixture) -> None:
+    """The other 19 reconcile within a second; it is said once, as long as that lasts; installed, it works at once."""
+    caplog.set_level(logging.INFO)
+    async with zoo(ODD) as it, Manager(it.cluster.config) as manager:
+        odd = build(manager, it)[ODD.kind]
+        begun = now()
+        async with manager.running():
+            await asyncio.sleep(begun + 1 - now())
+            assert it.reconciled == others()
+            await asyncio.sleep(290)
+            assert odd.state is ControllerState.WAITING_FOR_DEFINITION
+            await named(
+                manager, f"waits for a definition: kind source: {ODD}: the cluster at http://in-process does not serve"
+            )
+            with pytest.raises(NotSynced, match=r"Animal7 cannot be read from the cache yet: .*definition installed"):
+                await manager.client.list(ODD)
+
+            await it.install(ODD)
+            await asyncio.sleep(1.1)
+            assert (odd.is_ready, manager.not_ready) == (True, {})
+            assert it.reconciled == others() | {ODD.kind}
+    told = [record.getMessage() for record in caplog.records if record.levelno >= logging.WARNING]
+    assert len(told) == 2
+    assert "Animal7 cannot be watched" in told[0]
+    assert told[1] == "Controller does not begin yet"
+    assert f"{ODD} is served" in caplog.messages
+
+
+class Torn(Source):
+    """A source that raises until it is mended."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.is_mended = False
+
+    async def run(self, queue: Intake) -> None:
+        if not self.is_mended:
+            raise ConnectionError("no such host")
+        self.synced.set()
+        await asyncio.Event().wait()
+
+
+async def test_of_twenty_controllers_one_has_a_source_that_raises() -> None:
+    """The other 19 reconcile within a second; it is run again, and the controller begins when it works."""
+    async with zoo() as it, Manager(it.cluster.config) as manager:
+        build(manager, it, [kind for kind in KINDS if kind != ODD])
+        torn = Torn()
+        odd = Builder(manager).reconciles(ODD).watches_source(torn).build(Keeper(it, ODD))
+        begun = now()
+        async with manager.running():
+            await asyncio.sleep(begun + 1 - now())
+            assert it.reconciled == others()
+            await asyncio.sleep(300)
+            assert odd.state is ControllerState.FAILING
+            await named(manager, "cannot start: Torn: ConnectionError: no such host")
+            torn.is_mended = True
+            await asyncio.sleep(31)
+            assert it.reconciled == others() | {ODD.kind}
+            assert manager.not_ready == {}
+
+
+FAULTS = [
+    pytest.param(Answered(status=500, reason="InternalError", message="conversion webhook failed"), 1, id="500"),
+    pytest.param(Answered.unavailable(), 1, id="503"),
+    pytest.param(Refused(), 1, id="no connection"),
+    pytest.param(Silent(), 75, id="no answer"),
+]
+
+
+@pytest.mark.parametrize(("fault", "seconds"), FAULTS)
+async def test_of_twenty_controllers_one_has_a_kind_whose_list_fails(fault: Any, seconds: float) -> None:
+    """The other 19 reconcile within a second, or when a list that is not answered at all has been tried twice."""
+    async with zoo() as it:
+        path = f"/apis/{GROUP}/v1/animal7s"
+        wire = FaultyTransport(InProcessTransport(it.cluster.server), [Rule(fault, path=path, times=None)])
+        async with Manager(client=Client(wire, random=Random(2)), random=Random(3)) as manager:
+            odd = build(manager, it)[ODD.kind]
+            begun = now()
+            async with manager.running():
+                await asyncio.sleep(max(0.0, begun + seconds - now()))
+                assert it.reconciled == others()
+                await asyncio.sleep(300)
+                assert odd.state is ControllerState.FAILING
+                await named(manager, f"cannot start: kind source: {ODD}: ")
+                wire.clear()
+                await asyncio.sleep(61)
+                assert it.reconciled == others() | {ODD.kind}
+                assert manager.not_ready == {}
+
+
+async def test_a_controller_works_without_an_optional_kind(caplog: pytest.LogCaptureFixture) -> None:
+    """It begins without, is ready, and nothing is said as a warning; defined, the kind is followed within seconds."""
+    caplog.set_level(logging.INFO)
+    seen: list[str] = []
+
+    class Visitor(Reconciler[Any]):
+        async def reconcile(self, request: Request) -> None:
+            seen.append(request.name)
+            with suppress(NotSynced):
+                seen.extend(f"read {found.metadata.name}" for found in await self.client.list(ODD))
+
+    def visit(found: Unstructured) -> list[Request]:
+        return [Request("default", f"from-{found.metadata.name}")]
+
+    async with zoo(ODD) as it, Manager(it.cluster.config) as manager:
+        builder = Builder(manager).reconciles(KINDS[0]).owns(ODD, optional=True)
+        builder.watches(ODD, mapped(visit), optional=True)
+        controller = builder.build(Visitor())
+        async with manager.running():
+            await asyncio.sleep(60)
+            assert (controller.is_ready, manager.not_ready, seen) == (True, {}, ["a"])
+            assert (await manager.health.answer("/readyz")).status == 200
+            samples = {family.name: family.samples for family in manager.measures()}
+            assert [value for _, value in samples["pyctrl_cache_failing"]] == [0, 0]
+            assert [value for _, value in samples["pyctrl_cache_served"]] == [1, 0]
+            await it.install(ODD)
+            await asyncio.sleep(1.1)
+            assert seen == ["a", "from-a", "read a"]
+            await it.admin.delete(CustomResourceDefinition, Key("", f"animal7s.{GROUP}"))
+            await asyncio.sleep(60)
+            assert (controller.is_ready, manager.not_ready) == (True, {})
+    assert [record for record in caplog.records if record.levelno >= logging.WARNING] == []
+
+
+async def test_a_controller_of_an_optional_kind_rests() -> None:
+    """It has nothing to do, and nothing is wrong; defined, it begins within seconds, however long that took."""
+    async with zoo(ODD) as it, Manager(it.cluster.config) as manager:
+        builder = Builder(manager).reconciles(ODD, optional=True).owns(KINDS[0])
+        controller = builder.build(Keeper(it, ODD))
+        async with manager.running():
+            await asyncio.sleep(600)
+            assert (controller.state, controller.why_not_ready) == (ControllerState.DORMANT, "")
+            assert manager.not_ready == {}
+            await it.install(ODD)
+            await asyncio.sleep(2.2)
+            assert (controller.state, it.reconciled) == (ControllerState.RUNNING, {ODD.kind})
+
+
+async def test_a_kind_that_one_may_miss_and_another_may_not() -> None:
+    """Who needs it is not ready; who works without it is."""
+    async with zoo(ODD) as it, Manager(it.cluster.config) as manager:
+        free = Builder(manager).reconciles(KINDS[0]).owns(ODD, optional=True).build(Keeper(it, KINDS[0]))
+        build(manager, it, [ODD])
+        async with manager.running():
+            await asyncio.sleep(60)
+            assert (free.is_ready, set(manager.not_ready)) == (True, {NAME})
+
+
+async def test_an_optional_kind_that_may_not_be_listed_is_gone_without(caplog: pytest.LogCaptureFixture) -> None:
+    """The missing right is told of, as what one can do without."""
+    async with zoo(rbac=True) as it, Manager(it.cluster.config_for_account(BOT)) as manager:
+        Builder(manager).reconciles(KINDS[0]).build(Keeper(it, KINDS[0]))
+        await it.grant(manager.grants())
+        builder = Builder(manager).reconciles(KINDS[1]).owns(ODD, optional=True)
+        free = builder.options(name="free").build(Keeper(it, KINDS[1]))
+        for document in manifests(manager.grants(), name="less", account=BOT):
+            for rule in document.get("rules", ()):
+                rule["resources"] = [name for name in rule["resources"] if not name.startswith("animal7")] or ["none"]
+            await it.admin.create(Unstructured(document))
+        async with manager.running():
+            await asyncio.sleep(60)
+            assert (free.is_ready, manager.not_ready) == (True, {})
+    assert any(f"free may not list and watch animal7s.{GROUP}" in text for text in caplog.messages)
+    assert any("goes on without" in text for text in caplog.messages)
+
+
+async def test_a_definition_that_goes_while_the_controller_runs() -> None:
+    """It goes on, lacks its source, and is named as long as that lasts; made again, all is well within seconds."""
+    async with zoo() as it, Manager(it.cluster.config) as manager:
+        odd = build(manager, it)[ODD.kind]
+        async with manager.running():
+            await asyncio.sleep(10)
+            await it.admin.delete(CustomResourceDefinition, Key("", f"animal7s.{GROUP}"))
+            await asyncio.sleep(300)
+            assert odd.state is ControllerState.LACKING_SOURCES
+            await named(manager, f"lacks a source: kind source: {ODD}: ")
+            await it.install(ODD)
+            await asyncio.sleep(2)
+            assert (odd.is_ready, manager.not_ready) == (True, {})
+
+
+async def test_a_cluster_that_is_not_there_ends_the_manager() -> None:
+    """Where nothing at all comes in two minutes, waiting longer helps nobody: the error names all kinds once."""
+    async with zoo() as it:
+        wire = FaultyTransport(InProcessTransport(it.cluster.server), [Rule(Refused(), times=None)])
+        async with Manager(client=Client(wire, random=Random(2)), random=Random(3)) as manager:
+            build(manager, it)
+            begun = now()
+            with pytest.raises(NotSynced, match=r"Animal0 and .*Animal19: "):
+                await manager.run(handle_signals=False)
+            assert now() == begun + 120
