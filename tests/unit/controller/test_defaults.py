@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable
 from itertools import pairwise
+from random import Random
 
 import pytest
 
@@ -63,7 +64,7 @@ class Failing(Reconciler):
 
 async def run(reconciler: Reconciler, source: Source, *, seconds: float) -> None:
     """Run a controller with nothing but its defaults for a while."""
-    controller = Controller("thing", reconciler, [source])
+    controller = Controller("thing", reconciler, [source], random=Random(1))
     controller.on_sync_failure = OnSyncFailure.END  # as theirs
     asyncio.get_running_loop().call_later(seconds, controller.ask_to_stop)
     await controller.run()
@@ -114,15 +115,16 @@ async def test_a_default_is_as_it_is_measured(measured: Callable[[], Awaitable[f
 
 async def test_retries_wait_for_5_ms_and_twice_as_long_each_time_up_to_1000_s() -> None:
     """As client-go's, each spread by a fifth: the nineteenth is the first that would be longer."""
-    failing = Failing(22)
-    await run(failing, Listed(1), seconds=3 * 3600)
+    failing = Failing(30)
+    await run(failing, Listed(1), seconds=6 * 3600)
     ((*asked,),) = failing.asked.values()
 
     waits = [later - earlier for earlier, later in pairwise(asked)]
-    wanted = [min(1000, 0.005 * 2**number) for number in range(22)]
+    wanted = [min(1000, 0.005 * 2**number) for number in range(30)]
     assert wanted[17] < wanted[18] == 1000
     longest = [min(1000, 1.2 * want) + 1e-6 for want in wanted]  # later times are known to fewer digits
     assert all(0.8 * want - 1e-6 <= wait <= most for want, wait, most in zip(wanted, waits, longest, strict=True))
+    assert max(waits) == pytest.approx(1000)
 
 
 async def test_no_bucket_holds_up_the_retries_of_many() -> None:
