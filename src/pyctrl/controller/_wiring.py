@@ -161,7 +161,7 @@ class Wiring:
         return replace(owned, handler=for_owner(self.reconciled.kind, every=every))
 
     def _source(self, host: Host, watched: Watched) -> Source:
-        where = watched.where or host
+        where = host if watched.where is None else watched.where  # a fleet without clusters is empty, and so false
         predicates = (*self.filters, *watched.predicates)
         if where is not host and isinstance(watched.handler, OwnerHandler):
             self._check_owner(host, where, watched.kind, watched.handler)

@@ -1,0 +1,443 @@
+"""Fleets: clusters that come, go, come back as others, change their login, and are down, in one virtual loop."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Mapping
+from contextlib import AsyncExitStack
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from pyctrl.api import ObjectMeta, set_controller_reference
+from pyctrl.apiserver import ApiServer
+from pyctrl.client import Config, MergePatch
+from pyctrl.cluster import Cluster
+from pyctrl.controller import Builder, ChannelSource, ControllerState, Reconciler, Request, for_object, mapped
+from pyctrl.errors import BuilderError, ClusterGone, DuplicateName, NotLeading, UnknownCluster
+from pyctrl.kinds.core.v1 import ConfigMap, Pod, Secret
+from pyctrl.manager import Fleet, InMemoryProvider, LeaderElection, Manager
+from tests.unit.manager._fleets import A, Away, Log, config_map, logged, settle, texts, world
+from tests.unit.manager._replicas import stand_still
+
+
+async def test_a_reconciler_of_one_cluster_works_in_each_of_a_fleet() -> None:
+    """Same keys are requests of their own; each cluster has its client and its reconciler, and none sees another's."""
+    one, two = Away("one"), Away("two")
+    await one.create(config_map("a", "of one"))
+    await two.create(config_map("a", "of two"))
+    async with world() as there:
+        there.add(one, two)
+        controller = Builder(there.fleet).reconciles(ConfigMap).build_each(there.log.noter)
+        async with there.manager.running():
+            await settle()
+            assert sorted(there.log.lines) == [("one:default/a", "of one"), ("two:default/a", "of two")]
+            assert sorted(controller.controllers) == sorted(there.fleet) == ["one", "two"]
+            clients = {noter.client.cluster for noter in there.log.reconcilers}
+            assert clients == {"edge", "one", "two"}  # the first was asked for what it declares
+
+
+async def test_clusters_come_and_go_while_the_manager_runs() -> None:
+    """One that comes is worked in, one that goes no longer, and what was said of both is one line each."""
+    one, two = Away("one"), Away("two")
+    await two.create(config_map("a", "of two"))
+    async with world() as there:
+        there.add(one)
+        Builder(there.fleet).reconciles(ConfigMap).build_each(there.log.noter)
+        with logged() as records:
+            async with there.manager.running():
+                await settle()
+                there.add(two)
+                await there.fleet.wait_for("two")
+                await settle()
+                assert there.log.lines == [("two:default/a", "of two")]
+                there.provider.remove("two")
+                await there.fleet.wait_until_gone("two")
+                await two.create(config_map("b", "unseen"))
+                await one.create(config_map("b", "seen"))
+                await settle()
+                assert there.log.lines[1:] == [("one:default/b", "seen")]
+                assert list(there.fleet) == ["one"]
+    assert [line["cluster"] for line in texts(records, "A cluster has joined")] == ["one", "two"]
+    assert [line["cluster"] for line in texts(records, "A cluster has left")] == ["two", "one"]
+
+
+async def test_one_that_comes_back_under_its_name_is_read_anew() -> None:
+    """Another server with other content: nothing of the first is seen any more, though its versions were higher."""
+    first, second = Away("one"), Away("one")
+    for number in range(20):
+        await first.create(config_map(f"old-{number}", "first"))
+    await second.create(config_map("a", "second"))
+    async with world() as there:
+        there.add(first)
+        Builder(there.fleet).reconciles(ConfigMap).build_each(there.log.noter)
+        async with there.manager.running():
+            await settle()
+            there.log.lines.clear()
+            there.provider.add("one", second.config)  # at once another one: no pause in between
+            await settle()
+            assert there.log.lines == [("one:default/a", "second")]
+            found = await there.fleet["one"].client.list(ConfigMap)
+            assert [each.metadata.name for each in found] == ["a"]
+
+
+async def test_another_login_lists_nothing_anew() -> None:
+    """The same server under new credentials: watches go on where they were, requests go out under the new login."""
+    one = Away("one")
+    await one.create(config_map("a", "before"))
+    async with world() as there:
+        there.add(one)
+        Builder(there.fleet).reconciles(ConfigMap).build_each(there.log.noter)
+        async with there.manager.running():
+            await settle()
+            client = there.fleet["one"].client
+            there.provider.add("one", one.login())
+            await settle()
+            old, new = one.networks
+            sent = len(old.requests)
+            await client.create(config_map("b", "after"))
+            await settle(600)  # longer than a watch lasts
+            assert there.fleet["one"].client is client
+            assert there.log.lines == [("one:default/a", "before"), ("one:default/b", "after")]
+            assert len(old.requests) == sent
+            lists = [each for each in new.requests if each.method == "GET" and "sendInitialEvents" in dict(each.query)]
+            assert lists == []
+
+
+async def test_one_that_is_down_keeps_nobody_from_anything() -> None:
+    """At start or later: the others work on, the manager is ready, and it is worked in once it answers."""
+    one, two = Away("one"), Away("two")
+    await one.create(config_map("a", "of one"))
+    await two.create(config_map("a", "of two"))
+    async with world() as there:
+        there.add(one, two)
+        Builder(there.fleet).reconciles(ConfigMap).build_each(there.log.noter)
+        async with there.manager.running():
+            await there.fleet.wait_for("one", "two")
+            one.cut()
+            await settle(3600)
+            assert there.log.lines == [("two:default/a", "of two")]
+            assert there.manager.not_ready == {}
+            assert "no connection" in there.fleet["one"].trouble
+            assert there.fleet["two"].trouble == ""
+            one.network.clear()
+            await settle(120)
+            assert there.log.lines[1:] == [("one:default/a", "of one")]
+            assert there.fleet["one"].trouble == ""
+
+
+async def test_one_that_goes_down_in_the_middle_loses_nothing() -> None:
+    """What changes meanwhile is seen when it answers again; what fails there fails nowhere else."""
+    one, two = Away("one"), Away("two")
+    async with world() as there:
+        there.add(one, two)
+        Builder(there.fleet).reconciles(ConfigMap).build_each(there.log.noter)
+        async with there.manager.running():
+            await settle()
+            one.cut()
+            await one.create(config_map("a", "meanwhile"))
+            await two.create(config_map("a", "of two"))
+            await settle(900)
+            assert ("two:default/a", "of two") in there.log.lines
+            one.network.clear()
+            await settle(120)
+            assert ("one:default/a", "meanwhile") in there.log.lines
+
+
+class Slow(Reconciler[ConfigMap]):
+    """Takes a while, then writes."""
+
+    def __init__(self, seconds: float) -> None:
+        self.seconds = seconds
+        self.ends: list[str] = []
+
+    async def reconcile(self, request: Request) -> None:
+        try:
+            await asyncio.sleep(self.seconds)
+            await self.client.patch(ConfigMap, request.key, MergePatch({"data": {"text": "written"}}))
+            self.ends.append(f"{request.name} written")
+        except asyncio.CancelledError:
+            self.ends.append(f"{request.name} cancelled")
+            raise
+
+
+@pytest.mark.parametrize(("seconds", "end"), [(20, "a written"), (40, "a cancelled")])
+async def test_work_in_a_cluster_that_goes_gets_the_grace_period(seconds: float, end: str) -> None:
+    """What was begun may finish, and write; what takes longer is cancelled; what waits is dropped with one line."""
+    one, slow = Away("one"), Slow(seconds)
+    for name in ("a", "b", "c"):
+        await one.create(config_map(name, "new"))
+    async with world(grace_period=timedelta(seconds=30)) as there:
+        there.add(one)
+        Builder(there.fleet).reconciles(ConfigMap).build_each(lambda: slow)
+        with logged() as records:
+            async with there.manager.running():
+                await settle(1)
+                there.provider.remove("one")
+                await there.fleet.wait_until_gone("one")
+                assert slow.ends == [end]
+                (farewell,) = texts(records, "All workers finished")
+                assert (farewell["cluster"], farewell["dropped"]) == ("one", 2 if "written" in end else 3)
+    assert (await one.get(A)).data["text"] == ("written" if "written" in end else "new")
+
+
+async def test_what_belonged_to_a_cluster_that_has_left_says_so() -> None:
+    """Its client raises one clear error for reads and writes; asking for it by name another one."""
+    one = Away("one")
+    async with world() as there:
+        there.add(one)
+        async with there.manager.running():
+            await there.fleet.wait_for("one")
+            client = there.fleet["one"].client
+            there.provider.remove("one")
+            await there.fleet.wait_until_gone("one")
+            with pytest.raises(ClusterGone, match="the cluster 'one' has left"):
+                await client.create(config_map("a"))
+            with pytest.raises(ClusterGone, match="can no longer be used"):
+                await client.live.list(ConfigMap)
+            with pytest.raises(UnknownCluster, match="there is no cluster 'one'"):
+                _ = there.manager.clusters["one"]
+
+
+async def test_a_controller_of_home_follows_a_kind_in_the_whole_fleet() -> None:
+    """Hub and spokes: what happens in a spoke asks for an object of home; spokes may come and go."""
+    seen: list[tuple[Request, str]] = []
+
+    class Hub(Reconciler[ConfigMap]):
+        def __init__(self, fleet: Fleet) -> None:
+            self.fleet = fleet
+
+        async def reconcile(self, request: Request) -> None:
+            counts = {name: len(await cluster.client.list(Secret)) for name, cluster in self.fleet.items()}
+            seen.append((request, str(counts)))
+
+    def of_hub(secret: Secret) -> list[Request]:
+        return [Request("default", secret.metadata.labels["of"])]
+
+    one, two = Away("one"), Away("two")
+    async with world() as there:
+        there.add(one)
+        builder = Builder(there.manager).reconciles(ConfigMap)
+        builder.watches(Secret, mapped(of_hub), cluster=there.fleet).build(Hub(there.fleet))
+        async with there.manager.running():
+            await there.home.create(config_map("a"))
+            await settle()
+            there.add(two)
+            await there.fleet.wait_for("two")
+            await two.create(Secret(metadata=ObjectMeta(name="s", namespace="default", labels={"of": "a"})))
+            await settle()
+            there.provider.remove("one")
+            await there.fleet.wait_until_gone("one")
+            await two.create(Secret(metadata=ObjectMeta(name="t", namespace="default", labels={"of": "b"})))
+            await settle()
+
+    assert seen == [
+        (Request("default", "a"), "{'one': 0}"),
+        (Request("default", "a"), "{'one': 0, 'two': 1}"),
+        (Request("default", "b"), "{'two': 2}"),
+    ]
+
+
+async def test_requests_for_objects_of_a_cluster_that_has_left_are_dropped() -> None:
+    """Of a controller at home: those in line with one line of the log, the one in hand when it fails of it."""
+    done: list[str] = []
+
+    class Reader(Reconciler[Any]):
+        def __init__(self, fleet: Fleet) -> None:
+            self.fleet = fleet
+
+        async def reconcile(self, request: Request) -> None:
+            await asyncio.sleep(10)
+            await self.fleet[request.cluster].client.get(ConfigMap, request.key)
+            done.append(request.name)
+
+    one = Away("one")
+    for name in ("a", "b", "c", "d"):
+        await one.create(config_map(name))
+    async with world() as there:
+        there.add(one)
+        builder = Builder(there.manager).options(name="reader")
+        reader = builder.watches(ConfigMap, for_object, cluster=there.fleet).build(Reader(there.fleet))
+        with logged() as records:
+            async with there.manager.running():
+                await settle(15)
+                there.provider.remove("one")
+                await there.fleet.wait_until_gone("one")
+                await settle(3600)
+                statistics = reader.statistics()
+    assert done == ["a"]
+    dropped = texts(records, "Requests for objects of a cluster that has left are dropped")
+    assert [line["dropped"] for line in dropped] == [2]
+    assert len(texts(records, "The cluster of the object is gone, its request is dropped")) == 1
+    assert (statistics.queue.waiting, statistics.queue.ready) == (0, 0)
+
+
+async def test_the_leader_works_in_the_fleet_and_a_standby_is_warm() -> None:
+    """Home's Lease elects for all clusters; a standby has their caches filled, and takes over without lists."""
+    election = LeaderElection(name="op", namespace="default")
+    home, one = Config.in_process(ApiServer()), Away("one")
+    await one.create(config_map("a", "first"))
+    logs: list[Log] = []
+    fleets: list[Fleet] = []
+    async with AsyncExitStack() as stack:
+        managers = [await stack.enter_async_context(Manager(home, leader_election=election)) for _ in range(2)]
+        for manager in managers:
+            log = Log()
+            fleet = manager.add_fleet("edge", InMemoryProvider({"one": one.login()}))
+            Builder(fleet).reconciles(ConfigMap).build_each(log.noter)
+            logs.append(log)
+            fleets.append(fleet)
+        async with asyncio.TaskGroup() as group:
+            group.create_task(managers[0].run(handle_signals=False))
+            await managers[0].elected.wait()
+            group.create_task(managers[1].run(handle_signals=False))
+            await settle()
+            assert (len(logs[0].lines), len(logs[1].lines)) == (1, 0)
+            assert (await fleets[1]["one"].client.get(ConfigMap, A)).data["text"] == "first"
+            lists = len(one.networks[1].requests)
+            managers[0].ask_to_stop()
+            await managers[1].elected.wait()
+            await settle()
+            assert logs[1].lines == [("one:default/a", "first")]
+            assert len(one.networks[1].requests) == lists
+            managers[1].ask_to_stop()
+
+
+async def test_writes_in_the_fleet_pass_the_gate_of_the_leader() -> None:
+    """A cluster may join while this replica leads: what is written there is elected work all the same."""
+    refused: list[str] = []
+
+    class Writer(Reconciler[ConfigMap]):
+        async def reconcile(self, request: Request) -> None:
+            await asyncio.sleep(1)
+            stand_still(60)  # longer than the lease lasts
+            try:
+                await self.client.create(config_map("late"))
+            except NotLeading:
+                refused.append(request.cluster)
+                raise
+
+    one = Away("one")
+    await one.create(config_map("a"))
+    async with world(leader_election=LeaderElection(name="op", namespace="default")) as there:
+        Builder(there.fleet).reconciles(ConfigMap).build_each(Writer)
+        async with there.manager.running():
+            there.add(one)
+            await there.fleet.wait_for("one")
+            await settle(1.5)
+    assert refused == ["one"]
+
+
+async def test_a_provider_that_fails_is_asked_again_and_the_clusters_stay() -> None:
+    """Its error is told, with when it is asked again; nobody leaves for it."""
+    one = Away("one")
+    asked: list[float] = []
+
+    class Shaky:
+        async def follow(self) -> AsyncIterator[Mapping[str, Config]]:
+            asked.append(asyncio.get_running_loop().time())
+            yield {"one": one.config}
+            await asyncio.sleep(10)
+            raise OSError("the disk is away")
+
+    config = Config.in_process(ApiServer())
+    async with Manager(config) as manager:
+        fleet = manager.add_fleet("edge", Shaky())
+        with logged() as records:
+            async with manager.running():
+                await fleet.wait_for("one")
+                cluster = fleet["one"]
+                await settle(30)
+                assert fleet["one"] is cluster
+    assert asked == [0, 11, 22]
+    assert len(texts(records, "The provider of a fleet failed, its clusters stay: the disk is away")) == 2
+
+
+async def test_names_are_taken_once() -> None:
+    """A cluster with the name of another one does not join before that one has left; the log says so."""
+    one = Away("one")
+    async with world() as there:
+        other = there.manager.add_fleet("other", provider := InMemoryProvider({"one": Away("one").config}))
+        there.add(one)
+        with logged() as records:
+            async with there.manager.running():
+                await settle()
+                assert len(there.fleet) + len(other) == 1
+                assert len(texts(records, "A cluster cannot join, there is another one of its name")) == 1
+        assert provider is not None
+
+
+async def test_mistakes_of_wiring_are_told_when_it_is_built() -> None:
+    """Before any cluster is there: each mistake has its sentence."""
+    async with world() as there:
+        with pytest.raises(BuilderError, match=r"call build_each\(\) with its class"):
+            Builder(there.fleet).reconciles(ConfigMap).build(there.log.noter())
+        with pytest.raises(BuilderError, match=r"build_each\(\) is for Builder\(fleet\)"):
+            Builder(there.manager).reconciles(ConfigMap).build_each(there.log.noter)
+        with pytest.raises(BuilderError, match="channel source: channel cannot feed the controllers of several"):
+            Builder(there.fleet).reconciles(ConfigMap).watches_source(ChannelSource()).build_each(there.log.noter)
+        with pytest.raises(BuilderError, match="watches nothing"):
+            Builder(there.fleet).options(name="idle").build_each(Idle)
+        with pytest.raises(BuilderError, match="hold within one cluster"):
+            Builder(there.manager).reconciles(ConfigMap).owns(Pod, cluster=there.fleet).build(there.log.noter())
+        Builder(there.fleet).reconciles(ConfigMap).build_each(there.log.noter)
+        with pytest.raises(DuplicateName):
+            Builder(there.fleet).reconciles(ConfigMap).build_each(there.log.noter)
+
+
+class Idle(Reconciler):
+    async def reconcile(self, request: Request) -> None: ...
+
+
+async def test_embedded_clusters_collect_what_is_owned_in_each() -> None:
+    """Three clusters with controllers of their own: owners work within each, and nothing is mixed up."""
+
+    class Owner(Reconciler[ConfigMap]):
+        """Makes a Secret for each map of the fleet, in its cluster."""
+
+        async def reconcile(self, request: Request) -> None:
+            found = await self.client.find(ConfigMap, request.key)
+            if found is None or "fleet" not in found.metadata.labels:
+                return
+            if await self.client.find(Secret, request.key) is None:
+                labels = {"cluster": self.client.cluster}
+                wanted = Secret(metadata=ObjectMeta(name=request.name, namespace=request.namespace, labels=labels))
+                set_controller_reference(found, wanted)
+                await self.client.create(wanted)
+
+    names = ("one", "two", "three")
+    async with AsyncExitStack() as stack:
+        clusters = {name: await stack.enter_async_context(Cluster(kubelet=False)) for name in names}
+        admins = {name: await stack.enter_async_context(cluster.client()) for name, cluster in clusters.items()}
+        manager = await stack.enter_async_context(Manager(clusters["one"].config))  # home is one of its own fleet
+        fleet = manager.add_fleet("all", InMemoryProvider({name: each.config for name, each in clusters.items()}))
+        Builder(fleet).reconciles(ConfigMap).owns(Secret).build_each(Owner)
+        async with manager.running():
+            for admin in admins.values():
+                await admin.create(config_map("a", fleet="yes"))
+            await settle()
+            for name, admin in admins.items():
+                assert (await admin.get(Secret, A)).metadata.labels["cluster"] == name
+            await admins["two"].delete(ConfigMap, A)
+            await settle()
+            there = {name: await admin.find(Secret, A) is not None for name, admin in admins.items()}
+            assert there == {"one": True, "two": False, "three": True}
+
+
+async def test_twenty_clusters_with_a_controller_each() -> None:
+    """All of them work, and stopping leaves nothing running."""
+    clusters = [Away(f"c{number}") for number in range(20)]
+    async with world() as there:
+        there.add(*clusters)
+        controller = Builder(there.fleet).reconciles(ConfigMap).build_each(there.log.noter)
+        async with there.manager.running():
+            await there.fleet.wait_for(*(each.name for each in clusters))
+            await settle()
+            for each in clusters:
+                await each.create(config_map("a", each.name))
+            await settle()
+            states = {each.state for each in controller.controllers.values()}
+            assert states == {ControllerState.RUNNING}
+    assert sorted(there.log.lines) == sorted((f"{each.name}:default/a", each.name) for each in clusters)
+    assert asyncio.all_tasks() == {asyncio.current_task()}
