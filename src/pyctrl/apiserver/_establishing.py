@@ -35,6 +35,8 @@ class Establishing:
         elif event.previous is not None:
             self._terminating.discard(event.previous.name)
             self._backend.registry.remove(event.previous.name)
+            spec = event.previous.decode()["spec"]
+            self._backend.storage.collection(spec["group"], spec["names"]["plural"]).end_watches()
 
     def settle(self) -> None:
         """Do what is due for definitions that changed, and for objects that hold one back."""

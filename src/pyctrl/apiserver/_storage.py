@@ -246,6 +246,8 @@ class Collection:
         self._past: tuple[int, list[Stored]] | None = None  # the last older state that was listed: pages come in rows
         self._waiters: dict[asyncio.Future[bool], None] = {}  # in the order of their coming: runs must repeat
         self._listeners: list[Callable[[Event], None]] = []
+        #: Moves when what is stored here is no longer served; watches of an earlier era end.
+        self.era: int = 0
 
     def __len__(self) -> int:
         return len(self._objects)
@@ -319,6 +321,9 @@ class Collection:
             self._forget(len(self._events) - self._limit)
         for listener in self._listeners:
             listener(event)
+        self._wake()
+
+    def _wake(self) -> None:
         waiters, self._waiters = self._waiters, {}
         for waiter in waiters:
             if not waiter.done():
@@ -374,6 +379,11 @@ class Collection:
         finally:
             alarm.cancel()
             self._waiters.pop(waiter, None)
+
+    def end_watches(self) -> None:
+        """Begin an era, in which nobody watches yet."""
+        self.era += 1
+        self._wake()
 
     def listen(self, listener: Callable[[Event], None]) -> None:
         """Call `listener` in the transaction of every event, for what must never lag behind the storage."""

@@ -92,10 +92,11 @@ class Watch:
         self._storage = storage
         self._collection = collection
         self._plan = plan
+        self._era = collection.era
         self._rows = _Rows(plan.resource, plan.form) if plan.form.shape is Shape.TABLE else None
 
     async def lines(self) -> AsyncGenerator[bytes, None]:
-        """Yield chunks of whole lines until the watch times out or its place in the history is lost."""
+        """Yield chunks of whole lines until the watch times out, its place is lost, or the kind is served no longer."""
         plan = self._plan
         if isinstance(plan.start, Compacted):
             yield expired_line(plan.start)
@@ -118,6 +119,8 @@ class Watch:
                     return
                 for chunk in self._chunks(events):
                     yield chunk
+            elif self._collection.era != self._era:
+                return
             elif is_bookmark_due:
                 is_bookmark_due = False
                 deadlines.bookmarked()

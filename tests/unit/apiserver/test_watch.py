@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 
 from tests.unit.apiserver._kit import CONFIGMAPS, MERGE, Asker
+from tests.unit.apiserver._objects import GROUP, definition
 
 
 async def test_a_watch_tells_what_happened_after_its_version(ask: Asker) -> None:
@@ -108,6 +109,21 @@ async def test_a_watch_ends_when_its_time_is_over(ask: Asker) -> None:
     async with ask.watching(allowWatchBookmarks="true", timeoutSeconds="10") as watching:
         assert [event["type"] for event in await watching.rest()] == ["BOOKMARK"]
     assert loop.time() - began == 10
+
+
+async def test_a_watch_ends_when_its_definition_is_deleted(ask: Asker) -> None:
+    """The objects are told to go, and then the stream ends: who follows the kind learns that it is gone."""
+    definitions, things = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", f"/apis/{GROUP}/v1/things"
+    assert ask("POST", definitions, definition({"type": "object"}))[0] == 201
+    thing = {"apiVersion": f"{GROUP}/v1", "kind": "Thing", "metadata": {"name": "a"}}
+    assert ask("POST", f"/apis/{GROUP}/v1/namespaces/default/things", thing)[0] == 201
+    loop = asyncio.get_running_loop()
+    began = loop.time()
+    async with ask.watching(things, resourceVersion="0") as watching:
+        await watching.take(1)
+        ask("DELETE", f"{definitions}/things.{GROUP}")
+        assert [event["type"] for event in await watching.rest()][-1:] == ["DELETED"]
+    assert loop.time() == began
 
 
 async def test_a_watch_without_a_timeout_ends_within_an_hour(ask: Asker) -> None:

@@ -328,7 +328,7 @@ async def test_a_definition_that_goes_while_the_controller_runs() -> None:
         async with manager.running():
             await asyncio.sleep(10)
             await it.admin.delete(CustomResourceDefinition, Key("", f"animal7s.{GROUP}"))
-            await asyncio.sleep(300)
+            await asyncio.sleep(5)
             assert odd.state is ControllerState.LACKING_SOURCES
             await named(manager, f"lacks a source: kind source: {ODD}: ")
             await it.install(ODD)
