@@ -7,6 +7,7 @@ a reconciler is given, whether a cache stands behind them or not.
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from pyctrl.client._actions import Scale, ServiceAccountToken, bind, create_token, evict, get_scale, set_scale
@@ -65,6 +66,7 @@ from pyctrl.client._writer import StatusWriter, Writer
 
 if TYPE_CHECKING:
     from pyctrl.client._aiohttp import AiohttpTransport
+    from pyctrl.client._kubeconfig_contexts import KubeconfigContext, kubeconfig_contexts
 
 __all__ = [
     "AiohttpTransport",
@@ -97,6 +99,7 @@ __all__ = [
     "Impersonation",
     "InProcessTransport",
     "JsonPatch",
+    "KubeconfigContext",
     "Labels",
     "LineSplitter",
     "MergeFrom",
@@ -137,6 +140,7 @@ __all__ = [
     "get_scale",
     "impersonate",
     "in_namespace",
+    "kubeconfig_contexts",
     "log_warning",
     "merge_from",
     "path_for",
@@ -149,10 +153,15 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> Any:
-    """Import aiohttp only where it is used: programs on an in-process server do without it."""
-    if name == "AiohttpTransport":
-        from pyctrl.client._aiohttp import AiohttpTransport
+#: Imported when they are used: programs on an in-process server do without aiohttp, and most without YAML.
+_FILES = {
+    "AiohttpTransport": "_aiohttp",
+    "KubeconfigContext": "_kubeconfig_contexts",
+    "kubeconfig_contexts": "_kubeconfig_contexts",
+}
 
-        return AiohttpTransport
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+def __getattr__(name: str) -> Any:
+    if name not in _FILES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{_FILES[name]}"), name)

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from pyctrl.manager._elector import ElectionStatistics, Elector
     from pyctrl.manager._fleet import ClusterProvider, Fleet
     from pyctrl.manager._in_memory_provider import InMemoryProvider
+    from pyctrl.manager._kubeconfig_provider import KubeconfigProvider
     from pyctrl.manager._metrics import Metrics
     from pyctrl.manager._modules import Place
     from pyctrl.manager._restart import Restart, RestartPolicy
@@ -57,6 +58,7 @@ __all__ = [
     "HealthAnswer",
     "HttpServer",
     "InMemoryProvider",
+    "KubeconfigProvider",
     "LeaderElection",
     "Lifecycle",
     "Liveness",
@@ -90,6 +92,7 @@ _FILES = {
     "Elector": "_elector",
     "Fleet": "_fleet",
     "InMemoryProvider": "_in_memory_provider",
+    "KubeconfigProvider": "_kubeconfig_provider",
     "Metrics": "_metrics",
     "NoServer": "_target",
     "Place": "_modules",

@@ -1,0 +1,147 @@
+"""Clusters from kubeconfig files that change: in place, by swapped symlinks, into rubbish, and back."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Mapping
+from contextlib import aclosing, asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from pyctrl.client import Config
+from pyctrl.manager import KubeconfigProvider
+
+
+def kubeconfig(*, current: str = "", **servers: str) -> str:
+    """Return a kubeconfig with a context for each server; its token is its name's, or what follows a space."""
+    content: dict[str, Any] = {"apiVersion": "v1", "kind": "Config", "current-context": current}
+    content["clusters"] = [
+        {"name": f"c-{name}", "cluster": {"server": f"https://{at.split()[0]}"}} for name, at in servers.items()
+    ]
+    content["users"] = [{"name": f"u-{name}", "user": {"token": at.split()[-1]}} for name, at in servers.items()]
+    content["contexts"] = [{"name": name, "context": {"cluster": f"c-{name}", "user": f"u-{name}"}} for name in servers]
+    return yaml.safe_dump(content)
+
+
+class Follower:
+    """What a provider has told so far."""
+
+    def __init__(self) -> None:
+        self.told: list[Mapping[str, Config]] = []
+
+    @property
+    def servers(self) -> dict[str, str]:
+        return {name: config.server.removeprefix("https://") for name, config in self.told[-1].items()}
+
+
+@asynccontextmanager
+async def following(provider: KubeconfigProvider) -> AsyncIterator[Follower]:
+    """Follow a provider beside the block."""
+    follower = Follower()
+
+    async def follow() -> None:
+        async with aclosing(provider.follow()) as told:  # type: ignore[type-var]  # it is a generator
+            async for clusters in told:
+                follower.told.append(clusters)
+
+    task = asyncio.create_task(follow())
+    await asyncio.sleep(1)
+    try:
+        yield follower
+    finally:
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+
+
+async def test_each_context_of_a_file_is_a_cluster(tmp_path: Path) -> None:
+    """They are looked at every ten seconds; what is the same keeps its login, and with it its connection."""
+    path = tmp_path / "config"
+    path.write_text(kubeconfig(a="one", b="two"))
+    async with following(KubeconfigProvider(path)) as follower:
+        assert follower.servers == {"a": "one", "b": "two"}
+        before = follower.told[-1]
+        path.write_text(kubeconfig(a="one", b="two renewed", c="three"))
+        await asyncio.sleep(10)
+        assert follower.servers == {"a": "one", "b": "two", "c": "three"}
+        assert follower.told[-1]["a"] is before["a"]
+        assert follower.told[-1]["b"] != before["b"]
+        path.write_text(kubeconfig(c="three"))
+        await asyncio.sleep(3600)
+        assert follower.servers == {"c": "three"}
+        assert len(follower.told) == 3
+
+
+async def test_each_file_of_a_directory_is_a_cluster(tmp_path: Path) -> None:
+    """Named by the file, logged in to by its current context; files come and go, hidden ones are none."""
+    (tmp_path / "west.yaml").write_text(kubeconfig(current="x", x="one", y="none"))
+    (tmp_path / "east").write_text(kubeconfig(current="x", x="two"))
+    (tmp_path / ".hidden").write_text("no kubeconfig")
+    async with following(KubeconfigProvider(tmp_path)) as follower:
+        assert follower.servers == {"west": "one", "east": "two"}
+        (tmp_path / "east").unlink()
+        (tmp_path / "north.kubeconfig").write_text(kubeconfig(current="n", n="three"))
+        await asyncio.sleep(10)
+        assert follower.servers == {"west": "one", "north": "three"}
+
+
+async def test_a_mounted_secret_is_followed(tmp_path: Path) -> None:
+    """Kubelet renews what is mounted by swapping a symlink to a directory: nothing else about the files changes."""
+    for number, content in ((1, {"a": "one"}), (2, {"a": "two", "b": "three"})):
+        version = tmp_path / f"..version_{number}"
+        version.mkdir()
+        for name, server in content.items():
+            (version / name).write_text(kubeconfig(current="x", x=server))
+    (tmp_path / "..data").symlink_to("..version_1")
+    (tmp_path / "a").symlink_to("..data/a")
+    async with following(KubeconfigProvider(tmp_path)) as follower:
+        assert follower.servers == {"a": "one"}
+        (tmp_path / "..next").symlink_to("..version_2")
+        (tmp_path / "..next").replace(tmp_path / "..data")
+        (tmp_path / "b").symlink_to("..data/b")
+        await asyncio.sleep(10)
+        assert follower.servers == {"a": "two", "b": "three"}
+
+
+async def test_what_is_broken_is_told_once_and_was_good_before_stays(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A file that is no kubeconfig, one that is gone, a context without its user: one warning each, none per look."""
+    path = tmp_path / "config"
+    path.write_text(kubeconfig(a="one", b="two"))
+    async with following(KubeconfigProvider(path)) as follower:
+        with caplog.at_level(logging.WARNING):
+            path.write_text("clusters: [half")
+            await asyncio.sleep(100)
+            path.unlink()
+            await asyncio.sleep(100)
+            assert follower.servers == {"a": "one", "b": "two"}
+            content = yaml.safe_load(kubeconfig(a="one", b="four"))
+            del content["users"][0]
+            path.write_text(yaml.safe_dump(content))
+            await asyncio.sleep(100)
+            assert follower.servers == {"a": "one", "b": "four"}
+            assert len(follower.told) == 2
+    told = [record.getMessage() for record in caplog.records]
+    assert len(told) == 3
+    assert "is not YAML" in told[0]
+    assert "there is no" in told[1]
+    assert "cluster 'a' is as before: context 'a'" in told[2]
+    assert "names user 'u-a'" in told[2]
+
+
+async def test_a_path_that_is_not_there_yet_is_waited_for(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """A fleet may begin empty; of two clusters with one name the first path's counts."""
+    first, second = tmp_path / "first", tmp_path / "second"
+    second.write_text(kubeconfig(a="two", b="three", c="unasked"))
+    async with following(KubeconfigProvider(first, second, contexts=["a", "b"])) as follower:
+        assert follower.servers == {"a": "two", "b": "three"}
+        first.write_text(kubeconfig(a="one"))
+        await asyncio.sleep(10)
+        assert follower.servers == {"a": "one", "b": "three"}
+    assert [record.getMessage() for record in caplog.records] == [
+        f"Kubeconfigs cannot be read, their clusters stay: there is no {first}"
+    ]
