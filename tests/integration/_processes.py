@@ -41,8 +41,8 @@ class Operator:
 
     async def listen(self) -> None:
         """Take its log in, until it ends."""
-        assert self._process.stderr is not None
-        async for line in self._process.stderr:
+        assert self._process.stdout is not None
+        async for line in self._process.stdout:
             self.log.append(line.decode().rstrip())
             self._news.set()
         self._news.set()
@@ -104,7 +104,8 @@ async def process(module: str, *arguments: str, **environment: str) -> AsyncIter
         *("-m", module, *arguments),
         cwd=REPOSITORY,
         env=os.environ | environment,
-        stderr=asyncio.subprocess.PIPE,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.STDOUT,
     )
     operator = Operator(running)
     async with asyncio.TaskGroup() as group:

@@ -17,6 +17,7 @@ from ._http import serve
 from ._resources import Registry, ResourceType
 from ._server import ApiServer
 from ._webhooks import (
+    HttpsCaller,
     ServiceReference,
     ServiceResolver,
     WebhookAnswer,
@@ -38,6 +39,7 @@ __all__ = [
     "Complaint",
     "Examination",
     "Examiner",
+    "HttpsCaller",
     "Issued",
     "Peer",
     "Registry",

@@ -23,6 +23,7 @@ from ._http_head import Head
 from ._identity import new_uid
 
 if TYPE_CHECKING:
+    from ._authentication import User
     from ._server import ApiServer
 
 CLOSE_PATIENCE = timedelta(seconds=1)  # for requests that are being answered when serving ends
@@ -35,17 +36,23 @@ _PEOPLE = ("curl", "Wget", "Mozilla/5.0")  # whose answers kube-apiserver cuts i
 
 @asynccontextmanager
 async def serve(
-    server: ApiServer, host: str = "127.0.0.1", port: int = 0, tls: ssl.SSLContext | None = None
+    server: ApiServer,
+    host: str = "127.0.0.1",
+    port: int = 0,
+    tls: ssl.SSLContext | None = None,
+    *,
+    user: User | None = None,
 ) -> AsyncIterator[str]:
     """Serve HTTP/1.1 (HTTPS with `tls`) until the block ends, and give the URL; port 0 takes any that is free.
 
     A client certificate that ``tls`` asks for and verifies identifies its user. Streams are cut off when the block
-    ends; requests that are being answered have a second.
+    ends; requests that are being answered have a second. With ``user`` whoever shows neither token nor certificate is
+    that user: kubectl sends no token over HTTP, and on a machine of one's own it need not.
 
     Raises:
         OSError: there is no such address, or the port is taken.
     """
-    front = _Front(server)
+    front = _Front(server, user)
     listener = await asyncio.get_running_loop().create_server(
         front.connection,
         host,
@@ -72,8 +79,9 @@ def _reachable(host: str) -> str:
 class _Front:
     """The connections of one listener, and what HTTP adds to the server's answers."""
 
-    def __init__(self, server: ApiServer) -> None:
+    def __init__(self, server: ApiServer, user: User | None) -> None:
         self._server = server
+        self._user = user
         self._random = Random()
         self._connections: set[Connection] = set()
 
@@ -102,6 +110,8 @@ class _Front:
             return Answer(status=200, headers=())
         headers = head.headers
         audit_id = headers.setdefault("audit-id", new_uid(self._random))
+        if self._user is not None and peer.user is None and "authorization" not in headers:
+            peer = peer._replace(user=self._user)
         answer = await self._server.handle(head.method, head.path, head.parameters(), headers, body, peer=peer)
         laid_out = _laid_out(answer.body, head) if isinstance(answer.body, bytes) else answer.body
         return replace(answer, headers=_completed(answer.headers, audit_id), body=laid_out)

@@ -10,6 +10,12 @@ EPILOGUE = """\
 Examples:
 
 ```
+# an operator while you write it, in a cluster of its own
+pyctrl dev operator.py
+
+# the same one against the cluster that kubectl speaks to
+pyctrl run operator.py --install-crds
+
 # a cluster of your own, and how kubectl reaches it
 pyctrl apiserver --kubeconfig-out dev.kubeconfig
 
@@ -38,6 +44,7 @@ app = App(
     help_format="markdown",
     version=_version,
 )
+app.command("pyctrl.cli._dev:app", name="dev", help="Run a program in a cluster of its own, and follow what is saved.")
 app.command("pyctrl.cli._run:app", name="run", help="Run the controllers of a file or a module against a cluster.")
 app.command("pyctrl.cli._apiserver:app", name="apiserver", help="Serve a Kubernetes API server from memory.")
 app.command("pyctrl.cli._crd:app", name="crd", help="Definitions: which changes break stored objects.")

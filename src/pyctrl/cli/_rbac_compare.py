@@ -10,10 +10,10 @@ from typing import Any
 from pyctrl.api import AccessRule
 from pyctrl.errors import CommandFailed
 from pyctrl.manager import wired
+from pyctrl.program import read_manifests
 from pyctrl.rbac import Grants
 from pyctrl.rbac import compare as compare_with
 
-from ._loading import read_manifests
 from ._recordings import read_recordings
 
 __all__ = ["compare"]

@@ -72,7 +72,9 @@ class Serving:
             server = self._server(tokens, audit)
             url = await self._listen(stack, server, authority)
             if self.load:
-                from ._loading import load  # here and below: what is not needed to serve takes longer than all that is
+                from pyctrl.program import (
+                    load,  # here and below: what is not needed to serve takes longer than all that is
+                )
 
                 await load(server, self.load)
             if self.kubeconfig_out is not None:

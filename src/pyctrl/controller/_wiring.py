@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
@@ -98,6 +99,7 @@ class Wiring:
 
         The kind it looks after is taken from there only where nothing else was said.
         """
+        _check_rbac(reconciler)
         whole = replace(self, owned=[*self.owned], watched=[*self.watched])
         if not (self.reconciled or self.owned or self.watched or self.sources):
             kind = kind_argument(type(reconciler), Reconciler)
@@ -188,6 +190,16 @@ class Wiring:
                 "what has an owner that is not there. Put the owner's name into a label or annotation, and watch with "
                 "watches(kind, mapped(...), cluster=...)"
             )
+
+
+def _check_rbac(reconciler: Reconciler[Any]) -> None:
+    """A pair of parentheses without a comma is no tuple, and is soon written."""
+    said: object = reconciler.rbac
+    if not isinstance(said, Sequence) or not all(isinstance(each, Permission) for each in said):
+        raise BuilderError(
+            f"rbac of {type(reconciler).__name__} is a tuple of what allow() returns, such as "
+            f'rbac = (allow(Pod, "create"),), with its comma; got {said!r}'
+        )
 
 
 def _check_kind(method: str, kind: object) -> KindLike:

@@ -52,20 +52,21 @@ def _kinds_of(controller: Controller, *, watched: bool) -> Iterable[Kind]:
 
 
 def definitions_of(
-    kinds: Mapping[GroupKind, Sequence[Kind]], *, conversion: dict[str, Any] | None = None
+    kinds: Mapping[GroupKind, Sequence[Kind]], *, conversions: Mapping[GroupKind, dict[str, Any]] | None = None
 ) -> list[dict[str, Any]]:
     """Return the definitions of kinds, made from their classes.
 
     Args:
         kinds: as `custom_kinds` gives them.
-        conversion: ``spec.conversion`` of those that have several versions.
+        conversions: the ``spec.conversion`` of those that webhooks convert.
 
     Raises:
         DefinitionError: the types cannot be a definition; says what is wrong, where, and what to do.
     """
     from pyctrl.manifests import definition  # here: most programs find theirs installed
 
-    return [definition(*versions, conversion=conversion if len(versions) > 1 else None) for versions in kinds.values()]
+    stanzas = conversions or {}
+    return [definition(*versions, conversion=stanzas.get(name)) for name, versions in kinds.items()]
 
 
 async def install_definitions(client: Client, definitions: Iterable[dict[str, Any]], *, force: bool = True) -> None:

@@ -12,9 +12,12 @@ from pyctrl.apiserver import ApiServer, read_documents
 from pyctrl.client import Client, Config, wait_for
 from pyctrl.errors import CommandFailed, PyctrlError
 
+__all__ = ["Manifest", "apply_files", "files_of", "load", "read_manifests"]
+
 SUFFIXES = (".yaml", ".yml", ".json")
 DEFINITION = GroupVersionKind("apiextensions.k8s.io", "v1", "CustomResourceDefinition")
 OWNER = "pyctrl-load"
+KUSTOMIZATION = "kustomization"  # lists files, and is no object
 
 Object = dict[str, Any]
 
@@ -39,20 +42,26 @@ class Manifest:
 
 
 async def load(server: ApiServer, paths: Iterable[Path]) -> None:
-    """Apply the objects of files, and of the files in directories, server-side.
+    """Apply the objects of files, and of the files in directories, to a server in this process; see `apply_files`."""
+    async with Client.connect(Config.in_process(server, token=server.loopback_token), field_owner=OWNER) as client:
+        await apply_files(client, paths)
 
-    After a definition, what it defines is waited for.
+
+async def apply_files(client: Client, paths: Iterable[Path]) -> int:
+    """Apply the objects of files, and of the files in directories, server-side; gives how many there were.
+
+    After a definition, what it defines is waited for. What only kustomize understands is left out.
 
     Raises:
         CommandFailed: a file has something that is no object, or the server refused one; names file and document.
     """
-    manifests = [manifest for path in paths for file in _files(path) for manifest in read_manifests(file)]
-    async with Client.connect(Config.in_process(server, token=server.loopback_token), field_owner=OWNER) as client:
-        for manifest in sorted(manifests, key=lambda manifest: manifest.rank):  # otherwise as they were written
-            try:
-                await _apply(client, manifest)
-            except (PyctrlError, TimeoutError) as error:
-                raise CommandFailed(f"{manifest}: {error}") from error
+    manifests = [manifest for path in paths for file in files_of(path) for manifest in read_manifests(file)]
+    for manifest in sorted(manifests, key=lambda manifest: manifest.rank):  # otherwise as they were written
+        try:
+            await _apply(client, manifest)
+        except (PyctrlError, TimeoutError) as error:
+            raise CommandFailed(f"{manifest}: {error}") from error
+    return len(manifests)
 
 
 async def _apply(client: Client, manifest: Manifest) -> None:
@@ -70,10 +79,12 @@ def _is_established(definition: Any) -> bool:
     return any(each["type"] == "Established" and each["status"] == "True" for each in conditions)
 
 
-def _files(path: Path) -> list[Path]:
+def files_of(path: Path) -> list[Path]:
+    """Return the files with objects that a path means. Raises CommandFailed: it is a directory without any."""
     if not path.is_dir():
         return [path]
-    files = sorted(each for each in path.iterdir() if each.suffix in SUFFIXES and each.is_file())
+    found = (each for each in path.iterdir() if each.suffix in SUFFIXES and each.is_file())
+    files = sorted(each for each in found if each.stem != KUSTOMIZATION)
     if not files:
         raise CommandFailed(f"{path} is a directory without a file *.yaml, *.yml or *.json")
     return files

@@ -1,0 +1,147 @@
+"""The live view of `pyctrl dev` on a terminal: draws what `pyctrl.dev.view_of` says, and hears keys."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+import termios
+import tty
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+
+from rich.console import Console, Group, RenderableType
+from rich.live import Live
+from rich.table import Table as Grid
+from rich.text import Text
+
+from pyctrl.dev import DevSession, Table, View, look_at, view_of
+
+SECONDS = 0.5  # between two pictures
+ERRORS = 5  # shown; the session keeps more
+LOG = 12  # lines of the log
+BESIDE = 16  # lines that are not objects: titles, controllers, errors, keys
+
+
+class Screen:
+    """Shows a session until `q` is pressed."""
+
+    def __init__(self, session: DevSession, told: Sequence[str], lines: Sequence[str]) -> None:
+        self._session = session
+        self._told = told
+        self._lines = lines
+        self._news = asyncio.Event()
+        self._is_left = self._is_paused = self._shows_log = False
+
+    async def run(self) -> None:
+        """Follow the session's files, and show it."""
+        console = Console()
+        with Live(console=console, screen=True, auto_refresh=False) as live, self._keys():
+            async with asyncio.TaskGroup() as group:
+                following = group.create_task(self._session.run(), name="dev/follow")
+                while not self._is_left:
+                    if not self._is_paused:
+                        live.update(await self._picture(console), refresh=True)
+                    await self._pause()
+                following.cancel()
+
+    async def _picture(self, console: Console) -> RenderableType:
+        view = view_of(await look_at(self._session), self._session.journal)
+        lines = list(self._lines)[-LOG:] if self._shows_log else []
+        return render(view, told=self._told, lines=lines, height=console.height)
+
+    async def _pause(self) -> None:
+        self._news.clear()
+        with suppress(TimeoutError):
+            async with asyncio.timeout(SECONDS):
+                await self._news.wait()
+
+    def press(self, key: str) -> None:
+        """Do what a key stands for."""
+        self._is_left |= key == "q"
+        self._is_paused ^= key == "p"
+        self._shows_log ^= key == "l"
+        self._news.set()
+
+    @contextmanager
+    def _keys(self) -> Iterator[None]:
+        """Hear single keys; without a terminal to hear them from there are none."""
+        if not sys.stdin.isatty():
+            yield
+            return
+        file, loop = sys.stdin.fileno(), asyncio.get_running_loop()
+        before = termios.tcgetattr(file)
+        tty.setcbreak(file)  # Ctrl-C stays a signal
+        loop.add_reader(file, lambda: self.press(sys.stdin.read(1)))
+        try:
+            yield
+        finally:
+            loop.remove_reader(file)
+            termios.tcsetattr(file, termios.TCSADRAIN, before)
+
+
+def render(view: View, *, told: Sequence[str], lines: Sequence[str], height: int) -> RenderableType:
+    """Draw a view.
+
+    Args:
+        view: what is to be seen.
+        told: how to reach the cluster.
+        lines: of the log; none hides it.
+        height: of the terminal; objects that do not fit are counted.
+    """
+    parts: list[RenderableType] = [_title(view), *(Text(line, style="dim") for line in told)]
+    if view.problem:
+        parts.append(Text(view.problem, style="bold red"))
+    parts += [Text(), _controllers(view)]
+    room = max(3, (height - BESIDE - len(lines)) // max(1, len(view.tables)))
+    parts += [_objects(table, room) for table in view.tables]
+    if view.errors:
+        parts += [Text(), _errors(view)]
+    if lines:
+        parts += [Text(), *(Text(line, no_wrap=True, overflow="ellipsis") for line in lines)]
+    return Group(*parts, Text("\nq quit   p pause   l log", style="dim"))
+
+
+def _title(view: View) -> Text:
+    times = f"  loaded anew {view.reloads} times" if view.reloads > 1 else "  loaded anew" if view.reloads else ""
+    return Text.assemble((view.name, "bold"), times, ("  old version" if view.problem else "", "red"))
+
+
+def _controllers(view: View) -> Grid:
+    grid = _grid("CONTROLLER", "STATE", "RECONCILES", "PER SECOND", "MEAN", "ERRORS", "QUEUED", "LATER", "CAUSES")
+    for row in view.controllers:
+        grid.add_row(
+            row.name,
+            Text(row.state, style="" if row.is_ready else "yellow"),
+            str(row.reconciles),
+            f"{row.rate:.1f}",
+            f"{row.took.total_seconds() * 1000:.1f} ms",
+            Text(str(row.errors), style="red" if row.errors else ""),
+            str(row.queued),
+            str(row.waiting),
+            row.causes,
+        )
+    return grid
+
+
+def _objects(table: Table, room: int) -> RenderableType:
+    grid = _grid(table.kind.upper(), *(name.upper() for name in table.columns), "LAST RUN", "RESULT", "BECAUSE")
+    for row in table.rows[:room]:
+        result = Text(row.outcome, style="red" if row.is_failed else "")
+        grid.add_row(row.name, *row.cells, row.last, result, row.causes)
+    more = table.more + max(0, len(table.rows) - room)
+    note = f"and {more} more" if more else "" if table.rows else "none yet"
+    return Group(Text(), grid, *([Text(note, style="dim")] if note else []))
+
+
+def _errors(view: View) -> Grid:
+    grid = _grid("AGO", "WHERE", "TIMES", "ERROR")
+    for row in view.errors[:ERRORS]:
+        grid.add_row(row.ago, row.where, str(row.times), Text(row.error, style="red"))
+    return grid
+
+
+def _grid(*titles: str) -> Grid:
+    grid = Grid(box=None, pad_edge=False, header_style="bold", expand=False)
+    for title in titles:
+        grid.add_column(title, no_wrap=title in ("AGO", "TIMES"), overflow="ellipsis")
+    return grid

@@ -1,0 +1,176 @@
+"""What `pyctrl dev` does: a session, its server for kubectl, and a screen or a log for people."""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import io
+import logging
+import os
+import signal
+import sys
+from collections import deque
+from collections.abc import Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
+from itertools import chain, repeat
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from cyclopts import CycloptsError
+
+from pyctrl._log import configure_logging
+from pyctrl.apiserver import User, serve
+from pyctrl.dev import DevOptions, DevSession, OwnLines
+from pyctrl.errors import CommandFailed
+from pyctrl.manager import Target, Wire
+
+from ._kubeconfig_file import check_kubeconfig, write_kubeconfig
+from ._log_flags import Logs
+from ._own_flags import with_own_flags
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+ADMIN = User(name="kubernetes-admin", groups=("system:masters",))
+SIGNALS = (signal.SIGINT, signal.SIGTERM)
+LOOPBACK = "127.0.0.1"
+LOG_LINES = 500  # kept for the screen
+
+#: Without a screen each reconcile is a line.
+RECONCILES = "info,pyctrl.controller=debug"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Developing:
+    """The flags of the command, and how they are carried out."""
+
+    target: Target
+    text: str
+    program_flags: Sequence[str]
+    apply: Sequence[Path] | None
+    rbac: bool
+    controllers: bool
+    kubelet: bool
+    port: int
+    kubeconfig_out: Path | None
+    force: bool
+    live: bool | None
+    logs: Logs
+
+    def main(self) -> int:
+        """Follow the program until a signal comes, or `q`; give the exit code.
+
+        Raises:
+            PyctrlError: it cannot be loaded, or served.
+        """
+        if "--help" in self.program_flags:
+            self._bind(self.target.find())
+            return 0
+        check_kubeconfig(self._kubeconfig, force=self.force)
+        is_live = sys.stdout.isatty() and sys.stdin.isatty() if self.live is None else self.live
+        return asyncio.run(_until_signalled(self, is_live=is_live))
+
+    async def follow(self, ready: asyncio.Event, *, is_live: bool) -> None:
+        """Follow the program until cancelled, or until the screen is left."""
+        lines = self._configure_logging(is_live=is_live)
+        async with DevSession(self.target, self._options) as session, self._served(session) as url:
+            write_kubeconfig(self._kubeconfig, url, session.server.issue_token(ADMIN), None, force=self.force)
+            ready.set()
+            told = [f"ready {url}", f"export KUBECONFIG={self._kubeconfig}"]
+            if is_live:
+                from ._dev_screen import Screen  # here: it imports rich
+
+                await Screen(session, told, lines).run()
+            else:
+                print(*told, sep="\n", flush=True)
+                await session.run()
+
+    @property
+    def _options(self) -> DevOptions:
+        binds = chain([self._bind], repeat(self._bind_again))  # what is wrong at first is a misuse of the command
+        return DevOptions(
+            enforce_rights=self.rbac,
+            apply=self.apply,
+            controllers=self.controllers,
+            kubelet=self.kubelet,
+            bind=lambda wire: next(binds)(wire),  # noqa: PLW0108 (the next one, at each call)
+        )
+
+    @property
+    def _kubeconfig(self) -> Path:
+        if self.kubeconfig_out is not None:
+            return self.kubeconfig_out
+        caches = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+        return caches / "pyctrl" / f"{self.target.name}.kubeconfig"
+
+    def _bind(self, wire: Wire) -> Wire:
+        command = ("dev", self.text, "--")
+        return with_own_flags(wire, self.program_flags, name=self.target.name, command=command) or wire
+
+    def _bind_again(self, wire: Wire) -> Wire:
+        """Give it the same flags, which it may no longer know."""
+        try:
+            return self._bind(wire)
+        except CycloptsError as error:
+            raise CommandFailed(f"flags of {self.target.name}: {' '.join(str(error).split())}") from error
+
+    def _configure_logging(self, *, is_live: bool) -> deque[str]:
+        """Log to stderr or, with a screen, to the lines that it shows."""
+        options, lines = self.logs.options(), deque[str](maxlen=LOG_LINES)
+        if options.log_level is None and options.devel is None:
+            options = replace(options, log_level=RECONCILES)
+        configure_logging(options, stream=_Lines(lines) if is_live else sys.stderr)
+        for handler in logging.getLogger().handlers:
+            handler.addFilter(OwnLines())
+        return lines
+
+    @asynccontextmanager
+    async def _served(self, session: DevSession) -> AsyncIterator[str]:
+        try:
+            async with serve(session.server, LOOPBACK, self.port, user=ADMIN) as url:
+                yield url
+        except OSError as error:
+            if error.errno != errno.EADDRINUSE:
+                raise
+            message = f"{LOOPBACK} port {self.port} is taken by another program; --port 0 takes a free one"
+            raise CommandFailed(message) from error
+
+
+class _Lines(io.StringIO):
+    """A stream that keeps the last lines that are written to it, for the screen."""
+
+    def __init__(self, lines: deque[str]) -> None:
+        super().__init__()
+        self._lines = lines
+
+    def write(self, text: str) -> int:
+        self._lines.extend(line for line in text.split("\n") if line)
+        return len(text)
+
+
+async def _until_signalled(developing: Developing, *, is_live: bool) -> int:
+    """Follow a program until Ctrl-C or SIGTERM; a second one ends the process at once.
+
+    Gives 0, or, when the signal came before it was ready, what a shell gives for a process that it ended.
+    """
+    received: list[int] = []
+    ready = asyncio.Event()
+    loop, task = asyncio.get_running_loop(), asyncio.current_task()
+    assert task is not None
+
+    def stop(number: int) -> None:
+        received.append(number)
+        task.cancel()
+        for each in SIGNALS:
+            loop.remove_signal_handler(each)
+            signal.signal(each, signal.SIG_DFL)
+
+    for each in SIGNALS:
+        loop.add_signal_handler(each, stop, each)
+    try:
+        await developing.follow(ready, is_live=is_live)
+    except asyncio.CancelledError:
+        if not received:
+            raise
+    return 0 if ready.is_set() else 128 + received[0]

@@ -1,0 +1,28 @@
+"""An operator while it is being written: a cluster for it, its definitions and rights, reloads on save, a live view.
+
+`DevSession` is what `pyctrl dev` runs, without a terminal: the cluster of `pyctrl.cluster` in this process, and a
+program in it that is imported anew when its files change, while the server keeps its objects and the caches stay
+filled. `view_of` makes rows of numbers; whoever draws them draws them.
+"""
+
+from ._journal import Journal
+from ._noise import OwnLines
+from ._plan import Plan
+from ._session import DevOptions, DevSession
+from ._view import ControllerRow, ErrorRow, Look, ObjectRow, Table, View, look_at, view_of
+
+__all__ = [
+    "ControllerRow",
+    "DevOptions",
+    "DevSession",
+    "ErrorRow",
+    "Journal",
+    "Look",
+    "ObjectRow",
+    "OwnLines",
+    "Plan",
+    "Table",
+    "View",
+    "look_at",
+    "view_of",
+]

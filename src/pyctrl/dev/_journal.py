@@ -1,0 +1,111 @@
+"""What the reconciles of a program came to: the last one of each object, how many of late, and what has failed."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from datetime import timedelta
+
+from pyctrl.controller import Cause, Failed, GivenUp, Request, Succeeded, Turn
+
+__all__ = ["Failure", "Journal", "LastRun"]
+
+FAILURES = 50  # kept; a screen shows fewer
+RATE_SECONDS = 10.0  # what "of late" means
+RATE_RUNS = 10_000  # kept for a rate, of each controller
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LastRun:
+    """The last reconcile of an object; ``at`` is the loop's time."""
+
+    at: float
+    took: timedelta
+    outcome: str
+    is_failed: bool
+    causes: tuple[Cause, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Failure:
+    """An error, of ``times`` reconciles of one object in a row."""
+
+    at: float
+    controller: str
+    request: Request
+    error: str
+    times: int = 1
+
+
+class Journal:
+    """Writes down what it is told by controllers; keeps it over reloads."""
+
+    def __init__(self) -> None:
+        self._runs: dict[tuple[str, Request], LastRun] = {}
+        self._times: dict[str, deque[float]] = {}
+        self._failures: deque[Failure] = deque(maxlen=FAILURES)
+
+    def of(self, controller: str) -> Callable[[Turn, timedelta], None]:
+        """Return what `Controller.on_reconciled` takes."""
+        times = self._times.setdefault(controller, deque(maxlen=RATE_RUNS))
+
+        def note(turn: Turn, took: timedelta) -> None:
+            now = asyncio.get_running_loop().time()
+            times.append(now)
+            outcome, error = _in_words(turn)
+            key = (controller, turn.request)
+            self._runs[key] = LastRun(at=now, took=took, outcome=outcome, is_failed=error != "", causes=turn.causes)
+            if error:
+                self._note_failure(Failure(at=now, controller=controller, request=turn.request, error=error))
+
+        return note
+
+    def last(self, controller: str, request: Request) -> LastRun | None:
+        """Return the last reconcile of an object; None when there was none."""
+        return self._runs.get((controller, request))
+
+    def forget(self, controller: str, present: Iterable[Request]) -> None:
+        """Keep only what is about objects that are there."""
+        keep = set(present)
+        for key in [key for key in self._runs if key[0] == controller and key[1] not in keep]:
+            del self._runs[key]
+
+    def rate(self, controller: str, now: float) -> float:
+        """Return how many reconciles a second there were in the last ten."""
+        times = self._times.get(controller, ())
+        return sum(1 for at in times if at > now - RATE_SECONDS) / RATE_SECONDS
+
+    @property
+    def failures(self) -> tuple[Failure, ...]:
+        """The last errors, newest first."""
+        return tuple(reversed(self._failures))
+
+    def _note_failure(self, failure: Failure) -> None:
+        for known in self._failures:
+            if (known.controller, known.request, known.error) == (failure.controller, failure.request, failure.error):
+                self._failures.remove(known)
+                failure = replace(failure, times=known.times + 1)
+                break
+        self._failures.append(failure)
+
+
+def _in_words(turn: Turn) -> tuple[str, str]:
+    """Return what a turn came to, and its error if it failed."""
+    match turn.outcome:
+        case Succeeded(requeue_after=None):
+            return "done", ""
+        case Succeeded(requeue_after=after):
+            return f"again in {after}", ""
+        case Failed(error):
+            return "failed, tried again", _short(error)
+        case GivenUp(error):
+            return "failed for good", _short(error) if error is not None else "given up"
+        case None:
+            return "interrupted", ""
+
+
+def _short(error: BaseException) -> str:
+    text = " ".join(str(error).split())
+    return f"{type(error).__name__}: {text}" if text else type(error).__name__

@@ -1,0 +1,90 @@
+"""What a program needs of a cluster, found out before anything of it runs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from pyctrl.api import GroupVersionKind, Key
+from pyctrl.client import Config
+from pyctrl.controller import Controller
+from pyctrl.errors import CommandFailed, PyctrlError
+from pyctrl.manager import Manager, NoServer, Wire
+from pyctrl.program import ProgramManager, Serving, custom_kinds, definitions_of
+from pyctrl.rbac import manifests
+from pyctrl.webhook import Url, Webhooks, configurations, conversion_stanza
+
+__all__ = ["WEBHOOK_HOST", "Plan", "controllers_of", "make_plan", "wire_up"]
+
+WEBHOOK_HOST = "https://webhooks.pyctrl.invalid"  # no such host can be: the server asks in process
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """A program that can be wired, and what has to be there for it.
+
+    Attributes:
+        wire: puts its controllers into a manager.
+        kinds: what its controllers look after, by the controllers' names.
+        cached: the kinds that it follows.
+        definitions: of the kinds that have a class, those included that it only follows.
+        rights: the role of the program, and what binds it.
+        registrations: what makes the server ask its webhooks.
+        webhooks: what answers.
+    """
+
+    wire: Wire
+    kinds: Mapping[str, GroupVersionKind]
+    cached: frozenset[GroupVersionKind]
+    definitions: Sequence[dict[str, Any]]
+    rights: Sequence[dict[str, Any]]
+    registrations: Sequence[dict[str, Any]]
+    webhooks: Sequence[Webhooks]
+
+
+async def make_plan(wire: Wire, *, name: str, account: Key) -> Plan:
+    """Wire a program into a manager that never runs, and see what it needs.
+
+    Raises:
+        CommandFailed: wiring it fails.
+        DefinitionError: a type cannot be a definition.
+    """
+    async with ProgramManager(Config.in_process(NoServer())) as manager:
+        manager.serving = Serving(enabled=False)
+        wire_up(wire, manager, name)
+        kinds = custom_kinds(manager, manager.webhooks, watched=True)
+        converted = {each.kind for webhooks in manager.webhooks for each in webhooks.conversions}
+        stanza = conversion_stanza(Url(WEBHOOK_HOST))
+        return Plan(
+            wire=wire,
+            kinds={each.name: each.kind for each in controllers_of(manager) if each.kind is not None},
+            cached=frozenset(informer.gvk for informer in manager.cache.informers),
+            definitions=definitions_of(kinds, conversions=dict.fromkeys(converted, stanza)),
+            rights=manifests(manager.grants(own_namespace=account.namespace), name=name, account=account),
+            registrations=_registrations(manager.webhooks, name),
+            webhooks=manager.webhooks,
+        )
+
+
+def wire_up(wire: Wire, manager: Manager, name: str) -> None:
+    """Put a program's controllers into a manager. Raises CommandFailed: it fails; says how."""
+    try:
+        wire(manager)
+    except PyctrlError:
+        raise
+    except Exception as error:
+        raise CommandFailed(f"wiring {name} failed: {type(error).__name__}: {error}") from error
+
+
+def controllers_of(manager: Manager) -> list[Controller]:
+    """Return the controllers of a manager."""
+    return [member.runnable for member in manager.members if isinstance(member.runnable, Controller)]
+
+
+def _registrations(webhooks: Sequence[Webhooks], name: str) -> list[dict[str, Any]]:
+    return [
+        configuration
+        for number, each in enumerate(webhooks)
+        for configuration in configurations(each, name=f"{name}-{number}" if number else name, target=Url(WEBHOOK_HOST))
+    ]

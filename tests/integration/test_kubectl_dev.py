@@ -1,0 +1,48 @@
+"""`pyctrl dev` as a newcomer has it: one command, a kubectl beside it, and a file that is saved again."""
+
+from __future__ import annotations
+
+import signal
+from pathlib import Path
+
+from ._kubectl import Kubectl
+from ._processes import process
+from .test_run import OPERATOR
+
+SAMPLE = """\
+apiVersion: run.pyctrl.test/v1
+kind: Widget
+metadata: {name: sample}
+spec: {size: 3}
+"""
+
+
+async def seen(kubectl: Kubectl, name: str, expected: str) -> None:
+    """Wait until the operator has written what is expected into the status."""
+    await kubectl(*("wait", f"widget/{name}", f"--for=jsonpath={{.status.seen}}={expected}", "--timeout=20s"))
+
+
+async def test_a_file_is_an_operator_in_a_cluster_and_a_save_is_a_new_one(tmp_path: Path) -> None:
+    """The sample is there and reconciled, webhooks are asked, a save brings new code, an error is said and survived."""
+    file, kubeconfig = tmp_path / "widgets.py", tmp_path / "dev.kubeconfig"
+    file.write_text(OPERATOR)
+    (tmp_path / "config").mkdir()
+    (tmp_path / "config" / "sample.yaml").write_text(SAMPLE)
+    kubectl = Kubectl(kubeconfig, "default")
+    arguments = ("dev", str(file), "--kubeconfig-out", str(kubeconfig), "--no-kubelet", "--no-controllers")
+    async with process("pyctrl", *arguments) as operator:
+        await operator.says("ready http://127.0.0.1:")
+        await operator.says(f"export KUBECONFIG={kubeconfig}")
+        await seen(kubectl, "sample", "3")
+        assert await kubectl("get", "validatingwebhookconfigurations", "-o", "name") == (
+            "validatingwebhookconfiguration.admissionregistration.k8s.io/widgets"
+        )
+
+        file.write_text(OPERATOR + "\nraise ValueError('half')\n")
+        await operator.says("ValueError: half")
+        file.write_text(OPERATOR.replace("widget.status.seen = widget.spec.size", "widget.status.seen = -1"))
+        await operator.says("Loaded widgets anew")
+        await kubectl("patch", "widget", "sample", "--type=merge", '-p={"spec":{"size":4}}')
+        await seen(kubectl, "sample", "-1")
+        assert await operator.end(signal.SIGINT) == 0
+    assert not [line for line in operator.log if "Traceback" in line]

@@ -1,0 +1,52 @@
+"""`pyctrl dev`: what ends it before it begins. What it does is in tests/unit/dev and tests/integration."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from .conftest import Run
+
+PROGRAM = """\
+def add_nothing(manager, *, colour: str = "red") -> None:
+    raise ValueError(f"no {colour}")
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "arguments", "code", "told"),
+    [
+        ("value =\n", (), 1, "pyctrl: importing {file} failed: SyntaxError: invalid syntax ({file}, line 1)\n"),
+        (PROGRAM, (), 1, "pyctrl: wiring nothing failed: ValueError: no red\n"),
+        (PROGRAM, ("--", "--colour", "blue"), 1, "pyctrl: wiring nothing failed: ValueError: no blue\n"),
+        (PROGRAM, ("--", "--size", "1"), 2, "pyctrl dev {file} --: Unknown option: --size\n"),
+        (PROGRAM, ("--port", "99999"), 2, "pyctrl dev: "),
+        (
+            PROGRAM,
+            ("--kubeconfig-out", "{file}"),
+            1,
+            "pyctrl: --kubeconfig-out {file}: there is a file that pyctrl did",
+        ),
+    ],
+)
+def test_what_cannot_be_followed_is_one_line(
+    run: Run, tmp_path: Path, text: str, arguments: tuple[str, ...], code: int, told: str
+) -> None:
+    """Nothing is started and no kubeconfig is written for a program that cannot be loaded."""
+    file = tmp_path / "nothing.py"
+    file.write_text(text)
+    given = [each.format(file=file) for each in arguments]
+    ran = run("dev", file, *(() if "--kubeconfig-out" in given else ("--kubeconfig-out", tmp_path / "k")), *given)
+    assert (ran.code, ran.out) == (code, "")
+    assert ran.err.startswith(told.format(file=file))
+    assert not (tmp_path / "k").exists()
+
+
+def test_help_of_a_program_lists_its_own_flags(run: Run, tmp_path: Path) -> None:
+    """``-- --help`` is about the program, and starts nothing."""
+    file = tmp_path / "nothing.py"
+    file.write_text(PROGRAM)
+    ran = run("dev", file, "--", "--help")
+    assert ran.code == 0
+    assert "--colour" in ran.out

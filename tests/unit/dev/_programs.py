@@ -1,0 +1,61 @@
+"""Small programs as their authors write them, to a file, and again."""
+
+from __future__ import annotations
+
+PROGRAM = """\
+from pyctrl import CustomResource, Model, Reconciler, Request, allow, merge_from
+from pyctrl.kinds.core.v1 import ConfigMap
+from pyctrl import ObjectMeta, set_controller_reference
+
+
+class BoxSpec(Model):
+    size: int = 1
+
+
+class BoxStatus(Model):
+    said: str = ""
+
+
+class Box(CustomResource[BoxSpec, BoxStatus], group="dev.example.com", version="v1"):
+    "A box."
+
+
+class BoxReconciler(Reconciler[Box]):
+    owns = (ConfigMap,)
+    rbac = (allow(Box, "patch", subresource="status"), allow(ConfigMap, "create"))
+
+    async def reconcile(self, request: Request) -> None:
+        box = await self.client.find(Box, request.key)
+        if box is None:
+            return
+        if await self.client.find(ConfigMap, request.key) is None:
+            content = ConfigMap(metadata=ObjectMeta(name=request.name, namespace=request.namespace))
+            set_controller_reference(box, content)
+            await self.client.create(content)
+        if box.status.said != "one":
+            before = box.deep_copy()
+            box.status.said = "one"
+            await self.client.status.patch(box, merge_from(before))
+"""
+
+SAMPLE = """\
+apiVersion: dev.example.com/v1
+kind: Box
+metadata: {name: sample}
+spec: {size: 2}
+"""
+
+WEBHOOKS = """
+
+from pyctrl.errors import Rejected
+from pyctrl.webhook import AdmissionRequest, Defaulter, FieldError, Validator
+
+
+class BoxWebhook(Defaulter[Box], Validator[Box]):
+    def default(self, obj: Box, request: AdmissionRequest) -> None:
+        obj.spec.size = obj.spec.size or 7
+
+    def validate_create(self, obj: Box, request: AdmissionRequest) -> None:
+        if obj.spec.size > 10:
+            raise Rejected(FieldError.invalid("spec.size", obj.spec.size, "LIMIT"))
+"""

@@ -1,0 +1,214 @@
+"""A session with a program that is rewritten while it runs: virtual time, no socket."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pyctrl.api import GroupVersionKind, Key, Unstructured
+from pyctrl.client import wait_for
+from pyctrl.dev import DevOptions, DevSession
+from pyctrl.errors import CommandFailed, Invalid, NotFound
+from pyctrl.kinds.core.v1 import ConfigMap
+from pyctrl.kinds.rbac.v1 import ClusterRole
+from pyctrl.manager import Target
+
+from ._programs import PROGRAM, SAMPLE, WEBHOOKS
+
+BOX = GroupVersionKind("dev.example.com", "v1", "Box")
+KEY = Key("default", "sample")
+FAILS = """
+
+def add_boxes(manager):
+    async def fails():
+        raise OSError("no disk")
+
+    manager.add(fails)
+"""
+
+
+@pytest.fixture(autouse=True)
+def modules_and_path_as_before(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """What a test imports is forgotten."""
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    before = set(sys.modules)
+    yield
+    for name in set(sys.modules) - before:
+        if name.startswith("pyctrl_target_"):
+            del sys.modules[name]
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    """A program, and a sample beside it."""
+    (tmp_path / "config" / "samples").mkdir(parents=True)
+    (tmp_path / "config" / "samples" / "box.yaml").write_text(SAMPLE)
+    (tmp_path / "config" / "samples" / "kustomization.yaml").write_text("resources: [box.yaml]\n")
+    path = tmp_path / "boxes.py"
+    path.write_text(PROGRAM)
+    return path
+
+
+@asynccontextmanager
+async def session_of(file: Path, **options: Any) -> AsyncIterator[DevSession]:
+    chosen = DevOptions(**{"controllers": False, "kubelet": False, **options})
+    async with DevSession(Target.parse(str(file)), chosen) as session, asyncio.TaskGroup() as group:
+        following = group.create_task(session.run())
+        yield session
+        following.cancel()
+
+
+def box(name: str = "", *, size: int = 1) -> Unstructured:
+    meta = {"name": name, "generateName": "box-", "namespace": "default"}
+    return Unstructured({"apiVersion": "dev.example.com/v1", "kind": "Box", "metadata": meta, "spec": {"size": size}})
+
+
+async def says(session: DevSession, text: str, key: Key = KEY) -> Unstructured:
+    return await wait_for(session.admin, BOX, key, lambda box: box.get("status", {}).get("said") == text, timeout=20)
+
+
+async def test_one_command_is_enough(file: Path) -> None:
+    """The definition comes from the type, the rights from the code, the sample from the directory beside the file."""
+    async with session_of(file) as session:
+        await says(session, "one")
+        role = await session.admin.get(ClusterRole, Key("", "boxes"))
+        assert {verb for rule in role.rules for verb in rule.verbs} == {"create", "list", "watch", "patch", "update"}
+        assert session.problem == ""
+
+
+async def test_a_save_brings_the_new_code_and_leaves_everything_else(file: Path) -> None:
+    """Objects stay as they are, and caches stay filled: no kind is listed again."""
+    async with session_of(file) as session:
+        before = await says(session, "one")
+        informers = {each.gvk: each for each in session.cache.informers}
+        file.write_text(PROGRAM.replace('"one"', '"two"'))
+        again = await says(session, "two")
+        assert session.reloads == 1
+        assert again.metadata.uid == before.metadata.uid
+        assert {each.gvk: each for each in session.cache.informers} == informers
+        assert [each.relists for each in session.cache.statistics()] == [0, 0]
+
+
+async def test_what_cannot_be_imported_leaves_the_old_program_running(file: Path) -> None:
+    """The error says where; the old version goes on until something better is saved."""
+    async with session_of(file) as session:
+        await says(session, "one")
+        file.write_text(PROGRAM + "\nraise ValueError('half')\n")
+        await asyncio.sleep(5)
+        assert f"importing {file} failed: ValueError: half ({file}, line" in session.problem
+        await session.admin.create(box("b"))
+        await says(session, "one", Key("default", "b"))
+        file.write_text(PROGRAM.replace('"one"', '"two"'))
+        await says(session, "two")
+        assert session.problem == ""
+
+
+async def test_a_missing_right_is_seen_and_comes_with_the_next_save(
+    file: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """The program may do what its code declares: what is missing there is refused, and named."""
+    file.write_text(PROGRAM.replace('allow(ConfigMap, "create")', ""))
+    async with session_of(file) as session:
+        await asyncio.sleep(3)
+        assert [each.error for each in session.journal.failures if "configmaps is forbidden" in each.error]
+        assert "allow(" in caplog.text
+        file.write_text(PROGRAM)
+        await says(session, "one")
+
+
+async def test_rights_may_be_left_out_of_it(file: Path) -> None:
+    """Without enforcement the program is an administrator."""
+    file.write_text(PROGRAM.replace('allow(ConfigMap, "create")', ""))
+    async with session_of(file, enforce_rights=False) as session:
+        await says(session, "one")
+        assert session.journal.failures == ()
+
+
+async def test_kinds_that_come_and_go_follow_the_code(file: Path) -> None:
+    """A definition that changed is installed again; what is no longer followed leaves the cache and the role."""
+    async with session_of(file) as session:
+        await says(session, "one")
+        changes = {
+            "owns = (ConfigMap,)": "owns = ()",
+            "size: int": "length: int = 3\n    size: int",
+            "await self.client.find(ConfigMap, request.key) is None": "box.spec.size < 0",
+            'allow(ConfigMap, "create")': "",
+        }
+        text = PROGRAM
+        for old, new in changes.items():
+            text = text.replace(old, new)
+        file.write_text(text)
+        await asyncio.sleep(3)
+        assert session.reloads == 1
+        assert [each.gvk.kind for each in session.cache.informers] == ["Box"]
+        role = await session.admin.get(ClusterRole, Key("", "boxes"))
+        assert not [rule for rule in role.rules if "configmaps" in rule.resources]
+        definition = await session.admin.get(
+            GroupVersionKind("apiextensions.k8s.io", "v1", "CustomResourceDefinition"), Key("", "boxes.dev.example.com")
+        )
+        assert "length" in str(definition.to_wire())
+
+
+async def test_the_server_asks_webhooks_without_any_set_up(file: Path) -> None:
+    """No certificate and no port; a save changes what they say, and a program without them is not asked."""
+    file.write_text(PROGRAM + WEBHOOKS)
+
+    async with session_of(file) as session:
+        assert (await session.admin.create(box(size=0)))["spec"]["size"] == 7
+        with pytest.raises(Invalid, match="LIMIT"):
+            await session.admin.create(box(size=11))
+        file.write_text(PROGRAM + WEBHOOKS.replace("LIMIT", "ten is a lot"))
+        await asyncio.sleep(2)
+        with pytest.raises(Invalid, match="ten is a lot"):
+            await session.admin.create(box(size=11))
+        file.write_text(PROGRAM)
+        await asyncio.sleep(2)
+        assert (await session.admin.create(box(size=11)))["spec"]["size"] == 11
+
+
+async def test_a_sample_that_is_saved_is_applied_again(file: Path) -> None:
+    """Only what was saved; a broken one is said and changes nothing."""
+    sample = file.parent / "config" / "samples" / "box.yaml"
+    async with session_of(file) as session:
+        await says(session, "one")
+        sample.write_text(SAMPLE.replace("size: 2", "size: 5"))
+        await wait_for(session.admin, BOX, KEY, lambda found: found["spec"]["size"] == 5, timeout=10)
+        sample.write_text("kind: [")
+        await asyncio.sleep(2)
+        assert str(sample) in session.problem
+
+
+async def test_a_program_that_fails_leaves_the_session_alive(file: Path) -> None:
+    """What ends the manager is said; the next save starts it again."""
+    file.write_text(PROGRAM + FAILS)
+    async with session_of(file) as session:
+        await asyncio.sleep(2)
+        assert "boxes has ended: OSError: no disk" in session.problem
+        file.write_text(PROGRAM)
+        await asyncio.sleep(2)
+        await says(session, "one")
+
+
+async def test_a_program_that_cannot_be_loaded_at_first_is_refused(file: Path) -> None:
+    """There is nothing that could go on."""
+    file.write_text("value =\n")
+    with pytest.raises(CommandFailed, match="SyntaxError"):
+        async with session_of(file):
+            raise AssertionError("it has begun")
+
+
+async def test_the_embedded_cluster_is_whole(file: Path) -> None:
+    """Garbage is collected: what the program's objects own goes with them."""
+    async with session_of(file, controllers=True) as session:
+        await says(session, "one")
+        await session.admin.get(ConfigMap, KEY)
+        await session.admin.delete(BOX, KEY)
+        await asyncio.sleep(5)
+        with pytest.raises(NotFound):
+            await session.admin.get(ConfigMap, KEY)
