@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from datetime import timedelta
+from typing import Annotated
 
 from pydantic import Field
 
@@ -13,6 +14,7 @@ from pyctrl.api import (
     Int64,
     Model,
     ObjectMeta,
+    PreserveUnknownFields,
     Quantity,
     add_finalizer,
     has_finalizer,
@@ -49,20 +51,20 @@ CLASS_ANNOTATION = "volume.beta.kubernetes.io/storage-class"  # from before stor
 LATER = timedelta(minutes=5)  # until the next try after a refusal that passes without our doing: a quota, a class
 
 
-class EvcSpec(Model):
+class EvcSpec(Model, marks=(PreserveUnknownFields(),)):
     """What the user wants."""
 
-    #: Such as 2G. The definition lets everything through: what is no size is told in the status.
-    size: object = None
+    size: Annotated[object, PreserveUnknownFields()] = None
+    """Such as 2G. The definition lets everything through: what is no size is told in the status."""
 
 
-class EvcStatus(Model):
+class EvcStatus(Model, marks=(PreserveUnknownFields(),)):
     """What there is. Fields of others, such as kopf's, are kept."""
 
     size: str | None = None
     phase: str | None = None
     volume: str | None = None
-    observed_generation: Int64 = 0
+    observed_generation: Int64 | None = None
     conditions: list[Condition] = Field(default_factory=list)
 
 

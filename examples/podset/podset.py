@@ -3,10 +3,21 @@
 from __future__ import annotations
 
 import logging
+from typing import Annotated
 
 from pydantic import Field
 
-from pyctrl.api import CustomResource, Int32, Model, ObjectMeta, is_deleting, set_controller_reference
+from pyctrl.api import (
+    AGE,
+    CustomResource,
+    Int32,
+    Model,
+    ObjectMeta,
+    PrinterColumn,
+    Required,
+    is_deleting,
+    set_controller_reference,
+)
 from pyctrl.client import merge_from
 from pyctrl.controller import Builder, Controller, Host, Reconciler, Request, Result, mapped
 from pyctrl.kinds.apps.v1 import Deployment, DeploymentSpec
@@ -28,10 +39,15 @@ class PodSetSpec(Model):
 class PodSetStatus(Model):
     """What there is."""
 
-    nodes: list[str] = Field(default_factory=list, description="Names of the pods, sorted")
+    nodes: Annotated[list[str], Required()] = Field(default_factory=list, description="Names of the pods, sorted")
 
 
-class PodSet(CustomResource[PodSetSpec, PodSetStatus], group="apps.jicki.cn", version="v1alpha1"):
+class PodSet(
+    CustomResource[PodSetSpec, PodSetStatus],
+    group="apps.jicki.cn",
+    version="v1alpha1",
+    columns=(PrinterColumn("Size", ".spec.size"), AGE),
+):
     """PodSet keeps a number of pods running."""
 
 

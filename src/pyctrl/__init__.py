@@ -11,8 +11,8 @@
 
 This is the beginner's door: the names that most operators need. Each room has its own, with everything in it:
 `pyctrl.api` (objects, names, selectors), `pyctrl.kinds` (the built-in kinds), `pyctrl.client`, `pyctrl.cache`,
-`pyctrl.controller`, `pyctrl.webhook`, `pyctrl.manager`, `pyctrl.errors`, and for tests and development
-`pyctrl.apiserver`, `pyctrl.cluster` and `pyctrl.testing`.
+`pyctrl.controller`, `pyctrl.webhook`, `pyctrl.manager`, `pyctrl.manifests`, `pyctrl.errors`, and for tests and
+development `pyctrl.apiserver`, `pyctrl.cluster` and `pyctrl.testing`.
 
 Nothing is imported before it is used: `pyctrl apiserver` is up before a door that opens all rooms would be.
 """
@@ -24,21 +24,38 @@ if TYPE_CHECKING:
     from pyctrl._log import LogOptions, configure_logging, log_context
     from pyctrl._tracing import enable_tracing
     from pyctrl.api import (
+        AGE,
+        AtLeastOneOf,
+        AtMostOneOf,
         Condition,
         CustomResource,
+        Duration,
+        EmbeddedResource,
+        ExactlyOneOf,
         GroupVersionKind,
+        Immutable,
         Int32,
         Int64,
         IntOrString,
         Key,
         LabelSelector,
+        ListType,
+        MapType,
         Metadata,
         Model,
+        NoServerDefault,
+        Nullable,
         ObjectMeta,
         OwnerReference,
+        PreserveUnknownFields,
+        PrinterColumn,
         Quantity,
+        Required,
+        Scale,
+        ServerDefault,
         Time,
         Unstructured,
+        ValidationRule,
         add_finalizer,
         has_finalizer,
         is_deleting,
@@ -55,8 +72,11 @@ if TYPE_CHECKING:
     from pyctrl.rbac import EVENTS, allow
 
 __all__ = [
+    "AGE",
     "EVENTS",
     "ApiError",
+    "AtLeastOneOf",
+    "AtMostOneOf",
     "Builder",
     "CachedClient",
     "Client",
@@ -64,28 +84,42 @@ __all__ = [
     "Config",
     "Controller",
     "CustomResource",
+    "Duration",
+    "EmbeddedResource",
+    "ExactlyOneOf",
     "GroupVersionKind",
+    "Immutable",
     "Int32",
     "Int64",
     "IntOrString",
     "JsonPatch",
     "Key",
     "LabelSelector",
+    "ListType",
     "LogOptions",
     "Manager",
+    "MapType",
     "MergePatch",
     "Metadata",
     "Model",
+    "NoServerDefault",
+    "Nullable",
     "ObjectMeta",
     "OwnerReference",
+    "PreserveUnknownFields",
+    "PrinterColumn",
     "PyctrlError",
     "Quantity",
     "Reconciler",
     "Request",
+    "Required",
     "Result",
+    "Scale",
+    "ServerDefault",
     "TerminalError",
     "Time",
     "Unstructured",
+    "ValidationRule",
     "add_finalizer",
     "allow",
     "configure_logging",
@@ -104,7 +138,7 @@ __all__ = [
 
 # Each imports those before it, so that looking for a name from the left imports nothing that it does not need.
 _ROOMS = ("_log", "_tracing", "errors", "api", "client", "cache", "controller", "manager", "rbac")
-_OTHER_ROOMS = ("kinds", "webhook", "apiserver", "cluster", "testing")
+_OTHER_ROOMS = ("kinds", "webhook", "manifests", "apiserver", "cluster", "testing")
 
 if not TYPE_CHECKING:  # type checkers would take it as a promise of any name
 

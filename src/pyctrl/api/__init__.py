@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from ._access import Access
     from ._access_rule import AccessRule, missing_rules
     from ._conditions import find_condition, is_condition_false, is_condition_true, remove_condition, set_condition
+    from ._duration import Duration, format_duration, parse_duration
     from ._finalizers import add_finalizer, has_finalizer, is_deleting, remove_finalizer
     from ._generics import kind_argument
     from ._marks import (
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
         MetadataName,
         NoServerDefault,
         Nullable,
+        Pattern,
         PreserveUnknownFields,
         PrinterColumn,
         PropertyCount,
@@ -73,6 +75,7 @@ __all__ = [
     "AtMostOneOf",
     "Condition",
     "CustomResource",
+    "Duration",
     "EmbeddedResource",
     "ExactlyOneOf",
     "ExternalDocs",
@@ -104,6 +107,7 @@ __all__ = [
     "Object",
     "ObjectMeta",
     "OwnerReference",
+    "Pattern",
     "PreserveUnknownFields",
     "PrinterColumn",
     "PropertyCount",
@@ -128,6 +132,7 @@ __all__ = [
     "controller_of",
     "decode",
     "find_condition",
+    "format_duration",
     "format_micro_time",
     "format_time",
     "has_finalizer",
@@ -144,6 +149,7 @@ __all__ = [
     "merge_patch_diff",
     "missing_rules",
     "owner_reference",
+    "parse_duration",
     "reference_to",
     "remove_condition",
     "remove_finalizer",
@@ -156,7 +162,7 @@ __all__ = [
 # What needs least comes first, so that looking for a name from the left imports nothing that it does not need.
 _FILES = (
     *("_names", "_request_target", "_access", "_access_rule", "_selectors", "_patches", "_quantity", "_marks"),
-    *("_values", "_model", "_meta", "_object", "_unstructured"),
+    *("_values", "_duration", "_model", "_meta", "_object", "_unstructured"),
     *("_conditions", "_finalizers", "_generics", "_owners", "_references", "_scheme"),
 )
 

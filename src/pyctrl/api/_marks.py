@@ -24,6 +24,7 @@ __all__ = [
     "MetadataName",
     "NoServerDefault",
     "Nullable",
+    "Pattern",
     "PreserveUnknownFields",
     "PrinterColumn",
     "PropertyCount",
@@ -48,6 +49,16 @@ class Format(SchemaMark):
     """Set the ``format`` of a text or a number, such as ``ipv4``; it validates nothing in Python."""
 
     name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Pattern(SchemaMark):
+    """Set the ``pattern`` of a text on the wire that is no text in Python, and that ``Field(pattern=…)`` cannot check.
+
+    It is one of Go (RE2), searched for: ``^`` and ``$`` make it the whole text. It validates nothing in Python.
+    """
+
+    regex: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +158,7 @@ class ServerDefault(SchemaMark):
 
 @dataclass(frozen=True, slots=True)
 class NoServerDefault(SchemaMark):
-    """Keep the default in Python to Python: the server fills in nothing."""
+    """Keep the default in Python to Python, so that the server fills in nothing; on a class, for all of its fields."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,14 +186,14 @@ class Schemaless(SchemaMark):
 
 @dataclass(frozen=True, slots=True)
 class SchemaType(SchemaMark):
-    """Set the ``type`` in the schema, for a class of your own that is read from a scalar."""
+    """Set the ``type`` in the schema, where the class does not tell it; `Format`, `Pattern` and so on add to it."""
 
     type: Literal["string", "integer", "number", "boolean", "object", "array"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PropertyCount(SchemaMark):
-    """How many fields of a class an object may have, at least and at most."""
+    """How many fields of a class an object may have, at least and at most; of a map, say it with ``Field``."""
 
     minimum: int | None = None
     maximum: int | None = None

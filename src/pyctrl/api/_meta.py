@@ -53,7 +53,10 @@ class ListMeta(Model, defer_build=True):
 
 
 class Condition(Model, defer_build=True):
-    """One aspect of an object's state (``metav1.Condition``); change lists of them with `set_condition`."""
+    """One aspect of an object's state.
+
+    ``metav1.Condition``; change lists of them with `set_condition`.
+    """
 
     type: str
     status: Literal["True", "False", "Unknown"]

@@ -1,7 +1,8 @@
 """From types to manifests, and back: definitions made from the classes of their kinds, compared, and validated by.
 
-`definition` makes the CustomResourceDefinition of a kind. The classes are the only source. `compare` says what a change
-of a definition does to the objects that are stored. A `Validator` says of objects in files what the API server would.
+`definition` makes the CustomResourceDefinition of a kind. The classes are the only source. `check_definition` says
+what the API server has against one. `compare` says what a change of a definition does to the objects that are stored.
+A `Validator` says of objects in files what the API server would.
 
 Nothing is imported before it is used.
 """
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from ._changes import Change, Effect, breaks
+    from ._check import check_definition
     from ._crd_changes import compare, compare_sets
     from ._definition import definition
     from ._documents import Document, Position, read_documents
@@ -26,6 +28,7 @@ __all__ = [
     "Validator",
     "Verdict",
     "breaks",
+    "check_definition",
     "compare",
     "compare_sets",
     "definition",
@@ -37,6 +40,7 @@ _PLACES = {
     **dict.fromkeys(("compare", "compare_sets"), "_crd_changes"),
     **dict.fromkeys(("Document", "Position", "read_documents"), "_documents"),
     **dict.fromkeys(("DEFINITION", "Problem", "Validator", "Verdict"), "_validator"),
+    "check_definition": "_check",
     "definition": "_definition",
 }
 

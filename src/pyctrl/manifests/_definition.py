@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
-from pyctrl.api import KubernetesObject, PrinterColumn, Scale
+from pyctrl.api import KubernetesObject
 from pyctrl.errors import DefinitionError
 
+from ._builtin import is_builtin
+from ._check import check_definition
+from ._columns import columns_of, scale_of, selectable_of
 from ._models import kind_schema
 from ._places import Place, Problems
 from ._schema import JSON, Schema, sort_keys
@@ -16,16 +20,20 @@ __all__ = ["definition"]
 Kind = type[KubernetesObject]
 
 
-def definition(*kinds: Kind, stored: Kind | None = None, conversion: dict[str, Any] | None = None) -> dict[str, Any]:
+def definition(
+    kind: Kind, *versions: Kind, stored: Kind | None = None, conversion: Mapping[str, Any] | None = None
+) -> dict[str, Any]:
     """Return the CustomResourceDefinition of a kind, as JSON.
 
         definition(PodSet)
         definition(CronTabV1, CronTabV1Beta1, stored=CronTabV1)
 
-    The types are the only source: the same types give the same definition, to the order of its keys.
+    The types are the only source: the same types give the same definition, to the order of its keys. It has been
+    checked as the API server would (`check_definition`).
 
     Args:
-        kinds: the class of the kind; of several versions of a kind, the class of each.
+        kind: the class of the kind.
+        versions: of a kind that has several versions, the classes of the others.
         stored: the version that objects are stored in. By default the only one there is, or that with the class
             keyword ``stored``.
         conversion: ``spec.conversion``, such as `pyctrl.webhook.conversion_stanza` makes.
@@ -34,21 +42,22 @@ def definition(*kinds: Kind, stored: Kind | None = None, conversion: dict[str, A
         DefinitionError: the types cannot be a definition; says everything that is wrong, where, and what to do.
     """
     problems = Problems()
-    first = kinds[0]
+    kinds = (kind, *versions)
+    _refuse_what_is_none(kinds, stored)
     stored = stored or _stored(kinds, problems)
-    versions = [_version(kind, problems, is_stored=kind is stored) for kind in kinds]
+    described = [_version(each, problems, is_stored=each is stored) for each in kinds]
     _compare(kinds, problems)
     if problems.found:
-        raise DefinitionError(first.gvk.kind, problems.found)
+        raise DefinitionError(kind.gvk.kind, problems.found)
     spec: dict[str, JSON] = {
-        "group": first.gvk.group,
-        "names": _names(first),
-        "scope": "Namespaced" if first.resource.namespaced else "Cluster",
-        "versions": sorted(versions, key=lambda version: str(version["name"])),
+        "group": kind.gvk.group,
+        "names": _names(kind),
+        "scope": "Namespaced" if kind.resource.namespaced else "Cluster",
+        "versions": sorted(described, key=lambda version: str(version["name"])),
     }
     if conversion is not None:
-        spec["conversion"] = conversion
-    return sort_keys(  # type: ignore[no-any-return]  # an object stays an object
+        spec["conversion"] = dict(conversion)
+    made: dict[str, JSON] = sort_keys(
         {
             "apiVersion": "apiextensions.k8s.io/v1",
             "kind": "CustomResourceDefinition",
@@ -56,6 +65,23 @@ def definition(*kinds: Kind, stored: Kind | None = None, conversion: dict[str, A
             "spec": spec,
         }
     )
+    if refused := check_definition(made):
+        raise DefinitionError(kind.gvk.kind, (f"the API server would refuse it: {each}" for each in refused))
+    return made
+
+
+def _refuse_what_is_none(kinds: tuple[Kind, ...], stored: Kind | None) -> None:
+    """Refuse what is no kind of one's own before anything else is looked at."""
+    problems = Problems()
+    for kind in kinds:
+        if not hasattr(kind, "gvk"):
+            problems.report(Place(kind), "it is no kind", "give the class group= and version=")
+        elif is_builtin(kind):
+            problems.report(Place(kind), "it is built into Kubernetes", "define kinds of your own only")
+    if stored is not None and stored not in kinds:
+        problems.report(Place(stored), "it is to be stored, and is none of the versions", "name it among them")
+    if problems.found:
+        raise DefinitionError(kinds[0].__name__, problems.found)
 
 
 def _stored(kinds: tuple[Kind, ...], problems: Problems) -> Kind:
@@ -119,30 +145,24 @@ def _version(kind: Kind, problems: Problems, *, is_stored: bool) -> dict[str, JS
         version["deprecated"] = True
         if resource.deprecation:
             version["deprecationWarning"] = resource.deprecation
-    if subresources := _subresources(kind):
+    if subresources := _subresources(kind, schema, problems):
         version["subresources"] = subresources
     if resource.columns:
-        version["additionalPrinterColumns"] = [_column(kind, column, schema, problems) for column in resource.columns]
+        version["additionalPrinterColumns"] = columns_of(kind, schema, problems)
     if resource.selectable_fields:
-        version["selectableFields"] = [{"jsonPath": path} for path in resource.selectable_fields]
+        version["selectableFields"] = selectable_of(kind, schema, problems)
     return version
 
 
-def _subresources(kind: Kind) -> dict[str, JSON]:
+def _subresources(kind: Kind, schema: Schema, problems: Problems) -> dict[str, JSON]:
     found: dict[str, JSON] = {}
-    if "status" in kind.resource.subresources:
+    names = set(kind.resource.subresources)
+    if "status" in names:
         found["status"] = {}
     if kind.resource.scale is not None:
-        found["scale"] = _scale(kind.resource.scale)
+        found["scale"] = scale_of(kind, kind.resource.scale, schema, problems)
+    elif "scale" in names:
+        problems.report(Place(kind), "the sub-resource scale has no paths", "say scale=Scale()")
+    for name in sorted(names - {"scale", "status"}):
+        problems.report(Place(kind), f"{name!r} is no sub-resource of definitions", "there are status and scale")
     return found
-
-
-def _scale(scale: Scale) -> dict[str, str]:
-    wire = {"specReplicasPath": scale.spec_replicas_path, "statusReplicasPath": scale.status_replicas_path}
-    return wire | ({"labelSelectorPath": scale.label_selector_path} if scale.label_selector_path else {})
-
-
-def _column(kind: Kind, column: PrinterColumn, schema: Schema, problems: Problems) -> dict[str, JSON]:
-    wire: dict[str, JSON] = {"name": column.name, "jsonPath": column.json_path, "type": column.type or "string"}
-    wire |= {key: text for key in ("format", "description") if (text := getattr(column, key))}
-    return wire | ({"priority": column.priority} if column.priority else {})

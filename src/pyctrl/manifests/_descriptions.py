@@ -25,11 +25,11 @@ _SECTION = re.compile(
 
 
 def describe_class(cls: type[object]) -> str:
-    """Return a class's docstring, or that of the nearest base that has one."""
+    """Return a class's docstring, or that of the nearest base that has one; of our own, its first line."""
     for each in cls.__mro__:
         text = each.__dict__.get("__doc__")
         if text and each not in _BASES and not each.__module__.startswith("pydantic"):
-            return _clean(text)
+            return _clean(text).partition("\n")[0] if each.__module__.startswith("pyctrl.api.") else _clean(text)
     return ""
 
 

@@ -11,23 +11,26 @@ import uuid
 from typing import Any
 
 import pydantic
+from pydantic import Base64Encoder, EncodedBytes
+from pydantic.types import UuidVersion
 
 from pyctrl.api import Quantity
 
+from ._parts import Part, first
 from ._schema import Schema
 
-__all__ = ["DECIMAL", "INT_OR_STRING", "leaf"]
+__all__ = ["DECIMAL", "INT_OR_STRING", "QUANTITY", "leaf"]
 
 DECIMAL = r"^[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?$"
 #: What pydantic reads and writes for a `timedelta`: ISO 8601, such as PT1H30M.
 _ISO_DURATION = r"^[+-]?P([0-9]+W|([0-9]+Y)?([0-9]+M)?([0-9]+D)?(T([0-9]+H)?([0-9]+M)?([0-9]+(\.[0-9]+)?S)?)?)$"
-_QUANTITY = (
+_QUANTITY_TEXT = (
     r"^(\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))"
     r"(([KMGTPE]i)|[numkMGTPE]|([eE](\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))))?$"
 )
 
 INT_OR_STRING = Schema(int_or_string=True, any_of=(Schema(type="integer"), Schema(type="string")))
-_QUANTITY_SCHEMA = Schema(int_or_string=True, any_of=INT_OR_STRING.any_of, pattern=_QUANTITY)
+QUANTITY = Schema(int_or_string=True, any_of=INT_OR_STRING.any_of, pattern=_QUANTITY_TEXT)
 
 
 def _text(format_: str = "", **more: Any) -> Schema:
@@ -39,7 +42,6 @@ _LEAVES: dict[Any, Schema] = {
     int: Schema(type="integer"),
     float: Schema(type="number"),
     str: _text(),
-    bytes: _text("byte"),
     dt.datetime: _text("date-time"),
     dt.date: _text("date"),
     dt.time: _text(),
@@ -58,19 +60,23 @@ _LEAVES: dict[Any, Schema] = {
     pydantic.AnyUrl: _text("uri"),
     pathlib.Path: _text(),
     re.Pattern: _text(),
-    Quantity: _QUANTITY_SCHEMA,
+    Quantity: QUANTITY,
 }
 
 
-def leaf(tp: Any) -> Schema | None:
+def leaf(part: Part) -> Schema | None:
     """Return the schema of a type that is one value; None for any other.
 
-    A class of your own that a scalar is the base of is that scalar, as pydantic takes it.
+    A class of your own that has a scalar as base is that scalar, as pydantic takes it.
     """
     try:
-        found = _LEAVES.get(tp)
+        found = _LEAVES.get(part.type)
     except TypeError:  # not hashable: no type
         return None
-    if found is None and isinstance(tp, type):
-        found = next((_LEAVES[base] for base in tp.__mro__ if base in _LEAVES), None)
+    if found is None and isinstance(part.type, type):
+        found = next((_LEAVES[base] for base in part.type.__mro__ if base in _LEAVES), None)
+    if part.type is bytes and (encoded := first(EncodedBytes, part.beside)):
+        return _text("byte") if encoded.encoder is Base64Encoder else _text()
+    if part.type is uuid.UUID and (kind := first(UuidVersion, part.beside)):
+        return _text(f"uuid{kind.uuid_version}" if kind.uuid_version in (3, 4, 5) else "uuid")
     return found

@@ -2,90 +2,190 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace as replace_place
-from typing import Any
+from typing import Any, get_args
 
-from msgspec import UNSET
 from msgspec.structs import replace
-from pydantic import BaseModel
+from pydantic import BaseModel, RootModel
 from pydantic.fields import FieldInfo
-from pydantic_core import PydanticUndefined, to_jsonable_python
+from pydantic.json_schema import SkipJsonSchema
+from pydantic_core import to_jsonable_python
 
-from pyctrl.api import KubernetesObject, Model, NoServerDefault, Required
+from pyctrl.api import (
+    Condition,
+    Immutable,
+    KubernetesObject,
+    MapType,
+    MetadataName,
+    Model,
+    NoServerDefault,
+    PropertyCount,
+    Required,
+    ServerDefault,
+)
 
+from ._builtin import builtin_schema
+from ._class_marks import IMMUTABLE, apply_class_marks, marks_of, set_once
+from ._defaults import default_of
 from ._descriptions import describe_class, describe_field
-from ._marking import apply_marks
+from ._parts import Part, beside_field, first, has, part_of
 from ._places import Place, Problems
-from ._schema import JSON, Schema
-from ._types import schema_of
+from ._schema import Schema
+from ._types import schema_of, schema_of_part
+from ._wire_names import wire_name
 
 __all__ = ["kind_schema", "model_schema"]
+
+_TYPE_META = ("api_version", "kind", "metadata")
+_OF_FIELDS = (Immutable, NoServerDefault, Required, ServerDefault)
 
 
 def kind_schema(kind: type[KubernetesObject], problems: Problems) -> Schema:
     """Return the schema of a kind's objects."""
-    schema = model_schema(kind, Place(kind), problems)
-    properties = schema.properties | {
-        "apiVersion": Schema(type="string"),
-        "kind": Schema(type="string"),
-        "metadata": Schema(type="object"),
-    }
-    return replace(schema, properties=properties)
+    schema = model_schema(kind, Place(kind), problems, is_root=True)
+    metadata = Schema(type="object")
+    for mark in marks_of(kind):
+        if isinstance(mark, (MapType, PropertyCount)):
+            what = f"{type(mark).__name__} does not fit a whole object"
+            problems.report(Place(kind), what, "put it on the class of spec")
+        elif isinstance(mark, MetadataName):
+            name = Schema(type="string", pattern=mark.pattern, min_length=mark.min_length, max_length=mark.max_length)
+            metadata = replace(metadata, properties={"name": name})
+    text = Schema(type="string")
+    return replace(schema, properties=schema.properties | {"apiVersion": text, "kind": text, "metadata": metadata})
 
 
-def model_schema(cls: type[BaseModel], place: Place, problems: Problems, beside: Sequence[Any] = ()) -> Schema:
+def model_schema(cls: type[BaseModel], place: Place, problems: Problems, *, is_root: bool = False) -> Schema:
     """Return the schema of a class's objects, with the marks of the class."""
+    if (found := builtin_schema(cls)) is not None:
+        return found
     if cls in place.within:
         way = " → ".join(each.__name__ for each in (*place.within[place.within.index(cls) :], cls))
-        problems.report(place, f"{way} is recursive, and a schema has an end", "mark the field PreserveUnknownFields")
+        cure = "let the field be Annotated[dict[str, Any], PreserveUnknownFields()]"
+        problems.report(place, f"{way} is recursive, and a schema has an end", cure)
         return Schema(type="object", preserve_unknown_fields=True)
     inside = Place(cls, within=(*place.within, cls))
+    if not cls.__pydantic_complete__:
+        cls.model_rebuild()
+    if issubclass(cls, RootModel):
+        schema = schema_of(cls.model_fields["root"].annotation, inside, problems)
+    else:
+        schema = _object(cls, inside, problems, is_root=is_root)
+    if description := describe_class(cls):
+        schema = replace(schema, description=description)
+    if title := cls.model_config.get("title"):
+        schema = replace(schema, title=title)
+    return apply_class_marks(schema, cls, inside, problems)
+
+
+def _object(cls: type[BaseModel], place: Place, problems: Problems, *, is_root: bool) -> Schema:
     properties: dict[str, Schema] = {}
     required: list[str] = []
+    rules = []
+    _refuse_what_nobody_reads(cls, place, problems)
     for name, info in cls.model_fields.items():
-        if info.exclude or (issubclass(cls, KubernetesObject) and name in ("api_version", "kind", "metadata")):
+        part = part_of(info.annotation, beside_field(info))
+        if _is_left_out(cls, name, part, is_root=is_root):
             continue
-        wire = _wire_name(name, info)
-        properties[wire] = _field(cls, name, info, replace_place(inside, field=name), problems)
-        if _is_required(info):
+        wire = _named(name, info, properties, replace_place(place, field=name), problems)
+        properties[wire] = _field(cls, name, part, replace_place(place, field=name), problems, is_root=is_root)
+        if _is_required(info, part):
             required.append(wire)
-    schema = Schema(
-        type="object", properties=properties, required=tuple(sorted(required)), description=describe_class(cls)
+        elif has(Immutable, part.beside):
+            rules.append(set_once(wire))
+    preserves = not issubclass(cls, Model) and cls.model_config.get("extra") == "allow"
+    return Schema(
+        type="object",
+        properties=properties,
+        required=tuple(sorted(required)),
+        validations=tuple(rules),
+        preserve_unknown_fields=preserves,
     )
-    marks = [mark for each in reversed(cls.__mro__) if issubclass(each, Model) for mark in each.schema_marks]
-    return apply_marks(schema, marks, cls, inside, problems)
 
 
-def _wire_name(name: str, info: FieldInfo) -> str:
-    return info.serialization_alias or info.alias or name
+def _is_left_out(cls: type[BaseModel], name: str, part: Part, *, is_root: bool) -> bool:
+    if cls.model_fields[name].exclude or has(SkipJsonSchema, part.beside):
+        return True
+    if not (is_root and issubclass(cls, KubernetesObject)):
+        return False
+    is_no_status = name == "status" and part.type is Model and "status" not in cls.resource.subresources
+    return name in _TYPE_META or is_no_status
 
 
-def _is_required(info: FieldInfo) -> bool:
-    said = [each.required for each in info.metadata if isinstance(each, Required)]
-    return said[-1] if said else info.is_required()
+def _refuse_what_nobody_reads(cls: type[BaseModel], place: Place, problems: Problems) -> None:
+    for name in cls.model_computed_fields:
+        what = "a computed field is written to the server, which knows nothing of it"
+        problems.report(replace_place(place, field=name), what, "make it a property, or a field that is assigned")
+    if cls.model_config.get("json_schema_extra"):
+        problems.report(place, "json_schema_extra is not heeded", "say it with marks")
 
 
-def _field(cls: type[BaseModel], name: str, info: FieldInfo, place: Place, problems: Problems) -> Schema:
-    marks = [each for each in info.metadata if not isinstance(each, (Required, NoServerDefault))]
-    schema = schema_of(info.annotation, place, problems, marks)
-    if not info.is_required():
-        schema = replace(schema, nullable=False)
-        if not any(isinstance(each, NoServerDefault) for each in info.metadata) and name != "status":
-            schema = replace(schema, default=_default(info))
-    if description := describe_field(cls, name, info):
-        schema = replace(schema, description=description)
-    if info.title:
-        schema = replace(schema, title=info.title)
-    if info.examples:
-        schema = replace(schema, example=to_jsonable_python(info.examples[0]))
+def _named(name: str, info: FieldInfo, taken: dict[str, Schema], place: Place, problems: Problems) -> str:
+    wire = wire_name(name, info)
+    read = info.validation_alias
+    if read is not None and read != wire:
+        cure = "give it one alias"
+        problems.report(place, f"it is written as {wire} and read as {read}, and the server knows one name", cure)
+    if wire in taken:
+        problems.report(place, f"another field is {wire} on the wire as well", "give one of them another alias")
+    return wire
+
+
+def _is_required(info: FieldInfo, part: Part) -> bool:
+    if said := first(Required, part.beside):
+        return said.required
+    return info.is_required() and not has(ServerDefault, part.beside)
+
+
+def _field(cls: type[BaseModel], name: str, part: Part, place: Place, problems: Problems, *, is_root: bool) -> Schema:
+    info = cls.model_fields[name]
+    _refuse_extras(info, place, problems)
+    own = tuple(each for each in part.beside if not isinstance(each, _OF_FIELDS))
+    schema = _status(part) if is_root and name == "status" else None
+    if schema is None:
+        schema = schema_of_part(Part(part.type, own), place, problems)
+    if part.is_nullable and info.is_required():
+        if schema.enum:
+            problems.report(place, "a value of an enum is never null", "give the field the default None")
+        schema = replace(schema, nullable=True)
+    if has(Immutable, part.beside):
+        schema = replace(schema, validations=(IMMUTABLE, *schema.validations))
+    schema = _with_list_type(schema, part)
+    beside = (*(mark for mark in marks_of(cls) if isinstance(mark, NoServerDefault)), *part.beside)
+    if not (is_root and name == "status"):  # a status that there is not has no defaults either
+        schema = replace(schema, default=default_of(cls, name, beside, schema, place, problems))
+    return _told(schema, cls, name)
+
+
+def _status(part: Part) -> Schema | None:
+    """Return the schema of a status that nobody has described: whatever comes is kept."""
+    return Schema(type="object", preserve_unknown_fields=True) if part.type is Model else None
+
+
+def _with_list_type(schema: Schema, part: Part) -> Schema:
+    """Let lists of conditions be maps by their type, as they are everywhere in Kubernetes."""
+    if schema.type == "array" and not schema.list_type and _is_conditions(part):
+        return replace(schema, list_type="map", list_map_keys=("type",))
     return schema
 
 
-def _default(info: FieldInfo) -> JSON:
-    value = info.get_default(call_default_factory=True, validated_data={})
-    if value is None or value is PydanticUndefined or value in ([], {}, ""):
-        return UNSET
-    if isinstance(value, Model):
-        return UNSET if not value.to_wire() else value.to_wire()
-    return to_jsonable_python(value, by_alias=True, exclude_none=True)
+def _is_conditions(part: Part) -> bool:
+    return [part_of(arg).type for arg in get_args(part.type)] == [Condition]
+
+
+def _refuse_extras(info: FieldInfo, place: Place, problems: Problems) -> None:
+    if info.json_schema_extra:
+        problems.report(place, "json_schema_extra is not heeded", "say it with marks")
+
+
+def _told(schema: Schema, cls: type[BaseModel], name: str) -> Schema:
+    """Return the schema with what readers are told of a field."""
+    info = cls.model_fields[name]
+    words: dict[str, Any] = {}
+    if description := describe_field(cls, name, info):
+        words["description"] = description
+    if info.title:
+        words["title"] = info.title
+    if info.examples:
+        words["example"] = to_jsonable_python(info.examples[0])
+    return replace(schema, **words) if words else schema

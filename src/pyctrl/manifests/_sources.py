@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import inspect
 import os
+import textwrap
 from dataclasses import dataclass, field
 
 __all__ = ["Source", "source_of"]
@@ -39,7 +40,7 @@ def _read(cls: type[object]) -> Source:
     try:
         text, line = inspect.getsourcelines(cls)
         file = inspect.getsourcefile(cls) or ""
-        tree = ast.parse(inspect.cleandoc("".join(text)) if text[0][:1].isspace() else "".join(text))
+        tree = ast.parse(textwrap.dedent("".join(text)))
     except (OSError, TypeError, SyntaxError):
         return Source()
     body = tree.body[0].body if tree.body and isinstance(tree.body[0], ast.ClassDef) else []

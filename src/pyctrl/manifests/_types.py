@@ -4,144 +4,114 @@ from __future__ import annotations
 
 import collections.abc as abc
 import enum
-import types
-import typing
+from collections import deque
 from collections.abc import Sequence
-from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin
+from typing import Any, Literal, TypeVar, get_args, get_origin
 
 from msgspec.structs import replace
-from pydantic import BaseModel
-from typing_extensions import TypeAliasType
+from pydantic import BaseModel, JsonValue, WithJsonSchema
 
-from pyctrl.api import IntOrString
+from pyctrl.api import PreserveUnknownFields, Schemaless, SchemaType
 
 from ._constraints import constrain
-from ._leaves import INT_OR_STRING, leaf
-from ._marking import apply_marks, has_consent, schemaless
+from ._enums import enum_schema
+from ._foreign import foreign_schema
+from ._keys import key_rule
+from ._leaves import leaf
+from ._marking import apply_marks
+from ._parts import Part, first, has, is_union, name_of, part_of
 from ._places import Place, Problems
 from ._schema import Schema
 
-__all__ = ["NONE", "peel", "schema_of"]
+__all__ = ["ANYTHING", "schema_of", "schema_of_part"]
 
-NONE = type(None)
-_LISTS = (list, abc.Sequence, abc.MutableSequence, abc.Iterable, abc.Collection)
+ANYTHING = Schema(preserve_unknown_fields=True)
+_LISTS = (list, abc.Sequence, abc.MutableSequence, abc.Iterable, abc.Collection, deque)
 _SETS = (set, frozenset, abc.Set, abc.MutableSet)
 _MAPS = (dict, abc.Mapping, abc.MutableMapping)
-_ALIASES = tuple({TypeAliasType, getattr(typing, "TypeAliasType", TypeAliasType)})
-_UNIONS = (Union, types.UnionType)
-_OPEN = (Any, object)
-_INT_OR_STRING = get_args(IntOrString)[1]  # the format in `IntOrString`, which is no format of definitions
+_OPEN = (Any, object, JsonValue)
 
 
-def peel(annotation: Any) -> tuple[Any, tuple[Any, ...]]:
-    """Take a type out of `Annotated`, aliases and NewTypes; return it and what stood beside it, innermost first."""
-    beside: tuple[Any, ...] = ()
-    while True:
-        origin = get_origin(annotation)
-        if origin is Annotated:
-            annotation, beside = annotation.__origin__, (*annotation.__metadata__, *beside)
-        elif isinstance(annotation, _ALIASES):
-            annotation = annotation.__value__
-        elif isinstance(origin, _ALIASES):
-            annotation = origin.__value__[get_args(annotation)]
-        elif isinstance(annotation, typing.NewType):
-            annotation = annotation.__supertype__
-        else:
-            return annotation, beside
+def schema_of(annotation: Any, place: Place, problems: Problems) -> Schema:
+    """Return the schema of a type; problems are reported."""
+    part = part_of(annotation)
+    schema = schema_of_part(part, place, problems)
+    if part.is_nullable and schema.enum:
+        problems.report(place, "a value of an enum is never null in a schema", "leave None out of the type")
+    return replace(schema, nullable=True) if part.is_nullable else schema
 
 
-def schema_of(annotation: Any, place: Place, problems: Problems, beside: Sequence[Any] = ()) -> Schema:
-    """Return the schema of a type, with what stands ``beside`` it; problems are reported."""
-    tp, inner = peel(annotation)
-    everything = (*inner, *beside)
-    if schemaless(everything):
+def schema_of_part(part: Part, place: Place, problems: Problems) -> Schema:
+    """Return the schema of a type that has been taken apart, None left out."""
+    if has(Schemaless, part.beside):
         schema = Schema()
-    elif get_origin(tp) in _UNIONS:
-        return _union(get_args(tp), place, problems, everything)
+    elif said := first(SchemaType, part.beside):
+        schema = replace(leaf(part) or Schema(), type=said.type)
+    elif is_union(part.type):
+        from ._unions import union_schema  # members of unions have types
+
+        schema = union_schema(part, place, problems)
     else:
-        schema = _plain(tp, place, problems, everything)
-    return apply_marks(constrain(schema, everything, place, problems), everything, tp, place, problems)
+        schema = _plain(part, place, problems)
+    return apply_marks(constrain(schema, part.beside, place, problems), part, place, problems)
 
 
-def _plain(tp: Any, place: Place, problems: Problems, beside: Sequence[Any]) -> Schema:
+def _plain(part: Part, place: Place, problems: Problems) -> Schema:
+    tp = part.type
+    if has(WithJsonSchema, part.beside):
+        return foreign_schema(part, place, problems)
     origin, args = get_origin(tp) or tp, get_args(tp)
     if origin in _LISTS or (origin is tuple and args[1:] == (...,)):
-        return _list(args, place, problems)
+        return Schema(type="array", items=_inner(args[:1], part, place.part("[]"), problems))
     if origin in _SETS:
-        schema = _list(args, place, problems)
-        is_scalar = schema.items is not None and schema.items.type not in ("object", "array", "")
-        return replace(schema, list_type="set") if is_scalar else schema
+        items = _inner(args, part, place.part("[]"), problems)
+        return Schema(type="array", items=items, list_type="" if items.type in ("object", "array", "") else "set")
     if origin in _MAPS:
-        return _map(args, place, problems, beside)
-    if origin is Literal:
-        return _enum(args, place, problems)
-    if isinstance(tp, type) and issubclass(tp, enum.Enum):
-        return _enum([member.value for member in tp], place, problems)
-    if isinstance(tp, type) and issubclass(tp, BaseModel):
+        return _map(part, place, problems)
+    if origin is Literal or (isinstance(tp, type) and issubclass(tp, enum.Enum)):
+        return enum_schema(part, place, problems)
+    if isinstance(origin, type) and issubclass(origin, BaseModel):
         from ._models import model_schema  # models have fields, fields have types
 
-        return model_schema(tp, place, problems, beside)
-    if (found := leaf(tp)) is not None:
-        return found
-    return _other(tp, place, problems, beside)
+        return model_schema(tp, place, problems)
+    return leaf(part) or _other(part, place, problems)
 
 
-def _other(tp: Any, place: Place, problems: Problems, beside: Sequence[Any]) -> Schema:
+def _is_open(annotation: Any) -> bool:
+    return part_of(annotation).type in _OPEN
+
+
+def _inner(args: Sequence[Any], part: Part, place: Place, problems: Problems) -> Schema:
+    """Return the schema of the items of a list, or of the values of a map; consent reaches down to them."""
+    inner = args[-1] if args else Any
+    if _is_open(inner) and has(PreserveUnknownFields, part.beside):
+        return ANYTHING
+    return schema_of(inner, place, problems)
+
+
+def _map(part: Part, place: Place, problems: Problems) -> Schema:
+    args = get_args(part.type)
+    rules = key_rule(args[0], place, problems) if args else ()
+    is_kept = has(PreserveUnknownFields, part.beside) and _is_open(args[-1] if args else Any)
+    values = None if is_kept else _inner(args, part, place.part("{}"), problems)
+    return Schema(type="object", additional_properties=values, validations=rules)
+
+
+def _other(part: Part, place: Place, problems: Problems) -> Schema:
+    """Return the schema of a type that is no type of data, or that only pydantic can tell of."""
+    tp = part.type
     if tp in _OPEN:
-        if has_consent(beside):
-            return Schema(preserve_unknown_fields=True)
-        cure = "say what it is, or keep whatever comes with Annotated[Any, PreserveUnknownFields()]"
-        problems.report(place, f"{_named(tp)} has no schema", cure)
-    elif isinstance(tp, TypeVar):
-        problems.report(place, f"the type variable {tp} is not bound", "give the class its type: Name[int]")
+        if not has(PreserveUnknownFields, part.beside):
+            cure = "say what it is, or keep whatever comes with Annotated[Any, PreserveUnknownFields()]"
+            problems.report(place, f"{name_of(tp)} has no schema", cure)
+        return ANYTHING
+    if isinstance(tp, TypeVar):
+        problems.report(place, f"the type variable {tp.__name__} is not bound", "give its class the type: Name[int]")
     elif (get_origin(tp) or tp) is tuple:
-        problems.report(place, f"{_named(tp)} cannot be told in a schema", "use a Model, or list[…]")
+        problems.report(place, f"a {name_of(tp)} has no schema: its items differ", "use a Model, or list[…]")
+    elif tp is bytes:
+        cure = "use pydantic.Base64Bytes, which is base64 on the wire as in Kubernetes"
+        problems.report(place, "bytes are UTF-8 text on pydantic's wire", cure)
     else:
-        cure = "use a Model, a type from docs/definitions.md, or say its form with SchemaType"
-        problems.report(place, f"{_named(tp)} has no schema", cure)
-    return Schema(preserve_unknown_fields=True)
-
-
-def _named(tp: Any) -> str:
-    return tp.__name__ if isinstance(tp, type) and not get_args(tp) else str(tp).replace("typing.", "")
-
-
-def _list(args: Sequence[Any], place: Place, problems: Problems) -> Schema:
-    return Schema(type="array", items=schema_of(args[0] if args else Any, place.part("[]"), problems))
-
-
-def _map(args: Sequence[Any], place: Place, problems: Problems, beside: Sequence[Any]) -> Schema:
-    key, value = args or (str, Any)
-    if peel(key)[0] is not str:
-        problems.report(place, f"the keys of {_named(key)} are no text", "use dict[str, …]")
-    if has_consent(beside) and peel(value)[0] in _OPEN:
-        return Schema(type="object")
-    return Schema(type="object", additional_properties=schema_of(value, place.part("{}"), problems))
-
-
-_SCALARS = {bool: "boolean", int: "integer", float: "number", str: "string"}
-
-
-def _enum(values: Sequence[Any], place: Place, problems: Problems) -> Schema:
-    plain = [value.value if isinstance(value, enum.Enum) else value for value in values]
-    kinds = {next((name for base, name in _SCALARS.items() if isinstance(value, base)), "") for value in plain}
-    if len(kinds) != 1 or "" in kinds:
-        shown = ", ".join(repr(value) for value in plain)
-        cure = "use values that are all texts, or all numbers"
-        problems.report(place, f"{shown} are not of one type of the wire", cure)
-    return Schema(type=next(iter(kinds)), enum=tuple(plain))
-
-
-def _union(args: Sequence[Any], place: Place, problems: Problems, beside: Sequence[Any]) -> Schema:
-    """Make the schema of ``X | None`` and of the few unions that a structural schema can say."""
-    parts = [arg for arg in args if arg is not NONE]
-    if len(parts) < len(args):
-        inner = parts[0] if len(parts) == 1 else Union[tuple(parts)]  # noqa: UP007  # made of values
-        return replace(schema_of(inner, place, problems, beside), nullable=True)
-    if set(parts) == {int, str}:
-        schema = constrain(INT_OR_STRING, beside, place, problems)
-        return apply_marks(schema, [each for each in beside if each != _INT_OR_STRING], parts[0], place, problems)
-    cure = "use one type, a Model with optional fields and ExactlyOneOf, or models told apart by a discriminator"
-    shown = " | ".join(_named(part) for part in parts)
-    problems.report(place, f"the union {shown} is open", cure)
-    return Schema(preserve_unknown_fields=True)
+        return foreign_schema(part, place, problems)
+    return ANYTHING

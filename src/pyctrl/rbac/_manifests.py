@@ -38,7 +38,14 @@ def dump(data: object) -> str:
     """Return data as YAML, in the order it has."""
     import yaml  # here: a program that declares its rights writes none down
 
-    return yaml.safe_dump(data, sort_keys=False, width=1000)
+    class Dumper(yaml.SafeDumper):
+        """Writes texts of several lines as such: descriptions are for people."""
+
+    def text(dumper: yaml.SafeDumper, value: str) -> yaml.ScalarNode:
+        return dumper.represent_scalar("tag:yaml.org,2002:str", value, style="|" if "\n" in value else None)
+
+    Dumper.add_representer(str, text)
+    return yaml.dump(data, Dumper=Dumper, sort_keys=False, width=1000, allow_unicode=True)
 
 
 def _role(name: str, namespace: str, rules: tuple[AccessRule, ...]) -> dict[str, Any]:

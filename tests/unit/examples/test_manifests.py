@@ -8,11 +8,15 @@ from random import Random
 import pytest
 import yaml
 
-from pyctrl.api import Key
+from examples.evc.evc import EphemeralVolumeClaim
+from examples.podset.podset import PodSet
+from pyctrl.api import Key, KubernetesObject
 from pyctrl.client import wait_for, wait_for_list
 from pyctrl.cluster import Cluster
 from pyctrl.kinds.apps.v1 import Deployment
 from pyctrl.kinds.core.v1 import Pod
+from pyctrl.manifests import definition
+from pyctrl.rbac import to_yaml
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
 
@@ -40,3 +44,9 @@ async def test_an_example_is_applied_in_one_go(example: str, files: list[str], k
 def test_a_directory_is_applied_in_the_order_of_its_names() -> None:
     """`kubectl apply -f examples/inventory/config/`: the file with the namespace comes first."""
     assert sorted(path.name for path in (EXAMPLES / "inventory" / "config").iterdir()) == ["role.yaml", "service.yaml"]
+
+
+@pytest.mark.parametrize(("example", "kind"), [("podset", PodSet), ("evc", EphemeralVolumeClaim)])
+def test_the_definition_of_an_example_is_that_of_its_types(example: str, kind: type[KubernetesObject]) -> None:
+    """`config/crd.yaml` is what the types of the example make."""
+    assert (EXAMPLES / example / "config" / "crd.yaml").read_text() == to_yaml([definition(kind)])

@@ -1,0 +1,67 @@
+"""Defaults: which of those in Python the server fills in as well."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from typing import Any
+
+from msgspec import UNSET, UnsetType
+from pydantic import BaseModel
+from pydantic.fields import FieldInfo
+from pydantic_core import PydanticSerializationError, PydanticUndefined
+
+from pyctrl.api import NoServerDefault, ServerDefault
+
+from ._parts import first, has
+from ._places import Place, Problems
+from ._schema import JSON, Schema
+from ._wire_names import wire_name
+
+__all__ = ["default_of", "has_defaults"]
+
+
+def default_of(
+    cls: type[BaseModel], name: str, beside: Sequence[Any], schema: Schema, place: Place, problems: Problems
+) -> JSON | UnsetType:
+    """Return what the server fills in where a field is absent; ``UNSET`` for nothing.
+
+    Nothing is what an absent field reads as anyway: None, an empty text, list or map; and a default that is another
+    one each time. A default that is a model is the fields that were given to it.
+    """
+    info = cls.model_fields[name]
+    if said := first(ServerDefault, beside):
+        return said.value
+    if info.is_required() or has(NoServerDefault, beside):
+        return UNSET
+    value = _value(info)
+    if value is None or value is PydanticUndefined or (isinstance(value, Collection) and not value):
+        return UNSET
+    wire = _on_wire(cls, name, value, place, problems)
+    return UNSET if wire == {} and not has_defaults(schema) else wire
+
+
+def _value(info: FieldInfo) -> Any:
+    if info.default_factory is None:
+        return info.default
+    if info.default_factory_takes_validated_data:
+        return None
+    one, other = (info.get_default(call_default_factory=True) for _ in range(2))
+    return one if one == other else None
+
+
+def _on_wire(cls: type[BaseModel], name: str, value: Any, place: Place, problems: Problems) -> JSON:
+    """Write a default as an object of the class would be written."""
+    obj = cls.model_construct(_fields_set={name}, **{name: value})
+    try:
+        wire = obj.model_dump(
+            mode="json", by_alias=True, exclude_unset=True, exclude_none=True, include={name}, warnings="error"
+        )
+    except (PydanticSerializationError, TypeError, ValueError, AttributeError) as error:
+        problems.report(place, f"the default {value!r} cannot be written: {error}", "give it a default of its type")
+        return UNSET
+    return wire.get(wire_name(name, cls.model_fields[name]), UNSET)
+
+
+def has_defaults(schema: Schema) -> bool:
+    """Say whether the server fills in anything in an empty object."""
+    return any(each.default is not UNSET for each in schema.properties.values())

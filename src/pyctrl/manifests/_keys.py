@@ -1,0 +1,43 @@
+"""Keys of maps: always texts on the wire, and sometimes not every text."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from ._constraints import constrain
+from ._enums import enum_values
+from ._leaves import leaf
+from ._parts import name_of, part_of
+from ._places import Place, Problems
+from ._schema import Schema, Validation
+
+__all__ = ["key_rule"]
+
+
+def key_rule(annotation: Any, place: Place, problems: Problems) -> tuple[Validation, ...]:
+    """Return the rules for the keys of a map; there is no word for them in a schema."""
+    part = part_of(annotation)
+    values = enum_values(part.type)
+    if values is not None and all(isinstance(value, str) for value in values):
+        allowed = json.dumps(values)
+        return (Validation(rule=f"self.all(k, k in {allowed})", message=f"keys must be out of {', '.join(values)}"),)
+    schema = leaf(part)
+    if schema != Schema(type="string"):
+        problems.report(place, f"a map on the wire has texts as keys, no {name_of(part.type)}", "use dict[str, …]")
+        return ()
+    return tuple(_rules(constrain(schema, part.beside, place.part("{key}"), problems)))
+
+
+def _rules(keys: Schema) -> list[Validation]:
+    rules = []
+    if keys.pattern:
+        rule = f"self.all(k, k.matches({json.dumps(keys.pattern)}))"
+        rules.append(Validation(rule=rule, message=f"keys must match {keys.pattern}"))
+    if keys.min_length is not None:
+        rule = f"self.all(k, size(k) >= {keys.min_length})"
+        rules.append(Validation(rule=rule, message=f"keys must have {keys.min_length} characters at least"))
+    if keys.max_length is not None:
+        rule = f"self.all(k, size(k) <= {keys.max_length})"
+        rules.append(Validation(rule=rule, message=f"keys must have {keys.max_length} characters at most"))
+    return rules

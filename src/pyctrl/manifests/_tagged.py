@@ -1,0 +1,96 @@
+"""Unions of models that a tag tells apart: one object that has the fields of all, and rules for each tag."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import reduce
+
+from msgspec import UNSET
+from msgspec.structs import replace
+from pydantic import BaseModel
+
+from ._enums import enum_values
+from ._parts import part_of
+from ._places import Place, Problems
+from ._schema import JSON, Schema, Validation
+from ._wire_names import cel_name, wire_names
+
+__all__ = ["tagged_schema"]
+
+
+@dataclass(frozen=True, slots=True)
+class _Member:
+    """A model of a union, and the values of the tag that are its."""
+
+    cls: type[BaseModel]
+    schema: Schema
+    tags: tuple[JSON, ...]
+
+
+def tagged_schema(tag: str, models: Sequence[type[BaseModel]], place: Place, problems: Problems) -> Schema:
+    """Return the schema of models that their field ``tag`` tells apart."""
+    from ._models import model_schema  # models have fields, fields have types
+
+    members = [_Member(cls, model_schema(cls, place, problems), _tags(cls, tag)) for cls in models]
+    wire = wire_names(models[0])[tag]
+    required = reduce(frozenset.__and__, (frozenset(each.schema.required) for each in members))
+    values = tuple(value for each in members for value in each.tags)
+    return Schema(
+        type="object",
+        properties=_properties(members, place, problems) | {wire: _tag(members, wire, values)},
+        required=tuple(sorted({*required, wire})),
+        validations=tuple(rule for each in members for rule in _rules(each, wire, required)),
+        preserve_unknown_fields=any(each.schema.preserve_unknown_fields for each in members),
+    )
+
+
+def _tags(cls: type[BaseModel], tag: str) -> tuple[JSON, ...]:
+    return enum_values(part_of(cls.model_fields[tag].annotation).type) or ()
+
+
+def _tag(members: Sequence[_Member], wire: str, values: tuple[JSON, ...]) -> Schema:
+    told = next((each.schema.properties[wire].description for each in members), "")
+    kind = members[0].schema.properties[wire].type
+    return Schema(type=kind, enum=values, description=told)
+
+
+def _properties(members: Sequence[_Member], place: Place, problems: Problems) -> dict[str, Schema]:
+    """Put the fields of all members together; one that several have must be the same in all of them."""
+    found: dict[str, Schema] = {}
+    owner: dict[str, _Member] = {}
+    for member in members:
+        for wire, schema in member.schema.properties.items():
+            if member.tags and schema.enum == member.tags:
+                continue
+            if wire in found and _bare(found[wire]) != _bare(schema):
+                what = f"{wire} is one thing in {owner[wire].cls.__name__} and another in {member.cls.__name__}"
+                problems.report(place, what, "give the fields other names, or the same type and constraints")
+            owner.setdefault(wire, member)
+            found.setdefault(wire, schema)
+    return {wire: _shared(wire, schema, members) for wire, schema in found.items()}
+
+
+def _bare(schema: Schema) -> Schema:
+    return replace(schema, description="", title="", default=UNSET, example=UNSET, external_docs=None)
+
+
+def _shared(wire: str, schema: Schema, members: Sequence[_Member]) -> Schema:
+    """Leave out a default that not all members have: the server would put it into objects of the others."""
+    defaults = [each.schema.properties[wire].default if wire in each.schema.properties else UNSET for each in members]
+    return schema if all(each == schema.default for each in defaults) else replace(schema, default=UNSET)
+
+
+def _rules(member: _Member, wire: str, required: frozenset[str]) -> Iterator[Validation]:
+    tag = f"self.{cel_name(wire)}"
+    values = [json.dumps(value) for value in member.tags]
+    other = f"{tag} != {values[0]}" if len(values) == 1 else f"!({tag} in [{', '.join(values)}])"
+    wanted = [name for name in member.schema.required if name not in required and name != wire]
+    if wanted:
+        has = " && ".join(f"has(self.{cel_name(name)})" for name in wanted)
+        shown = " or ".join(map(str, member.tags))
+        message = f"{' and '.join(wanted)} must be set when {wire} is {shown}"
+        yield Validation(rule=f"{other} || ({has})", message=message, reason="FieldValueRequired")
+    for rule in member.schema.validations:
+        yield replace(rule, rule=f"{other} || ({rule.rule})")

@@ -1,0 +1,13 @@
+"""One field each, and the schema that it is to have: every mark, every type."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ._case import Case, sample_kind
+from ._case_marks import MARKS, TOLD
+from ._case_types import COLLECTIONS, CONSTRAINTS, DEFAULTS, MODELS, SCALARS, UNIONS
+
+__all__ = ["CASES", "Case", "sample_kind"]
+
+CASES: Sequence[Case] = (*CONSTRAINTS, *SCALARS, *COLLECTIONS, *MARKS, *TOLD, *DEFAULTS, *UNIONS, *MODELS)

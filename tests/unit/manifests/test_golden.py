@@ -1,0 +1,47 @@
+"""The definitions of the seeds' kinds: ours are those that controller-gen, or their authors, have made."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from pyctrl.api import KubernetesObject
+from pyctrl.manifests import definition
+
+from ._seeds import CheckedCronTab, CronTab, EphemeralVolumeClaim, MySrv, PodSet
+
+GOLDEN = Path(__file__).parent / "golden"
+
+
+def normalised(document: dict[str, Any]) -> dict[str, Any]:
+    """Leave out what is said by the server itself, and by newer versions of controller-gen no more.
+
+    That are the version of the generator, a status, the empty creationTimestamp, the fields that each object has, and
+    the name of the list, which the server fills in.
+    """
+    metadata = {key: value for key, value in document["metadata"].items() if key == "name"}
+    names = {"listKind": f"{document['spec']['names']['kind']}List", **document["spec"]["names"]}
+    for version in document["spec"]["versions"]:
+        properties = version["schema"]["openAPIV3Schema"]["properties"]
+        for key in ("apiVersion", "kind", "metadata"):
+            assert properties.pop(key, {}).get("type") in (None, "string", "object")
+    return {**document, "metadata": metadata, "spec": {**document["spec"], "names": names}, "status": None}
+
+
+@pytest.mark.parametrize(
+    ("file", "kind"),
+    [
+        ("podsets", PodSet),
+        ("mysrvs", MySrv),
+        ("crontabs", CronTab),
+        ("crontabs_checked", CheckedCronTab),
+        ("ephemeralvolumeclaims", EphemeralVolumeClaim),
+    ],
+)
+def test_a_seeds_definition_is_made_of_its_types(file: str, kind: type[KubernetesObject]) -> None:
+    """The types of a seed make the definition that the seed has."""
+    golden = yaml.safe_load((GOLDEN / f"{file}.yaml").read_text())
+    assert normalised(definition(kind)) == normalised(golden)

@@ -1,0 +1,263 @@
+"""What no definition can be made of: each problem names the place, the class, the field and the cure."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from decimal import Decimal
+from typing import Annotated, Any, Literal
+
+import pytest
+from pydantic import AliasChoices, Discriminator, Field, Tag, computed_field
+from typing_extensions import TypedDict, TypeVar
+
+from pyctrl.api import (
+    AtMostOneOf,
+    CustomResource,
+    EmbeddedResource,
+    Format,
+    Immutable,
+    ListType,
+    MapType,
+    Model,
+    Nullable,
+    PreserveUnknownFields,
+    PrinterColumn,
+    PropertyCount,
+    Required,
+    Scale,
+    ServerDefault,
+)
+from pyctrl.errors import DefinitionError
+from pyctrl.kinds.apps.v1 import Deployment
+from pyctrl.manifests import definition
+
+from ._case_models import File, Port, Web
+from ._cases import Case, sample_kind
+
+
+class Loop(Model):
+    inner: Loop | None = None
+
+
+class Words(TypedDict):
+    word: str
+
+
+class Item(Model):
+    name: str | None = None
+
+
+T = TypeVar("T")
+
+
+class Other(Model):
+    kind: Literal["other"]
+    path: int
+
+
+def tag(value: Any) -> str:
+    return "file"
+
+
+UNTOLD: dict[str, tuple[Any, str]] = {
+    "any": (Any, r"Any has no schema; say what it is, or keep whatever comes with Annotated\[Any, Preserve"),
+    "object": (object, "object has no schema"),
+    "bare list": (list, r"SampleSpec\.x\[\]: Any has no schema"),
+    "bare dict": (dict, r"SampleSpec\.x\{\}: Any has no schema"),
+    "any inside": (dict[str, list[Any]], r"SampleSpec\.x\{\}\[\]: Any has no schema"),
+    "tuple": (tuple[int, str], r"a tuple\[int, str\] has no schema: its items differ; use a Model, or list"),
+    "open union": (int | bool, r"the union int \| bool has no schema; use one type"),
+    "model or text": (Item | str, r"the union Item \| str has no schema"),
+    "models": (File | Web, r"the union File \| Web has nothing that tells its members apart; give it Field\(discrim"),
+    "told by a function": (
+        Annotated[Annotated[File, Tag("file")] | Annotated[Web, Tag("web")], Discriminator(tag)],
+        "is told apart by a function; give it Field",
+    ),
+    "one name, two types": (
+        Annotated[File | Other, Field(discriminator="kind")],
+        "path is one thing in File and another in Other; give the fields other names",
+    ),
+    "recursion": (Loop, r"Loop\.inner: Loop → Loop is recursive, and a schema has an end; let the field be"),
+    "type variable": (T, "the type variable T is not bound; give its class the type"),
+    "bytes": (bytes, "bytes are UTF-8 text on pydantic's wire; use pydantic.Base64Bytes"),
+    "keys": (dict[int, str], r"a map on the wire has texts as keys, no int; use dict\[str, …\]"),
+    "typed dict": (Words, "Words has no schema"),
+    "function": (Callable[[], int], "has no schema"),
+    "mixed literal": (Literal["a", True], "the values 'a', True are of no one type on the wire"),
+    "null in a literal": (Literal["a", None], "the values 'a', None are of no one type"),  # noqa: PYI061
+    "null in an enum": (list[Literal["a"] | None], "a value of an enum is never null"),
+    "bound of a text": (Annotated[Decimal, Field(ge=1)], "ge is not for what is a string on the wire"),
+    "digits": (Annotated[Decimal, Field(max_digits=3)], "max_digits is not for what is a string on the wire"),
+}
+MISAPPLIED: dict[str, tuple[Any, str]] = {
+    "format of a list": (Annotated[list[str], Format("ipv4")], "Format is for string and integer and number"),
+    "list type of a map": (Annotated[dict[str, str], ListType("set")], "ListType is for array, and this is object"),
+    "keys of a set": (Annotated[list[str], ListType("set", keys=("a",))], "has keys if and only if its type is map"),
+    "no keys": (Annotated[list[Port], ListType("map")], "has keys if and only if its type is map"),
+    "keys of texts": (Annotated[list[str], ListType("map", keys=("a",))], "has keys, and the items are no models"),
+    "unknown key": (
+        Annotated[list[Port], ListType("map", keys=("nme",))],
+        "has the key 'nme', and Port has no such field: it has name, number",
+    ),
+    "map type of a text": (Annotated[str, MapType("atomic")], "MapType is for object, and this is string"),
+    "wrong word": (Annotated[list[str], ListType("sett")], "has the type 'sett'; it is atomic, set or map"),  # type: ignore[arg-type]
+    "preserved text": (Annotated[str, PreserveUnknownFields()], "PreserveUnknownFields is for object, and this is str"),
+    "embedded text": (Annotated[str, EmbeddedResource()], "EmbeddedResource is for object, and this is string"),
+    "count of a text": (Annotated[str, PropertyCount(minimum=1)], "PropertyCount is for object, and this is string"),
+    "nullable enum": (Annotated[Literal["a"], Nullable()], "Nullable does nothing beside an enum"),
+    "required item": (list[Annotated[str, Required()]], r"x\[\]: Required is for whole fields or for classes"),
+    "immutable item": (list[Annotated[str, Immutable()]], "Immutable is for whole fields or for classes"),
+    "default of an item": (list[Annotated[str, ServerDefault("a")]], "ServerDefault is for whole fields"),
+    "choice of a field": (Annotated[str, AtMostOneOf("a", "b")], "AtMostOneOf is for whole fields or for classes"),
+    "not called": (Annotated[str, Immutable], r"which is no mark; make one: Immutable\(…\)"),
+    "a comment": (Annotated[int, "minimum: 3"], "beside the type stands 'minimum: 3', which is no mark; take it away"),
+    "extra words": (Annotated[int, Field(json_schema_extra={"minimum": 3})], "json_schema_extra is not heeded"),
+    "two names": (Annotated[int, Field(validation_alias="a", serialization_alias="b")], "written as b and read as a"),
+    "choices of names": (Annotated[int, Field(validation_alias=AliasChoices("a", "b"))], "the server knows one name"),
+}
+
+
+@pytest.mark.parametrize("name", [*UNTOLD, *MISAPPLIED])
+def test_what_has_no_schema_is_an_error_with_a_cure(name: str) -> None:
+    """A type that no structural schema can tell, and a mark that does not fit, is an error with field and cure."""
+    annotation, message = (UNTOLD | MISAPPLIED)[name]
+    with pytest.raises(DefinitionError, match=message):
+        definition(sample_kind([Case("x", annotation, {})]))
+
+
+def problems_of(*kinds: type[CustomResource[Any, Any]], **options: Any) -> str:
+    with pytest.raises(DefinitionError) as raised:
+        definition(*kinds, **options)
+    return str(raised.value)
+
+
+class Spec(Model):
+    size: int = 1
+    name: str = ""
+    parts: list[str] = []
+
+
+class V1(CustomResource[Spec], group="a.pyctrl.test", version="v1", kind="Thing"):
+    pass
+
+
+class V2(CustomResource[Spec], group="a.pyctrl.test", version="v2", kind="Thing"):
+    pass
+
+
+def test_all_problems_of_a_kind_are_told_at_once() -> None:
+    """One error tells everything that is wrong with a kind, each with file and line of the field."""
+
+    class TwiceSpec(Model):
+        first: Any
+        second: tuple[int, str]
+
+    class Twice(CustomResource[TwiceSpec], group="a.pyctrl.test", version="v1"):
+        pass
+
+    told = problems_of(Twice)
+    assert told.startswith("no definition can be made of Twice:")
+    lines = inspect.getsourcelines(TwiceSpec)[1]
+    assert f"test_problems.py:{lines + 1} TwiceSpec.first: Any has no schema" in told
+    assert f"test_problems.py:{lines + 2} TwiceSpec.second: a tuple[int, str] has no schema" in told
+
+
+def test_what_is_no_kind_of_ones_own_has_no_definition() -> None:
+    """A built-in kind, and a class without group and version, are refused by name."""
+
+    class Nothing(CustomResource[Spec]):
+        pass
+
+    assert "Deployment: it is built into Kubernetes" in problems_of(Deployment)  # type: ignore[arg-type]
+    assert "Nothing: it is no kind; give the class group= and version=" in problems_of(Nothing)
+
+
+def test_one_version_of_several_is_the_stored_one() -> None:
+    """Several versions need one that is stored; it is one of them, and said once."""
+    assert "one version must be the stored one, and none is; use definition(stored=…)" in problems_of(V1, V2)
+
+    class Said(CustomResource[Spec], group="a.pyctrl.test", version="v3", kind="Thing", stored=True):
+        pass
+
+    class SaidToo(CustomResource[Spec], group="a.pyctrl.test", version="v4", kind="Thing", stored=True):
+        pass
+
+    assert "and v3, v4 is" in problems_of(V1, Said, SaidToo)
+    assert "it is to be stored, and is none of the versions" in problems_of(V1, V2, stored=Said)
+
+
+def test_versions_of_a_kind_share_names_and_scope() -> None:
+    """Versions that disagree in kind, names or scope are refused."""
+
+    class Other(CustomResource[Spec], group="a.pyctrl.test", version="v3", scope="Cluster", short_names=("o",)):
+        pass
+
+    told = problems_of(V1, Other, stored=V1)
+    assert "its group and kind are others than those of V1" in told
+    assert "its names are others than those of V1" in told
+    assert "its scope are others than those of V1" in told
+
+
+def kind_with(**keywords: Any) -> type[CustomResource[Any, Any]]:
+    class Thing(CustomResource[Spec], group="a.pyctrl.test", version="v1", **keywords):
+        pass
+
+    return Thing
+
+
+@pytest.mark.parametrize(
+    ("keywords", "message"),
+    [
+        (
+            {"columns": (PrinterColumn("Size", ".spec.sise"),)},
+            ".spec.sise, and nothing is there; .spec.size may be",
+        ),
+        ({"columns": (PrinterColumn("Size", ".size"),)}, "the object has apiVersion, kind, metadata, spec, status"),
+        ({"columns": (PrinterColumn("Size", "spec.size"),)}, "which is no path; write it from the object: .spec.size"),
+        ({"scale": Scale()}, "the path .spec.replicas, and nothing is there; .spec has name, parts, size"),
+        (
+            {"scale": Scale(".spec.size", ".spec.name")},
+            "the path .spec.name, where there is no integer but string",
+        ),
+        ({"subresources": ("status", "scale")}, "the sub-resource scale has no paths; say scale=Scale"),
+        ({"subresources": ("logs",)}, "'logs' is no sub-resource of definitions; there are status and scale"),
+        ({"selectable_fields": (".spec.nme",)}, "has .spec.nme, and nothing is there; .spec.name may be meant"),
+        ({"marks": (PropertyCount(maximum=1),)}, "PropertyCount does not fit a whole object; put it on the class of"),
+        ({"marks": (Nullable(),)}, "Nullable is no mark of classes; put it beside the type of a field"),
+        ({"marks": (AtMostOneOf("spec", "size"),)}, "AtMostOneOf names size, which are no fields of the class"),
+    ],
+)
+def test_what_the_definition_says_around_the_schema_is_checked(keywords: dict[str, Any], message: str) -> None:
+    """Paths lead somewhere, names are names, marks of classes fit: by ourselves, or in the words of the server."""
+    with pytest.raises(DefinitionError, match=message):
+        definition(kind_with(**keywords))
+
+
+def test_a_choice_is_between_optional_fields() -> None:
+    """One of several fields can only be chosen when each may be left out."""
+
+    class Choice(Model, marks=(AtMostOneOf("a", "b"),)):
+        a: str
+        b: int = 3
+
+    told = problems_of(sample_kind([Case("x", Choice, {})]))
+    assert "AtMostOneOf names a, which is always there" in told
+    assert "AtMostOneOf names b, which is always there" in told
+
+
+def test_what_would_be_lost_on_the_way_to_the_server_is_an_error() -> None:
+    """Computed fields, and two fields of one name, would never arrive."""
+
+    class Clash(Model):
+        one: int = Field(alias="x")
+        two: int = Field(alias="x")
+
+        @computed_field  # type: ignore[prop-decorator]
+        @property
+        def three(self) -> int:
+            return 3
+
+    told = problems_of(sample_kind([Case("x", Clash, {})]))
+    assert "Clash.two: another field is x on the wire as well" in told
+    assert "Clash.three: a computed field is written to the server, which knows nothing of it" in told

@@ -1,0 +1,30 @@
+"""Schemas: what becomes of each type, each constraint and each mark."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import pytest
+from pydantic.alias_generators import to_camel
+
+from pyctrl.manifests import definition
+
+from ._cases import CASES, Case, sample_kind
+
+
+@cache
+def spec() -> dict[str, Any]:
+    """Make one kind whose spec has the fields of all cases, and return the schema of the spec."""
+    schema = definition(sample_kind(CASES))["spec"]["versions"][0]["schema"]["openAPIV3Schema"]
+    found: dict[str, Any] = schema["properties"]["spec"]
+    return found
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_a_field_has_the_schema_of_its_type(case: Case) -> None:
+    """Each type, with what stands beside it, becomes the schema that controller-gen would make of its Go form."""
+    name = to_camel(case.name)
+    assert spec()["properties"][name] == case.schema
+    is_required = case.default is ... if case.is_required is None else case.is_required
+    assert (name in spec()["required"]) is is_required
