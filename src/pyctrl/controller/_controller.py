@@ -20,6 +20,7 @@ from pyctrl.controller._intake import IntakeOf
 from pyctrl.controller._limiter import ExponentialBackoff
 from pyctrl.controller._options import ControllerOptions, OnSyncFailure
 from pyctrl.controller._queue import Intake, Queue, QueueStatistics
+from pyctrl.controller._queue_items import DUMP_LEVEL, dump, farewell
 from pyctrl.controller._reconciler import Reconciler, Request
 from pyctrl.controller._rights import Rights
 from pyctrl.controller._source_lives import SourceLives, troubles
@@ -176,7 +177,10 @@ class Controller:
         self._attempts.on_reconciled = tell
 
     def enqueue(self, request: Request, *, priority: int = 0) -> None:
-        """Ask for a reconcile by hand."""
+        """Ask for a reconcile by hand; before it runs too, but not once it has stopped."""
+        if self.queue.is_closed:
+            facts = self._fields() | {"request": str(request), "priority": priority}
+            log.info("A request is dropped: the controller has stopped", extra=facts)
         self._intake.add(request, priority=priority)
 
     def ask_to_stop(self) -> None:
@@ -213,12 +217,14 @@ class Controller:
         finally:
             self._stage = ControllerState.STOPPED
             self.queue.close()
-            self._say_goodbye()
+            log.info("All workers finished", extra=self._fields() | farewell(self.queue))
             self._asked_to_stop = asyncio.Event()
 
     async def _live(self, group: asyncio.TaskGroup) -> None:
         intake = self._lives.start(group, self._intake, is_fatal=self._on_sync_failure is OnSyncFailure.END)
         intake.append(group.create_task(self._start_workers(group), name=f"{self.name}/start"))
+        if logging.getLogger("pyctrl.controller.queue").isEnabledFor(DUMP_LEVEL):
+            intake.append(group.create_task(dump(self.queue, self._fields()), name=f"{self.name}/dump"))
         await self._asked_to_stop.wait()
         log.info("Shutdown signal received, waiting for all workers to finish", extra=self._fields())
         for task in intake:
@@ -250,14 +256,6 @@ class Controller:
 
     def _retry(self, request: Request) -> None:
         self.queue.hasten(request, cause=TriggerCause("rights granted"))
-
-    def _say_goodbye(self) -> None:
-        remaining = self.queue.remaining()
-        extra: dict[str, object] = {}
-        if remaining:
-            some = [str(request) for request in remaining[:10]]
-            extra = {"dropped": len(remaining), "requests": some if len(remaining) <= 10 else [*some, "…"]}
-        log.info("All workers finished", extra=self._fields() | extra)
 
     def _fields(self) -> dict[str, object]:
         fields: dict[str, object] = {"controller": self.name}

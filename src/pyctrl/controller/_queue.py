@@ -10,6 +10,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import timedelta
 from enum import Enum
+from heapq import nsmallest
 from typing import Protocol
 
 from pyctrl._measures import QUEUE_DURATIONS, Histogram
@@ -18,6 +19,7 @@ from pyctrl.controller._causes import Cause, RetryCause, TimerCause, in_short, m
 from pyctrl.controller._limiter import ExponentialBackoff, RateLimiter
 from pyctrl.controller._line import Line
 from pyctrl.controller._outages import OUTAGE_WAIT, is_outage
+from pyctrl.controller._queue_items import QueueItem
 from pyctrl.controller._reconciler import Request
 from pyctrl.controller._turn import Failed, GivenUp, Succeeded, Turn
 from pyctrl.errors import QueueClosed
@@ -162,6 +164,8 @@ class Queue:
 
     def hasten(self, request: Request, *, cause: Cause | None = None) -> None:
         """Run a request now that waits for its retry, its failures forgotten: what it failed of is mended."""
+        if self._is_closed:
+            return  # what is left is told of as it is
         self._limiter.forget(request)
         if request in self._entries:
             self._unwish(request, _Why.RETRY)
@@ -222,6 +226,12 @@ class Queue:
     def remaining(self) -> list[Request]:
         """Return the requests that want to run and have not: ready, waiting for a deadline, or cancelled."""
         return [request for request, entry in self._entries.items() if entry.wishes]
+
+    def items(self, limit: int) -> list[QueueItem]:
+        """Return so many of them with when and why they are wanted: who is ready first, by priority, then by time."""
+        now = _now()
+        wanted = [(request, entry) for request, entry in self._entries.items() if entry.wishes]
+        return [_item(*each, now) for each in nsmallest(limit, wanted, key=lambda each: _urgency(each[1], now))]
 
     def statistics(self) -> QueueStatistics:
         """Return numbers for metrics and tests."""
@@ -378,6 +388,19 @@ class Queue:
         if due and self._line.put(request, max(due), now):
             self._placed += 1
             self._wake_one()
+
+
+def _urgency(entry: _Entry, now: float) -> tuple[float, int]:
+    due = min(wish.due for wish in entry.wishes.values())
+    return max(0.0, due - now), -max(wish.priority for wish in entry.wishes.values())
+
+
+def _item(request: Request, entry: _Entry, now: float) -> QueueItem:
+    due, priority = _urgency(entry, now)
+    causes: tuple[Cause, ...] = ()
+    for wish in entry.wishes.values():
+        causes = merge(causes, wish.causes)
+    return QueueItem(request=request, priority=-priority, due=due, causes=causes)
 
 
 def _now() -> float:

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from pyctrl._log import current_log_context
+from pyctrl._log._options import parse_level
 from pyctrl.controller import (
     Cause,
     Controller,
@@ -300,7 +301,8 @@ async def test_stopping_finishes_what_was_begun_and_begins_nothing(caplog: pytes
         "All workers finished",
     ]
     farewell = vars(caplog.records[-1])
-    assert (farewell["dropped"], farewell["requests"]) == (2, ["default/b", "default/c"])
+    assert (farewell["dropped"], farewell["ready"]) == (2, 2)
+    assert farewell["requests"] == [f"default/{name} (priority 0; ready; listed)" for name in "bc"]
 
 
 async def test_cancelling_cuts_the_work_off_and_leaves_nothing_behind(caplog: pytest.LogCaptureFixture) -> None:
@@ -321,8 +323,57 @@ async def test_cancelling_cuts_the_work_off_and_leaves_nothing_behind(caplog: py
         await task
 
     assert cut_off == [A]
-    assert vars(caplog.records[-1])["requests"] == ["default/a"]
+    assert vars(caplog.records[-1])["requests"] == ["default/a (priority 0; ready; listed)"]
     assert asyncio.all_tasks() == {asyncio.current_task()}
+
+
+async def test_nothing_is_dropped_without_a_line(caplog: pytest.LogCaptureFixture) -> None:
+    """Retries and timers count too, the most urgent first; whoever asks for more afterwards is told as well."""
+    caplog.set_level(logging.INFO)
+
+    async def moody(request: Request) -> Result | None:
+        if request == A:
+            raise ValueError("no")
+        return Result(requeue_after=timedelta(hours=1))
+
+    controller = make(moody, Listed(A, B))
+    async with running(controller):
+        await asyncio.sleep(1.5)
+    controller.enqueue(C, priority=7)
+
+    farewell = vars(caplog.records[-2])
+    assert (farewell["message"], farewell["dropped"], farewell["ready"]) == ("All workers finished", 2, 0)
+    assert farewell["requests"] == [
+        "default/a (priority 0; in 1.5 s; retry 2 after ValueError: no)",
+        "default/b (priority 0; in 3598.5 s; requeued after 1:00:00)",
+    ]
+    late = vars(caplog.records[-1])
+    assert (late["message"], late["controller"], late["request"], late["priority"]) == (
+        "A request is dropped: the controller has stopped",
+        "thing",
+        "default/c",
+        7,
+    )
+
+
+async def test_the_queue_is_shown_every_ten_seconds_at_the_verbosity_of_go(caplog: pytest.LogCaptureFixture) -> None:
+    """At V(5), or by its own logger, with what waits and why; otherwise nothing is done for it."""
+
+    async def slow(request: Request) -> None:
+        await asyncio.sleep(25)
+
+    with caplog.at_level(parse_level("4")):
+        async with running(make(slow, Listed(A, B))):
+            assert not any(task.get_name() == "thing/dump" for task in asyncio.all_tasks())
+            await asyncio.sleep(30)
+    assert "workqueue_items" not in caplog.messages
+
+    with caplog.at_level(parse_level("5"), "pyctrl.controller.queue"):
+        async with running(make(slow, Listed(A, B))):
+            await asyncio.sleep(30)
+    dumps = [vars(record) for record in caplog.records if record.getMessage() == "workqueue_items"]
+    assert [(dumped["controller"], dumped["count"]) for dumped in dumps] == [("thing", 1), ("thing", 1), ("thing", 0)]
+    assert dumps[0]["items"] == [{"key": "default/b", "priority": 0, "readyIn": 0.0, "causes": ["listed"]}]
 
 
 async def test_stopping_while_sources_sync_ends_at_once() -> None:
