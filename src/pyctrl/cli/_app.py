@@ -47,7 +47,11 @@ app = App(
 app.command("pyctrl.cli._dev:app", name="dev", help="Run a program in a cluster of its own, and follow what is saved.")
 app.command("pyctrl.cli._run:app", name="run", help="Run the controllers of a file or a module against a cluster.")
 app.command("pyctrl.cli._apiserver:app", name="apiserver", help="Serve a Kubernetes API server from memory.")
-app.command("pyctrl.cli._crd:app", name="crd", help="Definitions: which changes break stored objects.")
+app.command(
+    "pyctrl.cli._crd:app",
+    name="crd",
+    help="Definitions: typed classes of them, and which changes break stored objects.",
+)
 app.command(
     "pyctrl.cli._rbac:app", name="rbac", help="The rights of a program: derive, check, compare and explain them."
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated, Literal
 
 from cyclopts import App, Group, Parameter
@@ -9,6 +10,7 @@ from cyclopts import App, Group, Parameter
 from ._login import NO_FLAGS, Login
 
 COMPARED = Group("What is compared", sort_key=1)
+WRITTEN = Group("What is written", sort_key=1)
 
 EPILOGUE = """\
 Examples:
@@ -60,3 +62,33 @@ def diff(
     from ._crd_diff import diff as compare  # here: help needs none of it
 
     return compare(old, new, everything=all, output=output, login=login)
+
+
+@app.command(name="import")
+def import_(
+    sources: Annotated[tuple[str, ...], Parameter(metavar="FILE|cluster:NAME", negative="")],
+    /,
+    *,
+    out: Annotated[Path | None, Parameter(name=["--out", "-o"], group=WRITTEN, metavar="FILE")] = None,
+    force: Annotated[bool, Parameter(group=WRITTEN, negative="")] = False,
+    login: Login = NO_FLAGS,
+) -> None:
+    """Write typed classes for definitions, to read and write objects of somebody else's kinds with.
+
+    Each version of a kind becomes a class, and each object inside of it. Enums, bounds and patterns are checked by
+    pydantic; list types, validation rules and the rest become marks, so that the definition of the classes is the same
+    again. Conditions, pod templates and other parts that Kubernetes has types for are of those types. What the classes
+    cannot say is told, and stands in the file as a comment.
+
+    Parameters
+    ----------
+    sources
+        Files or folders of definitions, or definitions of a cluster: `cluster:certificates.cert-manager.io`.
+    out
+        The file to write; by default it is printed. If ruff is installed, the file is formatted as its project wants.
+    force
+        Write over a file that exists.
+    """
+    from ._crd_import import write_classes  # here: help needs none of it
+
+    write_classes(sources, out=out, force=force, login=login)

@@ -1,8 +1,9 @@
 """From types to manifests, and back: definitions made from the classes of their kinds, compared, and validated by.
 
 `definition` makes the CustomResourceDefinition of a kind. The classes are the only source. `check_definition` says
-what the API server has against one. `compare` says what a change of a definition does to the objects that are stored.
-A `Validator` says of objects in files what the API server would.
+what the API server has against one. `import_definitions` writes the classes of somebody else's definitions. `compare`
+says what a change of a definition does to the objects that are stored. A `Validator` says of objects in files what the
+API server would.
 
 Nothing is imported before it is used.
 """
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from ._crd_changes import compare, compare_sets
     from ._definition import definition
     from ._documents import Document, Position, read_documents
+    from ._importing import Imported, import_definitions
     from ._validator import DEFINITION, Problem, Validator, Verdict
 
 __all__ = [
@@ -23,6 +25,7 @@ __all__ = [
     "Change",
     "Document",
     "Effect",
+    "Imported",
     "Position",
     "Problem",
     "Validator",
@@ -32,6 +35,7 @@ __all__ = [
     "compare",
     "compare_sets",
     "definition",
+    "import_definitions",
     "read_documents",
 ]
 
@@ -40,6 +44,7 @@ _PLACES = {
     **dict.fromkeys(("compare", "compare_sets"), "_crd_changes"),
     **dict.fromkeys(("Document", "Position", "read_documents"), "_documents"),
     **dict.fromkeys(("DEFINITION", "Problem", "Validator", "Verdict"), "_validator"),
+    **dict.fromkeys(("Imported", "import_definitions"), "_importing"),
     "check_definition": "_check",
     "definition": "_definition",
 }

@@ -1,0 +1,46 @@
+"""Write the classes of definitions."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from pyctrl.errors import CommandFailed
+from pyctrl.manifests import import_definitions
+
+from ._definitions import read_source
+from ._login import Login
+
+__all__ = ["write_classes"]
+
+
+def write_classes(sources: Sequence[str], *, out: Path | None, force: bool, login: Login) -> None:
+    """Print the classes of definitions, or write them to a file; what they cannot say is told on stderr."""
+    if out is not None and out.exists() and not force:
+        raise CommandFailed(f"{out} exists; --force writes over it")
+    imported = import_definitions([each for source in sources for each in read_source(source, login)])
+    if out is None:
+        sys.stdout.write(imported.code)
+    else:
+        _write(out, imported.code)
+        _tell(f"{out}: {', '.join(imported.kinds)}")
+    for note in imported.notes:
+        _tell(f"not in the classes: {note}")
+
+
+def _write(out: Path, code: str) -> None:
+    try:
+        out.parent.mkdir(parents=True, exist_ok=True)
+        out.write_text(code, encoding="utf-8")
+    except OSError as error:
+        raise CommandFailed(f"{out}: {error.strerror}") from error
+    ruff = shutil.which("ruff")
+    if ruff is not None:  # it is well laid out for 120 columns already; a project may want it otherwise
+        subprocess.run([ruff, "format", "--quiet", str(out)], check=False)
+
+
+def _tell(text: str) -> None:
+    print(text, file=sys.stderr)

@@ -1,0 +1,76 @@
+"""Recognises what Kubernetes has a type for inside of somebody's schema: conditions, pod templates, selectors."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+__all__ = ["known_part"]
+
+Schema = Mapping[str, Any]
+
+_CORE, _META, _API = "pyctrl.kinds.core.v1", "pyctrl.kinds.meta.v1", "pyctrl.api"
+
+# Types by fields that are theirs alone, and how many of their fields there have to be at least: schemas are of
+# other releases of Kubernetes than this one, and know a few fields less.
+_BY_FIELDS: tuple[tuple[str, str, frozenset[str], int], ...] = (
+    ("PodSpec", _CORE, frozenset({"containers", "restartPolicy", "serviceAccountName", "nodeSelector"}), 25),
+    ("Container", _CORE, frozenset({"image", "imagePullPolicy", "volumeMounts", "livenessProbe"}), 18),
+    ("Volume", _CORE, frozenset({"name", "emptyDir", "configMap", "hostPath", "projected"}), 20),
+    ("Probe", _CORE, frozenset({"exec", "httpGet", "tcpSocket", "periodSeconds", "failureThreshold"}), 8),
+    ("PodSecurityContext", _CORE, frozenset({"fsGroup", "runAsUser", "supplementalGroups", "sysctls"}), 8),
+    ("SecurityContext", _CORE, frozenset({"allowPrivilegeEscalation", "capabilities", "runAsUser"}), 8),
+    ("PersistentVolumeClaimSpec", _CORE, frozenset({"accessModes", "storageClassName", "volumeName"}), 6),
+    ("TopologySpreadConstraint", _CORE, frozenset({"maxSkew", "topologyKey", "whenUnsatisfiable"}), 4),
+)
+_EXACTLY: dict[frozenset[str], tuple[str, str]] = {
+    frozenset({"nodeAffinity", "podAffinity", "podAntiAffinity"}): ("Affinity", _CORE),
+    frozenset({"effect", "key", "operator", "tolerationSeconds", "value"}): ("Toleration", _CORE),
+    frozenset({"name", "value", "valueFrom"}): ("EnvVar", _CORE),
+    frozenset({"limits", "requests", "claims"}): ("ResourceRequirements", _CORE),
+    frozenset({"limits", "requests"}): ("ResourceRequirements", _CORE),
+    frozenset({"matchExpressions", "matchLabels"}): ("LabelSelector", _META),
+    frozenset({"key", "name", "optional"}): ("SecretKeySelector", _CORE),
+    frozenset({"name", "annotations", "labels", "namespace", "finalizers"}): ("ObjectMeta", _API),
+}
+_CONDITION = frozenset({"type", "status", "reason", "message", "lastTransitionTime"})
+
+
+def known_part(schema: Schema, *, name: str = "") -> tuple[str, str] | None:
+    """Give the class, and its module, of what Kubernetes has a type for; None for everything else.
+
+    A part that somebody has added rules to, or that keeps what it does not name, is not recognised: its own class says
+    more.
+
+    Args:
+        name: of the field that has it, where that is known.
+    """
+    fields = frozenset(schema.get("properties") or ())
+    if schema.get("type") != "object" or schema.get("x-kubernetes-preserve-unknown-fields"):
+        return ("ObjectMeta", _API) if _is_metadata(schema, name) else None
+    found = _found(schema, fields, name)
+    return None if found is None or (found[0] != "ObjectMeta" and _has_rules(schema)) else found
+
+
+def _found(schema: Schema, fields: frozenset[str], name: str) -> tuple[str, str] | None:
+    if _is_metadata(schema, name):
+        return "ObjectMeta", _API
+    if _CONDITION <= fields <= _CONDITION | {"observedGeneration"}:
+        return "Condition", _API
+    if fields == {"metadata", "spec"} and known_part(schema["properties"]["spec"]) == ("PodSpec", _CORE):
+        return "PodTemplateSpec", _CORE
+    for kind, module, own, least in _BY_FIELDS:
+        if own <= fields and len(fields) >= least:
+            return kind, module
+    return _EXACTLY.get(fields)
+
+
+def _is_metadata(schema: Schema, name: str) -> bool:
+    """Say whether it is the metadata of an object inside this one, of which generators tell nothing."""
+    return name == "metadata" and schema.get("type") == "object" and not set(schema) - {"type", "description"}
+
+
+def _has_rules(value: Any) -> bool:
+    if isinstance(value, Mapping):
+        return bool(value.get("x-kubernetes-validations")) or any(map(_has_rules, value.values()))
+    return isinstance(value, list) and any(map(_has_rules, value))

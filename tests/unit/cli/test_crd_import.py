@@ -1,0 +1,70 @@
+"""`pyctrl crd import`: classes of definitions, printed or written, from files and clusters."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.unit.cli._command import apiserver
+from tests.unit.cli.conftest import Run
+from tests.unit.manifests.test_validator import DEFINITION
+
+
+@pytest.fixture
+def crd(tmp_path: Path) -> Path:
+    file = tmp_path / "widgets.yaml"
+    file.write_text(DEFINITION)
+    return file
+
+
+def test_classes_are_printed(run: Run, crd: Path) -> None:
+    """Without `--out` the source goes to stdout, and nothing else."""
+    ran = run("crd", "import", crd)
+
+    assert (ran.code, ran.err) == (0, "")
+    assert "class WidgetSpec(Model, marks=(" in ran.out
+    assert 'class Widget(CustomResource[WidgetSpec], group="example.com", version="v1", subresources=()):' in ran.out
+
+
+def test_a_file_is_written_once(run: Run, crd: Path, tmp_path: Path) -> None:
+    """`--out` names a file, with its folders; one that exists is written over only when that is said."""
+    out = tmp_path / "api" / "widget.py"
+
+    first, second, third = (run("crd", "import", crd, "--out", out, *more) for more in ([], [], ["--force"]))
+
+    assert (first.code, first.out, first.err) == (0, "", f"{out}: Widget\n")
+    assert (second.code, second.err) == (1, f"pyctrl: {out} exists; --force writes over it\n")
+    assert third.code == 0
+    assert "class Widget(" in out.read_text()
+
+
+def test_what_classes_cannot_say_is_told(run: Run, crd: Path) -> None:
+    """It is told on stderr, so that nobody takes the classes for all there is."""
+    crd.write_text(DEFINITION.replace("required: [size]", "anyOf: [{required: [size]}, {required: [colour]}]"))
+
+    ran = run("crd", "import", crd)
+
+    assert ran.code == 0
+    assert ran.err == "not in the classes: anyOf of spec\n"
+
+
+@pytest.mark.slow("starts a server")
+def test_a_kind_of_a_cluster(run: Run, crd: Path, tmp_path: Path) -> None:
+    """A definition is read from a cluster by its name."""
+    login = tmp_path / "kubeconfig"
+    with apiserver("--insecure-http", "--no-controllers", "--no-kubelet", "--load", crd, "--kubeconfig-out", login):
+        ran = run("crd", "import", "cluster:widgets.example.com", "--kubeconfig", login)
+
+    assert ran.code == 0
+    assert "class Widget(" in ran.out
+
+
+def test_what_is_no_definition(run: Run, crd: Path) -> None:
+    """What a server would refuse is refused, with where it is wrong."""
+    crd.write_text(DEFINITION.replace("type: integer", "type: int"))
+
+    ran = run("crd", "import", crd)
+
+    assert (ran.code, ran.out) == (1, "")
+    assert "widgets.yaml:20:28: spec.validation.openAPIV3Schema.properties[spec].properties[size].type: " in ran.err
