@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pyctrl.cache._informer import Informer
 from pyctrl.cache._trouble import is_loud
-from pyctrl.errors import Unauthorized
+from pyctrl.errors import RequestTimeout, Unauthorized
 
 __all__ = ["has_answered", "is_settled"]
 
@@ -15,7 +15,8 @@ def is_settled(informer: Informer, *, some_have_come: bool) -> bool:
     """Tell whether the first list is complete, or fails in a way that need not hold up others."""
     if informer.is_synced or informer.is_refused or informer.is_absent:
         return True
-    return informer.failures >= TRIES and (some_have_come or has_answered(informer))
+    has_been_tried = informer.failures >= TRIES or isinstance(informer.error, RequestTimeout)  # which took long enough
+    return has_been_tried and (some_have_come or has_answered(informer))
 
 
 def has_answered(informer: Informer) -> bool:
