@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import io
 import sys
 import termios
 import tty
+from collections import deque
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, redirect_stderr, redirect_stdout, suppress
 
 from rich.console import Console, Group, RenderableType
 from rich.live import Live
@@ -22,20 +24,34 @@ LOG = 12  # lines of the log
 BESIDE = 16  # lines that are not objects: titles, controllers, errors, keys
 
 
+class LogLines(io.StringIO):
+    """A stream that keeps the last lines that are written to it: log lines, and what the program prints."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.lines: deque[str] = deque(maxlen=LOG)
+
+    def write(self, text: str) -> int:
+        """Keep the lines of a text."""
+        self.lines.extend(line for line in text.split("\n") if line)
+        return len(text)
+
+
 class Screen:
     """Shows a session until `q` is pressed."""
 
-    def __init__(self, session: DevSession, told: Sequence[str], lines: Sequence[str]) -> None:
+    def __init__(self, session: DevSession, told: Sequence[str], log: LogLines) -> None:
         self._session = session
         self._told = told
-        self._lines = lines
+        self._log = log
         self._news = asyncio.Event()
         self._is_left = self._is_paused = self._shows_log = False
 
     async def run(self) -> None:
         """Follow the session's files, and show it."""
-        console = Console()
-        with Live(console=console, screen=True, auto_refresh=False) as live, self._keys():
+        console = Console(file=sys.__stdout__)
+        picture = Live(console=console, screen=True, auto_refresh=False, redirect_stdout=False, redirect_stderr=False)
+        with picture as live, self._keys(), redirect_stdout(self._log), redirect_stderr(self._log):
             async with asyncio.TaskGroup() as group:
                 following = group.create_task(self._session.run(), name="dev/follow")
                 while not self._is_left:
@@ -46,7 +62,7 @@ class Screen:
 
     async def _picture(self, console: Console) -> RenderableType:
         view = view_of(await look_at(self._session), self._session.journal)
-        lines = list(self._lines)[-LOG:] if self._shows_log else []
+        lines = list(self._log.lines)[-LOG:] if self._shows_log else []
         return render(view, told=self._told, lines=lines, height=console.height)
 
     async def _pause(self) -> None:

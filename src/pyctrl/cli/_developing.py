@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import errno
-import io
 import logging
 import os
 import signal
 import sys
-from collections import deque
 from collections.abc import Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from itertools import chain, repeat
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TextIO
 
 from cyclopts import CycloptsError
 
@@ -35,9 +33,7 @@ if TYPE_CHECKING:
 ADMIN = User(name="kubernetes-admin", groups=("system:masters",))
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 LOOPBACK = "127.0.0.1"
-LOG_LINES = 500  # kept for the screen
 
-#: Without a screen each reconcile is a line.
 RECONCILES = "info,pyctrl.controller=debug"
 
 
@@ -73,18 +69,26 @@ class Developing:
 
     async def follow(self, ready: asyncio.Event, *, is_live: bool) -> None:
         """Follow the program until cancelled, or until the screen is left."""
-        lines = self._configure_logging(is_live=is_live)
+        if is_live:
+            from ._dev_screen import LogLines, Screen  # here: it imports rich
+
+            lines = LogLines()
+            async with self._session(lines) as (session, told):
+                ready.set()
+                await Screen(session, told, lines).run()
+            return
+        async with self._session(sys.stderr) as (session, told):
+            ready.set()
+            print(*told, sep="\n", flush=True)
+            await session.run()
+
+    @asynccontextmanager
+    async def _session(self, stream: TextIO) -> AsyncIterator[tuple[DevSession, Sequence[str]]]:
+        """Begin: log to a stream, serve, and give the session with what there is to say of it."""
+        self._configure_logging(stream)
         async with DevSession(self.target, self._options) as session, self._served(session) as url:
             write_kubeconfig(self._kubeconfig, url, session.server.issue_token(ADMIN), None, force=self.force)
-            ready.set()
-            told = [f"ready {url}", f"export KUBECONFIG={self._kubeconfig}"]
-            if is_live:
-                from ._dev_screen import Screen  # here: it imports rich
-
-                await Screen(session, told, lines).run()
-            else:
-                print(*told, sep="\n", flush=True)
-                await session.run()
+            yield session, [f"ready {url}", f"export KUBECONFIG={self._kubeconfig}"]
 
     @property
     def _options(self) -> DevOptions:
@@ -115,15 +119,14 @@ class Developing:
         except CycloptsError as error:
             raise CommandFailed(f"flags of {self.target.name}: {' '.join(str(error).split())}") from error
 
-    def _configure_logging(self, *, is_live: bool) -> deque[str]:
-        """Log to stderr or, with a screen, to the lines that it shows."""
-        options, lines = self.logs.options(), deque[str](maxlen=LOG_LINES)
+    def _configure_logging(self, stream: TextIO) -> None:
+        """Log the program's lines; unless a flag says how much, each reconcile is one."""
+        options = self.logs.options()
         if options.log_level is None and options.devel is None:
             options = replace(options, log_level=RECONCILES)
-        configure_logging(options, stream=_Lines(lines) if is_live else sys.stderr)
+        configure_logging(options, stream=stream)
         for handler in logging.getLogger().handlers:
             handler.addFilter(OwnLines())
-        return lines
 
     @asynccontextmanager
     async def _served(self, session: DevSession) -> AsyncIterator[str]:
@@ -135,18 +138,6 @@ class Developing:
                 raise
             message = f"{LOOPBACK} port {self.port} is taken by another program; --port 0 takes a free one"
             raise CommandFailed(message) from error
-
-
-class _Lines(io.StringIO):
-    """A stream that keeps the last lines that are written to it, for the screen."""
-
-    def __init__(self, lines: deque[str]) -> None:
-        super().__init__()
-        self._lines = lines
-
-    def write(self, text: str) -> int:
-        self._lines.extend(line for line in text.split("\n") if line)
-        return len(text)
 
 
 async def _until_signalled(developing: Developing, *, is_live: bool) -> int:

@@ -20,7 +20,7 @@ from pyctrl.apiserver import ApiServer, HttpsCaller, ServiceReference, User, Web
 from pyctrl.cache import Cache
 from pyctrl.client import Client
 from pyctrl.cluster import Cluster
-from pyctrl.errors import CommandFailed, NotFound, PyctrlError
+from pyctrl.errors import CommandFailed, GracePeriodExceeded, NotFound, PyctrlError
 from pyctrl.kinds.core.v1 import ServiceAccount
 from pyctrl.manager import Preflight, Target, Wire
 from pyctrl.program import ProgramManager, Serving, apply_files, files_of, install_definitions
@@ -264,6 +264,8 @@ class DevSession:
                 self.plan, self._manager = plan, manager
                 wired.set()
                 await manager.run(handle_signals=False)
+        except GracePeriodExceeded as error:  # its time was over, or a newer version's had come
+            log.warning("%s", error)
         except Exception as error:  # noqa: BLE001 - the program's own; the session goes on, and somebody mends it
             trace = None if isinstance(error, PyctrlError) else error
             self._complain(CODE, f"{self.name} has ended: {type(error).__name__}: {error}", trace)

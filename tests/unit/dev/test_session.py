@@ -95,6 +95,22 @@ async def test_a_save_brings_the_new_code_and_leaves_everything_else(file: Path)
         assert [each.relists for each in session.cache.statistics()] == [0, 0]
 
 
+async def test_reconciles_have_five_seconds_to_end(file: Path) -> None:
+    """One that takes a minute does not hold the new code up; one that takes two seconds ends."""
+    for seconds, ends in ((60, False), (2, True)):
+        slow = f"import asyncio; await asyncio.sleep({seconds}); print('ended')"
+        file.write_text(PROGRAM.replace("if box is None:", f"{slow}\n        if box is None:"))
+        async with session_of(file) as session:
+            await asyncio.sleep(1)
+            began, before = asyncio.get_running_loop().time(), session.manager
+            file.write_text(PROGRAM.replace('"one"', '"two"'))
+            await says(session, "two")
+            assert session.manager is not before
+            assert session.problem == ""
+            assert (asyncio.get_running_loop().time() - began < 4) is ends
+            assert asyncio.get_running_loop().time() - began < 7
+
+
 async def test_what_cannot_be_imported_leaves_the_old_program_running(file: Path) -> None:
     """The error says where; the old version goes on until something better is saved."""
     async with session_of(file) as session:

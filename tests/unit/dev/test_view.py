@@ -10,7 +10,7 @@ import pytest
 from rich.console import Console
 
 from pyctrl.api import GroupVersionKind, Key
-from pyctrl.cli._dev_screen import Screen, render
+from pyctrl.cli._dev_screen import LogLines, Screen, render
 from pyctrl.controller import (
     ChangeCause,
     ControllerStatistics,
@@ -151,7 +151,7 @@ def test_a_terminal_shows_it_all() -> None:
 
 async def test_keys_are_heard() -> None:
     """p pauses and goes on, l shows the log and hides it, q leaves."""
-    screen = Screen(None, [], [])  # type: ignore[arg-type]  # keys have nothing to do with the session
+    screen = Screen(None, [], LogLines())  # type: ignore[arg-type]  # keys have nothing to do with the session
     for key in "pllq":
         screen.press(key)
     assert (screen._is_paused, screen._shows_log, screen._is_left) == (True, False, True)
