@@ -52,6 +52,7 @@ def generate(
         tuple[str, ...], Parameter(name=["--namespace", "-n"], group=ROLES, negative="", show_default=False)
     ] = (),
     leader_elect: Annotated[str | None, Parameter(group=ROLES, metavar="LEASE", show_default=False)] = None,
+    cluster: Annotated[str, Parameter(group=ROLES, metavar="NAME", show_default=False)] = "",
 ) -> None:
     """Print the roles that a program needs, as YAML.
 
@@ -75,10 +76,20 @@ def generate(
         The operator is restricted to this namespace, so roles are too. May be repeated.
     leader_elect
         The operator elects a leader by a Lease of this name in its own namespace.
+    cluster
+        What it needs in another cluster that it adds to its manager, or in each cluster of a fleet, instead of its own.
     """
     from ._rbac_generate import generate as print_roles  # here: help needs none of it
 
-    print_roles(target, recorded=recorded, name=name, account=service_account, namespaces=namespace, lease=leader_elect)
+    print_roles(
+        target,
+        recorded=recorded,
+        name=name,
+        account=service_account,
+        namespaces=namespace,
+        lease=leader_elect,
+        cluster=cluster,
+    )
 
 
 @app.command
@@ -92,6 +103,7 @@ def check(
     watch_namespace: Annotated[
         tuple[str, ...], Parameter(group=EXAMINED, metavar="NAME", negative="", show_default=False)
     ] = (),
+    cluster: Annotated[str, Parameter(group=EXAMINED, metavar="NAME", show_default=False)] = "",
     login: Login = NO_FLAGS,
 ) -> int:
     """Ask a cluster whether a program may do all that it needs, and say how to grant what is missing.
@@ -107,10 +119,12 @@ def check(
         Whose rights are reviewed, instead of those of the login. It takes the right to create subjectaccessreviews.
     watch_namespace
         The program is restricted to this namespace. May be repeated.
+    cluster
+        The login is one of this other cluster that the program adds to its manager, or of one of this fleet.
     """
     from ._rbac_check import check as review  # here: help needs none of it
 
-    return review(target, account=service_account, watched=watch_namespace, login=login)
+    return review(target, account=service_account, watched=watch_namespace, login=login, cluster=cluster)
 
 
 @app.command

@@ -26,13 +26,14 @@ def generate(
     account: str | None,
     namespaces: Collection[str],
     lease: str | None = None,
+    cluster: str = "",
 ) -> None:
     """Print the roles that a target needs, or that were recorded, and with an account what binds them to it."""
     if (target is None) == (not recorded):
         raise CommandFailed("name a program, such as MODULE:FUNCTION, or what was recorded with --recorded FILE")
     key = account_key(account) if account is not None else None
     if target is not None:
-        granted, role = asyncio.run(_derived(target, key, namespaces, lease))
+        granted, role = asyncio.run(_derived(target, key, namespaces, lease, cluster))
     else:
         granted, role = _recorded(recorded, key, namespaces), "manager-role"
     roles = manifests(granted, name=name or role, account=key)
@@ -48,13 +49,15 @@ def account_key(text: str) -> Key:
 
 
 async def _derived(
-    target: str, account: Key | None, namespaces: Collection[str], lease: str | None
+    target: str, account: Key | None, namespaces: Collection[str], lease: str | None, cluster: str
 ) -> tuple[Grants, str]:
     """Return what a target needs, and a name for its roles."""
     election = LeaderElection(name=lease) if lease is not None else None
     async with wired(target, namespaces=namespaces, leader_election=election) as manager:
-        granted = manager.grants(own_namespace=account.namespace if account is not None else None)
-        return granted, _name(manager.controller_names)
+        own = account.namespace if account is not None else None
+        granted = manager.grants(own_namespace=own, cluster=cluster)
+        where = manager.fleets[cluster] if cluster in manager.fleets else manager.clusters[cluster]
+        return granted, _name(where.controller_names)
 
 
 def _recorded(files: Collection[Path], account: Key | None, namespaces: Collection[str]) -> Grants:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, Mapping, MutableMapping, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from datetime import timedelta
 from typing import Protocol
 
@@ -74,6 +74,7 @@ class Fleet(Clusters):
         self._wanted: Mapping[str, Config] = {}
         self._news: dict[str, asyncio.Event] = {}  # one for each cluster that is there, comes or goes
         self._group: asyncio.TaskGroup | None = None
+        self._complaints: dict[str, str] = {}
         self._changed = asyncio.Event()
         self._asked_to_stop = asyncio.Event()
 
@@ -185,20 +186,22 @@ class Fleet(Clusters):
                 await self._visit(name, config)
         finally:
             del self._news[name]
+            self._complaints.pop(name, None)
             self._changed.set()
 
     async def _visit(self, name: str, config: Config) -> None:
         facts = {"fleet": self.name, "cluster": name, "server": config.server}
         if not name or name in self._registry:
-            log.error("A cluster cannot join, there is another one of its name", extra=facts)
-            await self._next_news(name)
+            self._complain(name, "there is another one of its name", facts)
+            await self._next_news(name, PAUSES[1])
             return
         try:
             cluster = self._connect(name, config)
         except PyctrlError as error:
-            log.warning("A cluster cannot join: %s", error, extra=facts)
-            await self._next_news(name)
+            self._complain(name, str(error), facts)
+            await self._next_news(name, PAUSES[1])
             return
+        self._complaints.pop(name, None)
         assert self._group is not None  # this is a task of it
         life = self._group.create_task(self._live(cluster), name=f"{self.name}/{name}/life")
         self._registry[name] = self._here[name] = cluster
@@ -244,8 +247,16 @@ class Fleet(Clusters):
         else:
             log.info("A cluster has got another login", extra=facts)
 
-    async def _next_news(self, name: str) -> None:
-        await self._news[name].wait()
+    def _complain(self, name: str, complaint: str, facts: Mapping[str, object]) -> None:
+        """Say why a cluster is not connected, once; it is tried again each minute."""
+        if self._complaints.get(name) != complaint:
+            self._complaints[name] = complaint
+            log.warning("A cluster cannot join: %s", complaint, extra=facts)
+
+    async def _next_news(self, name: str, at_most: float | None = None) -> None:
+        with suppress(TimeoutError):
+            async with asyncio.timeout(at_most):
+                await self._news[name].wait()
         self._news[name].clear()
 
     async def _part(self, cluster: ConnectedCluster, life: asyncio.Task[None]) -> None:

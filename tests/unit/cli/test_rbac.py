@@ -13,6 +13,7 @@ from tests.unit.cli.conftest import Run
 PROGRAM = """
     from pyctrl import Builder, CustomResource, Model, Reconciler, allow
     from pyctrl.kinds.core.v1 import Secret
+    from pyctrl.manager import InMemoryProvider
 
 
     class Vault(CustomResource[Model, Model], group="example.com", version="v1"):
@@ -28,6 +29,12 @@ PROGRAM = """
 
     def add_vault(host, strict=False):
         Builder(host).reconciles(Vault).build(VaultReconciler())
+
+
+    def with_a_fleet(manager):
+        add_vault(manager)
+        fleet = manager.add_fleet("edge", InMemoryProvider(), namespaces=["web"])
+        Builder(fleet).reconciles(Secret).options(name="secrets").build_each(VaultReconciler)
 
 
     def add_broken(host):
@@ -109,3 +116,18 @@ def test_an_account_is_named_with_its_namespace(run: Run, program: Path) -> None
     ran = run("rbac", "generate", f"{program}:add_vault", "--service-account", "jenkins")
     assert (ran.code, ran.out) == (1, "")
     assert "NAMESPACE:NAME, such as default:jenkins; got 'jenkins'" in ran.err
+
+
+def test_each_cluster_has_roles_of_its_own(run: Run, program: Path) -> None:
+    """Those of home have nothing of a fleet, those of the fleet nothing of home; a name that is none is told."""
+    alone = run("rbac", "generate", f"{program}:add_vault")
+    home = run("rbac", "generate", f"{program}:with_a_fleet")
+    assert home.out == alone.out
+    edge = run("rbac", "generate", f"{program}:with_a_fleet", "--cluster", "edge")
+    (role,) = yaml.safe_load_all(edge.out)
+    assert (role["kind"], role["metadata"]) == ("Role", {"name": "secrets-operator", "namespace": "web"})
+    assert role["rules"] == [
+        {"apiGroups": [""], "resources": ["secrets"], "verbs": ["create", "delete", "list", "watch"]}
+    ]
+    lost = run("rbac", "generate", f"{program}:with_a_fleet", "--cluster", "mars")
+    assert (lost.code, "there is no cluster 'mars'" in lost.err) == (1, True)

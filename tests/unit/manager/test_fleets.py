@@ -355,17 +355,21 @@ async def test_a_provider_that_fails_is_asked_again_and_the_clusters_stay() -> N
 
 
 async def test_names_are_taken_once() -> None:
-    """A cluster with the name of another one does not join before that one has left; the log says so."""
-    one = Away("one")
+    """A cluster with the name of another one joins when that one has left; the log says once what it waits for."""
+    one, another = Away("one"), Away("one")
     async with world() as there:
-        other = there.manager.add_fleet("other", provider := InMemoryProvider({"one": Away("one").config}))
-        there.add(one)
+        theirs = InMemoryProvider({"one": another.config})
+        other = there.manager.add_fleet("other", theirs)
         with logged() as records:
             async with there.manager.running():
-                await settle()
-                assert len(there.fleet) + len(other) == 1
-                assert len(texts(records, "A cluster cannot join, there is another one of its name")) == 1
-        assert provider is not None
+                await other.wait_for("one")
+                there.add(one)
+                await settle(600)
+                assert len(there.fleet) == 0
+                theirs.remove("one")
+                await settle(61)
+                assert list(there.fleet) == ["one"]
+    assert len(texts(records, "A cluster cannot join: there is another one of its name")) == 1
 
 
 async def test_mistakes_of_wiring_are_told_when_it_is_built() -> None:
