@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import shutil
 import socket
+import ssl
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -54,7 +55,7 @@ class Guard(Defaulter[ConfigMap], Validator[ConfigMap]):
             raise LookupError("a bug")
         if "secret" in obj.data:
             raise Rejected(FieldError.forbidden("data.secret", "belongs into a Secret"))
-        return None
+        return "words are out of fashion" if "text" in obj.data else None
 
     def validate_update(self, old: ConfigMap, new: ConfigMap, request: AdmissionRequest) -> None:
         if old.data.get("sealed") and old.data != new.data:
@@ -96,15 +97,22 @@ async def served(tmp_path: Path) -> AsyncIterator[Served]:
 
 @asynccontextmanager
 async def guarded(client: Client, served: Served, namespace: str) -> AsyncIterator[None]:
-    """Have a guard asked about the ConfigMaps of a namespace; a cluster-wide configuration must not stay."""
+    """Have a guard asked about the ConfigMaps of a namespace."""
     selector = {"matchLabels": {"kubernetes.io/metadata.name": namespace}}
     WebhookBuilder(served.webhooks).admits(ConfigMap).options(namespace_selector=selector).build(Guard())
+    async with registered(client, served, namespace):
+        await _until_guarded(client, namespace)
+        yield
+
+
+@asynccontextmanager
+async def registered(client: Client, served: Served, namespace: str) -> AsyncIterator[None]:
+    """Have the API server know the webhooks; a cluster-wide configuration must not stay."""
     wanted = configurations(
         served.webhooks, name=f"guard-{namespace}", target=served.target, ca_bundle=served.authority
     )
     made = [await client.create(Unstructured(each)) for each in wanted]
     try:
-        await _until_guarded(client, namespace)
         yield
     finally:
         for each in made:
@@ -131,10 +139,17 @@ def config_map(namespace: str, name: str, **data: str) -> ConfigMap:
     return ConfigMap(metadata=ObjectMeta(name=name, namespace=namespace), data=data)
 
 
-async def test_typed_webhooks_complete_and_refuse(client: Client, namespace: str, served: Served) -> None:
-    """Objects get the defaults; each refusal has the webhook's name, its code, its sentence and its causes."""
-    async with guarded(client, served, namespace):
+async def test_typed_webhooks_complete_and_refuse(
+    client: Client, cluster: ClusterUnderTest, namespace: str, served: Served
+) -> None:
+    """Objects get the defaults and their users the warnings; each refusal has the webhook's name, code and causes."""
+    heard: list[str] = []
+    async with (
+        guarded(client, served, namespace),
+        Client.connect(cluster.config, on_warning=lambda warning: heard.append(warning.text)) as client,
+    ):
         made = await client.create(config_map(namespace, "a", text="two words", sealed="yes", keep="yes"))
+        assert heard == ["words are out of fashion"]
         assert made.metadata.labels == {"words": "4"}
         with pytest.raises(Invalid) as caught:
             await client.create(config_map(namespace, "b", secret="x"))
@@ -154,6 +169,51 @@ async def test_typed_webhooks_complete_and_refuse(client: Client, namespace: str
     assert bug.value.code == 500
 
 
+def _mount(directory: Path, number: int, *, is_new: bool) -> bytes:
+    """Put a certificate where a Secret is mounted, by the kubelet's swap of a symlink; give its authority."""
+    content = directory / f"..{number}"
+    content.mkdir()
+    write_serving_certificate(content)
+    (content / "serving.crt").rename(content / "tls.crt")
+    (content / "serving.key").rename(content / "tls.key")
+    (directory / "..new").symlink_to(content.name)
+    (directory / "..new").rename(directory / "..data")
+    for name in ("tls.crt", "tls.key") if is_new else ():
+        (directory / name).symlink_to(f"..data/{name}")
+    return (content / "ca.crt").read_bytes()
+
+
+async def test_a_mounted_certificate_is_followed(client: Client, namespace: str, tmp_path: Path) -> None:
+    """Once the kubelet has swapped the symlink, an API server that trusts only the new certificate is answered."""
+    before = await asyncio.to_thread(_mount, tmp_path, 1, is_new=True)
+    webhooks = Webhooks()
+    server = WebhookServer(webhooks, certificates=tmp_path, host="127.0.0.1", port=0, poll_seconds=0.05)
+    async with asyncio.TaskGroup() as group:
+        running = group.create_task(server.run())
+        await server.wait_until_ready()
+        async with guarded(client, Served(webhooks, server.port, before), namespace):
+            after = await asyncio.to_thread(_mount, tmp_path, 2, is_new=False)
+        await _until_shown(server.port, after)
+        async with registered(client, Served(webhooks, server.port, after), namespace):
+            await _until_guarded(client, namespace)
+        running.cancel()
+
+
+async def _until_shown(port: int, authority: bytes) -> None:
+    """Wait until a handshake shows a certificate of this authority."""
+    context = ssl.create_default_context(cadata=authority.decode())
+    for _ in range(200):
+        try:
+            _, writer = await asyncio.open_connection("127.0.0.1", port, ssl=context)
+        except ssl.SSLError:
+            await asyncio.sleep(0.05)
+            continue
+        writer.close()
+        await writer.wait_closed()
+        return
+    raise AssertionError("the new certificate is not shown")
+
+
 class OldSpec(Model):
     replicas: Int32 = 0
 
@@ -162,8 +222,18 @@ class NewSpec(Model):
     size: Int32 = 0
 
 
-def kinds_of(group: str) -> tuple[type[CustomResource[Any]], type[CustomResource[Any]]]:
-    """Make both versions of a kind in the group of a test."""
+class OldestSpec(Model):
+    count: str = "0"
+
+
+Kind = type[CustomResource[Any]]
+
+
+def kinds_of(group: str) -> tuple[Kind, Kind, Kind]:
+    """Make the versions of a kind in the group of a test."""
+
+    class Oldest(CustomResource[OldestSpec], group=group, version="v1alpha1", kind="Widget"):
+        """What users had."""
 
     class Old(CustomResource[OldSpec], group=group, version="v1", kind="Widget"):
         """What users have."""
@@ -171,13 +241,33 @@ def kinds_of(group: str) -> tuple[type[CustomResource[Any]], type[CustomResource
     class New(CustomResource[NewSpec], group=group, version="v2", kind="Widget"):
         """What is stored."""
 
-    return Old, New
+    return Oldest, Old, New
+
+
+def conversion_of(oldest: Kind, old: Kind, new: Kind) -> Conversion[CustomResource[Any]]:
+    """Have the old versions know the new one, and nothing of each other."""
+    return Conversion(
+        new,
+        Spoke(
+            old,
+            to_hub=lambda one: new(spec=NewSpec(size=one.spec.replicas)),
+            from_hub=lambda one: old(spec=OldSpec(replicas=one.spec.size)),
+        ),
+        Spoke(
+            oldest,
+            to_hub=lambda one: new(spec=NewSpec(size=int(one.spec.count))),
+            from_hub=lambda one: oldest(spec=OldestSpec(count=str(one.spec.size))),
+        ),
+    )
+
+
+VERSIONS = ("v1alpha1", "v1", "v2")
 
 
 def definition(group: str, served: Served) -> Unstructured:
-    """Define both versions, with conversion by the webhook."""
+    """Define the versions, with conversion by the webhook."""
     schema = {"openAPIV3Schema": {"type": "object", "x-kubernetes-preserve-unknown-fields": True}}
-    versions = [{"name": name, "served": True, "storage": name == "v2", "schema": schema} for name in ("v1", "v2")]
+    versions = [{"name": name, "served": True, "storage": name == "v2", "schema": schema} for name in VERSIONS]
     names = {"kind": "Widget", "listKind": "WidgetList", "plural": "widgets", "singular": "widget"}
     conversion = conversion_stanza(served.target, ca_bundle=served.authority)
     spec = {"group": group, "scope": "Namespaced", "names": names, "versions": versions, "conversion": conversion}
@@ -186,33 +276,24 @@ def definition(group: str, served: Served) -> Unstructured:
 
 
 async def test_versions_are_converted_by_typed_functions(client: Client, namespace: str, served: Served) -> None:
-    """Written in the old version, stored in the new one, read in both; labels and names are as they were."""
+    """Written in an old version, stored in the new one, read in each; labels and names are as they were."""
     group = f"{namespace}.pyctrl.test"
-    old_kind, new_kind = kinds_of(group)
-    served.webhooks.add_conversion(
-        Conversion(
-            new_kind,
-            Spoke(
-                old_kind,
-                to_hub=lambda old: new_kind(spec=NewSpec(size=old.spec.replicas)),
-                from_hub=lambda new: old_kind(spec=OldSpec(replicas=new.spec.size)),
-            ),
-        )
-    )
+    oldest_kind, old_kind, new_kind = kinds_of(group)
+    served.webhooks.add_conversion(conversion_of(oldest_kind, old_kind, new_kind))
     made = await client.create(definition(group, served))
     try:
         await established(client, made.metadata.name)
-        for version in ("v1", "v2"):
+        for version in VERSIONS:
             await answers(client, f"/apis/{group}/{version}/widgets", 200)
         metadata = ObjectMeta(name="a", namespace=namespace, labels={"team": "x"})
         await client.create(old_kind(metadata=metadata, spec=OldSpec(replicas=3)))
         new = await client.get(new_kind, Key(namespace, "a"))
-        listed = await client.list(old_kind, namespace=namespace)
+        listed = await client.list(oldest_kind, namespace=namespace)
     finally:
         await client.delete(made)
 
     assert (new.spec.size, new.metadata.labels) == (3, {"team": "x"})
-    assert [each.spec.replicas for each in listed] == [3]
+    assert [each.spec.count for each in listed] == ["3"]
 
 
 def free_port() -> int:
