@@ -78,13 +78,13 @@ async def spent(queue: Queue, work: Callable[[Turn], Awaitable[None]], count: in
         if turn.request.name == last:
             done.set()
 
-    names = [f"web-{number}" for number in range(count)]
-    last = names[-1]
+    keys = [Key("default", f"web-{number}") for number in range(count)]  # a change has one, wanted or not
+    last = keys[-1].name
     async with asyncio.TaskGroup() as group:
         begun = cpu_seconds()
-        for name in names:
-            cause = ChangeCause(KIND, Key("default", name), "updated", "12345") if with_causes else None
-            queue.add(Request("default", name), cause=cause)
+        for key in keys:
+            cause = ChangeCause(KIND, key, "updated", "12345") if with_causes else None
+            queue.add(Request("default", key.name), cause=cause)
         Workers(queue.name, queue, counted, count=1).start(group)
         await done.wait()
         seconds = cpu_seconds() - begun

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterator, Mapping
+from abc import abstractmethod
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 
@@ -15,15 +16,21 @@ log_fields = _context
 
 
 class LazyFields(Mapping[str, object]):
-    """Fields that are made when a line is logged, if one is; most stretches of work log nothing."""
+    """Fields that are made when a line is logged, if one is; most stretches of work log nothing.
 
-    __slots__ = ("_made", "_make")
+    Who makes them says how, in `_make`, and sets `_made` to None to begin with: there is no ``__init__`` to call, for
+    there is one of these for each reconcile.
+    """
 
-    def __init__(self, make: Callable[[], dict[str, object]]) -> None:
-        self._make = make
-        self._made: dict[str, object] | None = None
+    __slots__ = ("_made",)
 
-    def _fields(self) -> dict[str, object]:
+    _made: Mapping[str, object] | None
+
+    @abstractmethod
+    def _make(self) -> Mapping[str, object]:
+        """Return the fields."""
+
+    def _fields(self) -> Mapping[str, object]:
         if self._made is None:
             self._made = self._make()
         return self._made

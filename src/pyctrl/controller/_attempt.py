@@ -16,7 +16,7 @@ from pyctrl._log import LazyFields, current_log_context, log_fields
 from pyctrl._measures import RECONCILE_DURATIONS, Histogram
 from pyctrl._tracing import current_tracing
 from pyctrl.api import GroupVersionKind
-from pyctrl.controller._causes import Cause, ChangeCause, RetryCause, cause_label, in_short, running
+from pyctrl.controller._causes import Cause, ChangeCause, RetryCause, cause_label, in_short
 from pyctrl.controller._reconciler import Reconciler, Request, Result
 from pyctrl.controller._rights import Rights
 from pyctrl.controller._traced import traced
@@ -111,8 +111,9 @@ class Attempts:
 
     async def work(self, turn: Turn) -> None:
         """Reconcile a turn's request and tell the turn how it went."""
-        began = asyncio.get_running_loop().time()
-        causes, fields = running.set(turn.causes), log_fields.set(self._new_fields(turn))
+        # The id is drawn now, so that runs repeat, and written down when a line is logged.
+        own = _AttemptFields(self._fields, turn, self._random.getrandbits(128), log_fields.get())
+        fields = log_fields.set(own)
         try:
             if (tracing := current_tracing()) is None:
                 await self._attempt(turn)
@@ -121,8 +122,8 @@ class Attempts:
                     await self._attempt(turn)
         finally:
             log_fields.reset(fields)
-            running.reset(causes)
-            took = asyncio.get_running_loop().time() - began
+            turn.ended = asyncio.get_running_loop().time()
+            took = turn.ended - turn.began
             self.durations.observe(took)
             self._count_causes(turn.causes)
             if self.on_reconciled is not None:
@@ -131,9 +132,12 @@ class Attempts:
     def _count_causes(self, causes: tuple[Cause, ...]) -> None:
         counts, is_own = self._counts.causes, bool(causes)
         for cause in causes:
-            label = cause_label(cause)
+            if type(cause) is ChangeCause:
+                label: str = "listed" if cause.initial else cause.change
+                is_own = is_own and self._is_own_write(cause)
+            else:
+                label, is_own = cause_label(cause), False
             counts[label] = counts.get(label, 0) + 1
-            is_own = is_own and isinstance(cause, ChangeCause) and self._is_own_write(cause)
         self._counts.self_caused += is_own
 
     async def _attempt(self, turn: Turn) -> None:
@@ -208,15 +212,23 @@ class Attempts:
         turn.give_up(error)
         self._rights.heed(turn.request, error)
 
-    def _new_fields(self, turn: Turn) -> Mapping[str, object]:
-        """Draw an id for this run now, so that runs repeat, and write it down when a line is logged."""
-        number, outer = self._random.getrandbits(128), current_log_context()
 
-        def make() -> dict[str, object]:
-            made = str(uuid.UUID(int=number, version=4))
-            return {**outer, **self._fields, **_names(turn.request), "reconcileID": made, "causes": turn.causes}
+class _AttemptFields(LazyFields):
+    """What each line of an attempt has: those of its controller, of its turn, and its id."""
 
-        return LazyFields(make)
+    __slots__ = ("_number", "_of_controller", "_outer", "_turn")
+
+    def __init__(self, of_controller: Mapping[str, str], turn: Turn, number: int, outer: Mapping[str, object]) -> None:
+        self._made = None
+        self._of_controller = of_controller
+        self._turn = turn
+        self._number = number
+        self._outer = outer
+
+    def _make(self) -> Mapping[str, object]:
+        made, turn = str(uuid.UUID(int=self._number, version=4)), self._turn
+        names = _names(turn.request)
+        return {**self._outer, **self._of_controller, **names, "reconcileID": made, "causes": turn.causes}
 
 
 def reconcile_id() -> str | None:

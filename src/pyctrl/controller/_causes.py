@@ -7,13 +7,13 @@ an event is missed; therefore causes are not an argument of ``reconcile``. Logs 
 
 from __future__ import annotations
 
-from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Literal
 
 import msgspec
 
+from pyctrl._log import current_log_context
 from pyctrl.api import GroupVersionKind, Key
 
 __all__ = [
@@ -27,7 +27,6 @@ __all__ = [
     "merge",
     "reconcile_causes",
     "remember",
-    "running",
 ]
 
 #: Distinct causes kept for one run; what is beyond is counted. 16 fill a line of a log.
@@ -97,14 +96,11 @@ class OmittedCauses:
 
 Cause = ChangeCause | RetryCause | TimerCause | TriggerCause | OmittedCauses
 
-_causes: ContextVar[tuple[Cause, ...]] = ContextVar("pyctrl_reconcile_causes", default=())
-#: Set by the controller around each attempt.
-running = _causes
-
 
 def reconcile_causes() -> tuple[Cause, ...]:
     """Return why the current reconcile runs, oldest first; empty outside of a reconcile."""
-    return _causes.get()
+    causes = current_log_context().get("causes", ())  # which each line has: a variable of its own costs a microsecond
+    return causes if isinstance(causes, tuple) else ()
 
 
 def remember(causes: tuple[Cause, ...], cause: Cause) -> tuple[Cause, ...]:

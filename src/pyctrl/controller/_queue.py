@@ -299,14 +299,14 @@ class Queue:
                 self._unwish(request, _Why.TIMER)
         entry.working_since = now
         (self.waits.get(priority) or self._first_wait(priority)).observe(now - since)
-        return Turn(request, priority, causes, self._limiter.failures(request), timedelta(seconds=now - since))
+        return Turn(request, priority, causes, self._limiter.failures(request), timedelta(seconds=now - since), now)
 
     def _first_wait(self, priority: int) -> Histogram:
         label = priority if len(self.waits) < PRIORITIES else EXCEEDING
         return self.waits.setdefault(label, Histogram(QUEUE_DURATIONS))
 
     def _finish(self, turn: Turn) -> None:
-        now = _now()
+        now = turn.ended if turn.ended is not None else _now()
         entry = self._entries[turn.request]
         assert entry.working_since is not None  # it was handed out
         self.works.observe(now - entry.working_since)

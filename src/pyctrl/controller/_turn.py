@@ -50,6 +50,9 @@ class Turn:
     failures: int
     #: How long it was ready before a worker took it.
     waited: timedelta
+    #: When it was handed to the worker, and when the work was over, by the loop's clock: asked for once, used by all.
+    began: float = 0.0
+    ended: float | None = None
     outcome: Outcome | None = None
 
     def succeed(self, *, requeue_after: timedelta | None = None, priority: int | None = None) -> None:
