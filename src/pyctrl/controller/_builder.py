@@ -12,7 +12,7 @@ from typing_extensions import TypeVar
 
 from pyctrl.api import GroupVersionKind, KindLike, KubernetesObject, Unstructured
 from pyctrl.controller._controller import Controller
-from pyctrl.controller._handlers import Handler
+from pyctrl.controller._handlers import Handler, Requests
 from pyctrl.controller._hosts import Host, Hosts
 from pyctrl.controller._limiter import RateLimiter
 from pyctrl.controller._options import Absence
@@ -109,6 +109,16 @@ class Builder(Generic[T]):
         absence = Absence.IGNORE if optional else Absence.FAULT
         self._wiring.watch(cast(KindLike, kind), handler, tuple(predicates), where=cluster, absence=absence)
         return self
+
+    def watches_clusters(self, fleet: Hosts, handler: Callable[[str], Requests]) -> Builder[T]:
+        """Have a function say what to reconcile when a cluster of a fleet has come, or has left: by its name.
+
+        For a controller of home that keeps something in each cluster: one that is new has nothing yet that would
+        change. It is asked when the caches of the cluster are filled.
+        """
+        from pyctrl.controller._cluster_source import ClusterSource  # here: most programs have one cluster
+
+        return self.watches_source(ClusterSource(fleet, handler))
 
     def watches_source(self, source: Source) -> Builder[T]:
         """Add any other source: a `ChannelSource`, a `TickSource`, one of your own. `filter` does not apply to it."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from pyctrl.errors import ConnectionFailed, Forbidden, ServiceUnavailable, Unauthorized, UnknownKind
+from pyctrl.errors import ConnectionFailed, Forbidden, NotSynced, ServiceUnavailable, Unauthorized, UnknownKind
 
 __all__ = ["OUTAGE_WAIT", "is_outage"]
 
@@ -16,8 +16,9 @@ OUTAGE_WAIT = timedelta(minutes=1)  # a token file is read again as often
 def is_outage(error: BaseException) -> bool:
     """Tell whether an attempt failed because of a right, a login, a definition or a server that is not there.
 
+    A cache that is not filled yet counts: it may be that of another cluster, which a controller does not wait for.
     What an admission plugin forbids is no such thing: it is about the object.
     """
     if isinstance(error, Forbidden):
         return bool(error.verb)
-    return isinstance(error, (ConnectionFailed, ServiceUnavailable, Unauthorized, UnknownKind))
+    return isinstance(error, (ConnectionFailed, NotSynced, ServiceUnavailable, Unauthorized, UnknownKind))

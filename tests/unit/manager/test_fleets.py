@@ -14,7 +14,16 @@ from pyctrl.api import ObjectMeta, set_controller_reference
 from pyctrl.apiserver import ApiServer
 from pyctrl.client import Config, MergePatch
 from pyctrl.cluster import Cluster
-from pyctrl.controller import Builder, ChannelSource, ControllerState, Reconciler, Request, for_object, mapped
+from pyctrl.controller import (
+    Builder,
+    ChannelSource,
+    ControllerState,
+    Reconciler,
+    Request,
+    for_object,
+    mapped,
+    reconcile_causes,
+)
 from pyctrl.errors import BuilderError, ClusterGone, DuplicateName, NotLeading, UnknownCluster
 from pyctrl.kinds.core.v1 import ConfigMap, Pod, Secret
 from pyctrl.manager import Fleet, InMemoryProvider, LeaderElection, Manager
@@ -236,6 +245,43 @@ async def test_a_controller_of_home_follows_a_kind_in_the_whole_fleet() -> None:
         (Request("default", "a"), "{'one': 0}"),
         (Request("default", "a"), "{'one': 0, 'two': 1}"),
         (Request("default", "b"), "{'two': 2}"),
+    ]
+
+
+async def test_a_controller_of_home_is_told_of_clusters_that_come_and_go() -> None:
+    """When the caches of one that comes are filled, and when one has left: what to reconcile is a function's to say."""
+    seen: list[tuple[str, list[str]]] = []
+
+    class Hub(Reconciler[ConfigMap]):
+        async def reconcile(self, request: Request) -> None:
+            (cause,) = reconcile_causes()
+            seen.append((str(cause), [name for name, each in there.fleet.items() if each.cache.informers]))
+
+    def everything(cluster: str) -> list[Request]:
+        return [Request("default", f"plan-for-{cluster}")]
+
+    one, two = Away("one"), Away("two")
+    async with world() as there:
+        there.add(one)
+        builder = Builder(there.manager).options(name="hub").watches_clusters(there.fleet, everything)
+        builder.watches(Secret, for_object, cluster=there.fleet).build(Hub())
+        async with there.manager.running():
+            await settle()
+            two.config = two.login()
+            there.add(two)
+            await there.fleet.wait_for("two")
+            two.cut()
+            await settle(600)
+            assert [cause for cause, _ in seen] == ["cluster one has come"]
+            two.network.clear()
+            await settle(60)
+            there.provider.remove("one")
+            await there.fleet.wait_until_gone("one")
+            await settle()
+    assert seen == [
+        ("cluster one has come", ["one"]),
+        ("cluster two has come", ["one", "two"]),
+        ("cluster one has left", ["two"]),
     ]
 
 
