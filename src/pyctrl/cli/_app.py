@@ -52,6 +52,7 @@ app.command(
     name="crd",
     help="Definitions: typed classes of them, and which changes break stored objects.",
 )
+app.command("pyctrl.cli._explain:app", name="explain", help="Show what a kind or one of its fields is.")
 app.command(
     "pyctrl.cli._rbac:app", name="rbac", help="The rights of a program: derive, check, compare and explain them."
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import os
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
@@ -19,10 +20,21 @@ if TYPE_CHECKING:
 
     from ._login import Login
 
-__all__ = ["CLUSTER", "SUFFIXES", "definitions_of", "files_of", "is_definition", "kinds_of", "read_file", "read_source"]
+__all__ = [
+    "CLUSTER",
+    "SUFFIXES",
+    "definitions_beside",
+    "definitions_of",
+    "files_of",
+    "is_definition",
+    "kinds_of",
+    "read_file",
+    "read_source",
+]
 
 SUFFIXES = (".yaml", ".yml", ".json")
 CLUSTER = "cluster"
+BASES = Path("config/crd/bases")  # where kubebuilder's projects, and ours, keep definitions
 DEFINITION = GroupVersionKind("apiextensions.k8s.io", "v1", "CustomResourceDefinition")
 
 _OVERLOOKED = ("FieldUnknown", "FieldDuplicate")
@@ -47,6 +59,17 @@ def read_source(source: str, login: Login) -> list[Definition]:
     if not source.endswith(".py") and (source.endswith(SUFFIXES) or "/" in source):
         raise CommandFailed(f"there is no file {source}")
     return definitions_of(source)
+
+
+def definitions_beside(files: Iterable[Path] = (Path("-"),)) -> list[Path]:
+    """Find `config/crd/bases` in the folder of each file, or in the nearest above that has it; ``-`` is here."""
+    found: dict[Path, None] = {}
+    for file in files:
+        start = Path.cwd() if str(file) == "-" else file.resolve()
+        bases = next((each / BASES for each in (start, *start.parents) if (each / BASES).is_dir()), None)
+        if bases is not None and any(each.suffix in SUFFIXES for each in bases.iterdir()):
+            found[Path(os.path.relpath(bases))] = None
+    return list(found)
 
 
 def files_of(path: Path) -> list[Path]:

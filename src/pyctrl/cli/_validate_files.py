@@ -12,12 +12,11 @@ from pathlib import Path
 from pyctrl.errors import CommandFailed
 from pyctrl.manifests import Document, Validator, Verdict, read_documents
 
-from ._definitions import definitions_of, files_of, is_definition, read_file
+from ._definitions import definitions_beside, definitions_of, files_of, is_definition, read_file
 from ._main import MISUSED
 
 __all__ = ["validate"]
 
-BASES = Path("config/crd/bases")  # where kubebuilder's projects, and ours, keep definitions
 _TOOLS = ("kustomize.config.k8s.io/",)  # files that are no objects of a cluster, and lie among them
 
 RULES_SKIPPED = "validation rules (CEL) were not checked: pip install 'pyctrl[cel]'"
@@ -59,7 +58,7 @@ def _judged(
 ) -> _Judged:
     judged, validator = _Judged(), Validator()
     given = list(_read(files, judged.unread))
-    known = list(_read(definitions or _beside(files), judged.unread))
+    known = list(_read(definitions or definitions_beside(files), judged.unread))
     own = {str(file) for path in files for file in _below(path)}
     _define(validator, (each for each in known if is_definition(each) and each.source not in own), judged)
     for program in programs:
@@ -107,17 +106,6 @@ def _below(path: Path) -> list[Path]:
         return files_of(path)
     except CommandFailed:
         return []
-
-
-def _beside(files: Iterable[Path]) -> list[Path]:
-    """Find `config/crd/bases` in the folder of each file, or in the nearest above that has it."""
-    found: dict[Path, None] = {}
-    for file in files:
-        start = Path.cwd() if str(file) == "-" else file.resolve()
-        bases = next((each / BASES for each in (start, *start.parents) if (each / BASES).is_dir()), None)
-        if bases is not None and any(bases.iterdir()):
-            found[Path(os.path.relpath(bases))] = None
-    return list(found)
 
 
 def _written(program: str) -> list[Document]:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from ._crd_changes import compare, compare_sets
     from ._definition import definition
     from ._documents import Document, Position, read_documents
+    from ._explaining import Explained, NoSuchField, Schemas
     from ._importing import Imported, import_definitions
     from ._validator import DEFINITION, Problem, Validator, Verdict
 
@@ -25,9 +26,12 @@ __all__ = [
     "Change",
     "Document",
     "Effect",
+    "Explained",
     "Imported",
+    "NoSuchField",
     "Position",
     "Problem",
+    "Schemas",
     "Validator",
     "Verdict",
     "breaks",
@@ -44,6 +48,7 @@ _PLACES = {
     **dict.fromkeys(("compare", "compare_sets"), "_crd_changes"),
     **dict.fromkeys(("Document", "Position", "read_documents"), "_documents"),
     **dict.fromkeys(("DEFINITION", "Problem", "Validator", "Verdict"), "_validator"),
+    **dict.fromkeys(("Explained", "NoSuchField", "Schemas"), "_explaining"),
     **dict.fromkeys(("Imported", "import_definitions"), "_importing"),
     "check_definition": "_check",
     "definition": "_definition",
