@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from ._conditions import find_condition, is_condition_false, is_condition_true, remove_condition, set_condition
     from ._duration import Duration, format_duration, parse_duration
     from ._finalizers import add_finalizer, has_finalizer, is_deleting, remove_finalizer
+    from ._format_mark import Format, SchemaMark
     from ._generics import kind_argument
     from ._marks import (
         AGE,
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
         EmbeddedResource,
         ExactlyOneOf,
         ExternalDocs,
-        Format,
         Immutable,
         ListType,
         MapType,
@@ -40,7 +40,6 @@ if TYPE_CHECKING:
         Required,
         Scale,
         Schemaless,
-        SchemaMark,
         SchemaType,
         ServerDefault,
         ValidationRule,
@@ -161,9 +160,9 @@ __all__ = [
 
 # What needs least comes first, so that looking for a name from the left imports nothing that it does not need.
 _FILES = (
-    *("_names", "_request_target", "_access", "_access_rule", "_selectors", "_patches", "_quantity", "_marks"),
+    *("_names", "_request_target", "_access", "_access_rule", "_selectors", "_patches", "_quantity", "_format_mark"),
     *("_values", "_duration", "_model", "_meta", "_object", "_unstructured"),
-    *("_conditions", "_finalizers", "_generics", "_owners", "_references", "_scheme"),
+    *("_conditions", "_finalizers", "_generics", "_owners", "_references", "_scheme", "_marks"),
 )
 
 if not TYPE_CHECKING:  # type checkers would take it as a promise of any name

@@ -10,6 +10,8 @@ from __future__ import annotations
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, Literal
 
+from ._format_mark import SchemaMark
+
 __all__ = [
     "AGE",
     "AtLeastOneOf",
@@ -17,7 +19,6 @@ __all__ = [
     "EmbeddedResource",
     "ExactlyOneOf",
     "ExternalDocs",
-    "Format",
     "Immutable",
     "ListType",
     "MapType",
@@ -30,25 +31,11 @@ __all__ = [
     "PropertyCount",
     "Required",
     "Scale",
-    "SchemaMark",
     "SchemaType",
     "Schemaless",
     "ServerDefault",
     "ValidationRule",
 ]
-
-
-class SchemaMark:
-    """Base of the marks. One that does not fit the place where it stands is an error of `definition`."""
-
-    __slots__ = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Format(SchemaMark):
-    """Set the ``format`` of a text or a number, such as ``ipv4``; it validates nothing in Python."""
-
-    name: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ from pydantic.fields import FieldInfo
 
 from pyctrl.errors import DecodeError
 
-from ._marks import SchemaMark
+from ._format_mark import SchemaMark
 
 __all__ = ["Model"]
 

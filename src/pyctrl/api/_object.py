@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import new_class
-from typing import Any, ClassVar, Generic, Literal, Self, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, Self, cast
 
 from pydantic import Field
 from pydantic.fields import FieldInfo
@@ -13,10 +13,12 @@ from typing_extensions import TypeVar
 
 from pyctrl.errors import DecodeError
 
-from ._marks import PrinterColumn, Scale
 from ._meta import ObjectMeta
 from ._model import Model
 from ._names import GroupVersionKind, Key
+
+if TYPE_CHECKING:
+    from ._marks import PrinterColumn, Scale  # only definitions have them
 
 __all__ = ["CustomResource", "KubernetesObject", "Metadata", "ResourceInfo"]
 

@@ -7,7 +7,7 @@ from typing import Annotated
 
 from pydantic import PlainSerializer
 
-from ._marks import Format
+from ._format_mark import Format
 
 __all__ = ["Int32", "Int64", "IntOrString", "MicroTime", "Time", "format_micro_time", "format_time"]
 
