@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from ._conditions import find_condition, is_condition_false, is_condition_true, remove_condition, set_condition
     from ._duration import Duration, format_duration, parse_duration
     from ._finalizers import add_finalizer, has_finalizer, is_deleting, remove_finalizer
-    from ._format_mark import Format, SchemaMark
     from ._generics import kind_argument
     from ._marks import (
         AGE,
@@ -33,7 +32,6 @@ if TYPE_CHECKING:
         MetadataName,
         NoServerDefault,
         Nullable,
-        Pattern,
         PreserveUnknownFields,
         PrinterColumn,
         PropertyCount,
@@ -64,6 +62,7 @@ if TYPE_CHECKING:
     from ._scheme import KindLike, Scheme, decode, is_metadata_only, kind_of
     from ._selectors import FieldRequirement, FieldSelector, LabelOperator, LabelRequirement, LabelSelector
     from ._unstructured import Object, Unstructured
+    from ._value_marks import Format, Pattern, SchemaMark
     from ._values import Int32, Int64, IntOrString, MicroTime, Time, format_micro_time, format_time
 
 __all__ = [
@@ -160,7 +159,7 @@ __all__ = [
 
 # What needs least comes first, so that looking for a name from the left imports nothing that it does not need.
 _FILES = (
-    *("_names", "_request_target", "_access", "_access_rule", "_selectors", "_patches", "_quantity", "_format_mark"),
+    *("_names", "_request_target", "_access", "_access_rule", "_selectors", "_patches", "_quantity", "_value_marks"),
     *("_values", "_duration", "_model", "_meta", "_object", "_unstructured"),
     *("_conditions", "_finalizers", "_generics", "_owners", "_references", "_scheme", "_marks"),
 )

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator, PlainSerializer
 
-from ._marks import Pattern
+from ._value_marks import Pattern
 
 __all__ = ["Duration", "format_duration", "parse_duration"]
 

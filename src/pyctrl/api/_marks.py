@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, Literal
 
-from ._format_mark import SchemaMark
+from ._value_marks import SchemaMark
 
 __all__ = [
     "AGE",
@@ -25,7 +25,6 @@ __all__ = [
     "MetadataName",
     "NoServerDefault",
     "Nullable",
-    "Pattern",
     "PreserveUnknownFields",
     "PrinterColumn",
     "PropertyCount",
@@ -36,16 +35,6 @@ __all__ = [
     "ServerDefault",
     "ValidationRule",
 ]
-
-
-@dataclass(frozen=True, slots=True)
-class Pattern(SchemaMark):
-    """Set the ``pattern`` of a text on the wire that is no text in Python, and that ``Field(pattern=…)`` cannot check.
-
-    It is one of Go (RE2), searched for: ``^`` and ``$`` make it the whole text. It validates nothing in Python.
-    """
-
-    regex: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ from pydantic.fields import FieldInfo
 
 from pyctrl.errors import DecodeError
 
-from ._format_mark import SchemaMark
+from ._value_marks import SchemaMark
 
 __all__ = ["Model"]
 

@@ -7,7 +7,7 @@ from typing import Annotated
 
 from pydantic import PlainSerializer
 
-from ._format_mark import Format
+from ._value_marks import Format
 
 __all__ = ["Int32", "Int64", "IntOrString", "MicroTime", "Time", "format_micro_time", "format_time"]
 

@@ -10,17 +10,12 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from pyctrl.client._actions import Scale, ServiceAccountToken, bind, create_token, evict, get_scale, set_scale
 from pyctrl.client._client import Client
 from pyctrl.client._config import Config
 from pyctrl.client._connection import SwitchableTransport
 from pyctrl.client._converging import OperationResult, Written
 from pyctrl.client._credentials import Anonymous, BasicAuth, BearerToken, Credentials, TokenFile
 from pyctrl.client._discovery import Discovery
-from pyctrl.client._event_backlog import EventStatistics
-from pyctrl.client._event_correlator import EventCorrelator, EventGroup
-from pyctrl.client._event_recorder import EventRecorder
-from pyctrl.client._event_writer import EventWriter
 from pyctrl.client._exchange import ServerWarning, WarningHandler, log_warning
 from pyctrl.client._gate import WriteGate, context_behind
 from pyctrl.client._impersonation import Impersonation
@@ -65,7 +60,12 @@ from pyctrl.client._wrappers import (
 from pyctrl.client._writer import StatusWriter, Writer
 
 if TYPE_CHECKING:
+    from pyctrl.client._actions import Scale, ServiceAccountToken, bind, create_token, evict, get_scale, set_scale
     from pyctrl.client._aiohttp import AiohttpTransport
+    from pyctrl.client._event_backlog import EventStatistics
+    from pyctrl.client._event_correlator import EventCorrelator, EventGroup
+    from pyctrl.client._event_recorder import EventRecorder
+    from pyctrl.client._event_writer import EventWriter
     from pyctrl.client._kubeconfig_contexts import KubeconfigContext, kubeconfig_contexts
 
 __all__ = [
@@ -153,11 +153,23 @@ __all__ = [
 ]
 
 
-#: Imported when they are used: programs on an in-process server do without aiohttp, and most without YAML.
+#: Imported when they are used: programs on an in-process server do without aiohttp, and most without the others.
 _FILES = {
     "AiohttpTransport": "_aiohttp",
+    "EventCorrelator": "_event_correlator",
+    "EventGroup": "_event_correlator",
+    "EventRecorder": "_event_recorder",
+    "EventStatistics": "_event_backlog",
+    "EventWriter": "_event_writer",
     "KubeconfigContext": "_kubeconfig_contexts",
+    "Scale": "_actions",
+    "ServiceAccountToken": "_actions",
+    "bind": "_actions",
+    "create_token": "_actions",
+    "evict": "_actions",
+    "get_scale": "_actions",
     "kubeconfig_contexts": "_kubeconfig_contexts",
+    "set_scale": "_actions",
 }
 
 

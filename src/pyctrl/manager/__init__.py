@@ -11,15 +11,12 @@ from typing import TYPE_CHECKING, Any
 from pyctrl.manager._checks import Check, Checks, HealthAnswer
 from pyctrl.manager._clusters import Clusters
 from pyctrl.manager._connected_cluster import ConnectedCluster
-from pyctrl.manager._gaps import Gap, gaps
 from pyctrl.manager._groups import Group
 from pyctrl.manager._health import Health, Liveness
 from pyctrl.manager._http_server import HttpServer
-from pyctrl.manager._leader_election import LeaderElection, OnLoss
 from pyctrl.manager._lifecycle import Lifecycle
 from pyctrl.manager._manager import Manager
 from pyctrl.manager._preflight import Preflight
-from pyctrl.manager._reviews import Review, Verdict, review_accesses, whoami
 from pyctrl.manager._runnables import (
     Checkable,
     Entitled,
@@ -34,11 +31,14 @@ from pyctrl.manager._runnables import (
 if TYPE_CHECKING:
     from pyctrl.manager._elector import ElectionStatistics, Elector
     from pyctrl.manager._fleet import ClusterProvider, Fleet
+    from pyctrl.manager._gaps import Gap, gaps
     from pyctrl.manager._in_memory_provider import InMemoryProvider
     from pyctrl.manager._kubeconfig_provider import KubeconfigProvider
+    from pyctrl.manager._leader_election import LeaderElection, OnLoss
     from pyctrl.manager._metrics import Metrics
     from pyctrl.manager._modules import Place
     from pyctrl.manager._restart import Restart, RestartPolicy
+    from pyctrl.manager._reviews import Review, Verdict, review_accesses, whoami
     from pyctrl.manager._target import NoServer, Target, Wire, wired
 
 __all__ = [
@@ -91,15 +91,23 @@ _FILES = {
     "ElectionStatistics": "_elector",
     "Elector": "_elector",
     "Fleet": "_fleet",
+    "Gap": "_gaps",
     "InMemoryProvider": "_in_memory_provider",
     "KubeconfigProvider": "_kubeconfig_provider",
+    "LeaderElection": "_leader_election",
     "Metrics": "_metrics",
     "NoServer": "_target",
+    "OnLoss": "_leader_election",
     "Place": "_modules",
     "Restart": "_restart",
     "RestartPolicy": "_restart",
+    "Review": "_reviews",
     "Target": "_target",
+    "Verdict": "_reviews",
     "Wire": "_target",
+    "gaps": "_gaps",
+    "review_accesses": "_reviews",
+    "whoami": "_reviews",
     "wired": "_target",
 }
 

@@ -13,15 +13,16 @@ from pyctrl._measures import Family, cluster_label, gauge, labelled
 from pyctrl._tasks import unwrapped
 from pyctrl.api import KindLike
 from pyctrl.cache import Cache, CachedClient, KindOptions, Outside
-from pyctrl.client import Client, Config, EventRecorder, EventWriter
+from pyctrl.client import Client, Config
 from pyctrl.controller import Controller, ControllerState
 from pyctrl.errors import ClusterGone
-from pyctrl.manager._preflight import Preflight, RightsWatch
+from pyctrl.manager._preflight import Preflight
 from pyctrl.manager._runnables import Member
 from pyctrl.rbac import Grants, Permission, grants
 
 if TYPE_CHECKING:
-    from pyctrl.client import SwitchableTransport
+    from pyctrl.client import EventRecorder, EventWriter, SwitchableTransport
+    from pyctrl.manager._rights_watch import RightsWatch
 
 __all__ = ["ConnectedCluster", "Scope", "Surroundings"]
 
@@ -80,6 +81,8 @@ class ConnectedCluster:
             transport: what the client is connected by, if it may get another login, or none.
             cache: one that somebody else runs; by default it has its own.
         """
+        from pyctrl.client import EventWriter  # here and below: what connects needs it, what imports does not
+
         self.name: str = live.cluster
         self.random: Random = surroundings.random
         self._scope, self._surroundings, self._transport = scope, surroundings, transport
@@ -207,6 +210,8 @@ class ConnectedCluster:
         preflight = self._surroundings.preflight
         if preflight is Preflight.OFF:
             return None
+        from pyctrl.manager._rights_watch import RightsWatch
+
         return RightsWatch(
             live,
             is_strict=preflight is Preflight.STRICT and not is_optional,

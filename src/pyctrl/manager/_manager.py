@@ -15,7 +15,7 @@ from pyctrl._measures import Family, Measured
 from pyctrl._tasks import unwrapped
 from pyctrl.api import Key, KindLike, Scheme
 from pyctrl.cache import Cache, CachedClient, KindOptions, Outside
-from pyctrl.client import Client, Config, EventRecorder, EventWriter
+from pyctrl.client import Client, Config
 from pyctrl.controller import Controller, KindSource, OnSyncFailure
 from pyctrl.errors import ManagerError
 from pyctrl.manager._address import BindAddress
@@ -26,7 +26,6 @@ from pyctrl.manager._families import Certified, certificate_families, election_f
 from pyctrl.manager._groups import Group
 from pyctrl.manager._health import Health, Liveness, readiness
 from pyctrl.manager._http_server import HttpServer
-from pyctrl.manager._leader_election import LeaderElection, OnLoss
 from pyctrl.manager._lifecycle import Lifecycle
 from pyctrl.manager._preflight import Preflight
 from pyctrl.manager._registry import Registry
@@ -34,8 +33,10 @@ from pyctrl.manager._runnables import Member, Placed, RunnableLike, is_replicate
 from pyctrl.rbac import Grants, Permission
 
 if TYPE_CHECKING:
+    from pyctrl.client import EventRecorder, EventWriter
     from pyctrl.manager._elector import Elector
     from pyctrl.manager._fleet import ClusterProvider, Fleet
+    from pyctrl.manager._leader_election import LeaderElection
     from pyctrl.manager._metrics import Metrics
     from pyctrl.manager._restart import Restart
 
@@ -171,6 +172,7 @@ class Manager:
 
     def _elect(self, client: Client, events: EventWriter, options: LeaderElection) -> None:
         from pyctrl.manager._elector import Elector, make_identity
+        from pyctrl.manager._leader_election import OnLoss
 
         self._elector = Elector(
             client,
