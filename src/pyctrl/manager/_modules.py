@@ -125,8 +125,10 @@ class Place:
         folder = self.folder or _folder_of(sys.modules.get(self.module))
         if folder is None:
             return {}
-        found = ((name, _file_of(module)) for name, module in list(sys.modules.items()) if name != "__main__")
-        return {name: file for name, file in found if file is not None and _is_in(file, folder)}
+        below = f"{folder}{os.sep}"  # as text: it is asked several times a second, of a thousand modules
+        files = ((name, getattr(module, "__file__", None) or "") for name, module in list(sys.modules.items()))
+        found = {name: Path(file) for name, file in files if name != "__main__" and file.startswith(below)}
+        return {name: file for name, file in found.items() if file.suffix == ".py" and _is_in(file, folder)}
 
 
 def _of_file(text: str, path: Path) -> Place:
@@ -169,18 +171,13 @@ def _is_importable(name: str) -> bool:
 
 
 def _folder_of(module: ModuleType | None) -> Path | None:
-    file = _file_of(module) if module is not None else None
-    return file.parent if file is not None else None
-
-
-def _file_of(module: ModuleType) -> Path | None:
     file = getattr(module, "__file__", None)
-    return Path(file) if isinstance(file, str) and file.endswith(".py") else None
+    return Path(file).parent if file else None
 
 
 def _is_in(file: Path, folder: Path) -> bool:
-    """Whether a file is a program's own: below its folder, not installed there, and not of pyctrl or Python."""
-    if not file.is_relative_to(folder) or FOREIGN.intersection(file.relative_to(folder).parts):
+    """Whether a file below a program's folder is its own: not installed there, and not of pyctrl or Python."""
+    if FOREIGN.intersection(file.relative_to(folder).parts):
         return False
     return not any(file.is_relative_to(root) and not folder.is_relative_to(root) for root in _FOREIGN_ROOTS)
 
