@@ -64,7 +64,7 @@ class Developing:
             self._bind(self.target.find())
             return 0
         check_kubeconfig(self._kubeconfig, force=self.force)
-        is_live = sys.stdout.isatty() and sys.stdin.isatty() if self.live is None else self.live
+        is_live = _is_terminal() if self.live is None else self.live
         return asyncio.run(_until_signalled(self, is_live=is_live))
 
     async def follow(self, ready: asyncio.Event, *, is_live: bool) -> None:
@@ -165,3 +165,8 @@ async def _until_signalled(developing: Developing, *, is_live: bool) -> int:
         if not received:
             raise
     return 0 if ready.is_set() else 128 + received[0]
+
+
+def _is_terminal() -> bool:
+    """Whether somebody looks, at something that can draw."""
+    return sys.stdout.isatty() and sys.stdin.isatty() and os.environ.get("TERM") not in (None, "", "dumb")

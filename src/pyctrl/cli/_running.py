@@ -73,7 +73,7 @@ class Running:
             raise CommandFailed(f"wiring {self.name} failed: {kind}: {error} (--traceback shows where)") from error
 
     async def _install(self, manager: ProgramManager, config: Config) -> None:
-        definitions = definitions_of(custom_kinds(manager, manager.webhooks))
+        definitions = definitions_of(custom_kinds(manager, manager.webhooks), manager.webhooks)
         if not definitions:
             raise CommandFailed("--install-crds: the program reconciles no kind of its own; leave it out")
         async with Client.connect(config, field_owner=OWNER) as client:

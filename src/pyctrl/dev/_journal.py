@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import timedelta
 
@@ -13,6 +13,7 @@ from pyctrl.controller import Cause, Failed, GivenUp, Request, Succeeded, Turn
 __all__ = ["Failure", "Journal", "LastRun"]
 
 FAILURES = 50  # kept; a screen shows fewer
+RUNS = 10_000  # objects whose last reconcile is kept
 RATE_SECONDS = 10.0  # what "of late" means
 RATE_RUNS = 10_000  # kept for a rate, of each controller
 
@@ -56,7 +57,10 @@ class Journal:
             times.append(now)
             outcome, error = _in_words(turn)
             key = (controller, turn.request)
+            self._runs.pop(key, None)  # the newest are last
             self._runs[key] = LastRun(at=now, took=took, outcome=outcome, is_failed=error != "", causes=turn.causes)
+            if len(self._runs) > RUNS:
+                del self._runs[next(iter(self._runs))]
             if error:
                 self._note_failure(Failure(at=now, controller=controller, request=turn.request, error=error))
 
@@ -65,12 +69,6 @@ class Journal:
     def last(self, controller: str, request: Request) -> LastRun | None:
         """Return the last reconcile of an object; None when there was none."""
         return self._runs.get((controller, request))
-
-    def forget(self, controller: str, present: Iterable[Request]) -> None:
-        """Keep only what is about objects that are there."""
-        keep = set(present)
-        for key in [key for key in self._runs if key[0] == controller and key[1] not in keep]:
-            del self._runs[key]
 
     def rate(self, controller: str, now: float) -> float:
         """Return how many reconciles a second there were in the last ten."""

@@ -13,7 +13,7 @@ from pyctrl.errors import CommandFailed, PyctrlError
 from pyctrl.manager import Manager, NoServer, Wire
 from pyctrl.program import ProgramManager, Serving, custom_kinds, definitions_of
 from pyctrl.rbac import manifests
-from pyctrl.webhook import Url, Webhooks, configurations, conversion_stanza
+from pyctrl.webhook import Url, Webhooks, configurations
 
 __all__ = ["WEBHOOK_HOST", "Plan", "controllers_of", "make_plan", "wire_up"]
 
@@ -54,13 +54,11 @@ async def make_plan(wire: Wire, *, name: str, account: Key) -> Plan:
         manager.serving = Serving(enabled=False)
         wire_up(wire, manager, name)
         kinds = custom_kinds(manager, manager.webhooks, watched=True)
-        converted = {each.kind for webhooks in manager.webhooks for each in webhooks.conversions}
-        stanza = conversion_stanza(Url(WEBHOOK_HOST))
         return Plan(
             wire=wire,
             kinds={each.name: each.kind for each in controllers_of(manager) if each.kind is not None},
             cached=frozenset(informer.gvk for informer in manager.cache.informers),
-            definitions=definitions_of(kinds, conversions=dict.fromkeys(converted, stanza)),
+            definitions=definitions_of(kinds, manager.webhooks, target=Url(WEBHOOK_HOST)),
             rights=manifests(manager.grants(own_namespace=account.namespace), name=name, account=account),
             registrations=_registrations(manager.webhooks, name),
             webhooks=manager.webhooks,

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from pyctrl.api import CustomResource, GroupKind, GroupVersionKind, Key
+from pyctrl.api import CustomResource, GroupKind, GroupVersionKind, Key, KubernetesObject
 from pyctrl.client import Client, wait_for
 from pyctrl.controller import Controller, KindSource
 from pyctrl.errors import CommandFailed, PyctrlError
 from pyctrl.manager import Manager
-from pyctrl.webhook import Webhooks
+from pyctrl.webhook import Service, Url, Webhooks, conversion_stanza
 
 __all__ = ["custom_kinds", "definitions_of", "install_definitions"]
 
@@ -52,21 +52,32 @@ def _kinds_of(controller: Controller, *, watched: bool) -> Iterable[Kind]:
 
 
 def definitions_of(
-    kinds: Mapping[GroupKind, Sequence[Kind]], *, conversions: Mapping[GroupKind, dict[str, Any]] | None = None
+    kinds: Mapping[GroupKind, Sequence[Kind]], webhooks: Iterable[Webhooks] = (), *, target: Service | Url | None = None
 ) -> list[dict[str, Any]]:
     """Return the definitions of kinds, made from their classes.
 
+    Of a kind with several versions that is converted, the hub is stored, unless a class says ``stored=True``.
+
     Args:
         kinds: as `custom_kinds` gives them.
-        conversions: the ``spec.conversion`` of those that webhooks convert.
+        webhooks: have the conversions.
+        target: where the API server is to ask for conversions; None: nowhere is said.
 
     Raises:
         DefinitionError: the types cannot be a definition; says what is wrong, where, and what to do.
     """
     from pyctrl.manifests import definition  # here: most programs find theirs installed
 
-    stanzas = conversions or {}
-    return [definition(*versions, conversion=stanzas.get(name)) for name, versions in kinds.items()]
+    hubs = {each.kind: each.hub for group in webhooks for each in group.conversions}
+    stanza = conversion_stanza(target) if target is not None else None
+    return [
+        definition(*versions, stored=_stored(versions, hubs.get(name)), conversion=stanza if name in hubs else None)
+        for name, versions in kinds.items()
+    ]
+
+
+def _stored(versions: Sequence[Kind], hub: type[KubernetesObject] | None) -> type[KubernetesObject] | None:
+    return None if any(version.resource.is_stored for version in versions) else hub
 
 
 async def install_definitions(client: Client, definitions: Iterable[dict[str, Any]], *, force: bool = True) -> None:

@@ -59,3 +59,27 @@ class BoxWebhook(Defaulter[Box], Validator[Box]):
         if obj.spec.size > 10:
             raise Rejected(FieldError.invalid("spec.size", obj.spec.size, "LIMIT"))
 """
+
+CONVERSION = """
+
+from pyctrl.webhook import Conversion, Spoke
+
+
+class OldSpec(Model):
+    length: int = 1
+
+
+class OldBox(CustomResource[OldSpec, BoxStatus], group="dev.example.com", version="v1alpha1", kind="Box"):
+    "A box, as it was."
+
+
+def to_hub(old: OldBox) -> Box:
+    return Box(spec=BoxSpec(size=old.spec.length))
+
+
+def from_hub(box: Box) -> OldBox:
+    return OldBox(spec=OldSpec(length=box.spec.size))
+
+
+CONVERSION = Conversion(Box, Spoke(OldBox, to_hub=to_hub, from_hub=from_hub))
+"""

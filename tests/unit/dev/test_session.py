@@ -19,7 +19,7 @@ from pyctrl.kinds.core.v1 import ConfigMap
 from pyctrl.kinds.rbac.v1 import ClusterRole
 from pyctrl.manager import Target
 
-from ._programs import PROGRAM, SAMPLE, WEBHOOKS
+from ._programs import CONVERSION, PROGRAM, SAMPLE, WEBHOOKS
 
 BOX = GroupVersionKind("dev.example.com", "v1", "Box")
 KEY = Key("default", "sample")
@@ -186,6 +186,24 @@ async def test_the_server_asks_webhooks_without_any_set_up(file: Path) -> None:
         file.write_text(PROGRAM)
         await asyncio.sleep(2)
         assert (await session.admin.create(box(size=11)))["spec"]["size"] == 11
+
+
+async def test_versions_are_converted_without_any_set_up(file: Path) -> None:
+    """A version that a save brings is served, stored as the hub, and converted in process."""
+    old = GroupVersionKind("dev.example.com", "v1alpha1", "Box")
+    async with session_of(file) as session:
+        await says(session, "one")
+        file.write_text(PROGRAM + CONVERSION)
+        await asyncio.sleep(2)
+        assert session.problem == ""
+        assert (await session.admin.get(old, KEY))["spec"] == {"length": 2}
+        meta = {"name": "b", "namespace": "default"}
+        await session.admin.create(
+            Unstructured(
+                {"apiVersion": "dev.example.com/v1alpha1", "kind": "Box", "metadata": meta, "spec": {"length": 3}}
+            )
+        )
+        assert (await says(session, "one", Key("default", "b")))["spec"] == {"size": 3}
 
 
 async def test_a_sample_that_is_saved_is_applied_again(file: Path) -> None:
