@@ -35,6 +35,7 @@ from pyctrl.client._options import (
 )
 from pyctrl.client._patch import JsonPatch, MergeFrom, MergePatch, Patch, StrategicMergePatch, merge_from
 from pyctrl.client._reader import Reader
+from pyctrl.client._refusals import refusals
 from pyctrl.client._retry import RetryPolicy
 from pyctrl.client._subresources import HasSubResources, StatusResource, SubResource
 from pyctrl.client._tls import CertificateSource, ClientCertificate, Pem, Tls
@@ -144,6 +145,7 @@ __all__ = [
     "log_warning",
     "merge_from",
     "path_for",
+    "refusals",
     "set_scale",
     "wait_for",
     "wait_for_list",

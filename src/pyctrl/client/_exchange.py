@@ -11,9 +11,10 @@ from typing import Any, TypeAlias
 
 import msgspec
 
+from pyctrl.client._refusals import refusals
 from pyctrl.client._retry import retry_after
 from pyctrl.client._transport import HttpRequest, HttpResponse, HttpStream, Transport
-from pyctrl.errors import ApiError, error_from_status
+from pyctrl.errors import ApiError, Forbidden, error_from_status
 
 __all__ = ["NOT_MODIFIED", "Exchange", "ServerWarning", "WarningHandler", "WarningLog", "failure", "log_warning"]
 
@@ -106,6 +107,8 @@ def failure(request: HttpRequest, response: HttpResponse | HttpStream, body: byt
         _status(body, response), http_code=response.status, request=asked, retry_after=retry_after(response)
     )
     error.cluster = cluster
+    if isinstance(error, Forbidden) and (noted := refusals.get()) is not None:
+        noted.append(error)
     return error
 
 

@@ -16,12 +16,13 @@ from pyctrl._log import LazyFields, current_log_context, log_fields
 from pyctrl._measures import RECONCILE_DURATIONS, Histogram
 from pyctrl._tracing import current_tracing
 from pyctrl.api import GroupVersionKind
+from pyctrl.client import refusals
 from pyctrl.controller._causes import Cause, ChangeCause, RetryCause, cause_label, in_short
 from pyctrl.controller._reconciler import Reconciler, Request, Result
 from pyctrl.controller._rights import Rights
 from pyctrl.controller._traced import traced
-from pyctrl.controller._turn import Turn
-from pyctrl.errors import InvalidResult, PyctrlError, TerminalError, UnknownCluster
+from pyctrl.controller._turn import Succeeded, Turn
+from pyctrl.errors import Forbidden, InvalidResult, PyctrlError, TerminalError, UnknownCluster
 
 __all__ = ["Attempts", "ReconcileStatistics", "reconcile_id"]
 
@@ -46,6 +47,8 @@ class ReconcileStatistics:
     causes: Mapping[str, int] = field(default_factory=dict)
     #: Of those that ran only because this process itself had written something.
     self_caused: int = 0
+    #: Requests of reconciles that the API server has forbidden, whatever became of the reconcile.
+    forbidden: int = 0
 
 
 @dataclass(slots=True)
@@ -58,6 +61,7 @@ class _Counts:
     terminal_error: int = 0
     timeout: int = 0
     self_caused: int = 0
+    forbidden: int = 0
     causes: dict[str, int] = field(default_factory=dict)
 
 
@@ -107,6 +111,7 @@ class Attempts:
             took=timedelta(seconds=self.durations.total),
             causes=dict(counts.causes),
             self_caused=counts.self_caused,
+            forbidden=counts.forbidden,
         )
 
     async def work(self, turn: Turn) -> None:
@@ -114,6 +119,8 @@ class Attempts:
         # The id is drawn now, so that runs repeat, and written down when a line is logged.
         own = _AttemptFields(self._fields, turn, self._random.getrandbits(128), log_fields.get())
         fields = log_fields.set(own)
+        if (refused := refusals.get()) is None:
+            refusals.set(refused := [])  # one for each worker, for as long as it lives
         try:
             if (tracing := current_tracing()) is None:
                 await self._attempt(turn)
@@ -126,8 +133,18 @@ class Attempts:
             took = turn.ended - turn.began
             self.durations.observe(took)
             self._count_causes(turn.causes)
+            if refused:
+                self._heed_refusals(turn, refused)
             if self.on_reconciled is not None:
                 self.on_reconciled(turn, timedelta(seconds=took))
+
+    def _heed_refusals(self, turn: Turn, refused: list[Forbidden]) -> None:
+        """Count what was forbidden, and say what of it nobody would hear of: the reconcile has gone on all the same."""
+        self._counts.forbidden += len(refused)
+        if isinstance(turn.outcome, Succeeded):
+            for error in refused:
+                self._rights.overlooked(error)
+        refused.clear()
 
     def _count_causes(self, causes: tuple[Cause, ...]) -> None:
         counts, is_own = self._counts.causes, bool(causes)

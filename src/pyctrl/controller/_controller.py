@@ -82,7 +82,7 @@ class Controller:
         self._own_rbac = tuple(rbac)
         self._options = options
         #: What it may not do, as far as is known; its manager tells.
-        self.rights: Rights = Rights(self._retry)
+        self.rights: Rights = Rights(self._retry, name=name)
         self._attempts = Attempts(
             name,
             kind,

@@ -56,6 +56,11 @@ def _reconciles(labels: dict[str, str], counts: ReconcileStatistics, durations: 
         "Reconciles that nothing but this process's own writes has caused",
         (labels, counts.self_caused),
     )
+    yield counter(
+        "pyctrl_forbidden_requests_total",
+        "Requests of reconciles that the API server has forbidden",
+        (labels, counts.forbidden),
+    )
 
 
 def _queue(labels: dict[str, str], queue: Queue, now: QueueStatistics) -> Iterable[Family]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Callable, Collection
 
 from pyctrl.api import Access
@@ -11,7 +12,10 @@ from pyctrl.errors import Forbidden
 
 __all__ = ["Rights"]
 
+log = logging.getLogger("pyctrl.controller")
+
 SHOWN = 3  # of each list in a sentence
+OVERLOOKED = 100  # refusals that are said once; who may nothing need not hear of all
 
 
 class Rights:
@@ -23,15 +27,17 @@ class Rights:
 
     Args:
         retry: tries a request again, as if it had not failed.
+        name: of the controller.
     """
 
-    def __init__(self, retry: Callable[[Request], None]) -> None:
-        self._retry = retry
+    def __init__(self, retry: Callable[[Request], None], *, name: str = "") -> None:
+        self._retry, self._name = retry, name
         self._missing: dict[str, Collection[Access]] = {}  # here and below: by cluster
         self._essential: dict[str, Collection[Access]] = {}  # of what is missing
         self._expected: set[str] = set()  # clusters whose review is still to come
         self._reviewers: dict[str, Callable[[Forbidden], object]] = {}
         self._refused: dict[Request, Forbidden] = {}
+        self._overlooked: set[str] = set()
         self._complete = asyncio.Event()
         self._complete.set()
 
@@ -90,6 +96,14 @@ class Rights:
         self._refused[request] = refusal
         if (reviewer := self._reviewers.get(refusal.cluster)) is not None:
             reviewer(refusal)
+
+    def overlooked(self, error: Forbidden) -> None:
+        """Take note of a refusal that an attempt has ignored. It is said once; the controller lacks nothing by it."""
+        refused = f"{Access.refused_by(error) or error.message}{_of(error.cluster)}"
+        if refused not in self._overlooked and len(self._overlooked) < OVERLOOKED:
+            self._overlooked.add(refused)
+            text = "Reconciles go on although they may not %s; to be told at start, declare it with allow(...)"
+            log.warning(text, refused, extra={"controller": self._name})
 
     async def wait_until_complete(self) -> None:
         """Wait until nothing is missing, for as long as it takes."""
