@@ -44,6 +44,7 @@ class Screen:
         self._session = session
         self._told = told
         self._log = log
+        self._view: View | None = None
         self._news = asyncio.Event()
         self._is_left = self._is_paused = self._shows_log = False
 
@@ -55,15 +56,15 @@ class Screen:
             async with asyncio.TaskGroup() as group:
                 following = group.create_task(self._session.run(), name="dev/follow")
                 while not self._is_left:
-                    if not self._is_paused:
-                        live.update(await self._picture(console), refresh=True)
+                    if self._view is None or not self._is_paused:
+                        self._view = view_of(await look_at(self._session), self._session.journal)
+                    live.update(self._picture(self._view, console), refresh=True)
                     await self._pause()
                 following.cancel()
 
-    async def _picture(self, console: Console) -> RenderableType:
-        view = view_of(await look_at(self._session), self._session.journal)
+    def _picture(self, view: View, console: Console) -> RenderableType:
         lines = list(self._log.lines)[-LOG:] if self._shows_log else []
-        return render(view, told=self._told, lines=lines, height=console.height)
+        return render(view, told=self._told, lines=lines, height=console.height, is_paused=self._is_paused)
 
     async def _pause(self) -> None:
         self._news.clear()
@@ -95,7 +96,9 @@ class Screen:
             termios.tcsetattr(file, termios.TCSADRAIN, before)
 
 
-def render(view: View, *, told: Sequence[str], lines: Sequence[str], height: int) -> RenderableType:
+def render(
+    view: View, *, told: Sequence[str], lines: Sequence[str], height: int, is_paused: bool = False
+) -> RenderableType:
     """Draw a view.
 
     Args:
@@ -103,8 +106,10 @@ def render(view: View, *, told: Sequence[str], lines: Sequence[str], height: int
         told: how to reach the cluster.
         lines: of the log; none hides it.
         height: of the terminal; objects that do not fit are counted.
+        is_paused: whether the view stays as it is.
     """
-    parts: list[RenderableType] = [_title(view), *(Text(line, style="dim") for line in told)]
+    keys = f"q quit   p {'go on' if is_paused else 'pause'}   l log"
+    parts: list[RenderableType] = [_title(view), Text(keys, style="dim"), *(Text(line, style="dim") for line in told)]
     if view.problem:
         parts.append(Text(view.problem, style="bold red"))
     parts += [Text(), _controllers(view)]
@@ -114,7 +119,7 @@ def render(view: View, *, told: Sequence[str], lines: Sequence[str], height: int
         parts += [Text(), _errors(view)]
     if lines:
         parts += [Text(), *(Text(line, no_wrap=True, overflow="ellipsis") for line in lines)]
-    return Group(*parts, Text("\nq quit   p pause   l log", style="dim"))
+    return Group(*parts)
 
 
 def _title(view: View) -> Text:
@@ -159,5 +164,5 @@ def _errors(view: View) -> Grid:
 def _grid(*titles: str) -> Grid:
     grid = Grid(box=None, pad_edge=False, header_style="bold", expand=False)
     for title in titles:
-        grid.add_column(title, no_wrap=title in ("AGO", "TIMES"), overflow="ellipsis")
+        grid.add_column(title, no_wrap=title != "ERROR", overflow="ellipsis")
     return grid
