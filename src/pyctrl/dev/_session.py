@@ -91,6 +91,7 @@ class DevSession:
         self.cluster: Cluster = Cluster(
             server=self.server, random=self.random, controllers=options.controllers, kubelet=options.kubelet
         )
+        self._login = self.cluster.config
         #: What its reconciles came to.
         self.journal: Journal = Journal()
         self._problems: dict[str, str] = {}
@@ -113,8 +114,9 @@ class DevSession:
             #: An administrator's client.
             self.admin: Client = await stack.enter_async_context(Client.connect(self.cluster.config, field_owner=OWNER))
             await self.admin.apply(ServiceAccount(metadata=_meta(self.account)))
-            login = self.cluster.config_for(_user(self.account)) if self.options.enforce_rights else self.cluster.config
-            client = await stack.enter_async_context(Client.connect(login, field_owner=self.name))
+            if self.options.enforce_rights:
+                self._login = self.cluster.config_for(_user(self.account))
+            client = await stack.enter_async_context(Client.connect(self._login, field_owner=self.name))
             self.cache: Cache = Cache(client, random=self.random)
             self._group = await stack.enter_async_context(_running(self.cache))
             stack.push_async_callback(self._stop)
@@ -250,6 +252,7 @@ class DevSession:
 
     async def _live(self, plan: Plan, wired: asyncio.Event) -> None:
         manager = ProgramManager(
+            self._login,
             cache=self.cache,
             random=self.random,
             grace_period=self.options.drain,

@@ -85,8 +85,9 @@ class Manager:
         Args:
             config: where the cluster is and who we are; the manager opens and closes a client for it.
             client: a client that is open already, instead of ``config``; its owner closes it.
-            cache: one that somebody else runs, instead of either: this manager reads from it, adds to it, and leaves it
-                filled for the next one, which starts without a single list. Its owner decides what it keeps.
+            cache: one that somebody else runs, with its client: this manager reads from it, adds to it, and leaves it
+                filled for the next one, which starts without a single list. Its owner decides what it keeps. A
+                ``config`` beside it only says who we are.
             namespaces: cache these only; all by default.
             kinds: what the cache keeps of single kinds.
             outside: what becomes of reads that the cache cannot answer: an error, or a request.
@@ -107,11 +108,12 @@ class Manager:
             random: the source of jitter and reconcile ids; a seeded one makes runs repeat.
 
         Raises:
-            ManagerError: not just one of config, client and cache is given, or nobody said where the Lease is to be.
+            ManagerError: there is neither, or both, of config and client; or nobody said where the Lease is to be.
         """
-        if sum(given is not None for given in (config, client, cache)) != 1:
+        if (client is not None) if cache is not None else (config is None) == (client is None):
             raise ManagerError(
-                "a Manager needs a config, such as Config.load(), or client=..., or cache=..., and only one of them"
+                "a Manager needs a config, such as Config.load(), or client=..., or a cache=... with its own client; "
+                "and only one of them"
             )
         self.config = config
         self.scheme: Scheme = scheme or Scheme()

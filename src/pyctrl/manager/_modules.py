@@ -171,8 +171,8 @@ def _is_importable(name: str) -> bool:
 
 
 def _folder_of(module: ModuleType | None) -> Path | None:
-    file = getattr(module, "__file__", None)
-    return Path(file).parent if file else None
+    paths, file = getattr(module, "__path__", ()), getattr(module, "__file__", None)
+    return Path(next(iter(paths))) if paths else Path(file).parent if file else None
 
 
 def _is_in(file: Path, folder: Path) -> bool:
