@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
+from functools import cache
+from typing import TYPE_CHECKING, Any
 
 from ._schema import JSON
+
+if TYPE_CHECKING:
+    from pyctrl.apiserver import Examiner
 
 __all__ = ["check_definition"]
 
@@ -24,10 +28,16 @@ def check_definition(definition: Mapping[str, Any]) -> list[str]:
     The code is the embedded server's own. What it does not know of the rules of kube-apiserver: the cost of rules in
     CEL, which it does not estimate (docs/apiserver-definitions.md). Without the extra ``cel``, rules are not compiled.
     """
+    complaints = _examiner().define(definition).complaints
+    return [*map(str, complaints), *_roots(definition)]
+
+
+@cache
+def _examiner() -> Examiner:
+    """Make one examiner for all definitions: what the server knows of definitions takes it a while to learn."""
     from pyctrl.apiserver import Examiner  # a server's code, for those who make definitions only
 
-    complaints = Examiner().define(definition).complaints
-    return [*map(str, complaints), *_roots(definition)]
+    return Examiner()
 
 
 def _roots(definition: Mapping[str, Any]) -> Iterator[str]:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import ast
 import inspect
+import linecache
 import os
-import textwrap
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cache
 
 __all__ = ["Source", "source_of"]
 
@@ -17,42 +19,56 @@ class Source:
 
     file: str = ""
     line: int = 0
-    #: The line of each field, from the first one of the class.
-    lines: dict[str, int] = field(default_factory=dict)
-    docstrings: dict[str, str] = field(default_factory=dict)
+    #: The line of each field.
+    lines: Mapping[str, int] = field(default_factory=dict)
+    docstrings: Mapping[str, str] = field(default_factory=dict)
 
     def location(self, name: str = "") -> str:
         """Return ``file:line`` of the class or of a field, and "" when nobody knows."""
-        return f"{self.file}:{self.line + self.lines.get(name, 0)}" if self.file else ""
-
-
-_READ: dict[type[object], Source] = {}
+        return f"{self.file}:{self.lines.get(name, self.line)}" if self.file else ""
 
 
 def source_of(cls: type[object]) -> Source:
-    """Return the source of a class, which is read once."""
-    if cls not in _READ:
-        _READ[cls] = _read(cls)
-    return _READ[cls]
-
-
-def _read(cls: type[object]) -> Source:
+    """Return the source of a class; a file is read once."""
     try:
-        text, line = inspect.getsourcelines(cls)
-        file = inspect.getsourcefile(cls) or ""
-        tree = ast.parse(textwrap.dedent("".join(text)))
-    except (OSError, TypeError, SyntaxError):
+        file = inspect.getsourcefile(cls)
+    except (OSError, TypeError):
         return Source()
-    body = tree.body[0].body if tree.body and isinstance(tree.body[0], ast.ClassDef) else []
+    found = _classes(file).get(cls.__qualname__) if file else None
+    return found or Source()
+
+
+@cache
+def _classes(file: str) -> dict[str, Source]:
+    """Return the classes of a file by their qualified names; the last one of a name, as it is in Python."""
+    try:
+        tree = ast.parse("".join(linecache.getlines(file)))
+    except SyntaxError:  # it is not what was imported any more
+        return {}
+    return {name: _source(file, node) for name, node in _walk(tree.body, "")}
+
+
+def _walk(body: list[ast.stmt], within: str) -> Iterator[tuple[str, ast.ClassDef]]:
+    for statement in body:
+        if isinstance(statement, ast.ClassDef):
+            yield within + statement.name, statement
+            yield from _walk(statement.body, f"{within}{statement.name}.")
+        elif isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef):
+            yield from _walk(statement.body, f"{within}{statement.name}.<locals>.")
+        elif isinstance(statement, ast.If | ast.With | ast.Try):
+            yield from _walk(statement.body, within)
+
+
+def _source(file: str, node: ast.ClassDef) -> Source:
     lines: dict[str, int] = {}
     docstrings: dict[str, str] = {}
-    for statement, following in zip(body, [*body[1:], None], strict=False):
+    for statement, following in zip(node.body, [*node.body[1:], None], strict=True):
         if not (isinstance(statement, ast.AnnAssign) and isinstance(statement.target, ast.Name)):
             continue
-        lines[statement.target.id] = statement.lineno - 1
+        lines[statement.target.id] = statement.lineno
         if isinstance(following, ast.Expr) and isinstance(following.value, ast.Constant):
             docstrings[statement.target.id] = str(following.value.value)
-    return Source(_shown(file), line, lines, docstrings)
+    return Source(_shown(file), node.lineno, lines, docstrings)
 
 
 def _shown(file: str) -> str:

@@ -1,0 +1,88 @@
+"""Python and the server agree on objects: what one takes, the other takes, and both read the same.
+
+What they do not agree in is in docs/definitions.md, and each difference has a test in test_differences.py.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import msgspec
+from hypothesis import HealthCheck, given, reject, settings
+from hypothesis import strategies as st
+from pydantic import ValidationError
+
+from pyctrl.api import CustomResource
+from pyctrl.apiserver import Examiner
+from pyctrl.errors import DecodeError, DefinitionError
+from pyctrl.manifests import definition
+
+from ._random_models import Kind, kinds
+
+#: How many models are tried, each with several objects.
+EXAMPLES = int(os.environ.get("PYCTRL_AGREEMENT_EXAMPLES", "40"))
+
+#: Complaints of the server about what Python lets in, and docs/definitions.md tells of.
+DOCUMENTED = ("Duplicate value", 'must be of type integer,string: "number"', "int32")
+
+EXAMINER = Examiner()
+
+
+def read(cls: type[CustomResource[Any, Any]], obj: Any) -> Any:
+    """Read the spec of an object as pyctrl does; a text is why it cannot be read."""
+    try:
+        return known(cls.from_wire(obj).model_dump(mode="json")["spec"])
+    except DecodeError as error:
+        return str(error)
+
+
+def is_right(cls: type[CustomResource[Any, Any]], obj: Any) -> bool:
+    """Say whether an object is right by its types, without pydantic's leniency: 1 is no text, "1" is no number."""
+    try:
+        cls.__pydantic_validator__.validate_json(msgspec.json.encode(obj), strict=True, by_alias=True, by_name=False)
+    except ValidationError:
+        return False
+    return True
+
+
+def known(value: Any) -> Any:
+    """Return JSON without the field that no class names: Python keeps it, the server drops it."""
+    if isinstance(value, dict):
+        return {key: known(item) for key, item in value.items() if key != "unknown"}
+    return [known(item) for item in value] if isinstance(value, list) else value
+
+
+def has_null(value: Any) -> bool:
+    """Say whether there is a null somewhere in JSON."""
+    inside = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return value is None or any(map(has_null, inside))
+
+
+@settings(max_examples=EXAMPLES, suppress_health_check=list(HealthCheck))
+@given(kinds(), st.data())
+def test_the_server_takes_what_python_takes(kind: Kind, data: st.DataObject) -> None:
+    """What the server lets in, Python reads, with the same defaults; what is right by its types, the server lets in."""
+    try:
+        made = definition(kind.cls)
+    except DefinitionError as error:
+        if "default: " not in str(error):  # a default that breaks the constraints of its own field
+            raise
+        reject()
+    assert EXAMINER.define(made).complaints == ()
+    for _ in range(5):
+        spec = data.draw(kind.specs)
+        agree(kind.cls, spec)
+
+
+def agree(cls: type[CustomResource[Any, Any]], spec: Any) -> None:
+    obj = {"apiVersion": cls.gvk.api_version, "kind": cls.gvk.kind, "metadata": {"name": "a"}, "spec": spec}
+    examination = EXAMINER.examine(obj)
+    complaints = [str(each) for each in examination.complaints if each.reason != "FieldUnknown"]
+    if complaints:
+        is_documented = any(each in complaint for each in DOCUMENTED for complaint in complaints)
+        assert is_documented or not is_right(cls, obj), f"Python takes it, the server does not: {complaints}"
+        return
+    here, there = read(cls, obj), read(cls, examination.object or obj)
+    assert not isinstance(there, str), f"the server takes it, Python does not: {there}"
+    assert here == there or has_null(spec), "they read different things"
