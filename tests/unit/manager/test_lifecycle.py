@@ -442,3 +442,19 @@ class Open:
     """A gate that lets everything pass."""
 
     def check(self, request: object) -> None: ...
+
+
+async def test_what_becomes_ready_while_stopping_starts_nothing() -> None:
+    """A cache that is filled in its last moments is too late for the controllers."""
+
+    class LastMoment(Worker):
+        async def wait_until_ready(self) -> None:
+            await self.asked.wait()
+
+    lifecycle, journal = make(), list[str]()
+    lifecycle.add(LastMoment("cache", journal, work=5), Group.CACHES)
+    lifecycle.add(Life("controller", journal), Group.ELECTED)
+    await run_until(lifecycle, 10)
+
+    assert journal == ["cache starts", "cache ends"]
+    assert not lifecycle.started.is_set()
