@@ -70,7 +70,9 @@ class Vigil:
                 async with asyncio.timeout(min(LOOK, left) if left > 0 else LOOK):
                     for life in late:
                         await life.source.wait_until_ready()
-                continue
+                    if not self._lives.late():
+                        break
+                    await asyncio.sleep(LOOK)  # it has thought better of it
             if self._state() in patient or all(life.source.is_elsewhere for life in late):
                 since = loop.time()
             self.is_late = loop.time() - since >= self._limit
