@@ -152,6 +152,7 @@ class Discovery:
                     raise error
                 return
             await self._wait_for_turn()
+            await asyncio.sleep(0)  # who asks in this turn of the loop shares it, and is not told a second later
             self._begun += 1
             try:
                 self._take(await self._fetch())

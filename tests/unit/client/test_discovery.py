@@ -140,6 +140,23 @@ async def test_single_flight(client: Client, server: FakeServer) -> None:
     assert len(server.asked) == 2
 
 
+async def test_who_asks_at_the_same_time_learns_at_the_same_time_what_is_missing(
+    client: Client, server: FakeServer
+) -> None:
+    """The first of many questions does not make the others wait for a second refresh."""
+    server.reply(EMPTY)
+    server.reply(aggregated("demo.test", resource("widgets", "Widget")))
+    loop = asyncio.get_running_loop()
+    started = loop.time()
+
+    kinds = [WIDGET, GroupVersionKind("demo.test", "v1", "Nothing")]
+    found, missing = await asyncio.gather(*map(client.discovery.mapping, kinds), return_exceptions=True)
+
+    assert isinstance(missing, UnknownKind)
+    assert not isinstance(found, BaseException)
+    assert loop.time() == started
+
+
 async def test_many_askers_for_nothing(client: Client, server: FakeServer) -> None:
     """However many ask for kinds that do not exist, the server is asked once a second."""
     for _ in range(200):
@@ -162,16 +179,12 @@ async def test_many_askers_for_nothing(client: Client, server: FakeServer) -> No
 
 
 async def test_a_failed_refresh_is_everybodys(client: Client, server: FakeServer) -> None:
-    """A refresh that fails is the answer of all who waited for it; the next question asks again.
-
-    The first asker's refresh had begun before the others asked, so they share a second one.
-    """
-    server.refuse(503, "ServiceUnavailable")
+    """A refresh that fails is the answer of all who waited for it; the next question asks again."""
     server.refuse(503, "ServiceUnavailable")
 
     outcomes = await asyncio.gather(*(client.discovery.mapping(WIDGET) for _ in range(5)), return_exceptions=True)
     assert [type(outcome) for outcome in outcomes] == [ServiceUnavailable] * 5
-    assert len(server.asked) == 2
+    assert len(server.asked) == 1
 
     server.reply(EMPTY)
     server.reply(aggregated("demo.test", resource("widgets", "Widget")))
