@@ -1,0 +1,43 @@
+"""Definitions made of types, given to whatever API server there is."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from examples.evc.evc import EphemeralVolumeClaim
+from examples.podset.podset import PodSet
+from pyctrl.api import Unstructured
+from pyctrl.client import Client
+from pyctrl.kinds.batch.v1 import JobTemplateSpec
+from pyctrl.kinds.core.v1 import PodTemplateSpec
+from pyctrl.manifests import definition
+from tests.unit.manifests import _seeds as seeds
+from tests.unit.manifests._case import Case, sample_kind
+from tests.unit.manifests._cases import CASES
+from tests.unit.manifests.test_definition import V1, V1Alpha1, V1Beta1
+
+pytestmark = pytest.mark.virtual_time  # where the cluster is embedded
+
+TEMPLATES = [Case("pod", PodTemplateSpec, {}), Case("job", JobTemplateSpec, {})]
+DEFINITIONS: dict[str, dict[str, Any]] = {
+    "every mark and every type": definition(sample_kind(CASES)),
+    "templates": definition(sample_kind(TEMPLATES)),
+    "three versions": definition(V1, V1Beta1, V1Alpha1, stored=V1),
+    "PodSet": definition(PodSet),
+    "EphemeralVolumeClaim": definition(EphemeralVolumeClaim),
+    "PodSet of the seed": definition(seeds.PodSet),
+    "MySrv": definition(seeds.MySrv),
+    "CronTab": definition(seeds.CronTab),
+    "CronTab, checked": definition(seeds.CheckedCronTab),
+    "EphemeralVolumeClaim of the seed": definition(seeds.EphemeralVolumeClaim),
+}
+
+
+async def test_the_server_takes_every_definition_without_a_warning(client: Client) -> None:
+    """Each definition is accepted as it is: no field is unknown to the server, no format, no rule too expensive."""
+    for name, made in DEFINITIONS.items():
+        taken = await client.create(Unstructured.from_wire(made), dry_run=True, field_validation="Strict")
+        for mine, theirs in zip(made["spec"]["versions"], taken["spec"]["versions"], strict=True):
+            assert theirs["schema"] == mine["schema"], name
