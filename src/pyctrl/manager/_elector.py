@@ -1,4 +1,4 @@
-"""Do what `Candidate` decides: read and write the Lease in time, begin and end the elected work, close the gate."""
+"""Do what `Candidate` decides: try in time, begin and end the elected work, close the gate."""
 
 from __future__ import annotations
 
@@ -11,20 +11,18 @@ from datetime import timedelta
 from random import Random
 from typing import Protocol
 
-from pyctrl import _clock
 from pyctrl.api import Key
 from pyctrl.client import Client, EventRecorder, HttpRequest
-from pyctrl.errors import ApiError, Conflict, LeadershipLost, NotLeading, PyctrlError
-from pyctrl.kinds.coordination.v1 import Lease
-from pyctrl.manager._election import Candidate, Moment
+from pyctrl.errors import LeadershipLost, NotLeading
+from pyctrl.manager._election import Candidate
 from pyctrl.manager._leader_election import JITTER_FACTOR, LeaderElection, OnLoss
+from pyctrl.manager._lease_requests import LeaseRequests, this_moment
 from pyctrl.rbac import EVENTS, LEADER_ELECTION, Permission, Place
 
 __all__ = ["ElectedWork", "ElectionStatistics", "Elector", "make_identity"]
 
 log = logging.getLogger("pyctrl.manager")
 
-RELEASE_SECONDS = 4.0  # for giving the lease up; below the five that a group waits for who was cancelled
 STAGGER = 0.05  # of a retry period, at most, that a candidate lets pass when the lease has run out
 
 
@@ -95,17 +93,15 @@ class Elector:
         recorder: EventRecorder,
     ) -> None:
         self.key = key
-        self._client = client
         self._options = options
         self._work = work
         self._random = random
         self._recorder = recorder
         self._candidate = Candidate(options, key, identity)
+        self._requests = LeaseRequests(client, options, self._candidate, key)
         self._stopping = asyncio.Event()
         self._has_led = asyncio.Event()
-        self._may_hold = False  # a claim was sent, and since then nothing has shown that another one holds the lease
-        self._trouble = ""
-        self._terms = self._losses = self._renewals = self._slow_paths = self._failures = 0
+        self._terms = self._losses = 0
 
     @property
     def identity(self) -> str:
@@ -129,17 +125,19 @@ class Elector:
             is_leader=self._candidate.is_leading,
             holder=self._candidate.holder,
             transitions=self._candidate.transitions,
-            since_renewal=timedelta(seconds=_now().seconds_since(renewed_at)) if renewed_at is not None else None,
+            since_renewal=timedelta(seconds=this_moment().seconds_since(renewed_at))
+            if renewed_at is not None
+            else None,
             terms=self._terms,
             losses=self._losses,
-            renewals=self._renewals,
-            slow_paths=self._slow_paths,
-            failures=self._failures,
+            renewals=self._requests.renewals,
+            slow_paths=self._requests.slow_paths,
+            failures=self._requests.failures,
         )
 
     def check(self, request: HttpRequest) -> None:
         """Let a write of elected work pass while nobody else may lead; see `WriteGate`."""
-        if not self._candidate.may_act(_now()):
+        if not self._candidate.may_act(this_moment()):
             raise NotLeading(
                 f"{request} was not sent: this replica ({self.identity}) has not renewed the lease {self.key} within "
                 f"{self._options.safe_time.total_seconds():g} s, and another one may lead"
@@ -175,7 +173,7 @@ class Elector:
         log.info("Attempting to acquire leader lease...", extra=self._fields())
         holder = ""
         while not self._stopping.is_set():
-            if await self._try():
+            if await self._requests.attempt():
                 return True
             if self._candidate.is_anothers and self._candidate.holder != holder:
                 holder = self._candidate.holder
@@ -210,8 +208,9 @@ class Elector:
             tried = _time()  # from try to try: a server that is slow to answer must not cost time between them
             if tried >= candidate.renew_until:
                 within = f"{self._options.renew_deadline.total_seconds():g} s"
-                return f"{self.key} was not renewed within {within}: {self._trouble or 'this process stood still'}"
-            await self._try()
+                why = self._requests.trouble or "this process stood still"
+                return f"{self.key} was not renewed within {within}: {why}"
+            await self._requests.attempt()
             if candidate.is_anothers:
                 return f"{candidate.holder} has taken {self.key}"
 
@@ -241,94 +240,13 @@ class Elector:
         """Leave the lease to others, if all elected work has ended."""
         was_leading = self._candidate.is_leading
         self._candidate.lost()
-        if self._options.release_on_stop and (was_leading or self._may_hold):
+        if self._options.release_on_stop and (was_leading or self._requests.may_hold):
             if self._work.has_ended:
-                await self._release()
+                await self._requests.release()
             else:
                 log.warning("The lease is not released, elected work still runs", extra=self._fields())
         if was_leading:
             self._tell("stopped leading")
-
-    async def _release(self) -> None:
-        try:
-            async with asyncio.timeout(RELEASE_SECONDS):
-                while not await self._try_to_release():
-                    pass
-        except (PyctrlError, TimeoutError) as error:
-            reason = str(error) or "the server did not answer in time"
-            log.warning("Failed to release lease", extra=self._fields() | {"error": reason})
-
-    async def _try_to_release(self) -> bool:
-        self._candidate.saw(await self._client.find(Lease, self.key), _time())
-        if self._candidate.holder != self.identity:
-            return True
-        with suppress(Conflict):
-            await self._client.update(self._candidate.release(_clock.now()))
-            log.info("Released lease", extra=self._fields())
-            return True
-        return False
-
-    # --- requests ---
-
-    async def _try(self) -> bool:
-        """Try once to take the lease or to renew it, and tell whether that went well."""
-        try:
-            if self._candidate.is_leading and await self._try_as_it_was():
-                return True
-            await self._read()
-            if not self._candidate.may_write(_time()):
-                facts = self._fields() | {"holder": self._candidate.holder}
-                log.debug("Lease is held by and has not yet expired", extra=facts)
-                return False
-            await self._write()
-        except (PyctrlError, TimeoutError) as error:
-            self._failed(error)
-            return False
-        return True
-
-    async def _try_as_it_was(self) -> bool:
-        """Renew without reading; False when somebody else has written, or the server has another reason."""
-        try:
-            await self._write()
-        except ApiError as error:
-            self._slow_paths += 1
-            text = "Failed to update lease optimistically, falling back to slow path"
-            log.debug(text, extra=self._fields() | {"error": str(error)})
-            return False
-        return True
-
-    async def _read(self) -> None:
-        async with self._limit():
-            lease = await self._client.find(Lease, self.key)
-        self._candidate.saw(lease, _time())
-        if self._candidate.is_anothers:
-            self._may_hold = False
-
-    async def _write(self) -> None:
-        """Take or renew the lease: only if it still is as it was read."""
-        sent = _now()
-        claim = self._candidate.claim(sent.wall)
-        self._may_hold = True
-        async with self._limit():
-            write = self._client.update if self._candidate.lease is not None else self._client.create
-            lease = await write(claim)
-        self._renewals += self._candidate.is_leading
-        self._candidate.wrote(lease, sent)
-        self._trouble = ""
-
-    def _limit(self) -> asyncio.Timeout:
-        """Bound one request; none may keep a leader waiting beyond the moment at which it must stop its work."""
-        at = _time() + self._options.request_timeout.total_seconds()
-        return asyncio.timeout_at(min(at, self._candidate.renew_until) if self._candidate.is_leading else at)
-
-    def _failed(self, error: Exception) -> None:
-        self._failures += 1
-        trouble = str(error)
-        if isinstance(error, TimeoutError):  # what was wrong before says more than that time is up
-            trouble = self._trouble or "the server did not answer in time"
-        level = logging.DEBUG if trouble == self._trouble else logging.WARNING  # every two seconds it is noise
-        self._trouble = trouble
-        log.log(level, "Failed to update lease", extra=self._fields() | {"error": trouble})
 
     # --- the rest ---
 
@@ -350,10 +268,6 @@ class Elector:
 def make_identity(host: str, random: Random) -> str:
     """Return a name for this replica that no other has: ``host_uuid``, as client-go's users make it."""
     return f"{host}_{uuid.UUID(int=random.getrandbits(128), version=4)}"
-
-
-def _now() -> Moment:
-    return Moment(_time(), _clock.now())
 
 
 def _time() -> float:
