@@ -212,8 +212,8 @@ CUT_OFF = "Reconcile was cut off: its controller has no more time to stop"
 CASES = (
     Case(name="a reconcile of 20 s", part=working(20), drains=20),
     Case(name="a reconcile of 20 s without election", part=working(20, leads=False), drains=20),
-    Case(name="a reconcile of 40 s", part=working(40), drains=40, says=CUT_OFF),
-    Case(name="requests in the queue", part=working(20, jobs=5), drains=20),
+    Case(name="a reconcile of 40 s", part=working(40, leads=False), drains=40, says=CUT_OFF),
+    Case(name="requests in the queue", part=working(20, jobs=5, leads=False), drains=20),
     Case(name="a first list", part=first_list),
     Case(name="a first list of a controller that came later", part=first_list_later),
     Case(name="a controller without rights", part=without_rights),
