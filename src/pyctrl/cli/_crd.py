@@ -8,6 +8,7 @@ from typing import Annotated, Literal
 from cyclopts import App, Group, Parameter
 
 from ._login import NO_FLAGS, Login
+from ._sources import no_option
 
 COMPARED = Group("What is compared", sort_key=1)
 WRITTEN = Group("What is written", sort_key=1)
@@ -25,6 +26,7 @@ pyctrl crd diff released/ mypackage.api
 # typed classes of somebody else's kind
 pyctrl crd import certificates.yaml --out certificate.py
 pyctrl crd import cluster:certificates.cert-manager.io
+curl --location "$URL" | pyctrl crd import - --out certificate.py
 ```
 """
 
@@ -33,8 +35,8 @@ app = App(name="crd", help_epilogue=EPILOGUE)
 
 @app.command
 def diff(
-    old: Annotated[str, Parameter(metavar="OLD")],
-    new: Annotated[str, Parameter(metavar="NEW")],
+    old: Annotated[str, Parameter(metavar="OLD", allow_leading_hyphen=True, validator=no_option)],
+    new: Annotated[str, Parameter(metavar="NEW", allow_leading_hyphen=True, validator=no_option)],
     /,
     *,
     all: Annotated[bool, Parameter(group=COMPARED, negative="")] = False,
@@ -66,7 +68,10 @@ def diff(
 
 @app.command(name="import")
 def import_(
-    sources: Annotated[tuple[str, ...], Parameter(metavar="FILE|cluster:NAME", negative="")],
+    sources: Annotated[
+        tuple[str, ...],
+        Parameter(metavar="FILE|cluster:NAME|-", negative="", allow_leading_hyphen=True, validator=no_option),
+    ],
     /,
     *,
     out: Annotated[Path | None, Parameter(name=["--out", "-o"], group=WRITTEN, metavar="FILE")] = None,
@@ -83,7 +88,8 @@ def import_(
     Parameters
     ----------
     sources
-        Files or folders of definitions, or definitions of a cluster: `cluster:certificates.cert-manager.io`.
+        Files or folders of definitions; definitions of a cluster: `cluster:certificates.cert-manager.io`; or `-`, what
+        comes in.
     out
         The file to write; by default it is printed. If ruff is installed, the file is formatted as its project wants.
     force

@@ -51,8 +51,9 @@ def read_source(source: str, login: Login) -> list[Definition]:
     place, _, name = source.partition(":")
     if place == CLUSTER:
         return _of_cluster(name, login)
-    if Path(source).exists() and not source.endswith(".py"):
-        found = [each for file in files_of(Path(source)) for each in read_file(file) if is_definition(each)]
+    if source == "-" or (Path(source).exists() and not source.endswith(".py")):
+        files = files_of(Path(source))
+        found = [each for file in files for each in read_file(file, lenient=True) if is_definition(each)]
         if not found:
             raise CommandFailed(f"there is no CustomResourceDefinition in {source}")
         return [_sound(each) for each in found]
@@ -82,14 +83,19 @@ def files_of(path: Path) -> list[Path]:
     return files
 
 
-def read_file(file: Path) -> list[Document]:
-    """Give the objects of a file; ``-`` is what comes in. Raises CommandFailed: it cannot be read."""
+def read_file(file: Path, *, lenient: bool = False) -> list[Document]:
+    """Give the objects of a file; ``-`` is what comes in. Raises CommandFailed: it cannot be read.
+
+    Args:
+        file: a file, not a folder.
+        lenient: pass over what is no object.
+    """
     from pyctrl.manifests import read_documents  # here: help needs none of it
 
     source = "<stdin>" if str(file) == "-" else str(file)
     try:
         text = sys.stdin.buffer.read() if str(file) == "-" else file.read_bytes()
-        return list(read_documents(text, source))
+        return list(read_documents(text, source, lenient=lenient))
     except OSError as error:
         raise CommandFailed(f"{source}: {error.strerror}") from error
     except ValueError as error:

@@ -7,6 +7,8 @@ from typing import Annotated, Literal
 
 from cyclopts import App, Group, Parameter
 
+from ._sources import no_option
+
 KINDS = Group("The kinds that are known", sort_key=1)
 
 EPILOGUE = """\
@@ -32,15 +34,7 @@ Exit codes: 0 everything is valid, 1 something is not, 2 something could not be 
 
 app = App(name="validate", help_epilogue=EPILOGUE)
 
-
-def _no_option(_type: object, files: tuple[Path, ...]) -> None:
-    """Refuse what looks like an option: to let `-` through is to let everything through."""
-    for file in files:
-        if str(file) != "-" and str(file).startswith("-"):
-            raise ValueError(f"unknown option {file}; a file of that name is ./{file}")
-
-
-FILES = Parameter(metavar="FILE|DIR|-", negative="", allow_leading_hyphen=True, validator=_no_option)
+FILES = Parameter(metavar="FILE|DIR|-", negative="", allow_leading_hyphen=True, validator=no_option)
 
 
 @app.default

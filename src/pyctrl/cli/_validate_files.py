@@ -88,14 +88,14 @@ def _read(paths: Iterable[Path], unread: list[str]) -> Iterator[Document]:
     for path in paths:
         try:
             for file in files_of(path):
-                yield from _read_one(file, unread)
+                yield from _read_one(file, unread, lenient=path.is_dir())
         except CommandFailed as error:
             unread.append(str(error))
 
 
-def _read_one(file: Path, unread: list[str]) -> list[Document]:
+def _read_one(file: Path, unread: list[str], *, lenient: bool) -> list[Document]:
     try:
-        return read_file(file)
+        return read_file(file, lenient=lenient)
     except CommandFailed as error:
         unread.append(str(error))
         return []

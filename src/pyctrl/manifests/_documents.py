@@ -60,8 +60,13 @@ class _Place(NamedTuple):
     mark: yaml.Mark  # of the key, or of the item
 
 
-def read_documents(text: bytes, source: str) -> Iterator[Document]:
+def read_documents(text: bytes, source: str, *, lenient: bool = False) -> Iterator[Document]:
     """Read the objects of a text, which is YAML or JSON, several in a row perhaps; the items of a List are objects.
+
+    Args:
+        text: what is read.
+        source: what to call it.
+        lenient: pass over what is no object: patches and settings are YAML, too, and lie among objects.
 
     Raises:
         ValueError: it is neither; or something in it is no object.
@@ -72,9 +77,15 @@ def read_documents(text: bytes, source: str) -> Iterator[Document]:
             for value, node in read_marked(part):
                 number += 1
                 for obj, place in _objects(value, node):
+                    if lenient and not _is_object(obj):
+                        continue
                     yield Document(source=source, number=number, obj=_checked(obj, place), node=place)
     except RecursionError:
         raise ValueError("it is nested too deeply") from None
+
+
+def _is_object(obj: Any) -> bool:
+    return isinstance(obj, dict) and ("kind" in obj or "apiVersion" in obj)
 
 
 def _checked(obj: Any, node: yaml.Node) -> Mapping[str, Any]:

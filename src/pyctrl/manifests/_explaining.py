@@ -186,7 +186,7 @@ def _values(schema: Schema, before: str) -> Iterator[str]:
     if schema.get("format") and schema["format"] not in _USUAL_FORMATS:
         yield f"{before}format {schema['format']}"
     bounds = [
-        f"{exclusive if schema.get(flag) else inclusive} {schema[key]}"
+        f"{exclusive if schema.get(flag) else inclusive} {_number(schema[key])}"
         for key, flag, inclusive, exclusive in _BOUNDS
         if schema.get(key) is not None
     ]
@@ -197,13 +197,18 @@ def _values(schema: Schema, before: str) -> Iterator[str]:
     if bounds:
         yield before + ", ".join(bounds)
     if schema.get("multipleOf") is not None:
-        yield f"{before}a multiple of {schema['multipleOf']}"
+        yield f"{before}a multiple of {_number(schema['multipleOf'])}"
     if schema.get("pattern"):
         yield f"{before}matches {schema['pattern']}"
     for key in _ALTERNATIVES:
         found = schema.get(key)
         if found and not (isinstance(found, list) and all(set(each) <= {"type", "$ref"} for each in found)):
             yield f"{before}{key}: {json.dumps(found, ensure_ascii=False)}"
+
+
+def _number(value: float) -> str:
+    """Write a number as people do: servers publish 2.0 for 2."""
+    return str(int(value)) if float(value).is_integer() else str(value)
 
 
 def _lists(schema: Schema) -> Iterator[str]:

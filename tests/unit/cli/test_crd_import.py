@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+import sys
 from pathlib import Path
 
 import pytest
@@ -25,6 +27,14 @@ def test_classes_are_printed(run: Run, crd: Path) -> None:
     assert (ran.code, ran.err) == (0, "")
     assert "class WidgetSpec(Model, marks=(" in ran.out
     assert 'class Widget(CustomResource[WidgetSpec], group="example.com", version="v1", subresources=()):' in ran.out
+
+
+def test_what_comes_in(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`-` is what comes in, such as a download."""
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(DEFINITION.encode())))
+
+    assert "class Widget(" in run("crd", "import", "-").out
+    assert run("crd", "import", "--ot", "x").code == 2
 
 
 def test_a_file_is_written_once(run: Run, crd: Path, tmp_path: Path) -> None:

@@ -54,7 +54,9 @@ def test_a_folder_with_a_mistake(run: Run, project: Path) -> None:
 
 
 def test_a_whole_project(run: Run, project: Path) -> None:
-    """Definitions among the files are validated, too; what kustomize reads is no object of a cluster."""
+    """Definitions among the files are validated, too; patches and what kustomize reads are no objects of a cluster."""
+    (project / "config/patch.yaml").write_text("- {op: add, path: /a, value: b}\n")
+    (project / "config/settings.yaml").write_text("namespace: default\n")
     (project / "config/samples/good.yaml").write_text(GOOD)
     (project / "config/kustomization.yaml").write_text("kind: Kustomization\napiVersion: kustomize.config.k8s.io/v1\n")
 
