@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from contextvars import copy_context
 from datetime import timedelta
 from random import Random
 from typing import Any, TypeVar, overload
@@ -68,6 +69,7 @@ class Cache:
         self._informers: dict[GroupVersionKind, Informer] = {}
         self._tasks: dict[GroupVersionKind, asyncio.Task[None]] = {}
         self._group: asyncio.TaskGroup | None = None
+        self._context = copy_context()
         self._news = asyncio.Event()
 
     @property
@@ -80,6 +82,7 @@ class Cache:
     async def run(self) -> None:
         """Keep every informer up to date, those added later too, until cancelled."""
         stop_observing = self._client.observe_writes(_OwnWrites(self._informers))
+        self._context = copy_context()  # and not that of whoever adds an informer: its log fields are not ours
         try:
             async with asyncio.TaskGroup() as self._group:
                 for informer in self._informers.values():
@@ -92,7 +95,9 @@ class Cache:
 
     def _start(self, informer: Informer) -> None:
         if self._group is not None:
-            self._tasks[informer.gvk] = self._group.create_task(informer.run(), name=f"informer {informer.gvk}")
+            self._tasks[informer.gvk] = self._group.create_task(
+                informer.run(), name=f"informer {informer.gvk}", context=self._context.copy()
+            )
 
     def informer(self, kind: KindLike, *, optional: bool = False) -> Informer:
         """Return the informer of a kind; it is added if there is none, and started at once if the cache runs.

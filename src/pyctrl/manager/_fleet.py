@@ -7,10 +7,12 @@ import logging
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, Mapping, MutableMapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from datetime import timedelta
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 from pyctrl._measures import Family, gauge
 from pyctrl._tasks import end, unwrapped
+from pyctrl.api import KubernetesObject
+from pyctrl.cache import Cache
 from pyctrl.client import Config
 from pyctrl.controller import FleetController, Tenant
 from pyctrl.errors import PyctrlError
@@ -22,6 +24,8 @@ from pyctrl.rbac import Permission
 __all__ = ["ClusterProvider", "Fleet"]
 
 log = logging.getLogger("pyctrl.manager")
+
+T = TypeVar("T", bound=KubernetesObject)
 
 #: Until a provider that has failed is asked again, and a cluster is connected again whose cache has failed.
 PAUSES = (1.0, 60.0)
@@ -60,6 +64,7 @@ class Fleet(Clusters):
         blueprint: ConnectedCluster,
         run: Callable[[FleetController], None],
         registry: MutableMapping[str, ConnectedCluster],
+        is_taken: Callable[[str], bool],
         forget: Callable[[str], None],
         grace_period: timedelta | None,
     ) -> None:
@@ -69,7 +74,8 @@ class Fleet(Clusters):
         self.name: str = name
         self.blueprint: ConnectedCluster = blueprint
         self._provider, self._connect, self._run, self._forget = provider, connect, run, forget
-        self._registry, self._grace_period = registry, grace_period
+        self._registry, self._is_taken, self._grace_period = registry, is_taken, grace_period
+        self._prepare: list[Callable[[Cache], None]] = []
         self._tenants: list[Tenant] = []
         self._wanted: Mapping[str, Config] = {}
         self._news: dict[str, asyncio.Event] = {}  # one for each cluster that is there, comes or goes
@@ -111,12 +117,27 @@ class Fleet(Clusters):
         if isinstance(tenant, FleetController) and cluster.rights is not None:
             cluster.rights.adopt(tenant.controllers[cluster.name])
 
+    def add_index(self, kind: type[T], name: str, values_of: Callable[[T], Iterable[str]]) -> None:
+        """Add an index to the caches of all clusters, of those that are there and of those that come.
+
+        See `pyctrl.cache.Cache.add_index`.
+        """
+
+        def add(cache: Cache) -> None:
+            cache.add_index(kind, name, values_of)
+
+        add(self.blueprint.cache)  # which knows then that the kind is to be listed
+        self._prepare.append(add)
+        for cluster in self._here.values():
+            add(cluster.cache)
+
     # --- how it is doing ---
 
     @property
     def rbac(self) -> Sequence[Permission]:
-        """What its provider needs in the home cluster."""
-        return self._provider.rbac if isinstance(self._provider, Entitled) else ()
+        """What its provider needs in the home cluster, and its indexes in each of its own."""
+        of_provider = self._provider.rbac if isinstance(self._provider, Entitled) else ()
+        return (*of_provider, *self.blueprint.rbac)
 
     def measures(self) -> Iterable[Family]:
         """Return how many clusters there are, and what they have counted."""
@@ -191,8 +212,8 @@ class Fleet(Clusters):
 
     async def _visit(self, name: str, config: Config) -> None:
         facts = {"fleet": self.name, "cluster": name, "server": config.server}
-        if not name or name in self._registry:
-            self._complain(name, "there is another one of its name", facts)
+        if self._is_taken(name):
+            self._complain(name, "another cluster or fleet has its name", facts)
             await self._next_news(name, PAUSES[1])
             return
         try:
@@ -202,6 +223,8 @@ class Fleet(Clusters):
             await self._next_news(name, PAUSES[1])
             return
         self._complaints.pop(name, None)
+        for prepare in self._prepare:
+            prepare(cluster.cache)
         assert self._group is not None  # this is a task of it
         life = self._group.create_task(self._live(cluster), name=f"{self.name}/{name}/life")
         self._registry[name] = self._here[name] = cluster

@@ -434,6 +434,7 @@ class Manager:
             Exception: the first failure of a runnable, as it was raised.
         """
         _ = self.client  # raises when not connected
+        self._registry.check()
         await self._lifecycle.run(handle_signals=handle_signals)
 
     @asynccontextmanager

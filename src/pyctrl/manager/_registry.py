@@ -69,6 +69,9 @@ class Registry:
         cluster = self._connect(name, config, scope)
         self._lifecycle.add(cluster, Group.CACHES)
         self._clusters[name] = cluster
+        for controller in self._controllers():
+            if cluster.rights is not None and any(each.cluster == name for each in controller.rbac):
+                cluster.rights.adopt(controller)
         return cluster
 
     def add_fleet(self, name: str, provider: ClusterProvider, scope: Scope) -> Fleet:
@@ -84,6 +87,7 @@ class Registry:
             blueprint=self._connect(name, Config.in_process(NoServer()), scope),
             run=self._run,
             registry=self._clusters,
+            is_taken=lambda cluster: not cluster or cluster in self._clusters or cluster in self.fleets,
             forget=self._forget,
             grace_period=self._grace_period,
         )
@@ -98,6 +102,17 @@ class Registry:
             cluster = self._clusters.get(name)
             if cluster is not None and cluster.rights is not None:
                 cluster.rights.adopt(controller)
+
+    def check(self) -> None:
+        """Refuse rights that are declared for clusters that nobody has added. Raises ManagerError."""
+        known = {"", *self._clusters, *self.fleets}
+        for member in self._lifecycle.members:
+            if strange := sorted({each.cluster or "" for each in member.rbac} - known):
+                names = ", ".join(repr(name) for name in sorted(known) if name) or "none"
+                raise ManagerError(
+                    f"{member.name} declares rights in cluster {strange[0]!r}, and there is no cluster or fleet of "
+                    f"this name (added: {names}); see Manager.add_cluster"
+                )
 
     def _check_name(self, name: str) -> None:
         if not name or name in self._clusters or name in self.fleets:
@@ -124,6 +139,8 @@ class Registry:
 
     def _forget(self, name: str) -> None:
         """Forget what was known of rights in a cluster that has left."""
-        for member in self._lifecycle.members:
-            if isinstance(member.runnable, Controller):
-                member.runnable.rights.forget(name)
+        for controller in self._controllers():
+            controller.rights.forget(name)
+
+    def _controllers(self) -> list[Controller]:
+        return [each.runnable for each in self._lifecycle.members if isinstance(each.runnable, Controller)]
