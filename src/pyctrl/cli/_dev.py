@@ -16,8 +16,9 @@ SCREEN = Group("What is shown", sort_key=2)
 EPILOGUE = """\
 Starts an API server with the controllers of a cluster, in memory; installs the definitions that the program's types
 make; gives the program the rights that its code declares, and no others; asks its webhooks; applies the samples beside
-it, `config/samples` or `config/sample.yaml`; and writes a kubeconfig for kubectl. On a save the program is imported
-anew: objects stay as they are and caches stay filled. What cannot be imported is shown, and the old version goes on.
+it, `config/samples` or `config/sample.yaml`, or makes one up; and writes a kubeconfig for kubectl. On a save the
+program is imported anew: objects stay as they are and caches stay filled. What cannot be imported is shown, and the old
+version goes on.
 
 On a terminal it shows objects, reconciles and errors: `q` quits, `p` pauses, `l` shows the log. Otherwise it prints
 `ready URL` and `export KUBECONFIG=FILE`, and logs to stderr.
@@ -69,7 +70,7 @@ def dev(
     apply
         Apply these objects, instead of the samples beside the program. May be repeated.
     samples
-        Apply the samples beside the program.
+        Apply the samples beside the program, or one of each kind that is made up.
     rbac
         Let the program do only what its code declares.
     controllers

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from pyctrl.api import GroupVersionKind, Key
+from pyctrl.api import GroupKind, GroupVersionKind, Key
 from pyctrl.client import Config
 from pyctrl.controller import Controller
 from pyctrl.errors import CommandFailed, PyctrlError
@@ -31,6 +31,7 @@ class Plan:
         definitions: of the kinds that have a class, those included that it only follows.
         rights: the role of the program, and what binds it.
         registrations: what makes the server ask its webhooks.
+        own: the kinds that it looks after, and not only follows.
         webhooks: what answers.
     """
 
@@ -40,7 +41,19 @@ class Plan:
     definitions: Sequence[dict[str, Any]]
     rights: Sequence[dict[str, Any]]
     registrations: Sequence[dict[str, Any]]
+    own: frozenset[GroupKind]
     webhooks: Sequence[Webhooks]
+
+    def samples(self) -> list[dict[str, Any]]:
+        """Make up an object of each kind that it looks after, where that can be done."""
+        from pyctrl.manifests import sample  # here: most programs have samples beside them
+
+        own = [
+            each
+            for each in self.definitions
+            if GroupKind(each["spec"]["group"], each["spec"]["names"]["kind"]) in self.own
+        ]
+        return [made for each in own if (made := sample(each)) is not None]
 
 
 async def make_plan(wire: Wire, *, name: str, account: Key) -> Plan:
@@ -60,6 +73,7 @@ async def make_plan(wire: Wire, *, name: str, account: Key) -> Plan:
             cached=frozenset(informer.gvk for informer in manager.cache.informers),
             definitions=definitions_of(kinds, manager.webhooks, target=Url(WEBHOOK_HOST)),
             rights=manifests(manager.grants(own_namespace=account.namespace), name=name, account=account),
+            own=frozenset(custom_kinds(manager)),
             registrations=_registrations(manager.webhooks, name),
             webhooks=manager.webhooks,
         )

@@ -45,7 +45,8 @@ class DevOptions:
 
     Attributes:
         enforce_rights: the program logs in as an account that may do what its code declares, and nothing else.
-        apply: files and directories with objects; None: the samples beside the program, if there are any.
+        apply: files and directories with objects; None: the samples beside the program or, if there are none, an
+            object of each of its kinds that is made up.
         drain: what reconciles may take to end before the next version of the program takes over.
         poll: how often files are looked at.
         controllers: run what a controller manager does.
@@ -122,6 +123,8 @@ class DevSession:
             stack.push_async_callback(self._stop)
             await self._take(plan)
             await self._told(SAMPLES, self._apply(self.samples))
+            if self.options.apply is None and not self.samples:
+                await self._told(SAMPLES, self._make_up(plan))
             self._stack = stack.pop_all()
         return self
 
@@ -242,6 +245,12 @@ class DevSession:
         count = await apply_files(self.admin, paths)
         if count:
             log.info("Applied samples", extra={"objects": count, "files": [str(path) for path in paths]})
+
+    async def _make_up(self, plan: Plan) -> None:
+        """Apply an object of each kind, so that there is something to see; after the first time nobody needs it."""
+        for made in plan.samples():
+            await self.admin.apply(made)
+            log.info("Made up a sample", extra={"kind": made["kind"], "object": made["metadata"]["name"]})
 
     # --- the program ---
 

@@ -2,8 +2,8 @@
 
 `definition` makes the CustomResourceDefinition of a kind. The classes are the only source. `check_definition` says
 what the API server has against one. `import_definitions` writes the classes of somebody else's definitions. `compare`
-says what a change of a definition does to the objects that are stored. A `Validator` says of objects in files what the
-API server would.
+says what a change of a definition does to the objects that are stored. `sample` makes an object up. A `Validator` says
+of objects in files what the API server would.
 
 Nothing is imported before it is used.
 """
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from ._documents import Document, Position, read_documents
     from ._explaining import Explained, NoSuchField, Schemas
     from ._importing import Imported, import_definitions
+    from ._sample import sample
     from ._validator import DEFINITION, Problem, Validator, Verdict
 
 __all__ = [
@@ -41,6 +42,7 @@ __all__ = [
     "definition",
     "import_definitions",
     "read_documents",
+    "sample",
 ]
 
 _PLACES = {
@@ -52,6 +54,7 @@ _PLACES = {
     **dict.fromkeys(("Imported", "import_definitions"), "_importing"),
     "check_definition": "_check",
     "definition": "_definition",
+    "sample": "_sample",
 }
 
 if not TYPE_CHECKING:  # type checkers would take it as a promise of any name

@@ -206,6 +206,16 @@ async def test_versions_are_converted_without_any_set_up(file: Path) -> None:
         assert (await says(session, "one", Key("default", "b")))["spec"] == {"size": 3}
 
 
+async def test_without_samples_one_is_made_up(file: Path) -> None:
+    """Of each kind that the program looks after, so that there is something to see; not when told to apply none."""
+    for each in (file.parent / "config" / "samples").iterdir():
+        each.unlink()
+    async with session_of(file) as session:
+        assert (await says(session, "one", Key("default", "box-sample")))["spec"] == {"size": 1}
+    async with session_of(file, apply=()) as session:
+        assert not await session.admin.list(BOX)
+
+
 async def test_a_sample_that_is_saved_is_applied_again(file: Path) -> None:
     """Only what was saved; a broken one is said and changes nothing."""
     sample = file.parent / "config" / "samples" / "box.yaml"
