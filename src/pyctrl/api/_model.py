@@ -52,6 +52,8 @@ class Model(BaseModel):
 
     def __init_subclass__(cls, *, marks: tuple[SchemaMark, ...] = (), **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
+        if isinstance(marks, SchemaMark):
+            raise TypeError(f"{cls.__name__}: marks= takes a tuple of marks: marks=({marks!r},)")
         cls.schema_marks = tuple(marks)
 
     @classmethod

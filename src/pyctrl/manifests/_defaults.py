@@ -6,7 +6,7 @@ from collections.abc import Collection, Sequence
 from typing import Any
 
 from msgspec import UNSET, UnsetType
-from pydantic import BaseModel
+from pydantic import BaseModel, SecretBytes, SecretStr
 from pydantic.fields import FieldInfo
 from pydantic_core import PydanticSerializationError, PydanticUndefined
 
@@ -34,6 +34,8 @@ def default_of(
     if info.is_required() or has(NoServerDefault, beside):
         return UNSET
     value = _value(info)
+    if isinstance(value, (SecretStr, SecretBytes)):
+        return UNSET  # everybody may read definitions
     if value is None or value is PydanticUndefined or (isinstance(value, Collection) and not value):
         return UNSET
     wire = _on_wire(cls, name, value, place, problems)

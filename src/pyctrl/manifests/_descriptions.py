@@ -34,13 +34,13 @@ def describe_class(cls: type[object]) -> str:
 
 
 def describe_field(cls: type[object], name: str, info: FieldInfo) -> str:
-    """Return what is said about a field beside it: its description, or the docstring below it."""
-    if info.description is not None:
-        return _clean(info.description)
-    for each in cls.__mro__:
-        if name in inspect.get_annotations(each):
-            return _clean(source_of(each).docstrings.get(name, ""))
-    return ""
+    """Return what is said about a field beside it: its description, or the docstring below it; and a deprecation."""
+    told = info.description
+    if told is None:
+        written = (source_of(each) for each in cls.__mro__)
+        told = next((source.docstrings.get(name, "") for source in written if name in source.lines), "")
+    warning = f"Deprecated: {info.deprecated}" if isinstance(info.deprecated, str) else ""
+    return "\n\n".join(filter(None, (_clean(told), warning)))
 
 
 def _clean(text: str) -> str:

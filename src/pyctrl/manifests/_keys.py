@@ -23,7 +23,7 @@ def key_rule(annotation: Any, place: Place, problems: Problems) -> tuple[Validat
         allowed = json.dumps(values)
         return (Validation(rule=f"self.all(k, k in {allowed})", message=f"keys must be out of {', '.join(values)}"),)
     schema = leaf(part)
-    if schema != Schema(type="string"):
+    if schema is None or schema != Schema(type="string"):
         problems.report(place, f"a map on the wire has texts as keys, no {name_of(part.type)}", "use dict[str, …]")
         return ()
     return tuple(_rules(constrain(schema, part.beside, place.part("{key}"), problems)))

@@ -36,6 +36,7 @@ from ._wire_names import wire_name
 
 __all__ = ["kind_schema", "model_schema"]
 
+_SKIPPED: Any = SkipJsonSchema  # to type checkers it is no class
 _TYPE_META = ("api_version", "kind", "metadata")
 _OF_FIELDS = (Immutable, NoServerDefault, Required, ServerDefault)
 
@@ -104,7 +105,7 @@ def _object(cls: type[BaseModel], place: Place, problems: Problems, *, is_root: 
 
 
 def _is_left_out(cls: type[BaseModel], name: str, part: Part, *, is_root: bool) -> bool:
-    if cls.model_fields[name].exclude or has(SkipJsonSchema, part.beside):
+    if cls.model_fields[name].exclude or has(_SKIPPED, part.beside):
         return True
     if not (is_root and issubclass(cls, KubernetesObject)):
         return False

@@ -93,4 +93,5 @@ def _rules(member: _Member, wire: str, required: frozenset[str]) -> Iterator[Val
         message = f"{' and '.join(wanted)} must be set when {wire} is {shown}"
         yield Validation(rule=f"{other} || ({has})", message=message, reason="FieldValueRequired")
     for rule in member.schema.validations:
-        yield replace(rule, rule=f"{other} || ({rule.rule})")
+        before = f" || {other.replace('self.', 'oldSelf.')}" if "oldSelf" in rule.rule else ""
+        yield replace(rule, rule=f"{other}{before} || ({rule.rule})")

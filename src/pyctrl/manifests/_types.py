@@ -43,9 +43,10 @@ def schema_of(annotation: Any, place: Place, problems: Problems) -> Schema:
 
 def schema_of_part(part: Part, place: Place, problems: Problems) -> Schema:
     """Return the schema of a type that has been taken apart, None left out."""
+    said = first(SchemaType, part.beside)
     if has(Schemaless, part.beside):
-        schema = Schema()
-    elif said := first(SchemaType, part.beside):
+        schema = Schema(type=said.type if said else "")
+    elif said:
         schema = replace(leaf(part) or Schema(), type=said.type)
     elif is_union(part.type):
         from ._unions import union_schema  # members of unions have types

@@ -187,6 +187,7 @@ MARKS = [
     ),
     Case("open", Open, OPEN),
     Case("open_plain", OpenPlain, OPEN),
+    Case("said_anew", Annotated[Range, Schemaless(), SchemaType("string")], TEXT),
     Case("schemaless", Annotated[Range, Schemaless(), PreserveUnknownFields()], ANYTHING),
     Case("said", Annotated[complex, SchemaType("string"), Pattern("^[0-9j+]+$")], {**TEXT, "pattern": "^[0-9j+]+$"}),
     Case("json_schema", Annotated[Path, WithJsonSchema({"type": "string", "minLength": 1})], {**TEXT, "minLength": 1}),
@@ -213,6 +214,11 @@ TOLD = [
         "documented",
         Annotated[list[Annotated[str, Doc("An item.")]], Field()],
         {"type": "array", "items": {**TEXT, "description": "An item."}},
+    ),
+    Case(
+        "deprecated",
+        Annotated[str, Field(description="It was.", deprecated="use titled")],
+        {**TEXT, "description": "It was.\n\nDeprecated: use titled"},
     ),
     Case("titled", Annotated[str, Field(title="A title")], {**TEXT, "title": "A title"}),
     Case(

@@ -157,6 +157,7 @@ DEFAULTS = [
     Case("minute", Duration, {"type": "string", "pattern": DURATION, "default": "1m0s"}, default=timedelta(minutes=1)),
     Case("giga", Quantity, {**INT_OR_STRING, "pattern": QUANTITY, "default": "1Gi"}, default=Quantity("1Gi")),
     Case("each_time", str, TEXT, default=Field(default_factory=lambda: uuid.uuid4().hex)),
+    Case("hidden", SecretStr, {"type": "string", "format": "password"}, default=SecretStr("secret")),
     Case("python_only", Annotated[int, NoServerDefault()], INTEGER, default=3),
     Case("server_only", Annotated[int, ServerDefault(3)], {**INTEGER, "default": 3}, is_required=False),
     Case("both", Annotated[int, Required()], {**INTEGER, "default": 3}, default=3, is_required=True),

@@ -261,3 +261,11 @@ def test_what_would_be_lost_on_the_way_to_the_server_is_an_error() -> None:
     told = problems_of(sample_kind([Case("x", Clash, {})]))
     assert "Clash.two: another field is x on the wire as well" in told
     assert "Clash.three: a computed field is written to the server, which knows nothing of it" in told
+
+
+def test_marks_of_a_class_are_a_tuple() -> None:
+    """One mark without a tuple around it is told where the class is made."""
+    with pytest.raises(TypeError, match=r"Wrong: marks= takes a tuple of marks: marks=\(MapType"):
+
+        class Wrong(Model, marks=MapType("atomic")):
+            pass

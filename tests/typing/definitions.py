@@ -1,0 +1,50 @@
+"""What type checkers see of kinds, marks and definitions. Checked by mypy and pyright, never run."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Annotated, Any, assert_type
+
+from pydantic import Field
+
+from pyctrl import AGE, CustomResource, Duration, ExactlyOneOf, ListType, Model, PrinterColumn, Scale, ValidationRule
+from pyctrl.manifests import check_definition, definition
+
+
+class Part(Model, marks=(ExactlyOneOf("a", "b"),)):
+    a: str | None = None
+    b: str | None = None
+
+
+class Spec(Model, marks=(ValidationRule("self.replicas > 0"),)):
+    replicas: int = Field(1, ge=0)
+    timeout: Duration = timedelta(seconds=5)
+    parts: Annotated[list[Part], ListType("atomic")] = []
+
+
+class V1(
+    CustomResource[Spec],
+    group="a.pyctrl.test",
+    version="v1",
+    kind="Thing",
+    columns=(PrinterColumn("Replicas", ".spec.replicas"), AGE),
+    scale=Scale(),
+    selectable_fields=(".spec.color",),
+    deprecated="use v2",
+):
+    pass
+
+
+class V2(CustomResource[Spec], group="a.pyctrl.test", version="v2", kind="Thing", stored=True):
+    pass
+
+
+def a_field_with_marks_has_its_type(thing: V1) -> None:
+    assert_type(thing.spec.timeout, timedelta)
+    assert_type(thing.spec.parts, list[Part])
+
+
+def a_definition_is_json() -> None:
+    assert_type(definition(V1), dict[str, Any])
+    assert_type(definition(V1, V2, stored=V2), dict[str, Any])
+    assert_type(check_definition(definition(V1, V2)), list[str])
