@@ -54,6 +54,9 @@ app.command(
 )
 app.command("pyctrl.cli._explain:app", name="explain", help="Show what a kind or one of its fields is.")
 app.command(
+    "pyctrl.cli._manifests:app", name="manifests", help="Write what a program needs in a cluster, made from its code."
+)
+app.command(
     "pyctrl.cli._rbac:app", name="rbac", help="The rights of a program: derive, check, compare and explain them."
 )
 app.command(

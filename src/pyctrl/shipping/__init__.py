@@ -1,0 +1,57 @@
+"""A program as it is shipped: the objects it needs in a cluster, the files they are kept in, and how they get there.
+
+`read_project` wires a program and finds out everything that it needs; the `Project` that it gives is data. `parts`
+makes objects of it, `tree` the files of a ``config/`` directory as kubebuilder lays it out, `install` the objects in an
+order in which each finds what it needs. None of them touches a disk; a `ConfigDirectory` compares files with one, and
+writes them.
+
+Nothing is imported before it is used.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ._directory import ConfigDirectory, Difference
+    from ._parts import PARTS, Part, install, parts
+    from ._project import Project
+    from ._reading import read_project
+    from ._samples import problems_of
+    from ._settings import Settings, read_settings
+    from ._tree import tree
+
+__all__ = [
+    "PARTS",
+    "ConfigDirectory",
+    "Difference",
+    "Part",
+    "Project",
+    "Settings",
+    "install",
+    "parts",
+    "problems_of",
+    "read_project",
+    "read_settings",
+    "tree",
+]
+
+_PLACES = {
+    **dict.fromkeys(("ConfigDirectory", "Difference"), "_directory"),
+    **dict.fromkeys(("PARTS", "Part", "install", "parts"), "_parts"),
+    **dict.fromkeys(("Settings", "read_settings"), "_settings"),
+    "Project": "_project",
+    "problems_of": "_samples",
+    "read_project": "_reading",
+    "tree": "_tree",
+}
+
+if not TYPE_CHECKING:  # type checkers would take it as a promise of any name
+
+    def __getattr__(name: str) -> object:
+        if name not in _PLACES:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        value = globals()[name] = getattr(import_module(f"{__name__}.{_PLACES[name]}"), name)
+        return value
+
+    def __dir__() -> list[str]:
+        return sorted({*globals(), *__all__})

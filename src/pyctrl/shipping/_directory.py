@@ -1,0 +1,141 @@
+"""The files on a disk: which of them are not as they should be, and how they become so."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from pyctrl.errors import CommandFailed
+
+from ._kustomization import merged
+from ._parts import PARTS, Part
+from ._tree import DIRECTORIES, KUSTOMIZATION
+
+__all__ = ["INDEX", "ConfigDirectory", "Difference"]
+
+#: Names the files that were written, one in a line: what is not in it is somebody else's.
+INDEX = ".pyctrl-manifests"
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """A file that is not as it should be."""
+
+    path: Path
+    before: str | None  # None: it is missing
+    after: str | None  # None: it should not be there
+
+    @property
+    def verb(self) -> str:
+        """What writing it does."""
+        if self.before is None:
+            return "created"
+        return "removed" if self.after is None else "updated"
+
+    def unified(self) -> str:
+        """Return it as `diff -u` shows it."""
+        before, after = [(text or "").splitlines(keepends=True) for text in (self.before, self.after)]
+        old, new = [str(self.path) if text is not None else "/dev/null" for text in (self.before, self.after)]
+        return "".join(difflib.unified_diff(before, after, old, new))
+
+    def write(self) -> None:
+        """Make it so."""
+        if self.after is None:
+            self.path.unlink(missing_ok=True)
+            _remove_empty(self.path.parent)
+        else:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            self.path.write_text(self.after, encoding="utf-8")
+
+
+def _remove_empty(directory: Path) -> None:
+    while directory.is_dir() and not any(directory.iterdir()):
+        directory.rmdir()
+        directory = directory.parent
+
+
+@dataclass(frozen=True, slots=True)
+class ConfigDirectory:
+    """A directory of manifests, some of which are ours.
+
+    Ours are those that its index names. They become what they should be, and go when nobody wants them any more. Files
+    that others put beside them are left alone; so are a sample that is there, which people edit, and in a
+    kustomization everything but the entries of ours.
+    """
+
+    path: Path
+
+    def differences(
+        self, wanted: Mapping[str, str], *, parts: Collection[Part] = PARTS, force: bool = False
+    ) -> list[Difference]:
+        """Return the files that are not as they should be, in the order of their names.
+
+        Args:
+            wanted: what should be there, as `tree` gives it.
+            parts: what `wanted` has the files of; those of others are left alone.
+            force: take over files that somebody else has written.
+
+        Raises:
+            CommandFailed: a file that should be there is somebody else's.
+        """
+        owned = self._owned()
+        ours = {directory for part in parts for directory in DIRECTORIES[part]}
+        elsewhere = {path for path in owned if path.partition("/")[0] not in ours}
+        gone = owned - elsewhere - set(wanted)
+        texts: dict[str, str | None] = {path: self._left(path, gone) for path in gone}
+        for path, text in wanted.items():
+            texts[path] = self._text(path, text, gone, may_replace=force or path in owned)
+        texts[INDEX] = "".join(f"{path}\n" for path in sorted(elsewhere | set(wanted)))
+        found = (Difference(self.path / path, self._read(path), text) for path, text in sorted(texts.items()))
+        return [each for each in found if each.before != each.after]
+
+    def _text(self, path: str, text: str, gone: Collection[str], *, may_replace: bool) -> str:
+        """Return what should be in a file that is wanted."""
+        current = self._read(path)
+        if current is None or current == text:
+            return text
+        if path.endswith(f"/{KUSTOMIZATION}"):
+            return merged(current, text, gone=_entries(path, gone))
+        if path.startswith("samples/"):
+            return current
+        if not may_replace:
+            raise CommandFailed(
+                f"{self.path / path} is there, and was not written by this command: move it away, or let it be "
+                "replaced with --force"
+            )
+        return text
+
+    def _left(self, path: str, gone: Collection[str]) -> str | None:
+        """Return what stays of a file that nobody wants: of a kustomization, what others put into it."""
+        current = self._read(path)
+        if current is None or not path.endswith(f"/{KUSTOMIZATION}"):
+            return None
+        rest = merged(current, "", gone=_entries(path, gone))
+        return rest if any(line.lstrip().startswith("- ") for line in rest.splitlines()) else None
+
+    def _owned(self) -> set[str]:
+        return set((self._read(INDEX) or "").split("\n")) - {""}
+
+    def _read(self, path: str) -> str | None:
+        try:
+            return (self.path / path).read_text(encoding="utf-8")
+        except FileNotFoundError:
+            return None
+        except (OSError, ValueError) as error:
+            raise CommandFailed(f"{self.path / path}: {error}") from error
+
+
+def _entries(path: str, gone: Collection[str]) -> set[str]:
+    """Return how a kustomization names files that are gone, and directories."""
+    directory = path.partition("/")[0]
+    return {each for file in gone for each in _names(file, directory)}
+
+
+def _names(file: str, directory: str) -> Iterator[str]:
+    top, _, rest = file.partition("/")
+    if top == directory:
+        yield rest
+    elif rest == KUSTOMIZATION:
+        yield f"../{top}"

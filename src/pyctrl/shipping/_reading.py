@@ -1,0 +1,70 @@
+"""What a program needs, found out by wiring it into a manager that never runs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from pyctrl.client import Config
+from pyctrl.errors import CommandFailed, PyctrlError
+from pyctrl.manager import Manager, NoServer, Target, Wire
+from pyctrl.program import ProgramManager, Serving, custom_kinds, definitions_of
+from pyctrl.webhook import ManagedCertificates, Service, Webhooks
+
+from ._project import Project
+from ._settings import Settings
+
+__all__ = ["MOUNTED", "read_project"]
+
+MOUNTED = Path("/", "tmp", "k8s-webhook-server", "serving-certs")  # in the container, where kubebuilder has it
+
+
+async def read_project(settings: Settings) -> Project:
+    """Import a program, wire it, and return everything that it needs.
+
+    Raises:
+        CommandFailed: there is no such program, or it cannot be wired.
+        DefinitionError: a type cannot be a definition.
+    """
+    target = Target.parse(settings.target)
+    settings = settings.named(target.name)
+    manager = ProgramManager(Config.in_process(NoServer()), namespaces=settings.watch_namespaces or None)
+    async with manager:
+        is_mounted = settings.webhook_certificates == "cert-manager"
+        manager.serving = Serving(certificates=MOUNTED if is_mounted else None)
+        _wire_up(target.find(), manager, settings.name)
+        return _project(manager, settings)
+
+
+def _wire_up(wire: Wire, manager: Manager, name: str) -> None:
+    try:
+        wire(manager)
+    except PyctrlError:
+        raise
+    except Exception as error:
+        raise CommandFailed(f"wiring {name} failed: {type(error).__name__}: {error}") from error
+
+
+def _project(manager: ProgramManager, settings: Settings) -> Project:
+    webhooks = _webhooks(manager)
+    service = Service(settings.namespace, f"{settings.name}-webhook-service")
+    kinds = custom_kinds(manager, manager.webhooks)
+    ordered = {name: kinds[name] for name in sorted(kinds, key=str)}
+    return Project(
+        settings=settings,
+        kinds=list(ordered.values()),
+        definitions=definitions_of(ordered, manager.webhooks, target=service),
+        grants=manager.grants(own_namespace=settings.namespace),
+        webhooks=webhooks,
+        webhook_service=service,
+        webhook_configuration=f"{settings.name}-webhook-configuration",
+        manages_certificates=any(isinstance(each.runnable, ManagedCertificates) for each in manager.members),
+    )
+
+
+def _webhooks(manager: ProgramManager) -> Webhooks | None:
+    found = [each for each in manager.webhooks if each.paths]
+    if len(found) > 1:
+        raise CommandFailed(
+            "the program has several webhook servers, and a Service leads to one; add all webhooks to one Webhooks()"
+        )
+    return found[0] if found else None

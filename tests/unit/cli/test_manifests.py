@@ -1,0 +1,98 @@
+"""`pyctrl manifests`: files, one file, or what is printed; and whether they are as they should be."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+import yaml
+
+from tests.unit.cli.conftest import Run
+
+PODSET = Path(__file__).parents[3] / "examples" / "podset"
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "pyproject.toml").write_text(
+        f'[tool.pyctrl]\nprogram = "{PODSET.as_posix()}"\nimage = "registry.example/podset:0.1.0"\n'
+    )
+    return tmp_path
+
+
+def test_from_nothing_to_a_directory_that_is_checked(run: Run, folder: Path) -> None:
+    """Without the directory the check fails and shows all of it; written, nothing is left to do."""
+    before = run("manifests", "--check")
+    assert (before.code, before.err) == (
+        1,
+        "21 files are not as the program says; pyctrl manifests writes what it says\n",
+    )
+    assert "+kind: Namespace\n" in before.out
+
+    written = run("manifests")
+    assert (written.code, written.err) == (0, "")
+    assert "created config/crd/bases/apps.jicki.cn_podsets.yaml\n" in written.out
+
+    assert run("manifests") == type(written)(0, "nothing changed\n", "")
+    assert run("manifests", "--check") == type(written)(0, "", "")
+
+
+def test_a_sample_that_has_become_invalid_is_told(run: Run, folder: Path) -> None:
+    """People change samples; the check says what the API server would, and where."""
+    run("manifests")
+    sample = folder / "config/samples/apps.jicki.cn_v1alpha1_podset.yaml"
+    sample.write_text(sample.read_text().replace("size: 1", "size: -1"))
+    ran = run("manifests", "--check")
+    assert ran.code == 1
+    assert "podset.yaml:8:9: spec.size: Invalid value: -1" in ran.err
+
+
+def test_one_file_has_all_of_it(run: Run, folder: Path) -> None:
+    """In the order in which it is applied; a part is printed by itself."""
+    assert run("manifests", "--install", "install.yaml").out == "created install.yaml\n"
+    kinds = [each["kind"] for each in yaml.safe_load_all((folder / "install.yaml").read_text())]
+    assert kinds[:3] == ["Namespace", "CustomResourceDefinition", "ServiceAccount"]
+    assert kinds[-1] == "Deployment"
+    printed = run("manifests", "crd", "-o", "-")
+    assert [each["kind"] for each in yaml.safe_load_all(printed.out)] == ["CustomResourceDefinition"]
+
+
+def test_flags_go_before_the_file(run: Run, folder: Path) -> None:
+    """The program and the settings may be named; parts stand beside the program."""
+    ran = run("manifests", PODSET, "manager", "-o", "-", "--image", "other:1", "--replicas", "3", "--namespace", "here")
+    namespace, _, deployment = yaml.safe_load_all(ran.out)
+    assert namespace["metadata"]["name"] == "here"
+    assert deployment["spec"]["replicas"] == 3
+    assert deployment["spec"]["template"]["spec"]["containers"][0]["image"] == "other:1"
+
+
+def test_no_program_is_named(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It says where the program may be written down."""
+    monkeypatch.chdir(tmp_path)
+    ran = run("manifests")
+    assert (ran.code, ran.out) == (1, "")
+    assert ran.err.startswith("pyctrl: name the program, FILE.py or MODULE, or write it into pyproject.toml")
+    assert run("manifests", "a.py", "b.py").err.startswith("pyctrl: one program was expected")
+
+
+def test_kustomize_builds_what_is_installed(run: Run, folder: Path) -> None:
+    """`kubectl apply -k config/default` applies the objects of install.yaml."""
+    kubectl = shutil.which("kubectl")
+    if kubectl is None:
+        return  # nobody here to ask
+    run("manifests", "--network-policy")
+    built = subprocess.run(
+        [kubectl, "kustomize", "config/default"], capture_output=True, text=True, check=True, cwd=folder, timeout=20
+    )
+    installed = run("manifests", "--network-policy", "-o", "-").out
+    assert _by_name(built.stdout) == _by_name(installed)
+
+
+def _by_name(text: str) -> dict[tuple[str, str, str], object]:
+    return {
+        (each["kind"], each["metadata"].get("namespace", ""), each["metadata"]["name"]): each
+        for each in yaml.safe_load_all(text)
+    }
