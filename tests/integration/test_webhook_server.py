@@ -308,8 +308,12 @@ async def test_certificates_that_nobody_brought(client: Client, cluster: Cluster
     webhooks, port = Webhooks(), free_port()
     selector = {"matchLabels": {"kubernetes.io/metadata.name": namespace}}
     WebhookBuilder(webhooks).admits(ConfigMap).options(namespace_selector=selector).build(Guard())
-    name, target = f"managed-{namespace}", Url(f"https://127.0.0.1:{port}")
-    made = [await client.create(Unstructured(each)) for each in configurations(webhooks, name=name, target=target)]
+    group, served = f"{namespace}.pyctrl.test", Served(webhooks, port, b"")
+    oldest_kind, old_kind, new_kind = kinds_of(group)
+    webhooks.add_conversion(conversion_of(oldest_kind, old_kind, new_kind))
+    name, target = f"managed-{namespace}", served.target
+    wanted = [*map(Unstructured, configurations(webhooks, name=name, target=target)), definition(group, served)]
+    made = [await client.create(each) for each in wanted]
     try:
         async with Manager(cluster.config) as manager:
             certificates = ManagedCertificates(
@@ -317,6 +321,7 @@ async def test_certificates_that_nobody_brought(client: Client, cluster: Cluster
                 secret=Key(namespace, "certificate"),
                 target=target,
                 configurations=[name],
+                definitions=[f"widgets.{group}"],
             )
             manager.add(certificates)
             manager.add(certificates.rotation)
@@ -324,6 +329,20 @@ async def test_certificates_that_nobody_brought(client: Client, cluster: Cluster
             async with manager.running():
                 await _until_guarded(client, namespace)
                 assert manager.not_ready == {}
+                await _until_made(client, old_kind(metadata=ObjectMeta(name="a", namespace=namespace), spec=OldSpec()))
+                assert (await client.get(new_kind, Key(namespace, "a"))).metadata.name == "a"
     finally:
         for each in made:
             await client.delete(await client.get(each.gvk, each.key))
+
+
+async def _until_made(client: Client, obj: CustomResource[Any]) -> None:
+    """Create an object that has to be converted: a real server takes a while to see a definition, and its caBundle."""
+    for _ in range(100):
+        try:
+            await client.create(obj)
+        except ApiError:
+            await asyncio.sleep(0.1)
+        else:
+            return
+    raise AssertionError("nothing was converted")

@@ -228,18 +228,22 @@ class Site:
         return next((name for name, each in self.replicas.items() if each.manager.elected.is_set()), "")
 
     async def ask(self) -> None:
-        """Write what mutating, validating and conversion webhooks are asked about: each replica, in turn, over TLS."""
+        """Have each replica asked, in turn, over TLS."""
         for _ in self.replicas:
-            metadata = ObjectMeta(generate_name="a", namespace="default")
-            made = await self.client.create(Old(metadata=metadata, spec=OldSpec(replicas=1)), dry_run=True)
-            assert made.metadata.labels == {"seen": "yes"}
+            await self.ask_one()
+
+    async def ask_one(self) -> None:
+        """Write what mutating, validating and conversion webhooks are asked about."""
+        metadata = ObjectMeta(generate_name="a", namespace="default")
+        made = await self.client.create(Old(metadata=metadata, spec=OldSpec(replicas=1)), dry_run=True)
+        assert made.metadata.labels == {"seen": "yes"}
 
     async def _call(self, request: WebhookRequest) -> WebhookAnswer:
         serving = [each.context for each in self.replicas.values() if each.context is not None]
         self.handshakes += 1
         try:
-            # three questions an object: so that each replica gets each
-            handshake(serving[self.handshakes // 3 % len(serving)], request.ca, urlsplit(request.url).hostname or "")
+            # four questions an object: so that each replica gets each
+            handshake(serving[self.handshakes // 4 % len(serving)], request.ca, urlsplit(request.url).hostname or "")
         except Refused as error:
             raise WebhookUnreachable(str(error)) from error
         reply = await self.webhooks.answer(urlsplit(request.url).path, request.body)
