@@ -64,6 +64,8 @@ class Developing:
             self._bind(self.target.find())
             return 0
         check_kubeconfig(self._kubeconfig, force=self.force)
+        if missing := [str(path) for path in self.apply or () if not path.exists()]:
+            raise CommandFailed(f"--apply: there is no {', '.join(missing)}")
         is_live = _is_terminal() if self.live is None else self.live
         return asyncio.run(_until_signalled(self, is_live=is_live))
 

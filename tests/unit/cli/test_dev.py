@@ -21,6 +21,7 @@ def add_nothing(manager, *, colour: str = "red") -> None:
         (PROGRAM, (), 1, "pyctrl: wiring nothing failed: ValueError: no red\n"),
         (PROGRAM, ("--", "--colour", "blue"), 1, "pyctrl: wiring nothing failed: ValueError: no blue\n"),
         (PROGRAM, ("--", "--size", "1"), 2, "pyctrl dev {file} --: Unknown option: --size\n"),
+        (PROGRAM, ("--apply", "nowhere.yaml"), 1, "pyctrl: --apply: there is no nowhere.yaml\n"),
         (PROGRAM, ("--port", "99999"), 2, "pyctrl dev: "),
         (
             PROGRAM,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,10 @@ import pytest
 
 from pyctrl.api import Key
 from pyctrl.cli import program
+from pyctrl.cli._log_flags import Logs
+from pyctrl.cli._login import Account
 from pyctrl.cli._run_flags import RunFlags
+from pyctrl.cli._running import Running
 from pyctrl.client import Config
 from pyctrl.errors import ManagerError
 from pyctrl.manager import NoServer
@@ -182,3 +186,31 @@ def test_a_lease_is_named_after_the_program() -> None:
 
 def _key() -> Key:
     return Key("default", "certificates")
+
+
+def running(**flags: Any) -> Running:
+    return Running(name="op", wire=lambda _manager: None, account=Account(), flags=RunFlags(**flags), logs=Logs())
+
+
+def test_metrics_are_served_where_they_can_be(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """By default at :8080, nowhere without prometheus_client, which one line says; a flag is taken by its word."""
+    assert running()._metrics() == ":8080"
+    monkeypatch.setattr(importlib.util, "find_spec", lambda _name: None)
+    caplog.set_level("INFO")
+    assert running()._metrics() is None
+    assert caplog.messages == ["Metrics are not served: that needs pip install 'pyctrl[metrics]'"]
+    assert running(metrics_bind_address=":9")._metrics() == ":9"
+
+
+def test_secure_metrics_without_a_certificate_have_one_made(tmp_path: Path) -> None:
+    """It is there while the program runs; a directory that is named is taken as it is."""
+    with running(metrics_secure=True)._metrics_certificate() as made:
+        assert made is not None
+        assert sorted(file.name for file in made.iterdir()) == ["tls.crt", "tls.key"]
+    assert not made.exists()
+    with running(metrics_cert_dir=tmp_path)._metrics_certificate() as named:
+        assert named == tmp_path
+    with running()._metrics_certificate() as none:
+        assert none is None
