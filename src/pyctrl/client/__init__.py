@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from pyctrl.client._client import Client
 from pyctrl.client._config import Config
-from pyctrl.client._connection import SwitchableTransport
+from pyctrl.client._connection import SwitchableTransport, is_same_login
 from pyctrl.client._converging import OperationResult, Written
 from pyctrl.client._credentials import Anonymous, BasicAuth, BearerToken, Credentials, TokenFile
 from pyctrl.client._discovery import Discovery
@@ -141,6 +141,7 @@ __all__ = [
     "get_scale",
     "impersonate",
     "in_namespace",
+    "is_same_login",
     "kubeconfig_contexts",
     "log_warning",
     "merge_from",

@@ -5,18 +5,37 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
+from dataclasses import replace
 
 from pyctrl.client._config import Config
+from pyctrl.client._credentials import Storable
 from pyctrl.client._inprocess import InProcessTransport
 from pyctrl.client._transport import REQUEST_TIMEOUT, HttpRequest, HttpResponse, HttpStream, Transport
+from pyctrl.errors import ConfigError
 
-__all__ = ["SwitchableTransport", "connection"]
+__all__ = ["SwitchableTransport", "connection", "is_same_login"]
 
 
 def connection(config: Config) -> Transport:
     """Return a transport for a login. Nothing is sent yet."""
     inner = _connection(config)
     return inner if config.wrap_transport is None else config.wrap_transport(inner)
+
+
+def is_same_login(one: Config, other: Config) -> bool:
+    """Tell whether two logins are one, made twice: two readings of a kubeconfig have credentials of their own each."""
+    if type(one.credentials) is not type(other.credentials) or replace(one, credentials=other.credentials) != other:
+        return False
+    if one.credentials == other.credentials:
+        return True
+    try:
+        return (
+            isinstance(one.credentials, Storable)
+            and isinstance(other.credentials, Storable)
+            and one.credentials.to_kubeconfig_user() == other.credentials.to_kubeconfig_user()
+        )
+    except ConfigError:
+        return False  # nobody knows
 
 
 def _connection(config: Config) -> Transport:

@@ -13,7 +13,7 @@ from pyctrl._measures import Family, gauge
 from pyctrl._tasks import end, unwrapped
 from pyctrl.api import KubernetesObject
 from pyctrl.cache import Cache
-from pyctrl.client import Config
+from pyctrl.client import Config, is_same_login
 from pyctrl.controller import FleetController, Tenant
 from pyctrl.errors import PyctrlError
 from pyctrl.manager._clusters import Clusters
@@ -255,7 +255,7 @@ class Fleet(Clusters):
             wanted = self._wanted.get(cluster.name)
             if wanted is None or not _is_same_cluster(config, wanted):
                 return
-            if wanted != config:
+            if not is_same_login(wanted, config):
                 config = wanted
                 await self._log_in(cluster, config)
                 continue

@@ -6,13 +6,14 @@ import asyncio
 import logging
 from collections.abc import AsyncIterator, Mapping
 from contextlib import aclosing, asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
 
-from pyctrl.client import Config
+from pyctrl.client import Anonymous, Config, is_same_login
 from pyctrl.manager import KubeconfigProvider
 
 
@@ -25,6 +26,18 @@ def kubeconfig(*, current: str = "", **servers: str) -> str:
     content["users"] = [{"name": f"u-{name}", "user": {"token": at.split()[-1]}} for name, at in servers.items()]
     content["contexts"] = [{"name": name, "context": {"cluster": f"c-{name}", "user": f"u-{name}"}} for name in servers]
     return yaml.safe_dump(content)
+
+
+def test_a_login_that_was_read_twice_is_one() -> None:
+    """Whoever reads a kubeconfig anew, as from a Secret, does not make another login of it; another token does."""
+
+    def read(token: str) -> Config:
+        return Config.from_kubeconfig_text(kubeconfig(current="a", a=f"one {token}"))
+
+    assert is_same_login(read("x"), read("x"))
+    assert not is_same_login(read("x"), read("y"))
+    assert not is_same_login(read("x"), replace(read("x"), namespace="other"))
+    assert not is_same_login(read("x"), replace(read("x"), credentials=Anonymous()))
 
 
 class Follower:
