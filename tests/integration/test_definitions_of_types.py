@@ -10,6 +10,7 @@ from examples.evc.evc import EphemeralVolumeClaim
 from examples.podset.podset import PodSet
 from pyctrl.api import Unstructured
 from pyctrl.client import Client
+from pyctrl.errors import Invalid
 from pyctrl.kinds.batch.v1 import JobTemplateSpec
 from pyctrl.kinds.core.v1 import PodTemplateSpec
 from pyctrl.manifests import definition
@@ -41,3 +42,15 @@ async def test_the_server_takes_every_definition_without_a_warning(client: Clien
         taken = await client.create(Unstructured.from_wire(made), dry_run=True, field_validation="Strict")
         for mine, theirs in zip(made["spec"]["versions"], taken["spec"]["versions"], strict=True):
             assert theirs["schema"] == mine["schema"], name
+
+
+async def test_the_root_of_a_schema_is_for_the_status_as_well(client: Client) -> None:
+    """What would hold for the status too is refused at the root of a schema, with the whole schema in the answer."""
+    made = definition(PodSet)
+    made["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["minProperties"] = 1
+    with pytest.raises(Invalid) as raised:
+        await client.create(Unstructured.from_wire(made), dry_run=True)
+    (cause,) = raised.value.causes
+    assert cause.field == "spec.validation.openAPIV3Schema"
+    assert '"Minimum":0,"ExclusiveMinimum":false,"MaxLength":null' in cause.message
+    assert "Example XPreserveUnknownFields XValidations] fields are allowed at the root" in cause.message

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from pyctrl import _clock
@@ -14,6 +14,7 @@ from ._builtins_strategy import fill
 from ._client_config import validate_client_config, validate_review_versions
 from ._defaulting import copied
 from ._paths import steps
+from ._root_schema import validate_root
 from ._schema import JSON
 from ._structural import unknown_formats, validate_schema
 
@@ -178,9 +179,13 @@ def _per_version(versions: list[dict[str, JSON]], key: str, common: str, check: 
             yield from check(version[key], f"spec.versions[{index}].{key}", version)
 
 
-def _schema(schema: Mapping[str, JSON], path: str, version: Mapping[str, JSON]) -> Iterable[Cause]:
-    text = schema.get("openAPIV3Schema")
-    return validate_schema(text, f"{path}.openAPIV3Schema") if text is not None else ()
+def _schema(schema: Mapping[str, JSON], path: str, version: Mapping[str, JSON]) -> Iterator[Cause]:
+    text, where = schema.get("openAPIV3Schema"), f"{path}.openAPIV3Schema"
+    if text is None:
+        return
+    if (version.get("subresources") or {}).get("status") is not None:
+        yield from validate_root(text, where)
+    yield from validate_schema(text, where)
 
 
 def _subresources(found: Mapping[str, JSON], path: str, version: Mapping[str, JSON]) -> Iterator[Cause]:

@@ -91,7 +91,7 @@ def _stored(kinds: tuple[Kind, ...], problems: Problems) -> Kind:
     if len(said) != 1:
         found = ", ".join(kind.gvk.version for kind in said) or "none"
         what = f"one version must be the stored one, and {found} is"
-        problems.report(Place(kinds[0]), what, "use definition(stored=…)")
+        problems.report(Place(kinds[0]), what, "give its class the keyword stored=True, or say definition(stored=…)")
     return said[0] if said else kinds[0]
 
 

@@ -171,7 +171,8 @@ def _with_list_type(schema: Schema, part: Part) -> Schema:
 
 
 def _is_conditions(part: Part) -> bool:
-    return [part_of(arg).type for arg in get_args(part.type)] == [Condition]
+    items = [part_of(arg).type for arg in get_args(part.type)]
+    return len(items) == 1 and isinstance(items[0], type) and issubclass(items[0], Condition)
 
 
 def _refuse_extras(info: FieldInfo, place: Place, problems: Problems) -> None:

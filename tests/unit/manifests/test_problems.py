@@ -175,7 +175,9 @@ def test_what_is_no_kind_of_ones_own_has_no_definition() -> None:
 
 def test_one_version_of_several_is_the_stored_one() -> None:
     """Several versions need one that is stored; it is one of them, and said once."""
-    assert "one version must be the stored one, and none is; use definition(stored=…)" in problems_of(V1, V2)
+    assert "one version must be the stored one, and none is; give its class the keyword stored=True" in problems_of(
+        V1, V2
+    )
 
     class Said(CustomResource[Spec], group="a.pyctrl.test", version="v3", kind="Thing", stored=True):
         pass
