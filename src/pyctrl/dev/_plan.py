@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from pyctrl.api import GroupKind, GroupVersionKind, Key
+from pyctrl.apiserver import Examiner
 from pyctrl.client import Config
 from pyctrl.controller import Controller
 from pyctrl.errors import CommandFailed, PyctrlError
@@ -45,15 +46,16 @@ class Plan:
     webhooks: Sequence[Webhooks]
 
     def samples(self) -> list[dict[str, Any]]:
-        """Make up an object of each kind that it looks after, where that can be done."""
+        """Make up an object of each kind that it looks after, where one can be made up that the server takes."""
         from pyctrl.manifests import sample  # here: most programs have samples beside them
 
-        own = [
-            each
-            for each in self.definitions
-            if GroupKind(each["spec"]["group"], each["spec"]["names"]["kind"]) in self.own
-        ]
-        return [made for each in own if (made := sample(each)) is not None]
+        examiner, made = Examiner(), []
+        for each in self.definitions:
+            examiner.define(each)
+            names = each["spec"]["names"]
+            if GroupKind(each["spec"]["group"], names["kind"]) in self.own:
+                made.append(sample(each))
+        return [each for each in made if not examiner.examine(each).complaints]
 
 
 async def make_plan(wire: Wire, *, name: str, account: Key) -> Plan:

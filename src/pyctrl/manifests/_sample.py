@@ -1,44 +1,45 @@
-"""A sample of a kind: an object that its definition allows, made of what the schema says."""
+"""A sample of a kind, made from its schema: what has to be said, what has a default or an example, and no more."""
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Mapping
 from typing import Any
 
-from pyctrl.apiserver import Examiner
-
 __all__ = ["sample"]
 
-#: What texts may have to look like; the first that a pattern allows is taken.
-_TEXTS = (
-    *("sample", "example.com", "10.0.0.1", "10.0.0.0/24", "1", "1Gi", "100m", "1m", "5s", "Sample", "SAMPLE", "1.0.0"),
-    *("https://example.com", "a@example.com", "/sample", "* * * * *", "registry.example.com/sample:1.0.0"),
-)
-_FORMATS = {
-    "date-time": "2026-01-01T00:00:00Z",
-    "date": "2026-01-01",
-    "duration": "1m",
-    "byte": "c2FtcGxl",
-    "uuid": "12345678-1234-4234-8234-123456789abc",
-    "ipv4": "10.0.0.1",
-    "ipv6": "fd00::1",
-    "cidr": "10.0.0.0/24",
-    "email": "a@example.com",
-    "uri": "https://example.com",
-    "hostname": "example.com",
-}
-
+Object = dict[str, Any]
 Schema = Mapping[str, Any]
 
+#: Values of formats that the API server checks.
+_FORMATS = {
+    "date-time": "2030-01-01T00:00:00Z",
+    "date": "2030-01-01",
+    "duration": "1h",
+    "email": "jane@example.com",
+    "hostname": "example.com",
+    "uri": "https://example.com",
+    "ipv4": "192.0.2.1",
+    "ipv6": "2001:db8::1",
+    "cidr": "192.0.2.0/24",
+    "uuid": "00000000-0000-4000-8000-000000000000",
+    "byte": "c2FtcGxl",
+    "mac": "00:00:5e:00:53:01",
+}
 
-def sample(definition: Mapping[str, Any], *, version: str | None = None) -> dict[str, Any] | None:
-    """Return an object that a definition allows, named after its kind; None when one cannot be made up.
+#: What patterns are tried with.
+_TEXTS = (
+    *("sample", "Sample", "SAMPLE", "a", "1", "10", "1Gi", "100m", "1h", "1.0.0", "v1.0.0", "example.com"),
+    *("https://example.com", "registry.example/sample:1.0.0", "* * * * *", "*/5 * * * *", "192.0.2.1", "/sample"),
+    *("2030-01-01", "2030-01-01T00:00:00Z", "jane@example.com", "#ffffff", "a/b", "key=value", "10:00"),
+)
 
-    It has what is required, and what has a default or an example: what people want to see and change. It has been
-    examined as the API server examines objects, so that it is not merely likely to be taken. Patterns and rules that
-    none of a few usual values fits are beyond it.
+
+def sample(definition: Mapping[str, Any], *, version: str | None = None) -> Object:
+    """Return an object of a kind, named after it, of what its definition says.
+
+    Types, limits, enums, formats and the usual patterns are heeded; rules (CEL) and unusual patterns are not: a
+    `Validator` says whether the API server would take it.
 
     Args:
         definition: a CustomResourceDefinition, as JSON.
@@ -49,90 +50,83 @@ def sample(definition: Mapping[str, Any], *, version: str | None = None) -> dict
     metadata = {"name": f"{spec['names']['singular']}-sample"}
     if spec["scope"] == "Namespaced":
         metadata["namespace"] = "default"
-    made: dict[str, Any] = {
-        "apiVersion": f"{spec['group']}/{found['name']}",
-        "kind": spec["names"]["kind"],
-        "metadata": metadata,
-    }
+    api_version = f"{spec['group']}/{found['name']}"
+    made: Object = {"apiVersion": api_version, "kind": spec["names"]["kind"], "metadata": metadata}
     schema = found["schema"]["openAPIV3Schema"]
-    skipped = {"apiVersion", "kind", "metadata", "status"}
-    parts = {name: part for name, part in schema.get("properties", {}).items() if name not in skipped}
-    made |= {name: _value(part) for name, part in parts.items()}
-    examiner = Examiner()
-    if examiner.define(definition).complaints or examiner.examine(made).complaints:
-        return None
+    for name, field in schema.get("properties", {}).items():
+        if name not in ("apiVersion", "kind", "metadata", "status"):
+            value = _value(field)
+            if value or name in schema.get("required", ()):
+                made[name] = value
     return made
 
 
 def _value(schema: Schema) -> Any:
-    """Make a value of a schema; whether it fits is examined afterwards."""
+    """Return a value that a schema takes, as far as one can be found without guessing at rules."""
     for key in ("example", "default"):
         if key in schema:
             return schema[key]
-    if schema.get("enum"):
+    if "enum" in schema:
         return schema["enum"][0]
-    match schema.get("type"):
-        case "object":
-            return _object(schema)
-        case "array":
-            return [_value(schema.get("items") or {}) for _ in range(max(1, schema.get("minItems", 0)))]
-        case "integer" | "number":
-            return _number(schema)
-        case "boolean":
-            return False
-        case "string":
-            return _text(schema)
-        case _:  # int-or-string, and whatever is not said to be of a type
-            return 1 if schema.get("x-kubernetes-int-or-string") else {}
+    if schema.get("x-kubernetes-int-or-string"):
+        return 1
+    makers = {"object": _object, "array": _array, "integer": _number, "number": _number, "string": _text}
+    if schema.get("type") in makers:
+        return makers[schema["type"]](schema)
+    return False if schema.get("type") == "boolean" else {}
 
 
-def _object(schema: Schema) -> dict[str, Any]:
-    required = set(schema.get("required") or ())
-    return {
-        name: _value(part)
-        for name, part in (schema.get("properties") or {}).items()
-        if name in required or "default" in part or "example" in part
+def _object(schema: Schema) -> Object:
+    required = schema.get("required", ())
+    found = {
+        name: _value(field)
+        for name, field in schema.get("properties", {}).items()
+        if name in required or "example" in field or "default" in field
     }
+    if schema.get("x-kubernetes-embedded-resource"):
+        return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "sample"}}
+    values = schema.get("additionalProperties")
+    if isinstance(values, Mapping) and len(found) < schema.get("minProperties", 0):
+        missing = schema["minProperties"] - len(found)
+        found |= {f"key{number}" if number else "key": _value(values) for number in range(missing)}
+    return found
 
 
-def _number(schema: Schema) -> float:
-    """Return 1 or, if that is not allowed, what is next to a limit or a multiple that lies within them."""
-    least, most, step = schema.get("minimum"), schema.get("maximum"), schema.get("multipleOf")
-    guesses: list[float] = [1, 0]
-    if step:
-        guesses.append(step)
-    if least is not None:
-        guesses += [least, least + 1, *([math.ceil(least / step) * step] if step else [])]
-    if most is not None:
-        guesses += [most, most - 1, *([math.floor(most / step) * step] if step else [])]
-    return next((guess for guess in guesses if _fits(guess, schema)), 1)
+def _array(schema: Schema) -> list[Any]:
+    return [_value(schema["items"]) for _ in range(schema.get("minItems", 0))]
 
 
-def _fits(number: float, schema: Schema) -> bool:
-    least, most, step = schema.get("minimum"), schema.get("maximum"), schema.get("multipleOf")
-    if least is not None and (number < least or (number == least and schema.get("exclusiveMinimum"))):
-        return False
-    if most is not None and (number > most or (number == most and schema.get("exclusiveMaximum"))):
-        return False
-    return not step or number % step == 0
+def _number(schema: Schema) -> int | float:
+    """Return 1, or the number nearest to it that is allowed."""
+    step = schema.get("multipleOf") or 1
+    low, high = schema.get("minimum"), schema.get("maximum")
+    found = step
+    if low is not None and found < low:
+        found = -(-low // step) * step
+    if high is not None and found > high:
+        found = high // step * step
+    if low is not None and schema.get("exclusiveMinimum") and found == low:
+        found += step
+    if high is not None and schema.get("exclusiveMaximum") and found == high:
+        found -= step
+    return int(found) if schema["type"] == "integer" else found
 
 
 def _text(schema: Schema) -> str:
+    if schema.get("format") in _FORMATS:
+        return _FORMATS[schema["format"]]
     least, most = schema.get("minLength", 0), schema.get("maxLength")
-    texts = (
-        [_FORMATS[schema["format"]]]
-        if schema.get("format") in _FORMATS
-        else [each.ljust(least, "a") for each in _TEXTS]
-    )
     pattern = schema.get("pattern")
-    fitting = (text for text in texts if _matches(pattern, text) and (most is None or len(text) <= most))
-    return next(fitting, texts[0][:most])
-
-
-def _matches(pattern: str | None, text: str) -> bool:
     if pattern is None:
-        return True
+        return "sample".ljust(least, "x")[:most]
+    for text in (*_TEXTS, "a" * max(least, 1), "0" * max(least, 1)):
+        if _matches(pattern, text) and least <= len(text) and (most is None or len(text) <= most):
+            return text
+    return "sample"
+
+
+def _matches(pattern: str, text: str) -> bool:
     try:
         return re.search(pattern, text) is not None
-    except re.error:  # RE2 knows a few things that Python does not
+    except re.error:  # the server's expressions are RE2, which has some of its own
         return False

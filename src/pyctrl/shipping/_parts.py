@@ -6,11 +6,12 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias, get_args
 
+from pyctrl.manifests import sample
+
 from . import _admission as admission
 from . import _rights as rights
 from . import _workload as workload
 from ._project import Project
-from ._samples import sample
 
 __all__ = ["PARTS", "Part", "Sheet", "install", "parts"]
 
@@ -115,4 +116,4 @@ def _samples(project: Project) -> _Sheets:
     for versions, definition in zip(project.kinds, project.definitions, strict=True):
         for kind in sorted(versions, key=lambda each: each.gvk.version):
             name = f"{kind.gvk.group}_{kind.gvk.version}_{kind.gvk.kind.lower()}"
-            yield f"samples/{name}.yaml", (sample(kind.gvk.version, definition),)
+            yield f"samples/{name}.yaml", (sample(definition, version=kind.gvk.version),)
