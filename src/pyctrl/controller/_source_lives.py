@@ -46,6 +46,11 @@ class SourceLife:
         self._complaints = Complaints()
         self._error: Exception | None = None
 
+    def begin_anew(self) -> None:
+        """Forget what it has told, and what went wrong."""
+        self.source.synced.clear()
+        self._error = None
+
     async def run(self, queue: Intake, *, is_fatal: bool) -> None:
         """Let the source fill a queue; with ``is_fatal`` its first failure is raised."""
         while True:
@@ -117,7 +122,7 @@ class SourceLives:
     def begin_anew(self) -> None:
         """Forget what was told: they will be started again."""
         for life in self._lives:
-            life.source.synced.clear()
+            life.begin_anew()
 
     def start(self, group: asyncio.TaskGroup, queue: Intake, *, is_fatal: bool) -> list[asyncio.Task[None]]:
         """Start all of them in a task each."""

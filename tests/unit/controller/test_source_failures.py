@@ -110,3 +110,25 @@ async def test_a_source_that_fails_ends_the_controller_if_that_is_asked_for() ->
     with pytest.raises(ConnectionError, match="no such host"):
         await controller.run()
     assert controller.queue.is_closed
+
+
+async def test_a_second_life_begins_without_the_failures_of_the_first() -> None:
+    """A controller that is run again, because its manager leads again, waits for its sources as at its first start."""
+
+    class Late(Broken):
+        async def run(self, queue: Intake) -> None:
+            if self.is_mended:
+                await asyncio.sleep(3)
+            await super().run(queue)
+
+    late = Late()
+    controller = make(nothing, late)
+    async with running(controller):
+        await asyncio.sleep(10)
+        assert controller.state is ControllerState.FAILING
+    late.is_mended = True
+    async with running(controller) as calls:
+        await asyncio.sleep(1)
+        assert controller.state is ControllerState.WAITING_FOR_SOURCES
+        await asyncio.sleep(3)
+        assert [request for _, request in calls] == [A]
