@@ -191,6 +191,14 @@ async def _furnish(client: Client) -> None:
         await client.create(Unstructured.from_wire(document))
 
 
+#: What is no defect: the server and the network are bad on purpose, and a process is killed by cancelling it twice.
+HONEST_ERRORS = (
+    "Reconciler error:",
+    "Could not wait for Cache to sync",
+    "error dropped during shutdown: cancelled what had not stopped",
+)
+
+
 @contextmanager
 def _no_defects() -> Iterator[list[str]]:
     """Collect what is logged as an error, but for reconciles that failed on what the server or the network did."""
@@ -198,7 +206,7 @@ def _no_defects() -> Iterator[list[str]]:
 
     class Handler(logging.Handler):
         def emit(self, record: logging.LogRecord) -> None:
-            if record.exc_info is not None or not record.getMessage().startswith("Reconciler error:"):
+            if record.exc_info is not None or not record.getMessage().startswith(HONEST_ERRORS):
                 defects.append(f"{record.getMessage()}: {record.exc_info and record.exc_info[1]!r}")
 
     handler, logger = Handler(logging.ERROR), logging.getLogger("pyctrl")

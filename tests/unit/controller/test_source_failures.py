@@ -125,10 +125,10 @@ async def test_a_second_life_begins_without_the_failures_of_the_first() -> None:
     controller = make(nothing, late)
     async with running(controller):
         await asyncio.sleep(10)
-        assert controller.state is ControllerState.FAILING
+        assert controller.why_not_ready.startswith("cannot start")
     late.is_mended = True
     async with running(controller) as calls:
         await asyncio.sleep(1)
-        assert controller.state is ControllerState.WAITING_FOR_SOURCES
+        assert controller.why_not_ready.startswith("waits for its sources")
         await asyncio.sleep(3)
         assert [request for _, request in calls] == [A]
