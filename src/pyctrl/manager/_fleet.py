@@ -195,7 +195,7 @@ class Fleet(Clusters):
         self._wanted = dict(wanted)
         for news in self._news.values():
             news.set()
-        for name in self._wanted.keys() - self._news.keys():
+        for name in [name for name in self._wanted if name not in self._news]:
             if self._group is not None:
                 self._news[name] = asyncio.Event()
                 self._group.create_task(self._keep(name), name=f"{self.name}/{name}")

@@ -246,6 +246,28 @@ async def test_an_update_elsewhere_conflicts_with_versions_of_there_only() -> No
                 await two.remote.client.update(made)
 
 
+async def test_an_own_write_is_one_of_its_cluster_only() -> None:
+    """What somebody else wrote elsewhere, under the same key and version, was not caused by this process."""
+
+    class Nothing(Reconciler[ConfigMap]):
+        async def reconcile(self, request: Request) -> None: ...
+
+    async with world() as two:
+        builder = Builder(two.manager).options(name="both").filter(where(lambda found: found.metadata.name == "a"))
+        builder.watches(ConfigMap, for_object).watches(ConfigMap, for_object, cluster=two.remote)
+        controller = builder.build(Nothing())
+        async with two.manager.running():
+            await settle()
+            ours = await two.manager.client.create(config_map("a"))
+            theirs = await two.away.create(config_map("a"))
+            assert ours.metadata.resource_version == theirs.metadata.resource_version
+            await settle()
+            assert (controller.statistics().reconciles.success, controller.statistics().reconciles.self_caused) == (
+                2,
+                1,
+            )
+
+
 async def test_clusters_are_found_by_the_names_that_requests_carry() -> None:
     """Home is the one without a name; another name is an error that lists those there are."""
     async with world() as two:
