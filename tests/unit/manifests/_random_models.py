@@ -92,7 +92,8 @@ def whole(draw: DrawFn) -> Shape:
     bounds = {key: draw(st.integers(-1, 5)) for key in draw(st.sets(st.sampled_from(["ge", "gt", "le", "lt"])))}
     multiple = draw(st.none() | st.integers(2, 3))
     base: Any = draw(st.sampled_from([int, Int32]))
-    return Shape(constrained(base, multiple_of=multiple, **bounds), numbers, numbers)
+    near = sorted({bound + step for bound in bounds.values() for step in (-1, 0, 1)} or range(-3, 9))
+    return Shape(constrained(base, multiple_of=multiple, **bounds), st.sampled_from(near) | numbers, numbers)
 
 
 @st.composite

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import pytest
 from pydantic import AfterValidator, Field, StringConstraints, create_model
@@ -63,6 +63,7 @@ class Either(Model, marks=(ExactlyOneOf("a", "b"),)):
     [
         pytest.param(int, "5", "must be of type integer", id="a number in quotes"),
         pytest.param(bool, "yes", "must be of type boolean", id="a word for true"),
+        pytest.param(Literal[1, 2], True, 'must be of type integer: "boolean"', id="true where 1 is meant"),
         pytest.param(Int32, 2**40, "int32", id="a number beyond 32 bits"),
         pytest.param(Quantity, 1.5, "must be of type integer,string", id="a fraction as quantity"),
         pytest.param(Time, "2024-01-02T03:04:05", "must be of type date-time", id="a time without zone"),
