@@ -10,6 +10,10 @@ EPILOGUE = """\
 Examples:
 
 ```
+# a project, a kind of your own, its controller and a test that passes
+pyctrl init podset-operator --domain example.com
+pyctrl create api --group apps --version v1alpha1 --kind PodSet
+
 # an operator while you write it, in a cluster of its own
 pyctrl dev operator.py
 
@@ -44,6 +48,8 @@ app = App(
     help_format="markdown",
     version=_version,
 )
+app.command("pyctrl.cli._init:app", name="init", help="Begin a project.")
+app.command("pyctrl.cli._create:app", name="create", help="Add a kind to a project.")
 app.command("pyctrl.cli._dev:app", name="dev", help="Run a program in a cluster of its own, and follow what is saved.")
 app.command("pyctrl.cli._run:app", name="run", help="Run the controllers of a file or a module against a cluster.")
 app.command("pyctrl.cli._apiserver:app", name="apiserver", help="Serve a Kubernetes API server from memory.")

@@ -29,6 +29,7 @@ from pyctrl.manager._runnables import (
 )
 
 if TYPE_CHECKING:
+    from pyctrl.manager._declared import wire_package
     from pyctrl.manager._elector import ElectionStatistics, Elector
     from pyctrl.manager._fleet import ClusterProvider, Fleet
     from pyctrl.manager._gaps import Gap, gaps
@@ -83,6 +84,7 @@ __all__ = [
     "gaps",
     "review_accesses",
     "whoami",
+    "wire_package",
     "wired",
 ]
 
@@ -108,6 +110,7 @@ _FILES = {
     "gaps": "_gaps",
     "review_accesses": "_reviews",
     "whoami": "_reviews",
+    "wire_package": "_declared",
     "wired": "_target",
 }
 

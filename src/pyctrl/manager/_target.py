@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
-import inspect
-from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
+from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from types import ModuleType
@@ -14,17 +13,13 @@ from pyctrl.api import kind_argument
 from pyctrl.client import Config
 from pyctrl.controller import Reconciler
 from pyctrl.errors import CommandFailed
-from pyctrl.manager._declared import build, wire_declared
+from pyctrl.manager._declared import PREFIX, Wire, build, candidates, wire_declared
 from pyctrl.manager._leader_election import LeaderElection
 from pyctrl.manager._manager import Manager
 from pyctrl.manager._modules import Place
 from pyctrl.rbac import Permission
 
 __all__ = ["NoServer", "Target", "Wire", "wired"]
-
-PREFIX = "add_"
-
-Wire = Callable[..., object]
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +59,7 @@ class Target:
         if hasattr(found, "rbac"):
             return lambda manager: manager.add(_Declaration(found.rbac))
         if not callable(found):
-            there = _hint("; there is", _candidates(module))
+            there = _hint("; there is", candidates(module))
             raise CommandFailed(f"{self.place.text} has no function {self.function!r}{there}")
         return found  # type: ignore[no-any-return]
 
@@ -72,7 +67,7 @@ class Target:
         """Return the module, or the ``__main__`` of a package that wires nothing itself."""
         name = f"{module.__name__}.__main__"
         is_package = hasattr(module, "__path__") and importlib.util.find_spec(name) is not None
-        if not is_package or _candidates(module) or wire_declared(module) is not None:
+        if not is_package or candidates(module) or wire_declared(module) is not None:
             return module
         return replace(self.place, module=name).load()
 
@@ -101,32 +96,21 @@ async def wired(
 
 
 def _the_only_one(module: ModuleType, place: str) -> Wire:
-    candidates = _candidates(module)
-    if len(candidates) == 1:
-        return candidates[0]
-    if not candidates and (declared := wire_declared(module)) is not None:
+    found = candidates(module)
+    if len(found) == 1:
+        return found[0]
+    if not found and (declared := wire_declared(module)) is not None:
         return declared
-    if not candidates:
+    if not found:
         raise CommandFailed(
             f"{place} has no function whose name begins with {PREFIX!r}; name the one that wires the controllers into "
             f"a manager: {place}:FUNCTION"
         )
-    raise CommandFailed(f"{place} has several functions that may be meant{_hint(':', candidates)}")
+    raise CommandFailed(f"{place} has several functions that may be meant{_hint(':', found)}")
 
 
-def _candidates(module: ModuleType) -> Sequence[Wire]:
-    """Return the functions that look as if they wired controllers."""
-    own = [each for name, each in vars(module).items() if name.startswith(PREFIX) and inspect.isfunction(each)]
-    return [each for each in own if _takes_one(each)]
-
-
-def _takes_one(function: Callable[..., object]) -> bool:
-    required = [each for each in inspect.signature(function).parameters.values() if each.default is each.empty]
-    return len(required) == 1
-
-
-def _hint(words: str, candidates: Sequence[Wire]) -> str:
-    names = ", ".join(each.__name__ for each in candidates)
+def _hint(words: str, functions: Sequence[Wire]) -> str:
+    names = ", ".join(each.__name__ for each in functions)
     return f"{words} {names}" if names else ""
 
 

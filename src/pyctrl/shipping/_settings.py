@@ -20,6 +20,7 @@ Metrics: TypeAlias = Literal["https", "http", "off"]
 Certificates: TypeAlias = Literal["managed", "cert-manager"]
 
 TABLE = "tool.pyctrl"
+SCAFFOLD = "scaffold"  # what pyctrl init and create read, see pyctrl.scaffold
 _LABEL = re.compile(
     r"[a-z]([-a-z0-9]{0,28}[a-z0-9])?"
 )  # names of Services have 63 letters, and one gets an ending of 34
@@ -126,6 +127,7 @@ def read_settings(start: Path) -> Settings:
 
 def _settings(table: Mapping[str, Any], project: Mapping[str, Any], file: Path) -> Settings:
     known = {each.name.replace("_", "-"): each.name for each in fields(Settings) if each.name != "root"}
+    table = {key: value for key, value in table.items() if key != SCAFFOLD}
     if unknown := sorted(set(table) - set(known)):
         raise CommandFailed(f"{file}: [{TABLE}] has no {unknown[0]!r}; there are {', '.join(sorted(known))}")
     values = {known[key]: _value(known[key], value, f"{file}: [{TABLE}] {key}") for key, value in table.items()}

@@ -1,0 +1,123 @@
+"""Begin projects and add to them: ask what nobody said, write, and say what comes next."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from pyctrl.errors import CommandFailed
+from pyctrl.scaffold import (
+    Api,
+    Folder,
+    ScaffoldProject,
+    api_files,
+    controller_files,
+    find_project,
+    initial_files,
+    looks_built_in,
+)
+
+__all__ = ["Wanted", "begin", "create_api"]
+
+PYPROJECT = "pyproject.toml"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wanted:
+    """A kind, as it was named."""
+
+    group: str
+    version: str
+    kind: str
+    plural: str = ""
+    namespaced: bool = True
+
+
+def begin(project: ScaffoldProject, *, shown: Path, dry_run: bool) -> int:
+    """Write the files of a new project; give the exit code.
+
+    Raises:
+        CommandFailed: the directory has a pyproject.toml of something else.
+    """
+    folder = Folder(project.root)
+    if folder.text(PYPROJECT) is not None:
+        found = find_project(project.root)
+        if found != project:
+            raise CommandFailed(
+                f"{shown / PYPROJECT} is there, of the project {found.name} with the domain {found.domain}; nothing "
+                "was changed: what a project is, is edited there"
+            )
+    _write(folder, folder.missing(initial_files(project), force=False), dry_run=dry_run)
+    enter = f"cd {shown} && " if shown != Path() else ""
+    _next("define a resource with", f"{enter}pyctrl create api")
+    return 0
+
+
+def create_api(wanted: Wanted, *, resource: bool | None, controller: bool | None, force: bool, dry_run: bool) -> int:
+    """Write the files of a kind; give the exit code."""
+    project = find_project(Path.cwd())
+    api = Api.checked(project, **asdict(wanted))
+    if looks_built_in(wanted.group):
+        _tell(
+            f"note: Kubernetes has a group {wanted.group!r} of its own; this one is {api.group}, and both are written "
+            f"with their whole name: {api.group}/{api.version}"
+        )
+    resource = _answer("Create Resource", resource)
+    controller = _answer("Create Controller", controller)
+    folder = Folder(project.root)
+    files = _files_of(project, api, folder, resource=resource, controller=controller)
+    _write(folder, folder.missing(files, force=force), dry_run=dry_run)
+    if files:
+        _next("say what users write and what becomes of it, and watch it work with", f"pyctrl dev {project.program}")
+    return 0
+
+
+def _files_of(
+    project: ScaffoldProject, api: Api, folder: Folder, *, resource: bool, controller: bool
+) -> Mapping[str, str]:
+    """Return what has to be there. Raises CommandFailed: types are missing, or the layout has no room."""
+    if project.layout == "single-file":
+        if not (resource and controller):
+            raise CommandFailed(f"{project.program} has types and controller; write what you want of them there")
+        return controller_files(project, api)
+    types = api_files(project, api)
+    if controller and not resource and any(folder.text(path) is None for path in types):
+        raise CommandFailed(
+            f"the controller of {api.kind} needs its types, {list(types)[-1]}: create them with --resource, or those "
+            "of somebody else's kind with pyctrl crd import"
+        )
+    return (types if resource else {}) | (controller_files(project, api) if controller else {})
+
+
+def _answer(question: str, said: bool | None) -> bool:
+    """Return what a flag says, or who is at the terminal, or yes."""
+    if said is not None or not sys.stdin.isatty():
+        return said is not False
+    while True:
+        print(f"{question} [y/n]", file=sys.stderr)
+        line = sys.stdin.readline()
+        if not line:
+            raise CommandFailed("there was no answer; nothing was changed")
+        if (word := line.strip().lower()) in ("y", "yes", "n", "no"):
+            return word[0] == "y"
+
+
+def _write(folder: Folder, files: Mapping[str, str], *, dry_run: bool) -> None:
+    if dry_run:
+        sys.stdout.writelines(folder.differences(files))
+        return
+    folder.write(files)
+    for path in files:
+        print(f"wrote {path}")
+    if not files:
+        print("nothing changed")
+
+
+def _next(what: str, command: str) -> None:
+    _tell(f"Next: {what}:\n$ {command}")
+
+
+def _tell(text: str) -> None:
+    print(text, file=sys.stderr)

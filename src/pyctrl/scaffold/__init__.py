@@ -1,0 +1,25 @@
+"""A new project and what is added to it: files that pass their own checks before anybody has edited them.
+
+What a project is stands in its pyproject.toml. Everything else is pure: names and a kind give texts by path, and
+`Folder` writes them, says what differs, or leaves alone what somebody has edited.
+"""
+
+from ._api import Api, api_files, controller_files
+from ._folder import Folder
+from ._initial import initial_files
+from ._names import looks_built_in
+from ._project import LICENSES, Layout, License, ScaffoldProject, find_project
+
+__all__ = [
+    "LICENSES",
+    "Api",
+    "Folder",
+    "Layout",
+    "License",
+    "ScaffoldProject",
+    "api_files",
+    "controller_files",
+    "find_project",
+    "initial_files",
+    "looks_built_in",
+]

@@ -1,0 +1,182 @@
+"""The files of a kind: its types, its controller, a test that sees both at work."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from string import Template
+
+from ._names import check_group, check_kind, check_plural, check_version, variable_name
+from ._project import ScaffoldProject
+
+__all__ = ["Api", "api_files", "controller_files"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Api:
+    """A version of a kind.
+
+    Attributes:
+        group: with the domain, as clusters know it.
+        version: such as v1alpha1.
+        kind: in CamelCase.
+        plural: "": what the kind's name gives.
+        is_namespaced: whether its objects are in namespaces.
+    """
+
+    group: str
+    version: str
+    kind: str
+    plural: str = ""
+    is_namespaced: bool = True
+
+    @classmethod
+    def checked(
+        cls, project: ScaffoldProject, *, group: str, version: str, kind: str, plural: str = "", namespaced: bool = True
+    ) -> Api:
+        """Return the kind that somebody has named; its group ends with the project's domain.
+
+        Raises:
+            CommandFailed: it cannot be called so; says how it could.
+        """
+        check_group(group)
+        check_version(version)
+        check_kind(kind)
+        check_plural(plural)
+        whole = f"{group}.{project.domain}" if group else project.domain
+        return cls(group=whole, version=version, kind=kind, plural=plural, is_namespaced=namespaced)
+
+    @property
+    def module(self) -> str:
+        """What modules of the kind, and variables for one of its objects, are called."""
+        return variable_name(self.kind)
+
+
+TYPES = Template('''\
+class ${kind}Spec(Model):
+    """What the user wants."""
+
+
+class ${kind}Status(Model):
+    """What there is."""
+
+    observed_generation: Int64 = 0
+
+
+class $kind(
+    CustomResource[${kind}Spec, ${kind}Status],
+    group="$group",
+    version="$version",
+$keywords):
+    """A $kind."""
+''')
+
+RECONCILER = Template('''\
+class ${kind}Reconciler(Reconciler[$kind]):
+    """Brings what there is to what a $kind says."""
+
+    rbac = (allow($kind, "patch", subresource="status"),)
+
+    async def reconcile(self, request: Request) -> None:
+        """Look at one $kind, and make what differs as it says."""
+        $one = await self.client.find($kind, request.key)
+        if $one is None or is_deleting($one):
+            return  # gone or going: the cluster collects what it owned
+        if $one.status.observed_generation != $one.metadata.generation:
+            before = $one.deep_copy()
+            $one.status.observed_generation = $one.metadata.generation
+            await self.client.status.patch($one, merge_from(before))
+''')
+
+TEST = Template('''\
+"""$kind at work: on a cluster in this process, or on any other, under the role that its code asks for."""
+
+from pyctrl import Builder, Client, Manager, ObjectMeta
+from pyctrl.client import wait_for
+from pyctrl.manifests import definition
+from pyctrl.program import install_definitions
+from pyctrl.testing import UnderRole
+
+$imports
+
+
+def wire(manager: Manager) -> None:
+    Builder(manager).build(${kind}Reconciler())
+
+
+async def test_the_status_follows_the_spec(under_role: UnderRole, client: Client, namespace: str) -> None:
+    """The status tells which generation of the spec it is about, and no right is missing or unused."""
+    await install_definitions(client, [definition($kind)])
+    async with under_role(wire$options) as operator:
+        meta = ObjectMeta($name)
+        $one = await client.create($kind(metadata=meta, spec=${kind}Spec()))
+        await wait_for(
+            client,
+            $kind,
+            $one.key,
+            lambda found: found.status.observed_generation == 1,
+        )
+        assert operator.compare().lines() == []
+''')
+
+WHOLE = Template('''\
+"""The operator $project: `pyctrl dev $package.py` runs it in a cluster of its own."""
+
+from pyctrl import $imports
+
+''')
+
+
+def api_files(project: ScaffoldProject, api: Api) -> dict[str, str]:
+    """Return the files of a kind's types in a package, by path."""
+    package = f"{project.package}/api"
+    types = "from pyctrl import CustomResource, Int64, Model\n\n\n" + _types(api)
+    return {
+        f"{package}/__init__.py": project.python('"""The kinds, version by version."""\n'),
+        f"{package}/{api.version}/__init__.py": project.python(f'"""The kinds of version {api.version}."""\n'),
+        f"{package}/{api.version}/{api.module}.py": project.python(f'"""{api.kind}, {api.group}."""\n\n{types}'),
+    }
+
+
+def controller_files(project: ScaffoldProject, api: Api) -> dict[str, str]:
+    """Return the files of a kind's controller, by path. In the layout of one file that has the types, too."""
+    types = f"{project.package}.api.{api.version}.{api.module}"
+    controller = f"{project.package}.controllers.{api.module}"
+    if project.layout == "single-file":
+        imported = f"from {project.package} import {api.kind}, {api.kind}Reconciler, {api.kind}Spec"
+        return {
+            project.program: project.python(_whole(project, api)),
+            f"tests/test_{project.package}.py": project.python(_test(api, imported)),
+        }
+    imported = f"from {types} import {api.kind}, {api.kind}Spec\nfrom {controller} import {api.kind}Reconciler"
+    text = (
+        f'"""What becomes of a {api.kind}."""\n\n'
+        "from pyctrl import Reconciler, Request, allow, is_deleting, merge_from\n\n"
+        f"from {types} import {api.kind}\n\n\n"
+    )
+    return {
+        f"{project.package}/controllers/__init__.py": project.python('"""What becomes of each kind."""\n'),
+        f"{project.package}/controllers/{api.module}.py": project.python(text + _reconciler(api)),
+        f"tests/test_{api.module}.py": project.python(_test(api, imported)),
+    }
+
+
+def _types(api: Api) -> str:
+    plural = f'    plural="{api.plural}",\n' if api.plural else ""
+    scope = "" if api.is_namespaced else '    scope="Cluster",\n'
+    return TYPES.substitute(kind=api.kind, group=api.group, version=api.version, keywords=plural + scope)
+
+
+def _reconciler(api: Api) -> str:
+    return RECONCILER.substitute(kind=api.kind, one=api.module)
+
+
+def _test(api: Api, imports: str) -> str:
+    name = 'name="sample", namespace=namespace' if api.is_namespaced else 'name=f"sample-{namespace}"'
+    options = ", namespaces=[namespace]" if api.is_namespaced else ""
+    return TEST.substitute(kind=api.kind, one=api.module, imports=imports, name=name, options=options)
+
+
+def _whole(project: ScaffoldProject, api: Api) -> str:
+    imports = "CustomResource, Int64, Model, Reconciler, Request, allow, is_deleting, merge_from"
+    head = WHOLE.substitute(project=project.name, package=project.package, imports=imports)
+    return f"{head}\n{_types(api)}\n\n{_reconciler(api)}"

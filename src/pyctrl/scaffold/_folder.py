@@ -1,0 +1,75 @@
+"""Files that are made, in a directory where people have files of their own."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from pyctrl.errors import CommandFailed
+
+__all__ = ["Folder"]
+
+#: Files that are as good when somebody else has written them.
+SHARED = frozenset({"__init__.py", "README.md", ".gitignore"})
+
+
+@dataclass(frozen=True, slots=True)
+class Folder:
+    """A directory that files are made in."""
+
+    root: Path
+
+    def missing(self, files: Mapping[str, str], *, force: bool = False) -> dict[str, str]:
+        """Return what has to be written.
+
+        Args:
+            files: texts by path.
+            force: write over what differs, too.
+
+        Raises:
+            CommandFailed: files are there and differ; none of them is written.
+        """
+        wanted = {path: text for path, text in files.items() if self._is_wanted(path, text)}
+        there = [path for path in wanted if (self.root / path).exists()]
+        if there and not force:
+            verb = "is" if len(there) == 1 else "are"
+            raise CommandFailed(
+                f"{', '.join(there)} {verb} there and would be written otherwise; nothing was changed, --force writes "
+                "over it"
+            )
+        return wanted
+
+    def write(self, files: Mapping[str, str]) -> None:
+        """Write files, and make their directories. Raises CommandFailed."""
+        for path, text in files.items():
+            file = self.root / path
+            try:
+                file.parent.mkdir(parents=True, exist_ok=True)
+                file.write_text(text, encoding="utf-8")
+            except OSError as error:
+                raise CommandFailed(f"{file}: {error.strerror}") from error
+
+    def differences(self, files: Mapping[str, str]) -> Iterator[str]:
+        """Give what writing would change, as the lines of a patch."""
+        for path, text in files.items():
+            before = self.text(path)
+            yield from difflib.unified_diff(
+                (before or "").splitlines(keepends=True),
+                text.splitlines(keepends=True),
+                "/dev/null" if before is None else f"a/{path}",
+                f"b/{path}",
+            )
+
+    def text(self, path: str) -> str | None:
+        """Return what a file has; None: there is none. Raises CommandFailed."""
+        file = self.root / path
+        try:
+            return file.read_text(encoding="utf-8") if file.exists() else None
+        except (OSError, ValueError) as error:
+            raise CommandFailed(f"{file} cannot be read: {error}") from error
+
+    def _is_wanted(self, path: str, text: str) -> bool:
+        found = self.text(path)
+        return found is None or (found != text and Path(path).name not in SHARED)

@@ -1,0 +1,21 @@
+# SPDX-FileCopyrightText: Jane Doe
+# SPDX-License-Identifier: Apache-2.0
+
+"""Runs the operator: `python -m shop`, or `pyctrl run shop`."""
+
+import sys
+
+from pyctrl import Manager
+from pyctrl.cli import program
+from pyctrl.manager import wire_package
+
+import shop
+
+
+def add_shop(manager: Manager) -> None:
+    """Wire every reconciler and every webhook that the modules of this package have."""
+    wire_package(manager, shop)
+
+
+if __name__ == "__main__":
+    sys.exit(program(add_shop, name="shop"))

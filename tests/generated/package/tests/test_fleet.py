@@ -1,0 +1,32 @@
+# SPDX-FileCopyrightText: Jane Doe
+# SPDX-License-Identifier: Apache-2.0
+
+"""Fleet at work: on a cluster in this process, or on any other, under the role that its code asks for."""
+
+from pyctrl import Builder, Client, Manager, ObjectMeta
+from pyctrl.client import wait_for
+from pyctrl.manifests import definition
+from pyctrl.program import install_definitions
+from pyctrl.testing import UnderRole
+
+from shop.api.v1.fleet import Fleet, FleetSpec
+from shop.controllers.fleet import FleetReconciler
+
+
+def wire(manager: Manager) -> None:
+    Builder(manager).build(FleetReconciler())
+
+
+async def test_the_status_follows_the_spec(under_role: UnderRole, client: Client, namespace: str) -> None:
+    """The status tells which generation of the spec it is about, and no right is missing or unused."""
+    await install_definitions(client, [definition(Fleet)])
+    async with under_role(wire) as operator:
+        meta = ObjectMeta(name=f"sample-{namespace}")
+        fleet = await client.create(Fleet(metadata=meta, spec=FleetSpec()))
+        await wait_for(
+            client,
+            Fleet,
+            fleet.key,
+            lambda found: found.status.observed_generation == 1,
+        )
+        assert operator.compare().lines() == []

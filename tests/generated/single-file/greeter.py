@@ -1,0 +1,37 @@
+"""The operator greeter: `pyctrl dev greeter.py` runs it in a cluster of its own."""
+
+from pyctrl import CustomResource, Int64, Model, Reconciler, Request, allow, is_deleting, merge_from
+
+
+class GreetingSpec(Model):
+    """What the user wants."""
+
+
+class GreetingStatus(Model):
+    """What there is."""
+
+    observed_generation: Int64 = 0
+
+
+class Greeting(
+    CustomResource[GreetingSpec, GreetingStatus],
+    group="generated.pyctrl.test",
+    version="v1",
+):
+    """A Greeting."""
+
+
+class GreetingReconciler(Reconciler[Greeting]):
+    """Brings what there is to what a Greeting says."""
+
+    rbac = (allow(Greeting, "patch", subresource="status"),)
+
+    async def reconcile(self, request: Request) -> None:
+        """Look at one Greeting, and make what differs as it says."""
+        greeting = await self.client.find(Greeting, request.key)
+        if greeting is None or is_deleting(greeting):
+            return  # gone or going: the cluster collects what it owned
+        if greeting.status.observed_generation != greeting.metadata.generation:
+            before = greeting.deep_copy()
+            greeting.status.observed_generation = greeting.metadata.generation
+            await self.client.status.patch(greeting, merge_from(before))

@@ -1,0 +1,28 @@
+"""Greeting at work: on a cluster in this process, or on any other, under the role that its code asks for."""
+
+from pyctrl import Builder, Client, Manager, ObjectMeta
+from pyctrl.client import wait_for
+from pyctrl.manifests import definition
+from pyctrl.program import install_definitions
+from pyctrl.testing import UnderRole
+
+from greeter import Greeting, GreetingReconciler, GreetingSpec
+
+
+def wire(manager: Manager) -> None:
+    Builder(manager).build(GreetingReconciler())
+
+
+async def test_the_status_follows_the_spec(under_role: UnderRole, client: Client, namespace: str) -> None:
+    """The status tells which generation of the spec it is about, and no right is missing or unused."""
+    await install_definitions(client, [definition(Greeting)])
+    async with under_role(wire, namespaces=[namespace]) as operator:
+        meta = ObjectMeta(name="sample", namespace=namespace)
+        greeting = await client.create(Greeting(metadata=meta, spec=GreetingSpec()))
+        await wait_for(
+            client,
+            Greeting,
+            greeting.key,
+            lambda found: found.status.observed_generation == 1,
+        )
+        assert operator.compare().lines() == []

@@ -1,0 +1,30 @@
+"""The projects in tests/generated: what commands make, kept so that mypy, ruff and pytest see it with all the rest."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+GENERATED = Path(__file__).parents[2] / "generated"
+
+CACHES = frozenset({"__pycache__", ".mypy_cache", ".pytest_cache", ".ruff_cache"})
+
+DOMAIN = "generated.pyctrl.test"
+
+#: What was typed for each, in its directory.
+COMMANDS: dict[str, list[list[str]]] = {
+    "package": [
+        ["init", "--name", "shop", "--domain", DOMAIN, "--license", "apache2", "--owner", "Jane Doe"],
+        ["create", "api", "--group", "apps", "--version", "v1alpha1", "--kind", "PodSet"],
+        ["create", "api", "--version", "v1", "--kind", "Fleet", "--no-namespaced", "--plural", "armada"],
+    ],
+    "single-file": [
+        ["init", "--name", "greeter", "--domain", DOMAIN, "--layout", "single-file"],
+        ["create", "api", "--version", "v1", "--kind", "Greeting"],
+    ],
+}
+
+
+def files_of(root: Path) -> dict[str, str]:
+    """Return the files below a directory, by path; what tools keep there is none of them."""
+    found = (path for path in root.rglob("*") if path.is_file() and CACHES.isdisjoint(path.parts))
+    return {path.relative_to(root).as_posix(): path.read_text() for path in sorted(found)}

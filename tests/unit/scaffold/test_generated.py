@@ -1,0 +1,192 @@
+"""What `pyctrl init` and `pyctrl create` make. Its types and its tests are checked with ours, in tests/generated."""
+
+from __future__ import annotations
+
+import os
+import pty
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.unit.cli.conftest import Run, run
+from tests.unit.scaffold._generated import COMMANDS, GENERATED, files_of
+
+__all__ = ["run"]
+
+
+@pytest.mark.parametrize("layout", COMMANDS)
+def test_the_commands_make_the_files_that_are_checked(
+    layout: str, run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Byte by byte: mypy, ruff and pytest of this repository look at tests/generated as at everything else."""
+    monkeypatch.chdir(tmp_path)
+    for command in COMMANDS[layout]:
+        assert run(*command).code == 0
+    assert files_of(tmp_path) == files_of(GENERATED / layout)
+
+
+@pytest.mark.parametrize("layout", COMMANDS)
+def test_its_own_settings_find_nothing(layout: str) -> None:
+    """Ruff, as the project's own pyproject.toml has it, has nothing to say, of the layout neither."""
+    for arguments in (["check"], ["format", "--check"]):
+        ran = subprocess.run(
+            [sys.executable, "-m", "ruff", *arguments, "--no-cache"],
+            cwd=GENERATED / layout,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert (ran.returncode, ran.stdout) == (0, ran.stdout)
+
+
+def test_twice_is_once(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What was typed before says that nothing changed, and changes nothing."""
+    monkeypatch.chdir(tmp_path)
+    for command in COMMANDS["package"]:
+        run(*command)
+    before = files_of(tmp_path)
+    for command in COMMANDS["package"]:
+        told = run(*command)
+        assert (told.code, told.out) == (0, "nothing changed\n")
+    assert files_of(tmp_path) == before
+
+
+def test_what_was_edited_is_left_alone(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A file that somebody has edited is named, nothing is written; with --force it is."""
+    monkeypatch.chdir(tmp_path)
+    for command in COMMANDS["package"]:
+        run(*command)
+    file = tmp_path / "shop" / "controllers" / "podset.py"
+    made = file.read_text()
+    file.write_text(made + "# mine\n")
+    told = run(*COMMANDS["package"][1])
+    assert told.code == 1
+    assert told.err.splitlines()[-1].startswith("pyctrl: shop/controllers/podset.py is there")
+    assert file.read_text() == made + "# mine\n"
+    assert run(*COMMANDS["package"][1], "--force").out == "wrote shop/controllers/podset.py\n"
+    assert file.read_text() == made
+
+
+def test_a_dry_run_is_a_patch(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing is written, and what would be is a patch that git takes."""
+    monkeypatch.chdir(tmp_path)
+    told = run("init", "shop", "--dry-run")
+    assert (told.code, list(tmp_path.iterdir())) == (0, [])
+    (tmp_path / "shop").mkdir()
+    subprocess.run(
+        ["git", "apply", "--unsafe-paths", "--directory", "shop", "-"], input=told.out, text=True, check=True
+    )
+    written = files_of(tmp_path / "shop")
+    run("init", "elsewhere", "--name", "shop")
+    assert written == files_of(tmp_path / "elsewhere")
+
+
+def test_what_comes_next_is_said(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each command ends with the next one."""
+    monkeypatch.chdir(tmp_path)
+    assert run("init", "shop").err == "Next: define a resource with:\n$ cd shop && pyctrl create api\n"
+    monkeypatch.chdir(tmp_path / "shop")
+    assert run("create", "api", "--version", "v1", "--kind", "Thing").err.endswith("$ pyctrl dev shop\n")
+
+
+def test_a_group_that_kubernetes_has(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Group apps is apps.example.com and not apps, which is said."""
+    monkeypatch.chdir(tmp_path)
+    run("init", "--name", "shop")
+    told = run("create", "api", "--group", "apps", "--version", "v1", "--kind", "PodSet")
+    assert told.code == 0
+    assert "Kubernetes has a group 'apps' of its own; this one is apps.example.com" in told.err
+    assert "note:" not in run("create", "api", "--group", "stable", "--version", "v1", "--kind", "Thing").err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "line"),
+    [
+        (("--version", "v1", "--kind", "mySrv"), "'mySrv' is no kind: CamelCase was expected"),
+        (("--version", "v1", "--kind", "mySrv"), "a capital letter first; did you mean MySrv?"),
+        (("--version", "v1", "--kind", "my-srv"), "did you mean MySrv?"),
+        (("--version", "1", "--kind", "MySrv"), "'1' is no version: v1, v1beta1 or v1alpha1 was expected"),
+        (("--version", "v1", "--kind", "MySrv", "--group", "My_Group"), "'My_Group' is no group"),
+        (("--version", "v1", "--kind", "MySrv", "--plural", "My Srvs"), "'My Srvs' is no plural"),
+        (("--version", "v1", "--kind", "Request"), "would hide what Python or pyctrl calls so"),
+        (("--version", "v1", "--kind", "MySrv", "--no-resource"), "shop/api/v1/mysrv.py: create them with --resource"),
+    ],
+)
+def test_names_that_cannot_be(
+    arguments: tuple[str, ...], line: str, run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One line says what was expected, and nothing is written."""
+    monkeypatch.chdir(tmp_path)
+    run("init", "--name", "shop")
+    before = files_of(tmp_path)
+    told = run("create", "api", *arguments)
+    assert (told.code, len(told.err.splitlines())) == (1, 1)
+    assert line in told.err
+    assert files_of(tmp_path) == before
+
+
+@pytest.mark.parametrize(
+    ("arguments", "line"),
+    [
+        (("operator",), "a project called 'operator' could not be imported"),
+        (("1st",), "'1st' is no name for a project"),
+        (("shop", "--domain", "Not a domain"), "'Not a domain' is no domain"),
+        (("shop", "--owner", "a\nb"), "is no name of an owner"),
+    ],
+)
+def test_projects_that_cannot_be(
+    arguments: tuple[str, ...], line: str, run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Among them operator, which Python has a module of."""
+    monkeypatch.chdir(tmp_path)
+    told = run("init", *arguments)
+    assert (told.code, len(told.err.splitlines()), list(tmp_path.iterdir())) == (1, 1, [])
+    assert line in told.err
+
+
+def test_a_project_of_somebody_else(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A pyproject.toml that is there is not touched; without one there is no project to add to."""
+    monkeypatch.chdir(tmp_path)
+    assert "has no pyproject.toml; pyctrl init makes one" in run("create", "api", "--version", "v1", "--kind", "A").err
+    (tmp_path / "pyproject.toml").write_text('[project]\nname = "mine"\n')
+    told = run("init", "--name", "shop")
+    assert (told.code, "it was not made by pyctrl init" in told.err) == (1, True)
+    assert list(files_of(tmp_path)) == ["pyproject.toml"]
+
+
+def test_a_readme_that_is_there_stays(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As in a repository that was just made, with README.md and .gitignore."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "README.md").write_text("mine\n")
+    told = run("init", "--name", "shop")
+    assert (told.code, "README.md" in told.out) == (0, False)
+    assert (tmp_path / "README.md").read_text() == "mine\n"
+
+
+def test_one_file_has_one_kind(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A second kind would be written over the first."""
+    monkeypatch.chdir(tmp_path)
+    for command in COMMANDS["single-file"]:
+        run(*command)
+    told = run("create", "api", "--version", "v1", "--kind", "Other")
+    assert (told.code, "greeter.py, tests/test_greeter.py are there" in told.err) == (1, True)
+
+
+@pytest.mark.parametrize(("answers", "made"), [("y\nn\n", False), ("what\ny\ny\n", True)])
+def test_on_a_terminal_it_asks(
+    answers: str, made: bool, run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The questions are those of operator-sdk; what is no answer is asked again."""
+    monkeypatch.chdir(tmp_path)
+    run("init", "--name", "shop")
+    master, slave = pty.openpty()
+    os.write(master, answers.encode())
+    with os.fdopen(slave) as terminal:
+        monkeypatch.setattr(sys, "stdin", terminal)
+        told = run("create", "api", "--version", "v1", "--kind", "MySrv")
+    os.close(master)
+    assert told.err.count("Create Resource [y/n]") == answers.count("\n") - 1
+    assert "Create Controller [y/n]" in told.err
+    assert (tmp_path / "shop" / "controllers" / "mysrv.py").exists() is made
