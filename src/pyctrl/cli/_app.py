@@ -63,6 +63,10 @@ app.command(
     "pyctrl.cli._manifests:app", name="manifests", help="Write what a program needs in a cluster, made from its code."
 )
 app.command(
+    "pyctrl.cli._deploy:deploy_app", name="deploy", help="Apply what a program needs to a cluster, and wait for it."
+)
+app.command("pyctrl.cli._deploy:undeploy_app", name="undeploy", help="Remove from a cluster what deploy put there.")
+app.command(
     "pyctrl.cli._rbac:app", name="rbac", help="The rights of a program: derive, check, compare and explain them."
 )
 app.command(

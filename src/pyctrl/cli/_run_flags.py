@@ -162,6 +162,20 @@ class RunFlags:
             help="The tls.crt and tls.key of the webhooks; else as the program says.",
         ),
     ] = None
+    webhook_service: Annotated[
+        str | None,
+        Parameter(
+            group=WEBHOOKS,
+            metavar="NAME",
+            help="The Service in front of them: make its certificate and have it trusted, unless the program does.",
+        ),
+    ] = None
+    webhook_configuration: Annotated[
+        str | None,
+        Parameter(
+            group=WEBHOOKS, metavar="NAME", help="Their configurations, which are told of it; else the Service's name."
+        ),
+    ] = None
 
     @property
     def namespaces(self) -> tuple[str, ...] | None:
@@ -169,15 +183,21 @@ class RunFlags:
         said = self.namespace or (os.environ.get("WATCH_NAMESPACE", ""),)
         return tuple(name.strip() for text in said for name in text.split(",") if name.strip()) or None
 
-    @property
-    def serving(self) -> Serving:
-        """How webhooks are served."""
+    def serving(self, namespace: str) -> Serving:
+        """Return how webhooks are served, by a program that runs in a namespace."""
         from pyctrl.program import Serving  # here and below: help and completion need none of it
+        from pyctrl.webhook import Service
 
         enabled = self.webhooks
         if enabled is None:
             enabled = os.environ.get("ENABLE_WEBHOOKS", "").strip().lower() not in ("false", "0", "f", "no", "off")
-        return Serving(enabled=enabled, port=self.webhook_port, certificates=self.webhook_cert_dir)
+        return Serving(
+            enabled=enabled,
+            port=self.webhook_port,
+            certificates=self.webhook_cert_dir,
+            service=Service(namespace, self.webhook_service) if self.webhook_service else None,
+            configuration=self.webhook_configuration or "",
+        )
 
     def election(self, name: str) -> LeaderElection | None:
         """Return how a leader is elected; None without an election."""
@@ -215,7 +235,7 @@ class RunFlags:
             metrics_certificates=certificates,
             health_bind_address=self.health_probe_bind_address,
         )
-        manager.serving = self.serving
+        manager.serving = self.serving(config.namespace)
         return manager
 
 

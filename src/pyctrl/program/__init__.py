@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from ._definitions import custom_kinds, definitions_of, install_definitions
     from ._loading import Manifest, apply_files, files_of, load, read_manifests
-    from ._manager import ProgramManager, Serving
+    from ._manager import CERTIFICATE_SECRET, ProgramManager, Serving
 
 __all__ = [
+    "CERTIFICATE_SECRET",
     "Manifest",
     "ProgramManager",
     "Serving",
@@ -32,7 +33,7 @@ __all__ = [
 _FILES = {
     "_definitions": ("custom_kinds", "definitions_of", "install_definitions"),
     "_loading": ("Manifest", "apply_files", "files_of", "load", "read_manifests"),
-    "_manager": ("ProgramManager", "Serving"),
+    "_manager": ("CERTIFICATE_SECRET", "ProgramManager", "Serving"),
 }
 
 if not TYPE_CHECKING:  # type checkers would take it as a promise of any name

@@ -6,10 +6,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
 
+from pyctrl.api import Key
 from pyctrl.manager import Group, Manager, Restart, RunnableLike
-from pyctrl.webhook import CertificateRotation, ManagedCertificates, Webhooks, WebhookServer
+from pyctrl.webhook import CertificateRotation, ManagedCertificates, Service, Webhooks, WebhookServer
 
-__all__ = ["ProgramManager", "Serving"]
+__all__ = ["CERTIFICATE_SECRET", "ProgramManager", "Serving"]
+
+CERTIFICATE_SECRET = "webhook-server-cert"  # kubebuilder's name
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,11 +24,17 @@ class Serving:
         port: where they listen; None: where the program says.
         certificates: the directory of tls.crt and tls.key; None: as the program says. With it the program's own
             `ManagedCertificates` are not run.
+        service: where API servers find them. A program that makes no certificate itself then has one made for it, kept
+            in the Secret ``webhook-server-cert`` beside the Service, and API servers trust it.
+        configuration: the name of the webhook configurations, for these to be told whom to trust; "" is that of the
+            service.
     """
 
     enabled: bool = True
     port: int | None = None
     certificates: Path | None = None
+    service: Service | None = None
+    configuration: str = ""
 
 
 class ProgramManager(Manager):
@@ -48,6 +57,7 @@ class ProgramManager(Manager):
         if isinstance(runnable, WebhookServer):
             self._webhooks.append(runnable.webhooks)
             runnable.listen_at(port=self.serving.port, certificates=self.serving.certificates)
+            self._certify(runnable)
         is_certificate = isinstance(runnable, ManagedCertificates | CertificateRotation)
         is_webhook = is_certificate or isinstance(runnable, WebhookServer)
         if is_webhook and not self.serving.enabled:
@@ -55,3 +65,20 @@ class ProgramManager(Manager):
         if is_certificate and self.serving.certificates is not None:
             return
         super().add(runnable, group=group, restart=restart)
+
+    def _certify(self, server: WebhookServer) -> None:
+        """Have a certificate made for a server that nobody gives one."""
+        service = self.serving.service
+        if service is None or not self.serving.enabled or self.serving.certificates or server.has_provider:
+            return
+        conversions = (each.hub for each in server.webhooks.conversions)
+        certificates = ManagedCertificates(
+            self.live_client,
+            secret=Key(service.namespace, CERTIFICATE_SECRET),
+            target=service,
+            configurations=[self.serving.configuration or service.name] if server.webhooks.registrations else (),
+            definitions=[f"{hub.resource.plural}.{hub.gvk.group}" for hub in conversions],
+        )
+        server.listen_at(certificates=certificates)
+        self.add(certificates)
+        self.add(certificates.rotation)

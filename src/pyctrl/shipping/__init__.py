@@ -12,6 +12,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from ._deploying import Deployer, Step
     from ._directory import ConfigDirectory, Difference
     from ._parts import PARTS, Part, install, parts
     from ._project import Project
@@ -23,10 +24,12 @@ if TYPE_CHECKING:
 __all__ = [
     "PARTS",
     "ConfigDirectory",
+    "Deployer",
     "Difference",
     "Part",
     "Project",
     "Settings",
+    "Step",
     "install",
     "parts",
     "problems_of",
@@ -36,6 +39,7 @@ __all__ = [
 ]
 
 _PLACES = {
+    **dict.fromkeys(("Deployer", "Step"), "_deploying"),
     **dict.fromkeys(("ConfigDirectory", "Difference"), "_directory"),
     **dict.fromkeys(("PARTS", "Part", "install", "parts"), "_parts"),
     **dict.fromkeys(("Settings", "read_settings"), "_settings"),

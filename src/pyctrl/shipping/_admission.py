@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from pyctrl.program import CERTIFICATE_SECRET
 from pyctrl.webhook import configurations
 
 from ._project import Project
-from ._workload import CERTIFICATE_SECRET, WEBHOOKS
+from ._workload import WEBHOOKS
 
 __all__ = ["certificate", "issuer", "registrations", "service", "trusting"]
 

@@ -32,7 +32,6 @@ class Project:
         webhooks: what the API server asks it; None: nothing.
         webhook_service: where the API server finds them.
         webhook_configuration: the name of their configurations.
-        manages_certificates: whether it makes the certificate of its webhooks by itself, as its code says.
     """
 
     settings: Settings
@@ -42,7 +41,6 @@ class Project:
     webhooks: Webhooks | None
     webhook_service: Service
     webhook_configuration: str
-    manages_certificates: bool = False
 
     @property
     def name(self) -> str:
@@ -62,7 +60,7 @@ class Project:
     @property
     def labels(self) -> dict[str, str]:
         """What each of its objects has, but for definitions: those are everybody's."""
-        return {**LABELS, "app.kubernetes.io/name": self.name}
+        return {"app.kubernetes.io/instance": self.namespace, **LABELS, "app.kubernetes.io/name": self.name}
 
     @property
     def selector(self) -> dict[str, str]:

@@ -29,10 +29,16 @@ async def read_project(settings: Settings) -> Project:
     settings = settings.named(target.name)
     manager = ProgramManager(Config.in_process(NoServer()), namespaces=settings.watch_namespaces or None)
     async with manager:
-        is_mounted = settings.webhook_certificates == "cert-manager"
-        manager.serving = Serving(certificates=MOUNTED if is_mounted else None)
+        manager.serving = _serving(settings)
         _wire_up(target.find(), manager, settings.name)
         return _project(manager, settings)
+
+
+def _serving(settings: Settings) -> Serving:
+    if settings.webhook_certificates == "cert-manager":
+        return Serving(certificates=MOUNTED)
+    service = Service(settings.namespace, f"{settings.name}-webhook-service")
+    return Serving(service=service, configuration=f"{settings.name}-webhook-configuration")
 
 
 def _wire_up(wire: Wire, manager: Manager, name: str) -> None:
@@ -46,7 +52,7 @@ def _wire_up(wire: Wire, manager: Manager, name: str) -> None:
 
 def _project(manager: ProgramManager, settings: Settings) -> Project:
     webhooks = _webhooks(manager)
-    service = Service(settings.namespace, f"{settings.name}-webhook-service")
+    service, configuration = _place(manager, settings)
     kinds = custom_kinds(manager, manager.webhooks)
     ordered = {name: kinds[name] for name in sorted(kinds, key=str)}
     return Project(
@@ -56,9 +62,18 @@ def _project(manager: ProgramManager, settings: Settings) -> Project:
         grants=manager.grants(own_namespace=settings.namespace),
         webhooks=webhooks,
         webhook_service=service,
-        webhook_configuration=f"{settings.name}-webhook-configuration",
-        manages_certificates=any(isinstance(each.runnable, ManagedCertificates) for each in manager.members),
+        webhook_configuration=configuration,
     )
+
+
+def _place(manager: ProgramManager, settings: Settings) -> tuple[Service, str]:
+    """Return the Service and the name of the configurations: those that its code names, if it names some."""
+    service, configuration = f"{settings.name}-webhook-service", f"{settings.name}-webhook-configuration"
+    for member in manager.members:
+        certificates = member.runnable
+        if isinstance(certificates, ManagedCertificates) and isinstance(certificates.target, Service):
+            return certificates.target, next(iter(certificates.configurations), configuration)
+    return Service(settings.namespace, service), configuration
 
 
 def _webhooks(manager: ProgramManager) -> Webhooks | None:

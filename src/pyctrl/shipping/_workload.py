@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from pyctrl.program import CERTIFICATE_SECRET
+
 from ._project import Project
 from ._reading import MOUNTED
 from ._rights import lease_of
@@ -15,7 +17,6 @@ Object = dict[str, Any]
 HEALTH, WEBHOOKS = 8081, 9443  # kubebuilder's ports, as the next one
 METRICS = {"https": 8443, "http": 8080}
 GRACE_SECONDS = 40  # the manager gives what has begun 30 to end; kubelet's own 30 would be a tie
-CERTIFICATE_SECRET = "webhook-server-cert"
 
 
 def namespace(project: Project) -> Object:
@@ -99,11 +100,14 @@ def arguments(project: Project) -> list[str]:
         found.append(f"--namespace={','.join(settings.watch_namespaces)}")
     if _is_mounted(project):
         found.append(f"--webhook-cert-dir={MOUNTED}")
+    elif project.webhooks is not None:
+        found.append(f"--webhook-service={project.webhook_service.name}")
+        found.append(f"--webhook-configuration={project.webhook_configuration}")
     return [*found, *settings.args]
 
 
 def _is_mounted(project: Project) -> bool:
-    return project.webhooks is not None and not project.manages_certificates
+    return project.webhooks is not None and project.settings.webhook_certificates == "cert-manager"
 
 
 def _ports(project: Project) -> list[Object]:

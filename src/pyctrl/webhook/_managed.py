@@ -92,8 +92,12 @@ class ManagedCertificates:
             ) from error
         self._client = client
         self._secret = secret
+        #: What configurations name.
+        self.target: Service | Url = target
+        #: The names of these.
+        self.configurations: tuple[str, ...] = tuple(configurations)
         self._names = tuple(dict.fromkeys((*target.host_names, *names)))
-        self._injection = Injection(client, target, configurations=configurations, definitions=definitions)
+        self._injection = Injection(client, target, configurations=self.configurations, definitions=definitions)
         self._lifetimes = lifetimes or Lifetimes()
         self._interval = interval.total_seconds()
         self._keys: Keys | None = None

@@ -102,8 +102,13 @@ class WebhookServer:
         """What it serves."""
         return self._webhooks
 
-    def listen_at(self, *, port: int | None = None, certificates: Path | None = None) -> None:
-        """Say anew, before it runs, where it listens and which directory its certificate is in; None: as it was."""
+    @property
+    def has_provider(self) -> bool:
+        """Whether something like `ManagedCertificates` gives it its certificate, and not a directory."""
+        return not isinstance(self._certificates, Path)
+
+    def listen_at(self, *, port: int | None = None, certificates: Path | CertificateProvider | None = None) -> None:
+        """Say anew, before it runs, where it listens and who has its certificate; None: as it was."""
         self._port = self._port if port is None else port
         self._certificates = certificates or self._certificates
 

@@ -65,3 +65,18 @@ async def of_text(folder: Path, text: str, **settings: object) -> Project:
     (folder / f"{name}.py").write_text(text)
     found = Settings(program=str(folder / f"{name}.py"), name="widgets")
     return await read_project(replace(found, **settings))  # type: ignore[arg-type]
+
+
+WEBHOOK = '''
+from pyctrl.errors import Denied
+from pyctrl.webhook import AdmissionRequest, Validator
+
+
+class WidgetValidator(Validator[Widget]):
+    """Refuses what is sad."""
+
+    def validate_create(self, obj: Widget, request: AdmissionRequest) -> None:
+        """Look at one."""
+        if obj.spec.mood == "sad":
+            raise Denied("no sad widgets")
+'''

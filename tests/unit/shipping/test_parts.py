@@ -31,7 +31,7 @@ def named(objects: list[dict[str, Any]], kind: str, name: str) -> dict[str, Any]
 
 def arguments(project: Project) -> list[str]:
     """Return the flags in the Deployment."""
-    deployment = named(install(project), "Deployment", "podset-controller-manager")
+    deployment = named(install(project), "Deployment", project.account.name)
     return list(deployment["spec"]["template"]["spec"]["containers"][0]["args"])
 
 

@@ -1,0 +1,52 @@
+"""Webhooks of a program that is shipped: who asks them, why they are trusted, and what that takes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import yaml
+
+from pyctrl.api import Access
+from pyctrl.shipping import install, tree
+from tests.unit.shipping._programs import WEBHOOK, WIDGETS, of_text
+from tests.unit.shipping.test_parts import arguments, named
+
+
+async def test_a_program_with_webhooks_makes_its_certificate(tmp_path: Path) -> None:
+    """The Deployment says for which Service, configurations name it, and the account may write what that takes."""
+    project = await of_text(tmp_path, WIDGETS + WEBHOOK)
+    objects = install(project)
+    assert arguments(project)[-2:] == [
+        "--webhook-service=widgets-webhook-service",
+        "--webhook-configuration=widgets-webhook-configuration",
+    ]
+    service = named(objects, "Service", "widgets-webhook-service")
+    assert service["spec"]["ports"] == [{"port": 443, "protocol": "TCP", "targetPort": 9443}]
+    configuration = named(objects, "ValidatingWebhookConfiguration", "widgets-webhook-configuration")
+    (webhook,) = configuration["webhooks"]
+    assert webhook["clientConfig"]["service"] == {
+        "namespace": "widgets-system",
+        "name": "widgets-webhook-service",
+        "path": "/validate-example-com-v1-widget",
+        "port": 443,
+    }
+    for verb in ("get", "update"):
+        wanted = Access(verb, resource="secrets", namespace="widgets-system", name="webhook-server-cert")
+        assert project.grants.allow(wanted)
+    assert objects[-1] is configuration or objects[-1] == configuration  # asked only once all else is there
+
+
+async def test_cert_manager_makes_the_certificate_if_it_is_told_to(tmp_path: Path) -> None:
+    """It is mounted and injected then; the program needs no right to a Secret."""
+    project = await of_text(tmp_path, WIDGETS + WEBHOOK, webhook_certificates="cert-manager")
+    texts = tree(project)
+    assert arguments(project)[-1] == "--webhook-cert-dir=/tmp/k8s-webhook-server/serving-certs"
+    certificate = yaml.safe_load(texts["certmanager/certificate-webhook.yaml"])
+    assert certificate["spec"]["dnsNames"][0] == "widgets-webhook-service.widgets-system.svc"
+    configuration = yaml.safe_load(texts["webhook/manifests.yaml"])
+    assert configuration["metadata"]["annotations"] == {
+        "cert-manager.io/inject-ca-from": "widgets-system/widgets-serving-cert"
+    }
+    assert not any("secrets" in rule.resources for rules in project.grants.rules.values() for rule in rules)
+    listed = yaml.safe_load(texts["default/kustomization.yaml"])["resources"]
+    assert listed == ["../crd", "../rbac", "../manager", "../webhook", "../certmanager", "metrics_service.yaml"]
