@@ -36,7 +36,9 @@ from .podset import PodSet, PodSetSpec, add_podset, labels_for
 T = TypeVar("T")
 
 KEY = Key("default", "demo")
-DEFINITION = Path(__file__).with_name("config") / "crd.yaml"
+CONFIG = Path(__file__).with_name("config")
+DEFINITION = CONFIG / "crd" / "bases" / "apps.jicki.cn_podsets.yaml"
+SAMPLE = CONFIG / "samples" / "apps.jicki.cn_v1alpha1_podset.yaml"
 PATIENCE = 30.0  # seconds after which a step that has not happened has failed; each takes some hundredths
 
 
@@ -197,7 +199,7 @@ async def stay(stage: Stage, kubeconfig: Path) -> None:
         asyncio.get_running_loop().add_signal_handler(number, interrupted.set)
     stage.say("staying up until Ctrl-C; from another terminal, try")
     print(f"  export KUBECONFIG={kubeconfig}")
-    print(f"  kubectl apply -f {DEFINITION.with_name('sample.yaml')}")
+    print(f"  kubectl apply -f {SAMPLE}")
     print("  kubectl get podsets,pods --watch", flush=True)
     await interrupted.wait()
 

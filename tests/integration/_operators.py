@@ -20,8 +20,8 @@ from pyctrl.manager import Manager
 from pyctrl.testing import ClusterUnderTest
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
-DEFINITION = EXAMPLES / "podset" / "config" / "crd.yaml"
-EVC_DEFINITION = EXAMPLES / "evc" / "config" / "crd.yaml"
+DEFINITION = EXAMPLES / "podset" / "config" / "crd" / "bases" / "apps.jicki.cn_podsets.yaml"
+EVC_DEFINITION = EXAMPLES / "evc" / "config" / "crd" / "bases" / "kopf.dev_ephemeralvolumeclaims.yaml"
 
 
 async def install(client: Client, definition: Path = DEFINITION) -> CustomResourceDefinition:

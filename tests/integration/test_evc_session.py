@@ -19,7 +19,7 @@ pytestmark = [
     pytest.mark.timeout(180),
 ]
 
-SAMPLE = (EXAMPLES / "evc" / "config" / "sample.yaml").read_text()
+SAMPLE = (EXAMPLES / "evc" / "config" / "samples" / "kopf.dev_v1_ephemeralvolumeclaim.yaml").read_text()
 NAMES = ("my-claim", "my-claim2", "my-claim3")
 
 

@@ -26,7 +26,9 @@ from tests.simulation._trace import ToldWeather, Trace
 from tests.simulation._user import User
 from tests.simulation._views import check_views
 
-DEFINITION = Path(__file__).parents[2] / "examples" / "podset" / "config" / "crd.yaml"
+DEFINITION = (
+    Path(__file__).parents[2] / "examples" / "podset" / "config" / "crd" / "bases" / "apps.jicki.cn_podsets.yaml"
+)
 
 # Seconds of good weather until all is well. A watch that fell silent is found dead after 90, a list after 10; then
 # there may be 30 of backoff; a retry of the queue waits for as long as the weather was bad at most.

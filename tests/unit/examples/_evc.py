@@ -18,7 +18,8 @@ from pyctrl.kinds.apiextensions.v1 import CustomResourceDefinition
 from pyctrl.kinds.core.v1 import PersistentVolumeClaim
 from pyctrl.manager import Manager
 
-DEFINITION = Path(__file__).parents[3] / "examples" / "evc" / "config" / "crd.yaml"
+CONFIG = Path(__file__).parents[3] / "examples" / "evc" / "config"
+DEFINITION = CONFIG / "crd" / "bases" / "kopf.dev_ephemeralvolumeclaims.yaml"
 KEY = Key("default", "my-claim")
 
 

@@ -49,9 +49,10 @@ class Example:
             {**self._names(), "metadata": {"name": name, "namespace": "default"}, "spec": self.spec(size)}
         )
 
-    def documents(self, file: str) -> list[Any]:
-        """Return what is in a file of its configuration."""
-        return list(yaml.safe_load_all((CONFIG / self.name / "config" / file).read_text()))
+    def documents(self, *files: str) -> list[Any]:
+        """Return what is in files of its configuration."""
+        texts = [path.read_text() for file in files for path in sorted((CONFIG / self.name / "config").glob(file))]
+        return [document for text in texts for document in yaml.safe_load_all(text)]
 
     async def resize(self, client: Client, name: str, size: int) -> None:
         """Ask for another size."""
@@ -100,7 +101,7 @@ def key(name: str) -> Key:
 
 async def install(client: Client, example: Example) -> None:
     """Install the definition of an example and wait until it is served."""
-    made = await client.create(CustomResourceDefinition.from_wire(example.documents("crd.yaml")[0]))
+    made = await client.create(CustomResourceDefinition.from_wire(example.documents("crd/bases/*.yaml")[0]))
 
     def is_served(found: CustomResourceDefinition) -> bool:
         return any(each.type == "Established" and each.status == "True" for each in found.status.conditions)

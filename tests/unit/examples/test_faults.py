@@ -155,8 +155,13 @@ async def test_bad_weather(cluster: Cluster, client: Client, example: Example, s
 
 async def granted(client: Client, example: Example) -> Unstructured:
     """Install the example's account and role; returns the binding, which can be taken away and given back."""
-    made = [await client.create(Unstructured.from_wire(document)) for document in example.documents("role.yaml")]
-    return next(obj for obj in made if obj.gvk.kind == "ClusterRoleBinding")
+    wanted = example.documents("manager/manager.yaml", "rbac/service_account.yaml", "rbac/*role*.yaml")
+    made = [
+        await client.create(Unstructured.from_wire(document))
+        for document in wanted
+        if document["kind"] not in ("Deployment", "Kustomization")
+    ]
+    return next(obj for obj in made if obj.metadata.name == f"{example.name}-manager-rolebinding")
 
 
 @pytest.mark.slow("an hour of retries and watches")
@@ -169,7 +174,7 @@ async def test_the_role_is_taken_away_and_given_back(
     async with Cluster(random=Random(1), rbac=True) as cluster, cluster.client() as client:
         await install(client, example)
         binding = await granted(client, example)
-        account = Key(f"{example.name}-system", f"{example.name}-operator")
+        account = Key(f"{example.name}-system", f"{example.name}-controller-manager")
         async with running(Operator(cluster.config_for_account(account), example, seed=2)) as process:
             await client.create(example.new("a"))
             await example.settled(client, "a")
@@ -201,7 +206,7 @@ async def test_the_token_expires(
     async with Cluster(random=Random(1), rbac=True) as cluster, cluster.client() as client:
         await install(client, example)
         await granted(client, example)
-        account = Key(f"{example.name}-system", f"{example.name}-operator")
+        account = Key(f"{example.name}-system", f"{example.name}-controller-manager")
 
         async def renew() -> None:
             wanted = TokenRequest(spec=TokenRequestSpec(expiration_seconds=600))
