@@ -66,6 +66,7 @@ class Either(Model, marks=(ExactlyOneOf("a", "b"),)):
         pytest.param(Literal[1, 2], True, 'must be of type integer: "boolean"', id="true where 1 is meant"),
         pytest.param(Int32, 2**40, "int32", id="a number beyond 32 bits"),
         pytest.param(Quantity, 1.5, "must be of type integer,string", id="a fraction as quantity"),
+        pytest.param(Time, 5, 'must be of type string: "integer"', id="seconds as a time"),
         pytest.param(Time, "2024-01-02T03:04:05", "must be of type date-time", id="a time without zone"),
         pytest.param(set[str], ["a", "a"], "Duplicate value", id="twice in a set"),
         pytest.param(Annotated[int, ValidationRule("self > 3")], 3, "failed rule: self > 3", id="a rule"),
