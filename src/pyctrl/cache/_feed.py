@@ -13,6 +13,8 @@ from pyctrl.cache._store import Store
 
 __all__ = ["Feed", "Listener"]
 
+MOST_GRAVES = 10_000  # some 2 MB; there are as many only where a feed has not moved for long
+
 
 class Listener(Protocol):
     """Is told of changes, in their order. Must return at once and not raise."""
@@ -35,6 +37,7 @@ class Feed:
         number: which feed of its kind, counted from 0.
         listeners: are told of each change, after the store has made it. The list may change.
         siblings: all feeds of the kind, this one among them. The list grows.
+        graves: of objects that have left while a feed was not that far, by uid, the version at which they left.
     """
 
     def __init__(
@@ -45,6 +48,7 @@ class Feed:
         overlay: Overlay,
         listeners: Sequence[Listener],
         siblings: Sequence[Feed],
+        graves: dict[str, int],
     ) -> None:
         self.number = number
         self.coverage = coverage
@@ -53,6 +57,7 @@ class Feed:
         #: Whether the first list is complete.
         self.is_synced: bool = False
         self._store, self._overlay, self._listeners, self._siblings = store, overlay, listeners, siblings
+        self._graves = graves
         self._overlaid = overlay.entries
         self._current, self._former = 1 << 2 * number, 2 << 2 * number
         self._others = ~(self._current | self._former)
@@ -93,8 +98,16 @@ class Feed:
         self.is_synced = True
         if is_restored:
             self._tell_vanished(self._overlay.clear())
+            self._graves.clear()
         self.progress = version
+        self._forget_graves()
         self._tell_vanished(self._overlay.caught_up(self.number, version))
+
+    def _forget_graves(self) -> None:
+        """Forget who left at a version that every feed has come to: nobody brings them back."""
+        reached = min(feed.progress for feed in self._siblings)
+        while self._graves and next(iter(self._graves.values())) <= reached:
+            del self._graves[next(iter(self._graves))]
 
     def _go_back(self, version: int, *, is_restored: bool) -> None:
         """Take older states than the store's after all, unless another feed was just further than the list.
@@ -106,6 +119,8 @@ class Feed:
             if old is not None and record.version < old.version and (is_restored or old.version <= version):
                 self._replace(old, record)
                 self._overlay.saw(record)
+            elif old is None and (is_restored or self._graves.get(record.uid, UNORDERED) <= version):
+                self._add(record)
         self._older = []
 
     def _unlisted(self) -> list[Record]:
@@ -117,10 +132,10 @@ class Feed:
             return  # it has come before
         old = self._store.get(record.namespace, record.name)
         if old is None:
-            record.held = self._current
-            self._store.put(record)
-            if self._listeners:
-                self._tell(Created(record, not self.is_synced))
+            if record.version < self._graves.get(record.uid, UNORDERED):
+                self._older += [record] * self._is_listing
+                return  # this feed has not come to where it left
+            self._add(record)
         elif self._is_news(old, record):
             self._replace(old, record)
         else:
@@ -130,6 +145,12 @@ class Feed:
             return
         if self._overlaid:
             self._overlay.saw(record)
+
+    def _add(self, record: Record) -> None:
+        record.held = self._current
+        self._store.put(record)
+        if self._listeners:
+            self._tell(Created(record, not self.is_synced))
 
     def _replace(self, old: Record, new: Record) -> None:
         new.held = old.held & self._others | self._current
@@ -158,7 +179,18 @@ class Feed:
             return  # it is gone, or the event has come before and the name is in use again
         self._let_go(old, record)
         if not old.held:
+            self._bury(record)
             self._remove(old, Deleted(record if old.uid == record.uid else old))
+
+    def _bury(self, state: Record) -> None:
+        """Remember an object that has left, while another feed may still bring an older state of it."""
+        if any(
+            feed is not self and feed.progress < state.version and feed.coverage.namespace in (None, state.namespace)
+            for feed in self._siblings
+        ):
+            self._graves[state.uid] = state.version
+            if len(self._graves) > MOST_GRAVES:
+                del self._graves[next(iter(self._graves))]
 
     def _let_go(self, record: Record, state: Record) -> None:
         """Hold an object no longer. Feeds that have not come to its last state and select it hold it still.
@@ -180,6 +212,8 @@ class Feed:
         """Note that everything up to a version has come: an event's, or a bookmark's."""
         if version > self.progress:
             self.progress = version
+            if self._graves:
+                self._forget_graves()
             if self._overlaid:
                 self._tell_vanished(self._overlay.caught_up(self.number, version))
 

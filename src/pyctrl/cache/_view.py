@@ -38,6 +38,7 @@ class View:
         self.store: Store = Store()
         self.overlay: Overlay = Overlay(self.store, clock=clock)
         self.feeds: list[Feed] = []
+        self._graves: dict[str, int] = {}  # see `Feed`
         #: Whether the kind has namespaces; a key's is ignored when it has none, so that a request fits both scopes.
         self.is_namespaced = True
         self._label_indexes: set[str] = set()
@@ -45,7 +46,7 @@ class View:
 
     def add_feed(self, coverage: Coverage, listeners: Sequence[Listener]) -> Feed:
         """Add a coverage; what its feed brings becomes visible here."""
-        feed = Feed(len(self.feeds), coverage, self.store, self.overlay, listeners, self.feeds)
+        feed = Feed(len(self.feeds), coverage, self.store, self.overlay, listeners, self.feeds, self._graves)
         self.feeds.append(feed)
         return feed
 

@@ -350,6 +350,43 @@ def test_what_leaves_one_selector_is_not_missing_while_another_lags_behind() -> 
     assert view.overlay.find(Key("default", "a")) is None
 
 
+def test_what_has_left_does_not_come_back_in_an_older_state() -> None:
+    """A part that lags behind is still to tell of states from before the object left: they are news to nobody."""
+    mirror, read = Mirror(), RecordReader()
+    view = View(CONFIGMAP, read)
+    every, labelled = [view.add_feed(coverage, [mirror]) for coverage in (Coverage(), Coverage(labels=X))]
+    for feed in (every, labelled):
+        feed.begin_list()
+        feed.end_list(1)
+    every.put(read(body("a", 2, labels={"l": "x"})))
+    every.put(read(body("a", 3)))
+    every.remove(read(body("a", 4)))
+    every.passed(4)
+    labelled.put(read(body("a", 2, labels={"l": "x"})))
+    assert view.overlay.find(Key("default", "a")) is None
+    labelled.remove(read(body("a", 3, labels={"l": "x"})))
+    labelled.passed(5)
+    labelled.put(read(body("a", 6, labels={"l": "x"})))  # nobody promises that it was deleted, and not only left
+    assert [type(change) for change in mirror.changes] == [Created, Updated, Deleted, Created]
+
+
+def test_a_list_that_has_what_has_left_is_believed() -> None:
+    """A server that was restored from a backup has it again."""
+    mirror, read = Mirror(), RecordReader()
+    view = View(CONFIGMAP, read)
+    every, labelled = [view.add_feed(coverage, [mirror]) for coverage in (Coverage(), Coverage(labels=X))]
+    for feed in (every, labelled):
+        feed.begin_list()
+        feed.end_list(5)
+    every.put(read(body("a", 6)))
+    every.remove(read(body("a", 7)))
+    every.passed(7)
+    labelled.begin_list()
+    labelled.put(read(body("a", 3, labels={"l": "x"})))
+    labelled.end_list(4)
+    assert mirror.versions == {("default", "a"): 3}
+
+
 def test_a_list_does_not_take_back_what_another_part_has_seen() -> None:
     """A part that lists anew brings older states than another has told of, and let go of since: nothing goes back."""
     mirror, read = Mirror(), RecordReader()
