@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from . import _builtins_config as config
+from . import _builtins_networking as networking
 from . import _builtins_others as others
 from . import _builtins_pods as pods
 from . import _builtins_rbac as rbac
@@ -62,7 +63,9 @@ def _strategies(allocator: services.ServiceAllocator) -> dict[tuple[str, str], S
         **_networking(),
         **_extensions(),
         **RARE,
-        ("autoscaling", "HorizontalPodAutoscaler"): Strategy(defaults=(others.default_autoscaler,)),
+        ("autoscaling", "HorizontalPodAutoscaler"): Strategy(
+            defaults=(others.default_autoscaler,), validates=(networking.validate_autoscaler,)
+        ),
         ("scheduling.k8s.io", "PriorityClass"): Strategy(
             has_generation=True, defaults=(others.default_priority_class,)
         ),
@@ -219,11 +222,21 @@ def _rbac() -> dict[tuple[str, str], Strategy]:
 
 def _networking() -> dict[tuple[str, str], Strategy]:
     return {
-        ("networking.k8s.io", "Ingress"): Strategy(has_generation=True, on_update=_BOTH),
-        ("networking.k8s.io", "NetworkPolicy"): Strategy(
-            has_generation=True, defaults=(others.default_network_policy,)
+        ("networking.k8s.io", "Ingress"): Strategy(
+            has_generation=True, on_update=_BOTH, validates=(networking.validate_ingress,)
         ),
-        ("policy", "PodDisruptionBudget"): Strategy(has_generation=True, on_create=None, on_update=()),
+        ("networking.k8s.io", "NetworkPolicy"): Strategy(
+            has_generation=True,
+            defaults=(others.default_network_policy,),
+            validates=(networking.validate_network_policy,),
+        ),
+        ("policy", "PodDisruptionBudget"): Strategy(
+            has_generation=True,
+            on_create=None,
+            on_update=(),
+            validates=(networking.validate_budget,),
+            validates_status=(),
+        ),
         ("discovery.k8s.io", "EndpointSlice"): Strategy(
             has_generation=True, on_update=_WHOLE, defaults=(others.default_endpoint_slice,)
         ),
@@ -260,7 +273,9 @@ def _extensions() -> dict[tuple[str, str], Strategy]:
         ),
         (admission, "MutatingAdmissionPolicy"): policy,
         (admission, "MutatingAdmissionPolicyBinding"): policy,
-        ("coordination.k8s.io", "Lease"): Strategy(on_create=Check.PLAIN_WHOLE, on_update=(Check.PLAIN_CHANGE,)),
+        ("coordination.k8s.io", "Lease"): Strategy(
+            on_create=Check.PLAIN_WHOLE, on_update=(Check.PLAIN_CHANGE,), validates=(networking.validate_lease,)
+        ),
         ("node.k8s.io", "RuntimeClass"): Strategy(
             on_create=Check.PLAIN_WHOLE, on_update=(Check.PLAIN_WHOLE, Check.PLAIN_CHANGE)
         ),

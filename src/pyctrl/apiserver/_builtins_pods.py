@@ -6,6 +6,8 @@ from collections.abc import Iterator, Mapping
 
 from . import _names as names
 from ._answers import Cause, duplicate, field_forbidden, invalid_value, required, shown, unsupported
+from ._builtins_container_rules import container_rules
+from ._builtins_pod_rules import pod_rules, volume_rules
 from ._builtins_strategy import Object, fill
 from ._defaulting import copied
 from ._schema import JSON
@@ -135,6 +137,8 @@ def complete_pod(new: Object, old: Object | None) -> None:
     spec = new["spec"]
     if old is None:
         fill(spec, priority=0, preemptionPolicy="PreemptLowerPriority")
+        if spec["terminationGracePeriodSeconds"] < 0:
+            spec["terminationGracePeriodSeconds"] = 1  # what a negative one means
     else:
         fill(spec, **{key: old["spec"][key] for key in ("priority", "preemptionPolicy") if key in old["spec"]})
     _tolerate(spec)
@@ -232,20 +236,22 @@ def validate_pod_spec(spec: Mapping[str, JSON], path: str) -> Iterator[Cause]:
     seen: set[str] = set()
     for key in ("containers", "initContainers"):
         for index, container in enumerate(spec.get(key) or ()):
-            yield from _container(container, f"{path}.{key}[{index}]", volumes, seen)
+            where = f"{path}.{key}[{index}]"
+            yield from _container(container, where, volumes, seen)
+            yield from container_rules(container, where, host_network=bool(spec.get("hostNetwork")))
     if spec.get("restartPolicy") not in _RESTART:
         yield unsupported(f"{path}.restartPolicy", spec.get("restartPolicy"), _RESTART)
     if spec.get("dnsPolicy") not in _DNS:
         yield unsupported(f"{path}.dnsPolicy", spec.get("dnsPolicy"), _DNS)
-    if spec.get("terminationGracePeriodSeconds", 0) < 0:
-        yield _negative(f"{path}.terminationGracePeriodSeconds", spec["terminationGracePeriodSeconds"])
+    yield from pod_rules(spec, path)
     for name in ("nodeName", "serviceAccountName"):
         for why in names.subdomain(spec[name]) if spec.get(name) else ():
             yield invalid_value(f"{path}.{name}", spec[name], why)
 
 
 def _volume_names(spec: Mapping[str, JSON]) -> set[str]:
-    return {each.get("name", "") for each in spec.get("volumes") or ()}
+    """Name the volumes that can be mounted: those that nothing is wrong with."""
+    return {each.get("name", "") for each in spec.get("volumes") or () if not any(volume_rules(each, ""))}
 
 
 def _volumes(volumes: JSON, path: str) -> Iterator[Cause]:
@@ -329,7 +335,3 @@ def _resources(resources: Mapping[str, JSON], path: str) -> Iterator[Cause]:
         if name in limits and Quantity(quantity) > Quantity(limits[name]):
             why = f"must be less than or equal to {name} limit of {limits[name]}"
             yield invalid_value(f"{path}.requests", quantity, why)
-
-
-def _negative(path: str, value: int) -> Cause:
-    return invalid_value(path, value, "must be greater than or equal to 0")

@@ -269,8 +269,8 @@ async def test_another_version_of_a_resource_matches_unless_exactly_one_is_wante
     resources = {"rules": [{**rule, "resources": ["horizontalpodautoscalers"]}]}
     await world.hook("v", resources)
     await world.hook("exact", {**resources, "matchPolicy": "Exact"})
-    spec = {"scaleTargetRef": {"kind": "Deployment", "name": "d"}, "maxReplicas": 3}
-    body = {"metadata": {"name": "a"}, "spec": spec}
+    target = {"apiVersion": "apps/v1", "kind": "Deployment", "name": "d"}
+    body = {"metadata": {"name": "a"}, "spec": {"scaleTargetRef": target, "maxReplicas": 3}}
     code, _ = await world.ask("POST", "/apis/autoscaling/v2/namespaces/default/horizontalpodautoscalers", body)
     assert code == 201
     assert world.asked == ["/v"]
