@@ -55,7 +55,9 @@ def format_duration(length: timedelta) -> str:
 def _read(value: Any) -> timedelta:
     if isinstance(value, timedelta):
         return value
-    return parse_duration(value if isinstance(value, str) else repr(value))
+    if not isinstance(value, str):
+        raise ValueError(f"a duration is a text such as 1h30m, not {value!r}")  # noqa: TRY004  # pydantic's errors
+    return parse_duration(value)
 
 
 #: A length of time, such as a timeout: `timedelta` in Python, ``1h30m`` on the wire, as ``metav1.Duration`` is.

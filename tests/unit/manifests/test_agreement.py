@@ -29,8 +29,6 @@ DOCUMENTED = (
     "Duplicate value",
     'must be of type integer,string: "number"',
     'must be of type integer: "boolean"',
-    'must be of type string: "integer"',  # seconds where a time is wanted
-    'must be of type string: "number"',
     "int32",
 )
 
