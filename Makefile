@@ -39,6 +39,11 @@ integration: $(VENV)/.installed-dev ## The tests against a server: embedded, or 
 docs: $(VENV)/.installed-dev ## Run the code blocks of README and docs
 	@$(BIN)/python tools/check.py docs
 
+.PHONY: site
+site: $(VENV)/.installed-site ## Build the documentation as a site, build/site/index.html; any link that leads nowhere fails it
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+	@echo "See build/site/index.html"
+
 .PHONY: bench
 bench: $(VENV)/.installed-bench ## Measure the cache and the API server: CPU and memory per object
 	@$(BIN)/python benchmarks/cache_sync.py
@@ -85,4 +90,8 @@ $(VENV)/.installed-dev: $(VENV)/.created pyproject.toml
 
 $(VENV)/.installed-bench: $(VENV)/.installed pyproject.toml
 	@$(PIP) install --group bench
+	@touch $@
+
+$(VENV)/.installed-site: $(VENV)/.installed pyproject.toml
+	@$(PIP) install --editable . --group site
 	@touch $@

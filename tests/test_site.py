@@ -1,0 +1,70 @@
+"""The site of the documentation: each page has its place in it. Building it is `make site`; this needs none of that."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import yaml
+
+from tests._documents import ROOT
+from tools.public_names import doors
+from tools.site_pages import cli_page, for_a_site, generated_pages, room_page
+
+
+def pages_of(entries: object) -> Iterator[str]:
+    """Yield the pages of a nav, whatever their headings."""
+    if isinstance(entries, str):
+        yield entries
+    else:
+        for entry in entries.values() if isinstance(entries, dict) else entries:  # type: ignore[attr-defined]
+            yield from pages_of(entry)
+
+
+def test_each_page_is_in_the_navigation_once_and_each_entry_is_a_page() -> None:
+    """No page of docs/ is an orphan, no room is left out of the reference, and no entry leads nowhere."""
+    nav = list(pages_of(yaml.safe_load((ROOT / "mkdocs.yml").read_text())["nav"]))
+    written = [str(file.relative_to(ROOT / "docs")) for file in ROOT.glob("docs/**/*.md")]
+
+    assert sorted(nav) == sorted([*written, *generated_pages()])
+
+
+@pytest.mark.parametrize("door", [door for door in doors() if door != "pyctrl"])
+def test_the_reference_of_a_room_has_its_public_names_and_no_others(door: str) -> None:
+    """The page of a room asks for what its `__all__` has."""
+    names = [line.strip()[2:] for line in room_page(door).splitlines() if line.startswith("      - ")]
+    listed = (ROOT / "tests" / "public_names.txt").read_text().splitlines()
+
+    assert sorted(f"{door}.{name}" for name in names) == [line for line in listed if line.rpartition(".")[0] == door]
+
+
+def test_the_reference_of_the_command_line_tells_every_command_with_examples() -> None:
+    """Commands within commands too, their flags, exit codes and examples."""
+    page = cli_page()
+
+    assert "## pyctrl dev\n" in page
+    assert "### pyctrl rbac doctor\n" in page
+    assert "* `--kubeconfig-out FILE`: Where the kubeconfig is written" in page
+    assert "pyctrl apiserver --kubeconfig-out dev.kubeconfig" in page
+    assert "Exit codes: 0 done, 1 failed, 2 not understood." in page
+
+
+def test_a_page_for_the_site_has_no_code_for_tests_and_no_link_out_of_it() -> None:
+    """A path in the repository stands in place of a link that a site cannot follow; other links stay."""
+    page = "a [text](../examples/evc/evc.py), [examples/evc](../examples/evc), [rights](../rbac.md#roles)\n"
+    hidden = "<!-- invisible-code-block: python\nassert True\n\nassert 1\n-->\n<!-- skip: next -->\nshown\n"
+
+    assert for_a_site("[examples/evc](../examples/evc)\n", "evc.md") == "`examples/evc`\n"
+    assert for_a_site(page.replace("../examples", "../../examples"), "design/rbac.md") == (
+        "a text (`examples/evc/evc.py`), `examples/evc`, [rights](../rbac.md#roles)\n"
+    )
+    assert for_a_site(hidden, "evc.md") == "shown\n"
+
+
+def test_the_site_is_built_where_git_does_not_look() -> None:
+    """What `make site` writes is in a directory that git ignores, and nothing is fetched when it is read."""
+    config = yaml.safe_load((ROOT / "mkdocs.yml").read_text())
+
+    assert f"{Path(config['site_dir']).parts[0]}/" in (ROOT / ".gitignore").read_text().splitlines()
+    assert config["theme"]["font"] is False
