@@ -66,6 +66,8 @@ app.command(
     "pyctrl.cli._deploy:deploy_app", name="deploy", help="Apply what a program needs to a cluster, and wait for it."
 )
 app.command("pyctrl.cli._deploy:undeploy_app", name="undeploy", help="Remove from a cluster what deploy put there.")
+app.command("pyctrl.cli._image:installer_app", name="build-installer", help="Write dist/install.yaml.")
+app.command("pyctrl.cli._image:app", name="image", help="Build the image of a program.")
 app.command(
     "pyctrl.cli._rbac:app", name="rbac", help="The rights of a program: derive, check, compare and explain them."
 )

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from ._deploying import Deployer, Step
     from ._directory import ConfigDirectory, Difference
+    from ._image import Image, find_tool, image_of
     from ._parts import PARTS, Part, install, parts
     from ._project import Project
     from ._reading import read_project
@@ -26,10 +27,13 @@ __all__ = [
     "ConfigDirectory",
     "Deployer",
     "Difference",
+    "Image",
     "Part",
     "Project",
     "Settings",
     "Step",
+    "find_tool",
+    "image_of",
     "install",
     "parts",
     "problems_of",
@@ -41,6 +45,7 @@ __all__ = [
 _PLACES = {
     **dict.fromkeys(("Deployer", "Step"), "_deploying"),
     **dict.fromkeys(("ConfigDirectory", "Difference"), "_directory"),
+    **dict.fromkeys(("Image", "find_tool", "image_of"), "_image"),
     **dict.fromkeys(("PARTS", "Part", "install", "parts"), "_parts"),
     **dict.fromkeys(("Settings", "read_settings"), "_settings"),
     "Project": "_project",
