@@ -7,6 +7,7 @@ from typing import Annotated
 
 from cyclopts import App, Group, Parameter
 
+from ._login import NO_ACCOUNT, Account
 from ._ship_flags import NO_SHIP_FLAGS, ShipFlags
 
 WHERE = Group("What becomes of it", sort_key=0)
@@ -16,7 +17,8 @@ Parts are `crd`, `rbac`, `manager`, `webhook`, `samples` and `all`, which is all
 flags say, may stand in pyproject.toml instead: `[tool.pyctrl]`, with `program = "podset.py"` and the names of the
 flags without their dashes.
 
-Exit codes: 0 done, or with `--check` all is as it should be; 1 something is not, or it failed; 2 not understood.
+Exit codes: 0 done, or with `--check` or `--diff` all is as it should be; 1 something is not, or it failed; 2 not
+understood.
 
 Examples:
 
@@ -32,6 +34,9 @@ pyctrl manifests podset.py crd -o - | kubectl apply --server-side -f -
 
 # in continuous integration: exit code 1, and what differs
 pyctrl manifests --check
+
+# what would applying it change
+pyctrl manifests --diff --context production
 ```
 """
 
@@ -45,8 +50,10 @@ def manifests(
         Path | None, Parameter(name=("--install", "-o"), group=WHERE, metavar="FILE|-", allow_leading_hyphen=True)
     ] = None,
     check: Annotated[bool, Parameter(group=WHERE, negative="")] = False,
+    diff: Annotated[bool, Parameter(group=WHERE, negative="")] = False,
     force: Annotated[bool, Parameter(group=WHERE, negative="")] = False,
     flags: ShipFlags = NO_SHIP_FLAGS,
+    account: Account = NO_ACCOUNT,
 ) -> int:
     """Write what a program needs in a cluster: definitions, rights, Deployment, webhooks, samples.
 
@@ -61,9 +68,13 @@ def manifests(
         Write one file instead of a directory, in the order in which it is applied; `-` prints it.
     check
         Write nothing: show what is not as it should be, and end with exit code 1 if anything is not.
+    diff
+        Write nothing: show what applying it would change in the cluster, and end with exit code 1 if anything would.
     force
         Replace files of the same names that somebody else has written.
     """
-    from ._shipping import write_manifests  # here: help needs none of it
+    from ._shipping import show_changes, write_manifests  # here: help needs none of it
 
+    if diff:
+        return show_changes(words, flags, account)
     return write_manifests(words, flags, file=install, check=check, force=force)

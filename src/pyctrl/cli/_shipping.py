@@ -4,16 +4,29 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from collections.abc import Sequence
+from collections.abc import Awaitable, Sequence
 from pathlib import Path
 
-from pyctrl.errors import CommandFailed
+from pyctrl.client import Client, Config
+from pyctrl.errors import CommandFailed, TransportError, Unauthorized
 from pyctrl.rbac import to_yaml
-from pyctrl.shipping import PARTS, ConfigDirectory, Difference, Part, Project, install, problems_of, read_project, tree
+from pyctrl.shipping import (
+    PARTS,
+    ConfigDirectory,
+    Difference,
+    Part,
+    Project,
+    changes,
+    install,
+    problems_of,
+    read_project,
+    tree,
+)
 
+from ._login import Account
 from ._ship_flags import ShipFlags
 
-__all__ = ["read", "split_words", "write_manifests"]
+__all__ = ["read", "show_changes", "split_words", "write_manifests"]
 
 ALL = "all"
 STDOUT = Path("-")
@@ -70,6 +83,26 @@ def _sample_problems(project: Project, paths: Sequence[str]) -> bool:
             "a sample is not valid: change it, or give its fields Field(examples=[...]) and remove it", file=sys.stderr
         )
     return bool(found)
+
+
+def show_changes(words: Sequence[str], flags: ShipFlags, account: Account) -> int:
+    """Print what applying it all would change in the cluster; give the exit code, 1 if anything would."""
+    program, wanted = split_words(words)
+    return asyncio.run(_show_changes(read_project(flags.settings(program)), wanted, account.config()))
+
+
+async def _show_changes(reading: Awaitable[Project], wanted: Sequence[Part], config: Config) -> int:
+    objects, has_changes = _objects(await reading, wanted), False
+    async with Client.connect(config) as client:
+        try:
+            async for text in changes(client, objects):
+                sys.stdout.write(text)
+                has_changes = True
+        except (TransportError, Unauthorized) as error:
+            from ._refusals import explained  # here: needed only now
+
+            raise await explained(error, config) from error
+    return int(has_changes)
 
 
 def _objects(project: Project, wanted: Sequence[Part]) -> list[dict[str, object]]:

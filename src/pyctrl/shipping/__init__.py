@@ -12,6 +12,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from ._comparing import changes
     from ._deploying import Deployer, Step
     from ._directory import ConfigDirectory, Difference
     from ._image import Image, find_tool, image_of
@@ -32,6 +33,7 @@ __all__ = [
     "Project",
     "Settings",
     "Step",
+    "changes",
     "find_tool",
     "image_of",
     "install",
@@ -49,6 +51,7 @@ _PLACES = {
     **dict.fromkeys(("PARTS", "Part", "install", "parts"), "_parts"),
     **dict.fromkeys(("Settings", "read_settings"), "_settings"),
     "Project": "_project",
+    "changes": "_comparing",
     "problems_of": "_samples",
     "read_project": "_reading",
     "tree": "_tree",

@@ -15,7 +15,7 @@ from pyctrl.errors import CommandFailed
 from pyctrl.kinds.apiextensions.v1 import CustomResourceDefinition
 from pyctrl.kinds.core.v1 import Namespace, Service
 from pyctrl.kinds.rbac.v1 import ClusterRole, ClusterRoleBinding, Role
-from pyctrl.shipping import Deployer, Project
+from pyctrl.shipping import Deployer, Project, changes, install
 from tests.unit.shipping._programs import WEBHOOK, WIDGETS, of_text, podset
 
 PODSETS = Key("", "podsets.apps.jicki.cn")
@@ -128,3 +128,20 @@ async def test_webhooks_go_first(tmp_path: Path) -> None:
         spec = {"size": 4, "colour": "red", "name": "box-1", "schedule": "* * * * *", "parts": ["a"]}
         await client.create(Unstructured({**made, "spec": spec}))
         assert await client.find(kind, Key("default", "a")) is not None
+
+
+async def test_what_would_change_is_shown_and_nothing_does() -> None:
+    """Before, all of it would be made; afterwards nothing changes; with another image, one line."""
+    async with Cluster(random=Random(1), rbac=True) as cluster, cluster.client() as client:
+        project = await podset(image="podset:1")
+        before = [text async for text in changes(client, install(project))]
+        assert len(before) == len(install(project))
+        assert before[0].startswith("--- /dev/null\n+++ Namespace podset-system (program)\n")
+        assert await client.find(Namespace, Key("", "podset-system")) is None
+
+        await deploy(client, project)
+        assert [text async for text in changes(client, install(project))] == []
+
+        (text,) = [text async for text in changes(client, install(await podset(image="podset:2")))]
+        changed = [line.strip() for line in text.splitlines()[2:] if line[0] in "+-"]
+        assert [line.split(maxsplit=1)[1] for line in changed] == ["image: podset:1", "image: podset:2"]
