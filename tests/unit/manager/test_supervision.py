@@ -149,7 +149,7 @@ async def test_of_twenty_controllers_one_may_not_list() -> None:
         begun = now()
         async with manager.running():
             await others_work(it, begun)
-            await asyncio.sleep(600)
+            await asyncio.sleep(100)
             assert odd.state is ControllerState.WAITING_FOR_RIGHTS
             await named(manager, f"waits for rights: it may not list animal7s.{GROUP} at the cluster scope")
 
@@ -210,7 +210,7 @@ async def test_of_twenty_controllers_one_has_a_source_that_raises() -> None:
         begun = now()
         async with manager.running():
             await others_work(it, begun)
-            await asyncio.sleep(300)
+            await asyncio.sleep(45)
             assert odd.state is ControllerState.FAILING
             await named(manager, "cannot start: Torn: ConnectionError: no such host")
             torn.is_mended = True
@@ -238,7 +238,7 @@ async def test_of_twenty_controllers_one_has_a_kind_whose_list_fails(fault: Any,
             begun = now()
             async with manager.running():
                 await others_work(it, begun, within=seconds)
-                await asyncio.sleep(300)
+                await asyncio.sleep(45)
                 assert odd.state is ControllerState.FAILING
                 await named(manager, f"cannot start: kind source: {ODD}: ")
                 wire.clear()
@@ -287,7 +287,7 @@ async def test_a_controller_of_an_optional_kind_rests() -> None:
         builder = Builder(manager).reconciles(ODD, optional=True).owns(KINDS[0])
         controller = builder.build(Keeper(it, ODD))
         async with manager.running():
-            await asyncio.sleep(600)
+            await asyncio.sleep(100)
             assert (controller.state, controller.why_not_ready) == (ControllerState.DORMANT, "")
             assert manager.not_ready == {}
             await it.install(ODD)
