@@ -7,7 +7,11 @@ from pathlib import Path
 import yaml
 
 from pyctrl.api import Access
+from pyctrl.client import Config
+from pyctrl.manager import NoServer
+from pyctrl.program import ProgramManager, Serving
 from pyctrl.shipping import install, tree
+from pyctrl.webhook import ManagedCertificates, Service, Webhooks, WebhookServer
 from tests.unit.shipping._programs import WEBHOOK, WIDGETS, of_text
 from tests.unit.shipping.test_parts import arguments, named
 
@@ -50,3 +54,17 @@ async def test_cert_manager_makes_the_certificate_if_it_is_told_to(tmp_path: Pat
     assert not any("secrets" in rule.resources for rules in project.grants.rules.values() for rule in rules)
     listed = yaml.safe_load(texts["default/kustomization.yaml"])["resources"]
     assert listed == ["../crd", "../rbac", "../manager", "../webhook", "../certmanager", "metrics_service.yaml"]
+
+
+async def test_a_server_without_a_certificate_is_given_one() -> None:
+    """With `--webhook-service` what makes it runs beside the server; one that has its own keeps it."""
+    async with ProgramManager(Config.in_process(NoServer())) as manager:
+        manager.serving = Serving(service=Service("shop", "hooks"), configuration="checks")
+        bare = WebhookServer(Webhooks())
+        manager.add(bare)
+        made = [each.runnable for each in manager.members if isinstance(each.runnable, ManagedCertificates)]
+        assert [each.target for each in made] == [Service("shop", "hooks")]
+        assert bare.has_provider
+
+        manager.add(WebhookServer(Webhooks(), certificates=made[0]))
+        assert sum(isinstance(each.runnable, ManagedCertificates) for each in manager.members) == 1
