@@ -198,9 +198,7 @@ async def test_crontab(client: Client, namespace: str, typed: Typed, under_role:
         with pytest.raises(Invalid, match=r"spec\.cronSpec in body should match"):
             await client.patch(old, made.key, MergePatch({"spec": {"cronSpec": "whenever"}}))
         assert group in [each.gvk.group for each in await client.discovery.named("ct")]
-        await client.subresource("scale").patch(
-            old, made.key, MergePatch({"spec": {"replicas": 4}}), answer=Unstructured
-        )
+        await client.subresource("scale").patch(old, made.key, MergePatch({"spec": {"replicas": 4}}))
         assert (await client.get(new, made.key)).spec.replicas == 4
 
 
