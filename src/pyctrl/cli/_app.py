@@ -50,6 +50,7 @@ app = App(
 )
 app.command("pyctrl.cli._init:app", name="init", help="Begin a project.")
 app.command("pyctrl.cli._create:app", name="create", help="Add a kind to a project.")
+app.command("pyctrl.cli._delete:app", name="delete", help="Take a kind out of a project.")
 app.command("pyctrl.cli._dev:app", name="dev", help="Run a program in a cluster of its own, and follow what is saved.")
 app.command("pyctrl.cli._run:app", name="run", help="Run the controllers of a file or a module against a cluster.")
 app.command("pyctrl.cli._apiserver:app", name="apiserver", help="Serve a Kubernetes API server from memory.")

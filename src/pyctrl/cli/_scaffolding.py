@@ -17,9 +17,10 @@ from pyctrl.scaffold import (
     find_project,
     initial_files,
     looks_built_in,
+    removal_of,
 )
 
-__all__ = ["Wanted", "begin", "create_api"]
+__all__ = ["Wanted", "begin", "create_api", "delete_api"]
 
 PYPROJECT = "pyproject.toml"
 
@@ -71,6 +72,25 @@ def create_api(wanted: Wanted, *, resource: bool | None, controller: bool | None
     _write(folder, folder.missing(files, force=force), dry_run=dry_run)
     if files:
         _next("say what users write and what becomes of it, and watch it work with", f"pyctrl dev {project.program}")
+    return 0
+
+
+def delete_api(wanted: Wanted, *, yes: bool, force: bool) -> int:
+    """Remove the files of a kind, or show them; give the exit code."""
+    project = find_project(Path.cwd())
+    removal = removal_of(project, Api.checked(project, **asdict(wanted)))
+    if not yes:
+        for path in removal.files:
+            print(f"would remove {path}{' (edited)' if path in removal.edited else ''}")
+        group = f"--group {wanted.group} " if wanted.group else ""
+        named = f"{group}--version {wanted.version} --kind {wanted.kind}"
+        _next("remove them with", f"pyctrl delete api {named} --yes{' --force' if force else ''}")
+        return 0
+    if not force:
+        removal.check()
+    Folder(project.root).remove(removal.files)
+    for path in removal.files:
+        print(f"removed {path}")
     return 0
 
 

@@ -9,6 +9,7 @@ from ._folder import Folder
 from ._initial import initial_files
 from ._names import looks_built_in
 from ._project import LICENSES, Layout, License, ScaffoldProject, find_project
+from ._removal import Removal, removal_of
 
 __all__ = [
     "LICENSES",
@@ -16,10 +17,12 @@ __all__ = [
     "Folder",
     "Layout",
     "License",
+    "Removal",
     "ScaffoldProject",
     "api_files",
     "controller_files",
     "find_project",
     "initial_files",
     "looks_built_in",
+    "removal_of",
 ]

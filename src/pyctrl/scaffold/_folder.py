@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -48,6 +48,15 @@ class Folder:
             try:
                 file.parent.mkdir(parents=True, exist_ok=True)
                 file.write_text(text, encoding="utf-8")
+            except OSError as error:
+                raise CommandFailed(f"{file}: {error.strerror}") from error
+
+    def remove(self, paths: Iterable[str]) -> None:
+        """Remove files. Raises CommandFailed."""
+        for path in paths:
+            file = self.root / path
+            try:
+                file.unlink()
             except OSError as error:
                 raise CommandFailed(f"{file}: {error.strerror}") from error
 

@@ -1,0 +1,90 @@
+"""`pyctrl delete api`: what was made goes, and nothing else."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.unit.cli.conftest import Run, run
+from tests.unit.scaffold._generated import COMMANDS, files_of
+
+__all__ = ["run"]
+
+FLEET = ("delete", "api", "--version", "v1", "--kind", "Fleet")
+PODSET = ("delete", "api", "--group", "apps", "--version", "v1alpha1", "--kind", "PodSet")
+
+
+@pytest.fixture
+def shop(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Give a project with two kinds."""
+    monkeypatch.chdir(tmp_path)
+    for command in COMMANDS["package"]:
+        run(*command)
+    return tmp_path
+
+
+def test_it_shows_what_would_go(run: Run, shop: Path) -> None:
+    """Nothing is removed, and the command that does it is said."""
+    before = files_of(shop)
+    told = run(*FLEET)
+    assert told.out.splitlines() == [
+        "would remove shop/api/v1/fleet.py",
+        "would remove shop/controllers/fleet.py",
+        "would remove tests/test_fleet.py",
+    ]
+    assert told.err.endswith("$ pyctrl delete api --version v1 --kind Fleet --yes\n")
+    assert (told.code, files_of(shop)) == (0, before)
+
+
+def test_a_kind_goes_and_the_other_stays(run: Run, shop: Path) -> None:
+    """What is left of its files are packages; plural and scope are read from the class."""
+    before = files_of(shop)
+    assert run(*FLEET, "--yes").code == 0
+    assert sorted(set(before) - set(files_of(shop))) == [
+        "shop/api/v1/fleet.py", "shop/controllers/fleet.py", "tests/test_fleet.py"
+    ]  # fmt: skip
+    told = run(*FLEET, "--yes")
+    assert (told.code, told.err) == (1, "pyctrl: there is no Fleet of version v1 in shop\n")
+
+
+def test_what_was_edited_stays(run: Run, shop: Path) -> None:
+    """One edited file keeps all of them, unless --force says so."""
+    file = shop / "shop" / "controllers" / "podset.py"
+    file.write_text(file.read_text() + "# mine\n")
+    before = files_of(shop)
+    told = run(*PODSET, "--yes")
+    assert (told.code, "shop/controllers/podset.py is not as made" in told.err) == (1, True)
+    assert files_of(shop) == before
+    assert run(*PODSET, "--yes", "--force").code == 0
+    assert not file.exists()
+
+
+def test_what_is_imported_elsewhere_stays(run: Run, shop: Path) -> None:
+    """A file of one's own that needs the kind is named, however it imports it."""
+    (shop / "shop" / "own.py").write_text("from .api.v1 import fleet\n")
+    told = run(*FLEET, "--yes")
+    assert (told.code, "shop/own.py needs what would go" in told.err) == (1, True)
+    assert (shop / "shop" / "api" / "v1" / "fleet.py").exists()
+
+
+def test_the_controller_goes_with_its_version(run: Run, shop: Path) -> None:
+    """Another version takes only its own types along."""
+    run("create", "api", "--group", "apps", "--version", "v2", "--kind", "PodSet", "--no-controller")
+    assert run(*PODSET[:5], "v2", *PODSET[6:], "--yes").out == "removed shop/api/v2/podset.py\n"
+    assert (shop / "shop" / "controllers" / "podset.py").exists()
+
+
+def test_another_group_is_another_kind(run: Run, shop: Path) -> None:
+    """A PodSet of batch is not the one of apps."""
+    told = run("delete", "api", "--group", "batch", "--version", "v1alpha1", "--kind", "PodSet", "--yes")
+    assert (told.code, "is of the group apps.generated.pyctrl.test, and not of batch." in told.err) == (1, True)
+
+
+def test_a_single_file_goes_with_its_test(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is its kind."""
+    monkeypatch.chdir(tmp_path)
+    for command in COMMANDS["single-file"]:
+        run(*command)
+    told = run("delete", "api", "--version", "v1", "--kind", "Greeting", "--yes")
+    assert told.out == "removed greeter.py\nremoved tests/test_greeter.py\n"
