@@ -90,6 +90,17 @@ def _sources(under: Path = ROOT) -> tuple[tuple[str, ast.Module], ...]:
     )
 
 
+@pytest.fixture(scope="module", autouse=True)
+def _forgotten() -> Iterator[None]:
+    """Forget the trees afterwards.
+
+    Collecting garbage takes seconds where there are two million objects, and whichever test it falls into would have
+    blocked its loop.
+    """
+    yield
+    _sources.cache_clear()
+
+
 def _texts() -> Iterator[tuple[str, str]]:
     for path in _tracked():
         try:

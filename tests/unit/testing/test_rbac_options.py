@@ -26,7 +26,7 @@ OPERATOR = """
     from pyctrl import Builder, Reconciler, allow
     from pyctrl.kinds.core.v1 import ConfigMap, Secret
 
-    class Greeter(Reconciler[ConfigMap]):
+    class Doorman(Reconciler[ConfigMap]):
         rbac = (allow(ConfigMap, "patch"),)
 
         async def reconcile(self, request):
@@ -35,21 +35,21 @@ OPERATOR = """
                 found.data["greeting"] = "hello"
                 await self.client.update(found)
 
-    class HonestGreeter(Greeter):
+    class HonestDoorman(Doorman):
         rbac = (allow(ConfigMap, "update"),)
 
-    def add_greeter(host):
-        Builder(host).reconciles(ConfigMap).build(Greeter())
+    def add_doorman(host):
+        Builder(host).reconciles(ConfigMap).build(Doorman())
 
     def add_honest(host):
-        Builder(host).reconciles(ConfigMap).build(HonestGreeter())
+        Builder(host).reconciles(ConfigMap).build(HonestDoorman())
 """
 TESTS = """
     import pytest
     from pyctrl import Key, Manager, ObjectMeta
     from pyctrl.client import wait_for
     from pyctrl.kinds.core.v1 import ConfigMap
-    from greeter import add_greeter, add_honest
+    from doorman import add_doorman, add_honest
 
     async def greets(client, namespace):
         await client.create(ConfigMap(metadata=ObjectMeta(name="guest", namespace=namespace)))
@@ -58,7 +58,7 @@ TESTS = """
     @pytest.mark.virtual_time
     async def test_as_administrator(operator_config, client, namespace):
         async with Manager(operator_config) as manager:
-            add_greeter(manager)
+            add_doorman(manager)
             async with manager.running():
                 await greets(client, namespace)
 
@@ -83,18 +83,18 @@ Run = Callable[..., pytest.RunResult]
 def run(pytester: pytest.Pytester) -> Run:
     """Run the tests of a project with options; ``-k`` chooses some."""
     pytester.makeini(INI)
-    pytester.makepyfile(TESTS, greeter=OPERATOR)
+    pytester.makepyfile(TESTS, doorman=OPERATOR)
     return lambda *options: pytester.runpytest_inprocess("-p", "no:randomly", *options)
 
 
 def test_a_session_fails_by_a_right_that_is_not_declared(run: Run) -> None:
     """The tests pass, for they run with every right; the session does not, and names the right and who asked first."""
-    result = run("--rbac-check", "greeter:add_greeter", "-k", "administrator")
+    result = run("--rbac-check", "doorman:add_doorman", "-k", "administrator")
     result.assert_outcomes(passed=1, deselected=1)
     assert result.ret == pytest.ExitCode.TESTS_FAILED
     result.stdout.re_match_lines(
         [
-            "=+ rights of greeter:add_greeter =+",
+            "=+ rights of doorman:add_doorman =+",
             rf"missing: update configmaps in some namespace \(asked once, by {ASKER}\)",
             "unused: patch configmaps at the cluster scope",
         ]
@@ -103,7 +103,7 @@ def test_a_session_fails_by_a_right_that_is_not_declared(run: Run) -> None:
 
 def test_a_session_passes_with_what_is_declared(run: Run) -> None:
     """Operators under their role are recorded as well; more than is needed fails where that is asked for."""
-    result = run("--rbac-check", "greeter:add_honest", "--rbac-strict")
+    result = run("--rbac-check", "doorman:add_honest", "--rbac-strict")
     result.assert_outcomes(passed=2)
     assert result.ret == pytest.ExitCode.OK
     result.stdout.re_match_lines(["nothing is missing, and all that is declared was asked for"])
@@ -111,8 +111,8 @@ def test_a_session_passes_with_what_is_declared(run: Run) -> None:
 
 def test_what_is_too_much_fails_a_strict_session_only(run: Run) -> None:
     """Tests need not reach everything, so what was not asked for is told and no more."""
-    options = ("--rbac-check", "greeter.py:add_both", "-k", "under_role")
-    Path("greeter.py").write_text(Path("greeter.py").read_text() + BOTH)
+    options = ("--rbac-check", "doorman.py:add_both", "-k", "under_role")
+    Path("doorman.py").write_text(Path("doorman.py").read_text() + BOTH)
     lenient, strict = run(*options), run(*options, "--rbac-strict")
     for result in (lenient, strict):
         result.stdout.re_match_lines(["unused: get secrets at the cluster scope"])
@@ -121,7 +121,7 @@ def test_what_is_too_much_fails_a_strict_session_only(run: Run) -> None:
 
 BOTH = """
 def add_both(host):
-    reconciler = HonestGreeter()
+    reconciler = HonestDoorman()
     reconciler.rbac = (*reconciler.rbac, allow(Secret, "get"))
     Builder(host).reconciles(ConfigMap).build(reconciler)
 """
@@ -158,7 +158,7 @@ def test_what_workers_kept_is_taken_over(pytester: pytest.Pytester) -> None:
 
 def test_nothing_recorded_is_a_failure(run: Run) -> None:
     """Tests whose operators are not recorded prove nothing, and the session says how to record them."""
-    result = run("--rbac-check", "greeter:add_greeter", "-k", "no_such_test")
+    result = run("--rbac-check", "doorman:add_doorman", "-k", "no_such_test")
     assert result.ret == pytest.ExitCode.TESTS_FAILED
     result.stdout.re_match_lines(["no operator asked for anything: give operators `operator_config`"])
 
@@ -166,8 +166,8 @@ def test_nothing_recorded_is_a_failure(run: Run) -> None:
 @pytest.mark.parametrize(
     ("options", "line"),
     [
-        (["--rbac-check", "greeter:add_nothing"], "ERROR: greeter has no function 'add_nothing'; there is add_greeter"),
-        (["--rbac-record", "greeter.py"], "ERROR: greeter.py is no recording of accesses, as pytest --rbac-record"),
+        (["--rbac-check", "doorman:add_nothing"], "ERROR: doorman has no function 'add_nothing'; there is add_doorman"),
+        (["--rbac-record", "doorman.py"], "ERROR: doorman.py is no recording of accesses, as pytest --rbac-record"),
         (["--rbac-record", "."], "ERROR: .*Is a directory"),
     ],
 )
