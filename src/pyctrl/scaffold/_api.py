@@ -67,12 +67,12 @@ class $kind(
     group="$group",
     version="$version",
 $keywords):
-    """A $kind."""
+    """$kind, as its users write it."""
 ''')
 
 RECONCILER = Template('''\
 class ${kind}Reconciler(Reconciler[$kind]):
-    """Brings what there is to what a $kind says."""
+    """Brings what there is to what each $kind says."""
 
     rbac = (allow($kind, "patch", subresource="status"),)
 
@@ -149,7 +149,7 @@ def controller_files(project: ScaffoldProject, api: Api) -> dict[str, str]:
         }
     imported = f"from {types} import {api.kind}, {api.kind}Spec\nfrom {controller} import {api.kind}Reconciler"
     text = (
-        f'"""What becomes of a {api.kind}."""\n\n'
+        f'"""What becomes of each {api.kind}."""\n\n'
         "from pyctrl import Reconciler, Request, allow, is_deleting, merge_from\n\n"
         f"from {types} import {api.kind}\n\n\n"
     )

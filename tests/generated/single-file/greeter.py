@@ -18,11 +18,11 @@ class Greeting(
     group="generated.pyctrl.test",
     version="v1",
 ):
-    """A Greeting."""
+    """Greeting, as its users write it."""
 
 
 class GreetingReconciler(Reconciler[Greeting]):
-    """Brings what there is to what a Greeting says."""
+    """Brings what there is to what each Greeting says."""
 
     rbac = (allow(Greeting, "patch", subresource="status"),)
 

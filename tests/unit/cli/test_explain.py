@@ -70,6 +70,17 @@ def test_the_whole_tree(run: Run, crd: Path) -> None:
     )
 
 
+def test_the_kinds_of_a_package(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A project has a module for each kind; its name stands for all of them."""
+    (tmp_path / "atelier" / "api").mkdir(parents=True)
+    for folder in ("atelier", "atelier/api"):
+        (tmp_path / folder / "__init__.py").write_text("")
+    (tmp_path / "atelier" / "api" / "widget.py").write_text(PROGRAM)
+    monkeypatch.chdir(tmp_path)
+
+    assert "size <integer> required" in run("explain", "widget.spec", "--types", "atelier").out
+
+
 def test_built_in_kinds_and_programs(run: Run, tmp_path: Path) -> None:
     """Built-in kinds need nothing; the classes of a program are definitions, too; `-o json` is for programs."""
     (tmp_path / "widgets.py").write_text(PROGRAM)

@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: Jane Doe
 # SPDX-License-Identifier: Apache-2.0
 
-"""What becomes of a Fleet."""
+"""What becomes of each Fleet."""
 
 from pyctrl import Reconciler, Request, allow, is_deleting, merge_from
 
@@ -9,7 +9,7 @@ from shop.api.v1.fleet import Fleet
 
 
 class FleetReconciler(Reconciler[Fleet]):
-    """Brings what there is to what a Fleet says."""
+    """Brings what there is to what each Fleet says."""
 
     rbac = (allow(Fleet, "patch", subresource="status"),)
 

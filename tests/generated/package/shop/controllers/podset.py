@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: Jane Doe
 # SPDX-License-Identifier: Apache-2.0
 
-"""What becomes of a PodSet."""
+"""What becomes of each PodSet."""
 
 from pyctrl import Reconciler, Request, allow, is_deleting, merge_from
 
@@ -9,7 +9,7 @@ from shop.api.v1alpha1.podset import PodSet
 
 
 class PodSetReconciler(Reconciler[PodSet]):
-    """Brings what there is to what a PodSet says."""
+    """Brings what there is to what each PodSet says."""
 
     rbac = (allow(PodSet, "patch", subresource="status"),)
 

@@ -23,4 +23,4 @@ class Fleet(
     plural="armada",
     scope="Cluster",
 ):
-    """A Fleet."""
+    """Fleet, as its users write it."""

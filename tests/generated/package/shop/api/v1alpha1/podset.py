@@ -21,4 +21,4 @@ class PodSet(
     group="apps.generated.pyctrl.test",
     version="v1alpha1",
 ):
-    """A PodSet."""
+    """PodSet, as its users write it."""
