@@ -12,7 +12,7 @@ from pyctrl.errors import CommandFailed, PyctrlError
 from pyctrl.manager import Manager
 from pyctrl.webhook import Service, Url, Webhooks, conversion_stanza
 
-__all__ = ["custom_kinds", "definitions_of", "install_definitions"]
+__all__ = ["custom_kinds", "definitions_of", "install_definitions", "is_established"]
 
 DEFINITION = GroupVersionKind("apiextensions.k8s.io", "v1", "CustomResourceDefinition")
 ESTABLISHED_SECONDS = 30.0  # an API server takes well under one
@@ -90,11 +90,12 @@ async def install_definitions(client: Client, definitions: Iterable[dict[str, An
         name = definition["metadata"]["name"]
         try:
             await client.apply(definition, force=force)
-            await wait_for(client, DEFINITION, Key("", name), _is_established, timeout=ESTABLISHED_SECONDS)
+            await wait_for(client, DEFINITION, Key("", name), is_established, timeout=ESTABLISHED_SECONDS)
         except (PyctrlError, TimeoutError) as error:
             raise CommandFailed(f"the definition {name} could not be installed: {error}") from error
 
 
-def _is_established(definition: Any) -> bool:
-    conditions = definition.get("status", {}).get("conditions", [])
+def is_established(definition: Any) -> bool:
+    """Whether the kind of a definition is served."""
+    conditions = definition.get("status", {}).get("conditions") or []  # kube-apiserver says null before it has looked
     return any(each["type"] == "Established" and each["status"] == "True" for each in conditions)

@@ -11,6 +11,7 @@ from pyctrl.api import GroupVersionKind, Key
 from pyctrl.apiserver import ApiServer, read_documents
 from pyctrl.client import Client, Config, wait_for
 from pyctrl.errors import CommandFailed, PyctrlError
+from pyctrl.program._definitions import is_established
 
 __all__ = ["Manifest", "apply_files", "files_of", "load", "read_manifests"]
 
@@ -71,12 +72,7 @@ async def _apply(client: Client, manifest: Manifest) -> None:
         metadata.setdefault("namespace", "default")
     await client.apply(obj, force=True)
     if manifest.rank == 0:
-        await wait_for(client, DEFINITION, Key("", metadata["name"]), _is_established)
-
-
-def _is_established(definition: Any) -> bool:
-    conditions = definition.get("status", {}).get("conditions", [])
-    return any(each["type"] == "Established" and each["status"] == "True" for each in conditions)
+        await wait_for(client, DEFINITION, Key("", metadata["name"]), is_established)
 
 
 def files_of(path: Path) -> list[Path]:

@@ -118,7 +118,7 @@ class Deployer:
         if not status.get("observedGeneration"):
             yield "nobody looks after Deployments in this cluster: it has no controller manager"
             return
-        for condition in status.get("conditions", []):
+        for condition in status.get("conditions") or []:
             if condition["type"] == "ReplicaFailure":
                 yield f"no pod is made: {condition.get('message', '')}"
         pods = await self._client.list(POD, namespace=key.namespace, labels=self._project.selector)
