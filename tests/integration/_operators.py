@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
@@ -10,26 +11,70 @@ import yaml
 
 from examples.evc.evc import EphemeralVolumeClaim, EvcSpec, add_evc
 from examples.podset.podset import PodSet, PodSetSpec, add_podset
-from pyctrl.api import Key, ObjectMeta, find_condition
-from pyctrl.client import Client, wait_for
+from pyctrl.api import Key, ObjectMeta, OwnerReference, find_condition
+from pyctrl.client import Client, impersonate, wait_for
 from pyctrl.cluster import add_kubelet
-from pyctrl.errors import AlreadyExists
+from pyctrl.errors import AlreadyExists, Forbidden
 from pyctrl.kinds.apiextensions.v1 import CustomResourceDefinition
-from pyctrl.kinds.core.v1 import Node
+from pyctrl.kinds.core.v1 import ConfigMap, Node
+from pyctrl.kinds.rbac.v1 import RoleBinding, RoleRef, Subject
 from pyctrl.manager import Manager
 from pyctrl.testing import ClusterUnderTest
 
+RBAC = "rbac.authorization.k8s.io"
 EXAMPLES = Path(__file__).parents[2] / "examples"
 DEFINITION = EXAMPLES / "podset" / "config" / "crd" / "bases" / "apps.jicki.cn_podsets.yaml"
 EVC_DEFINITION = EXAMPLES / "evc" / "config" / "crd" / "bases" / "kopf.dev_ephemeralvolumeclaims.yaml"
 
 
 async def install(client: Client, definition: Path = DEFINITION) -> CustomResourceDefinition:
-    """Install a definition, if it is not there, and wait until it is served."""
+    """Install a definition, if it is not there, and wait until it is served and may own."""
     wanted = CustomResourceDefinition.from_wire(yaml.safe_load(definition.read_text()))
     with suppress(AlreadyExists):  # another test of this session was here, or the cluster has it
         await client.create(wanted)
-    return await established(client, wanted.metadata.name)
+    found = await established(client, wanted.metadata.name)
+    await _may_own(client, found)
+    return found
+
+
+async def _may_own(client: Client, definition: CustomResourceDefinition) -> None:
+    """Wait until the API server lets objects of a new kind be owners whose deletion waits for what they own.
+
+    Its admission plugin OwnerReferencesPermissionEnforcement reads discovery now and then, and forbids it until it has,
+    for all but administrators.
+    """
+    spec = definition.spec
+    user = Subject(kind="User", api_group=RBAC, name=f"tries.{definition.metadata.name}")
+    binding = await client.create(
+        RoleBinding(
+            metadata=ObjectMeta(generate_name="may-own-", namespace="default"),
+            role_ref=RoleRef(api_group=RBAC, kind="ClusterRole", name="edit"),
+            subjects=[user],
+        )
+    )
+    owner = OwnerReference(
+        api_version=f"{spec.group}/{spec.versions[0].name}",
+        kind=spec.names.kind,
+        name="owner",
+        uid="owner",
+        block_owner_deletion=True,
+    )
+    owned = ConfigMap(metadata=ObjectMeta(generate_name="may-own-", namespace="default", owner_references=[owner]))
+    try:
+        async with asyncio.timeout(45):
+            while await _is_unknown(impersonate(client, user.name), owned):
+                await asyncio.sleep(0.5)  # nothing tells when it has
+    finally:
+        await client.delete(binding)
+
+
+async def _is_unknown(client: Client, owned: ConfigMap) -> bool:
+    """Whether the kind of an owner is not known yet; that one may not own is an answer of who knows it."""
+    try:
+        await client.create(owned.deep_copy(), dry_run=True)
+    except Forbidden as error:
+        return "RESTMapping" in error.message or error.verb == "create"  # the binding takes a moment, too
+    return False
 
 
 async def established(client: Client, name: str) -> CustomResourceDefinition:
