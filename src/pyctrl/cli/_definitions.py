@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import inspect
 import os
-import pkgutil
 import sys
 from collections.abc import Iterable, Iterator, Mapping
-from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
@@ -158,22 +156,16 @@ def definitions_of(target: str) -> list[Definition]:
 
 def kinds_of(target: str) -> list[type[KubernetesObject]]:
     """Give the classes of custom kinds that a module, a package or a file of Python has. Raises CommandFailed: none."""
-    from pyctrl.manager import Target
+    from pyctrl.manager import Target, modules_of
 
-    modules = _modules(Target.parse(target).place.load(), target)
-    found = list(dict.fromkeys(kind for module in modules for kind in _kinds(module)))
+    place = Target.parse(target).place.load()
+    try:  # `pyctrl create api` puts each kind into a module of its own
+        found = list(dict.fromkeys(kind for module in modules_of(place) for kind in _kinds(module)))
+    except Exception as error:
+        raise CommandFailed(f"importing {target} failed: {type(error).__name__}: {error}") from error
     if not found:
         raise CommandFailed(f"{target} has no class of a kind: class Name(CustomResource[Spec, Status], group=…, …)")
     return found
-
-
-def _modules(module: ModuleType, target: str) -> list[ModuleType]:
-    """Give a module, and of a package all in it: `pyctrl create api` puts each kind into a module of its own."""
-    below = pkgutil.walk_packages(getattr(module, "__path__", ()), f"{module.__name__}.")
-    try:
-        return [module, *(import_module(each.name) for each in below if not each.name.endswith(".__main__"))]
-    except Exception as error:
-        raise CommandFailed(f"importing {target} failed: {type(error).__name__}: {error}") from error
 
 
 def _kinds(module: ModuleType) -> Iterator[type[KubernetesObject]]:

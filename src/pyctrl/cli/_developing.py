@@ -6,7 +6,6 @@ import asyncio
 import errno
 import logging
 import os
-import signal
 import sys
 from collections.abc import Sequence
 from contextlib import asynccontextmanager
@@ -26,12 +25,12 @@ from pyctrl.manager import Target, Wire
 from ._kubeconfig_file import check_kubeconfig, write_kubeconfig
 from ._log_flags import Logs
 from ._own_flags import with_own_flags
+from ._signals import until_signalled
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
 ADMIN = User(name="kubernetes-admin", groups=("system:masters",))
-SIGNALS = (signal.SIGINT, signal.SIGTERM)
 LOOPBACK = "127.0.0.1"
 
 RECONCILES = "info,pyctrl.controller=debug"
@@ -67,7 +66,11 @@ class Developing:
         if missing := [str(path) for path in self.apply or () if not path.exists()]:
             raise CommandFailed(f"--apply: there is no {', '.join(missing)}")
         is_live = _is_terminal() if self.live is None else self.live
-        return asyncio.run(_until_signalled(self, is_live=is_live))
+        return asyncio.run(self._until_signalled(is_live=is_live))
+
+    async def _until_signalled(self, *, is_live: bool) -> int:
+        ready = asyncio.Event()
+        return await until_signalled(self.follow(ready, is_live=is_live), is_ready=ready.is_set)
 
     async def follow(self, ready: asyncio.Event, *, is_live: bool) -> None:
         """Follow the program until cancelled, or until the screen is left."""
@@ -140,33 +143,6 @@ class Developing:
                 raise
             message = f"{LOOPBACK} port {self.port} is taken by another program; --port 0 takes a free one"
             raise CommandFailed(message) from error
-
-
-async def _until_signalled(developing: Developing, *, is_live: bool) -> int:
-    """Follow a program until Ctrl-C or SIGTERM; a second one ends the process at once.
-
-    Gives 0, or, when the signal came before it was ready, what a shell gives for a process that it ended.
-    """
-    received: list[int] = []
-    ready = asyncio.Event()
-    loop, task = asyncio.get_running_loop(), asyncio.current_task()
-    assert task is not None
-
-    def stop(number: int) -> None:
-        received.append(number)
-        task.cancel()
-        for each in SIGNALS:
-            loop.remove_signal_handler(each)
-            signal.signal(each, signal.SIG_DFL)
-
-    for each in SIGNALS:
-        loop.add_signal_handler(each, stop, each)
-    try:
-        await developing.follow(ready, is_live=is_live)
-    except asyncio.CancelledError:
-        if not received:
-            raise
-    return 0 if ready.is_set() else 128 + received[0]
 
 
 def _is_terminal() -> bool:

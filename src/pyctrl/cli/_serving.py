@@ -6,7 +6,6 @@ import asyncio
 import errno
 import gc
 import resource
-import signal
 import sys
 from collections.abc import Callable, Coroutine, Mapping
 from contextlib import AsyncExitStack
@@ -19,6 +18,7 @@ from pyctrl.apiserver import AdmissionPlugin, ApiServer, AuditLevel, AuditLog, A
 from pyctrl.errors import CommandFailed
 
 from ._kubeconfig_file import check_kubeconfig, write_kubeconfig
+from ._signals import until_signalled
 from ._webhook_flags import WebhookFlags
 
 if TYPE_CHECKING:
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 
 ADMINISTRATORS = "system:masters"
 ADMIN = User(name="kubernetes-admin", groups=(ADMINISTRATORS,))
-SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -161,21 +160,8 @@ def _allow_connections() -> None:
 
 
 async def _until_signalled(serve: Callable[[Callable[[str], None]], Coroutine[Any, Any, None]]) -> int:
-    """Serve until Ctrl-C or SIGTERM; a second one ends the process at once.
-
-    Gives 0, or, when the signal came before it was ready, what a shell gives for a process that it ended.
-    """
-    received: list[int] = []
+    """Serve, and say where, until a signal ends it; see `until_signalled`."""
     announced: list[str] = []
-    loop, task = asyncio.get_running_loop(), asyncio.current_task()
-    assert task is not None
-
-    def stop(number: int) -> None:
-        received.append(number)
-        task.cancel()
-        for each in SIGNALS:
-            loop.remove_signal_handler(each)
-            signal.signal(each, signal.SIG_DFL)
 
     def ready(url: str) -> None:
         sys.stdout.write(f"ready {url}\n")
@@ -183,11 +169,4 @@ async def _until_signalled(serve: Callable[[Callable[[str], None]], Coroutine[An
         announced.append(url)
         gc.freeze()  # what is there now stays: the collector need not look at it again and again
 
-    for each in SIGNALS:
-        loop.add_signal_handler(each, stop, each)
-    try:
-        await serve(ready)
-    except asyncio.CancelledError:
-        if not received:
-            raise
-    return 0 if announced else 128 + received[0]
+    return await until_signalled(serve(ready), is_ready=lambda: announced)

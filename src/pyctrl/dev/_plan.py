@@ -10,13 +10,12 @@ from pyctrl.api import GroupKind, GroupVersionKind, Key
 from pyctrl.apiserver import Examiner
 from pyctrl.client import Config
 from pyctrl.controller import Controller
-from pyctrl.errors import CommandFailed, PyctrlError
 from pyctrl.manager import Manager, NoServer, Wire
-from pyctrl.program import ProgramManager, Serving, custom_kinds, definitions_of
+from pyctrl.program import ProgramManager, Serving, custom_kinds, definitions_of, wire_up
 from pyctrl.rbac import manifests
 from pyctrl.webhook import Url, Webhooks, configurations
 
-__all__ = ["WEBHOOK_HOST", "Plan", "controllers_of", "make_plan", "wire_up"]
+__all__ = ["WEBHOOK_HOST", "Plan", "controllers_of", "make_plan"]
 
 WEBHOOK_HOST = "https://webhooks.pyctrl.invalid"  # no such host can be: the server asks in process
 
@@ -79,16 +78,6 @@ async def make_plan(wire: Wire, *, name: str, account: Key) -> Plan:
             registrations=_registrations(manager.webhooks, name),
             webhooks=manager.webhooks,
         )
-
-
-def wire_up(wire: Wire, manager: Manager, name: str) -> None:
-    """Put a program's controllers into a manager. Raises CommandFailed: it fails; says how."""
-    try:
-        wire(manager)
-    except PyctrlError:
-        raise
-    except Exception as error:
-        raise CommandFailed(f"wiring {name} failed: {type(error).__name__}: {error}") from error
 
 
 def controllers_of(manager: Manager) -> list[Controller]:

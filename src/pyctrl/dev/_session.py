@@ -23,11 +23,11 @@ from pyctrl.cluster import Cluster
 from pyctrl.errors import CommandFailed, GracePeriodExceeded, NotFound, PyctrlError
 from pyctrl.kinds.core.v1 import ServiceAccount
 from pyctrl.manager import Preflight, Target, Wire
-from pyctrl.program import ProgramManager, Serving, apply_files, files_of, install_definitions
+from pyctrl.program import ProgramManager, Serving, apply_files, files_of, install_definitions, wire_up
 
 from ._journal import Journal
 from ._noise import of_the_cluster
-from ._plan import WEBHOOK_HOST, Plan, controllers_of, make_plan, wire_up
+from ._plan import WEBHOOK_HOST, Plan, controllers_of, make_plan
 from ._sources import Files, python_files, sample_paths
 
 __all__ = ["DevOptions", "DevSession"]

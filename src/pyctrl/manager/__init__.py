@@ -29,7 +29,7 @@ from pyctrl.manager._runnables import (
 )
 
 if TYPE_CHECKING:
-    from pyctrl.manager._declared import wire_package
+    from pyctrl.manager._declared import modules_of, wire_package
     from pyctrl.manager._elector import ElectionStatistics, Elector
     from pyctrl.manager._fleet import ClusterProvider, Fleet
     from pyctrl.manager._gaps import Gap, gaps
@@ -82,6 +82,7 @@ __all__ = [
     "Verdict",
     "Wire",
     "gaps",
+    "modules_of",
     "review_accesses",
     "whoami",
     "wire_package",
@@ -108,6 +109,7 @@ _FILES = {
     "Verdict": "_reviews",
     "Wire": "_target",
     "gaps": "_gaps",
+    "modules_of": "_declared",
     "review_accesses": "_reviews",
     "whoami": "_reviews",
     "wire_package": "_declared",

@@ -14,7 +14,7 @@ from pyctrl.controller import Builder, Reconciler
 from pyctrl.errors import CommandFailed
 from pyctrl.manager._manager import Manager
 
-__all__ = ["PREFIX", "Wire", "build", "candidates", "wire_declared", "wire_package"]
+__all__ = ["PREFIX", "Wire", "build", "candidates", "modules_of", "wire_declared", "wire_package"]
 
 PREFIX = "add_"
 
@@ -55,7 +55,7 @@ def wire_package(manager: Manager, package: ModuleType) -> None:
         Exception: whatever importing a module fails with.
     """
     declared: list[object] = []
-    for module in _modules(package):
+    for module in modules_of(package):
         functions = [each for each in candidates(module) if each.__module__ == module.__name__]
         if functions and module is not package:
             for function in functions:
@@ -83,9 +83,10 @@ def _takes_one(function: Callable[..., object]) -> bool:
     return len(required) == 1
 
 
-def _modules(package: ModuleType) -> Iterator[ModuleType]:
+def modules_of(package: ModuleType) -> Iterator[ModuleType]:
+    """Import a package's modules one by one, itself first; ``__main__`` is none of them. Of a module, give that one."""
     yield package
-    for found in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
+    for found in pkgutil.walk_packages(getattr(package, "__path__", ()), f"{package.__name__}."):
         if not found.name.endswith(".__main__"):
             yield importlib.import_module(found.name)
 

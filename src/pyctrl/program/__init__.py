@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from ._definitions import custom_kinds, definitions_of, install_definitions
     from ._loading import Manifest, apply_files, files_of, load, read_manifests
     from ._manager import CERTIFICATE_SECRET, ProgramManager, Serving
+    from ._wiring import wire_up
 
 __all__ = [
     "CERTIFICATE_SECRET",
@@ -28,12 +29,14 @@ __all__ = [
     "install_definitions",
     "load",
     "read_manifests",
+    "wire_up",
 ]
 
 _FILES = {
     "_definitions": ("custom_kinds", "definitions_of", "install_definitions"),
     "_loading": ("Manifest", "apply_files", "files_of", "load", "read_manifests"),
     "_manager": ("CERTIFICATE_SECRET", "ProgramManager", "Serving"),
+    "_wiring": ("wire_up",),
 }
 
 if not TYPE_CHECKING:  # type checkers would take it as a promise of any name

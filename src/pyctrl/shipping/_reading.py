@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 from pyctrl.client import Config
-from pyctrl.errors import CommandFailed, PyctrlError
-from pyctrl.manager import Manager, NoServer, Target, Wire
-from pyctrl.program import ProgramManager, Serving, custom_kinds, definitions_of
+from pyctrl.errors import CommandFailed
+from pyctrl.manager import NoServer, Target
+from pyctrl.program import ProgramManager, Serving, custom_kinds, definitions_of, wire_up
 from pyctrl.webhook import ManagedCertificates, Service, Webhooks
 
 from ._project import Project
@@ -30,7 +30,7 @@ async def read_project(settings: Settings) -> Project:
     manager = ProgramManager(Config.in_process(NoServer()), namespaces=settings.watch_namespaces or None)
     async with manager:
         manager.serving = _serving(settings)
-        _wire_up(target.find(), manager, settings.name)
+        wire_up(target.find(), manager, settings.name)
         return _project(manager, settings)
 
 
@@ -39,15 +39,6 @@ def _serving(settings: Settings) -> Serving:
         return Serving(certificates=MOUNTED)
     service = Service(settings.namespace, f"{settings.name}-webhook-service")
     return Serving(service=service, configuration=f"{settings.name}-webhook-configuration")
-
-
-def _wire_up(wire: Wire, manager: Manager, name: str) -> None:
-    try:
-        wire(manager)
-    except PyctrlError:
-        raise
-    except Exception as error:
-        raise CommandFailed(f"wiring {name} failed: {type(error).__name__}: {error}") from error
 
 
 def _project(manager: ProgramManager, settings: Settings) -> Project:

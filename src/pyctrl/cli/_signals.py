@@ -1,0 +1,38 @@
+"""Commands that go on until somebody ends them."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+from collections.abc import Callable, Coroutine
+from typing import Any
+
+__all__ = ["until_signalled"]
+
+SIGNALS = (signal.SIGINT, signal.SIGTERM)
+
+
+async def until_signalled(work: Coroutine[Any, Any, None], *, is_ready: Callable[[], object]) -> int:
+    """Work until Ctrl-C or SIGTERM; a second one ends the process at once.
+
+    Gives 0, or, when the signal came before it was ready, what a shell gives for a process that it ended.
+    """
+    received: list[int] = []
+    loop, task = asyncio.get_running_loop(), asyncio.current_task()
+    assert task is not None
+
+    def stop(number: int) -> None:
+        received.append(number)
+        task.cancel()
+        for each in SIGNALS:
+            loop.remove_signal_handler(each)
+            signal.signal(each, signal.SIG_DFL)
+
+    for each in SIGNALS:
+        loop.add_signal_handler(each, stop, each)
+    try:
+        await work
+    except asyncio.CancelledError:
+        if not received:
+            raise
+    return 0 if is_ready() else 128 + received[0]
