@@ -87,8 +87,9 @@ class Place:
     def _import(self) -> ModuleType:
         if self.file is None:
             return importlib.import_module(self.module)
-        if (found := sys.modules.get(self.module)) is not None:
-            return found
+        found = sys.modules.get(self.module)
+        if found is not None and getattr(found, "__file__", None) == str(self.file):
+            return found  # a file of that name in another directory is another program
         spec = importlib.util.spec_from_file_location(self.module, self.file)
         assert spec is not None  # it ends with .py
         assert spec.loader is not None
@@ -98,6 +99,8 @@ class Place:
             spec.loader.exec_module(module)
         except BaseException:
             del sys.modules[self.module]
+            if found is not None:
+                sys.modules[self.module] = found
             raise
         return module
 

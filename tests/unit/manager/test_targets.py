@@ -12,6 +12,7 @@ from pyctrl.client import Config
 from pyctrl.controller import Controller
 from pyctrl.errors import CommandFailed
 from pyctrl.manager import Manager, NoServer, Target, wired
+from pyctrl.manager._modules import Place
 from pyctrl.webhook import WebhookServer
 
 DECLARED = '''\
@@ -126,6 +127,19 @@ def test_importing_anew_sees_what_was_saved_and_forgets_what_failed(tmp_path: Pa
     file.write_text("value =\n")
     with pytest.raises(CommandFailed, match=r"SyntaxError: invalid syntax \(.*number.py, line 1\)"), place.anew():
         place.load()
+
+
+def test_files_of_one_name_in_two_directories_are_two_programs(tmp_path: Path) -> None:
+    """The second is imported, and the first is not what is found in its place; nor is it lost when the second fails."""
+    places = [tmp_path / name / "ops.py" for name in ("one", "two", "broken")]
+    for place, text in zip(places, ("value = 1\n", "value = 2\n", "value =\n"), strict=True):
+        place.parent.mkdir()
+        place.write_text(text)
+    one, two, broken = (Place.parse(str(place)) for place in places)
+    assert [one.load().value, two.load().value] == [1, 2]
+    with pytest.raises(CommandFailed, match="SyntaxError"):
+        broken.load()
+    assert sys.modules["pyctrl_target_ops"].value == 2
 
 
 def test_a_directory_without_a_program_is_refused(tmp_path: Path) -> None:
