@@ -20,6 +20,8 @@ Nothing is imported before it is used: `pyctrl apiserver` is up before a door th
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+from pyctrl._door import opened_by_search
+
 if TYPE_CHECKING:
     from pyctrl._log import LogOptions, configure_logging, log_context
     from pyctrl._tracing import enable_tracing
@@ -141,15 +143,7 @@ _ROOMS = ("_log", "_tracing", "errors", "api", "client", "cache", "controller", 
 _OTHER_ROOMS = ("kinds", "webhook", "manifests", "apiserver", "cluster", "testing")
 
 if not TYPE_CHECKING:  # type checkers would take it as a promise of any name
+    _find, __dir__ = opened_by_search(__name__, _ROOMS)
 
     def __getattr__(name: str) -> object:
-        if name in _ROOMS or name in _OTHER_ROOMS:
-            return import_module(f"{__name__}.{name}")
-        if name in __all__:
-            rooms = (import_module(f"{__name__}.{room}") for room in _ROOMS)
-            value = globals()[name] = next(getattr(room, name) for room in rooms if name in room.__all__)
-            return value
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-
-    def __dir__() -> list[str]:
-        return sorted({*globals(), *__all__, *_ROOMS, *_OTHER_ROOMS})
+        return import_module(f"{__name__}.{name}") if name in (*_ROOMS, *_OTHER_ROOMS) else _find(name)

@@ -9,8 +9,9 @@ Nothing is imported before it is used: selectors, patches and quantities need no
 without.
 """
 
-from importlib import import_module
 from typing import TYPE_CHECKING
+
+from pyctrl._door import opened_by_search
 
 if TYPE_CHECKING:
     from ._access import Access
@@ -165,13 +166,4 @@ _FILES = (
 )
 
 if not TYPE_CHECKING:  # type checkers would take it as a promise of any name
-
-    def __getattr__(name: str) -> object:
-        if name not in __all__:
-            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        files = (import_module(f"{__name__}.{file}") for file in _FILES)
-        value = globals()[name] = next(getattr(file, name) for file in files if name in file.__all__)
-        return value
-
-    def __dir__() -> list[str]:
-        return sorted({*globals(), *__all__})
+    __getattr__, __dir__ = opened_by_search(__name__, _FILES)

@@ -7,9 +7,9 @@ a reconciler is given, whether a cache stands behind them or not.
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from pyctrl._door import opened_by_name
 from pyctrl.client._client import Client
 from pyctrl.client._config import Config
 from pyctrl.client._connection import SwitchableTransport, is_same_login
@@ -175,8 +175,5 @@ _FILES = {
     "set_scale": "_actions",
 }
 
-
-def __getattr__(name: str) -> Any:
-    if name not in _FILES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"{__name__}.{_FILES[name]}"), name)
+if not TYPE_CHECKING:  # type checkers would take it as a promise of any name
+    __getattr__, __dir__ = opened_by_name(__name__, _FILES)

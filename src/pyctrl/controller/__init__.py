@@ -7,8 +7,9 @@ when the request comes again. The `Builder` puts all that together and gives it 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from pyctrl._door import opened_by_name
 from pyctrl.controller._attempt import ReconcileStatistics, reconcile_id
 from pyctrl.controller._builder import Builder
 from pyctrl.controller._causes import (
@@ -115,10 +116,7 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> Any:
-    """Import what only programs with several clusters use when they use it."""
-    if name == "FleetController":
-        from pyctrl.controller._fleet_controller import FleetController
+_FILES = {"FleetController": "_fleet_controller"}  # only programs with several clusters use it
 
-        return FleetController
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+if not TYPE_CHECKING:  # type checkers would take it as a promise of any name
+    __getattr__, __dir__ = opened_by_name(__name__, _FILES)

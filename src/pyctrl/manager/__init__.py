@@ -5,9 +5,9 @@ What only some programs use is imported when they do: the election of a leader, 
 
 from __future__ import annotations
 
-import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from pyctrl._door import opened_by_name
 from pyctrl.manager._checks import Check, Checks, HealthAnswer
 from pyctrl.manager._clusters import Clusters
 from pyctrl.manager._connected_cluster import ConnectedCluster
@@ -116,8 +116,5 @@ _FILES = {
     "wired": "_target",
 }
 
-
-def __getattr__(name: str) -> Any:
-    if name not in _FILES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(importlib.import_module(f"{__name__}.{_FILES[name]}"), name)
+if not TYPE_CHECKING:  # type checkers would take it as a promise of any name
+    __getattr__, __dir__ = opened_by_name(__name__, _FILES)

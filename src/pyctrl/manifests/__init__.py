@@ -8,8 +8,9 @@ of objects in files what the API server would.
 Nothing is imported before it is used.
 """
 
-from importlib import import_module
 from typing import TYPE_CHECKING
+
+from pyctrl._door import opened_by_name
 
 if TYPE_CHECKING:
     from ._changes import Change, Effect, breaks
@@ -45,7 +46,7 @@ __all__ = [
     "sample",
 ]
 
-_PLACES = {
+_FILES = {
     **dict.fromkeys(("Change", "Effect", "breaks"), "_changes"),
     **dict.fromkeys(("compare", "compare_sets"), "_crd_changes"),
     **dict.fromkeys(("Document", "Position", "read_documents"), "_documents"),
@@ -58,12 +59,4 @@ _PLACES = {
 }
 
 if not TYPE_CHECKING:  # type checkers would take it as a promise of any name
-
-    def __getattr__(name: str) -> object:
-        if name not in _PLACES:
-            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        value = globals()[name] = getattr(import_module(f"{__name__}.{_PLACES[name]}"), name)
-        return value
-
-    def __dir__() -> list[str]:
-        return sorted({*globals(), *__all__})
+    __getattr__, __dir__ = opened_by_name(__name__, _FILES)

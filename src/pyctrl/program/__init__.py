@@ -8,8 +8,9 @@ Nothing is imported before it is used.
 
 from __future__ import annotations
 
-import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from pyctrl._door import opened_by_name
 
 if TYPE_CHECKING:
     from ._definitions import custom_kinds, definitions_of, install_definitions
@@ -33,16 +34,11 @@ __all__ = [
 ]
 
 _FILES = {
-    "_definitions": ("custom_kinds", "definitions_of", "install_definitions"),
-    "_loading": ("Manifest", "apply_files", "files_of", "load", "read_manifests"),
-    "_manager": ("CERTIFICATE_SECRET", "ProgramManager", "Serving"),
-    "_wiring": ("wire_up",),
+    **dict.fromkeys(("custom_kinds", "definitions_of", "install_definitions"), "_definitions"),
+    **dict.fromkeys(("Manifest", "apply_files", "files_of", "load", "read_manifests"), "_loading"),
+    **dict.fromkeys(("CERTIFICATE_SECRET", "ProgramManager", "Serving"), "_manager"),
+    "wire_up": "_wiring",
 }
 
 if not TYPE_CHECKING:  # type checkers would take it as a promise of any name
-
-    def __getattr__(name: str) -> Any:
-        for file, names in _FILES.items():
-            if name in names:
-                return getattr(importlib.import_module(f"{__name__}.{file}"), name)
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    __getattr__, __dir__ = opened_by_name(__name__, _FILES)

@@ -8,8 +8,9 @@ writes them.
 Nothing is imported before it is used.
 """
 
-from importlib import import_module
 from typing import TYPE_CHECKING
+
+from pyctrl._door import opened_by_name
 
 if TYPE_CHECKING:
     from ._comparing import changes
@@ -44,7 +45,7 @@ __all__ = [
     "tree",
 ]
 
-_PLACES = {
+_FILES = {
     **dict.fromkeys(("Deployer", "Step"), "_deploying"),
     **dict.fromkeys(("ConfigDirectory", "Difference"), "_directory"),
     **dict.fromkeys(("Image", "find_tool", "image_of"), "_image"),
@@ -58,12 +59,4 @@ _PLACES = {
 }
 
 if not TYPE_CHECKING:  # type checkers would take it as a promise of any name
-
-    def __getattr__(name: str) -> object:
-        if name not in _PLACES:
-            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        value = globals()[name] = getattr(import_module(f"{__name__}.{_PLACES[name]}"), name)
-        return value
-
-    def __dir__() -> list[str]:
-        return sorted({*globals(), *__all__})
+    __getattr__, __dir__ = opened_by_name(__name__, _FILES)

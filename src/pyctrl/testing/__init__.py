@@ -8,9 +8,9 @@ API server from its binaries. The pytest plugin, found by pytest itself, gives t
 
 from __future__ import annotations
 
-import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from pyctrl._door import opened_by_name
 from pyctrl.testing._virtual_time import (
     Deadlock,
     OutsideWorld,
@@ -74,21 +74,18 @@ __all__ = [
     "webhook_caller",
 ]
 
+_FAULTS = ("Answered", "AnswerLost", "Broken", "Delayed", "Ended", "Fault", "FaultyTransport", "Inserted", "Refused")
+
+#: Imported when they are used: pytest imports this room in every project.
 _FILES = {
+    **dict.fromkeys((*_FAULTS, "Repeated", "Rule", "Silent"), "_faults"),
+    **dict.fromkeys(("ControlPlane", "ControlPlaneFailed", "control_plane"), "_control_plane"),
+    **dict.fromkeys(("Operator", "UnderRole"), "_under_role"),
     "AccessRecorder": "_access_recorder",
     "ClusterUnderTest": "_cluster_under_test",
-    "ControlPlane": "_control_plane",
-    "ControlPlaneFailed": "_control_plane",
-    "control_plane": "_control_plane",
-    "Operator": "_under_role",
-    "UnderRole": "_under_role",
     "Weather": "_weather",
     "webhook_caller": "_webhook_caller",
 }
 
-
-def __getattr__(name: str) -> Any:
-    """Import what needs a client or certificates only where it is used: pytest imports this room in every project."""
-    if name not in __all__:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(importlib.import_module(f"{__name__}.{_FILES.get(name, '_faults')}"), name)
+if not TYPE_CHECKING:  # type checkers would take it as a promise of any name
+    __getattr__, __dir__ = opened_by_name(__name__, _FILES)
