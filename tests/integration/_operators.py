@@ -33,11 +33,11 @@ async def install(client: Client, definition: Path = DEFINITION) -> CustomResour
     with suppress(AlreadyExists):  # another test of this session was here, or the cluster has it
         await client.create(wanted)
     found = await established(client, wanted.metadata.name)
-    await _may_own(client, found)
+    await may_own(client, found)
     return found
 
 
-async def _may_own(client: Client, definition: CustomResourceDefinition) -> None:
+async def may_own(client: Client, definition: CustomResourceDefinition) -> None:
     """Wait until the API server lets objects of a new kind be owners whose deletion waits for what they own.
 
     Its admission plugin OwnerReferencesPermissionEnforcement reads discovery now and then, and forbids it until it has,

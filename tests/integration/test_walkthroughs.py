@@ -29,6 +29,7 @@ from pyctrl.manifests import definition
 from pyctrl.program import install_definitions
 from pyctrl.testing import ClusterUnderTest, UnderRole
 
+from ._operators import may_own
 from ._processes import NO_SERVERS, REPOSITORY, kubeconfig_for, process
 
 FIELDS_OF_SPEC = '    """What the user wants."""\n'
@@ -155,6 +156,7 @@ async def test_podset(
     kind: type[CustomResource[Any, Any]] = podset.PodSet
     async with gone_afterwards(client, f"podsets.apps.{domain}"):
         await install_definitions(client, [definition(kind)])
+        await may_own(client, CustomResourceDefinition.from_wire(definition(kind)))
         async with under_role(wire, namespaces=[namespace]) as operator:
             meta = ObjectMeta(name="web", namespace=namespace)
             made = await client.create(kind(metadata=meta, spec=podset.PodSetSpec(size=3)))

@@ -72,15 +72,24 @@ async def test_what_is_refused_is_noted(guarded: Cluster) -> None:
         await AccessRecorder().wait_until_refused(timeout=5)
 
 
-async def test_a_refusal_that_is_about_something_else_is_none(guarded: Cluster) -> None:
-    """A quota or a webhook answers 403 too; the right was there."""
-    rule = Rule(Answered(status=403, reason="Forbidden", message="exceeded quota: objects"), method="POST")
+@pytest.mark.parametrize(
+    "message",
+    [
+        "exceeded quota: objects",
+        "cannot set blockOwnerDeletion in this case because cannot find RESTMapping for APIVersion a/v1 Kind B",
+    ],
+)
+async def test_a_refusal_that_is_about_something_else_is_none(guarded: Cluster, message: str) -> None:
+    """A quota, a webhook and a kind that is too new to own answer 403 too; the right was there."""
+    rule = Rule(Answered(status=403, reason="Forbidden", message=message), method="POST")
     config = replace(guarded.config, wrap_transport=lambda inner: FaultyTransport(inner, [rule]))
     recorder = AccessRecorder()
     async with Client.connect(recorder.recorded(config)) as client:
+        owned = config_map()
+        set_controller_reference(Secret(metadata=ObjectMeta(name="b", namespace="default", uid="b")), owned)
         with pytest.raises(Forbidden):
-            await client.create(config_map())
-    assert [asked.access.verb for asked in recorder.asked] == ["create"]
+            await client.create(owned)
+    assert [asked.access.verb for asked in recorder.asked] == ["create", "update"]
     assert recorder.refused == []
 
 
