@@ -84,7 +84,7 @@ async def test_mysrv(cluster: ClusterUnderTest, client: Client, namespace: str, 
     told = await typed(
         "init", "--domain", "idcos.com", "--license", "apache2", "--owner", "Peng Ganyu", "--name", "mysrv"
     )
-    assert told.endswith("Next: define a resource with:\n$ pyctrl create api\n")
+    assert told.endswith("Next: define a resource with:\n$ pyctrl create api --version v1alpha1 --kind NAME\n")
     await typed("create", "api", "--group=myapp", "--version=v1alpha1", "--kind=MySrv")
     assert Path("mysrv/api/v1alpha1/mysrv.py").read_text().startswith("# SPDX-FileCopyrightText: Peng Ganyu\n")
     edit(

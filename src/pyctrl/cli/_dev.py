@@ -43,7 +43,7 @@ app = App(name="dev", help_epilogue=EPILOGUE)
 
 @app.default
 def dev(
-    target: Annotated[str, Parameter()],
+    target: Annotated[str | None, Parameter(metavar="FILE|MODULE")] = None,
     /,
     *program_flags: Annotated[str, Parameter(show=False)],
     apply: Annotated[
@@ -65,6 +65,7 @@ def dev(
     ----------
     target
         The program: `FILE.py`, `DIRECTORY` or `MODULE`, each with `:FUNCTION` where it is not clear which one is meant.
+        By default that of `[tool.pyctrl]` in pyproject.toml.
     program_flags
         Flags of the program itself.
     apply
@@ -86,14 +87,14 @@ def dev(
     live
         Show objects, reconciles and errors. Else on a terminal only.
     """
-    from pyctrl.manager import Target  # here: help and completion need none of it
+    from ._developing import Developing  # here: help and completion need none of it
+    from ._targets import target_of
 
-    from ._developing import Developing
-
+    found, named, own = target_of(target, program_flags)
     return Developing(
-        target=Target.parse(target),
-        text=target,
-        program_flags=program_flags,
+        target=found,
+        named=named,
+        program_flags=own,
         apply=apply or (None if samples else ()),
         rbac=rbac,
         controllers=controllers,

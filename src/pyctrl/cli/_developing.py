@@ -22,7 +22,7 @@ from pyctrl.dev import DevOptions, DevSession, OwnLines
 from pyctrl.errors import CommandFailed
 from pyctrl.manager import Target, Wire
 
-from ._kubeconfig_file import check_kubeconfig, write_kubeconfig
+from ._kubeconfig_file import check_kubeconfig, server_of, write_kubeconfig
 from ._log_flags import Logs
 from ._own_flags import with_own_flags
 from ._signals import until_signalled
@@ -41,7 +41,7 @@ class Developing:
     """The flags of the command, and how they are carried out."""
 
     target: Target
-    text: str
+    named: Sequence[str]
     program_flags: Sequence[str]
     apply: Sequence[Path] | None
     rbac: bool
@@ -63,6 +63,11 @@ class Developing:
             self._bind(self.target.find())
             return 0
         check_kubeconfig(self._kubeconfig, force=self.force)
+        if not self.force and (url := server_of(self._kubeconfig)):
+            raise CommandFailed(
+                f"{self._kubeconfig} is that of {url}, which runs: end the other pyctrl dev, or give this one a "
+                "kubeconfig of its own with --kubeconfig-out FILE"
+            )
         if missing := [str(path) for path in self.apply or () if not path.exists()]:
             raise CommandFailed(f"--apply: there is no {', '.join(missing)}")
         is_live = _is_terminal() if self.live is None else self.live
@@ -77,6 +82,7 @@ class Developing:
         if is_live:
             from ._dev_screen import LogLines, Screen  # here: it imports rich
 
+            print(f"Starting {self.target.name} in a cluster of its own", file=sys.stderr, flush=True)
             lines = LogLines()
             async with self._session(lines) as (session, told):
                 ready.set()
@@ -114,7 +120,7 @@ class Developing:
         return caches / "pyctrl" / f"{self.target.name}.kubeconfig"
 
     def _bind(self, wire: Wire) -> Wire:
-        command = ("dev", self.text, "--")
+        command = ("dev", *self.named, "--")
         return with_own_flags(wire, self.program_flags, name=self.target.name, command=command) or wire
 
     def _bind_again(self, wire: Wire) -> Wire:

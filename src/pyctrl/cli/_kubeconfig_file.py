@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import os
+import re
 import tempfile
 from pathlib import Path
 
@@ -31,6 +32,24 @@ def check_kubeconfig(path: Path, *, force: bool) -> None:
             f"--kubeconfig-out {path}: there is a file that pyctrl did not write, which it leaves alone; "
             "name another, or add --force to replace it"
         )
+
+
+def server_of(path: Path) -> str:
+    """Return the address in a kubeconfig that was written by `write_kubeconfig`; "" when nothing answers there."""
+    import http.client  # here and below: mostly there is no such file
+    from urllib.parse import urlsplit
+
+    found = re.search(r"^ +server: (http://\S+)$", path.read_text() if path.is_file() else "", re.MULTILINE)
+    if found is None:
+        return ""
+    asked = http.client.HTTPConnection(urlsplit(found[1]).netloc, timeout=1)  # seconds; it is on this machine
+    try:
+        asked.request("GET", "/version")
+        return found[1] if b"gitVersion" in asked.getresponse().read() else ""
+    except (OSError, http.client.HTTPException):
+        return ""
+    finally:
+        asked.close()
 
 
 def write_kubeconfig(path: Path, url: str, token: str, authority: Authority | None, *, force: bool) -> None:

@@ -43,7 +43,7 @@ app = App(name="run", help_epilogue=EPILOGUE)
 
 @app.default
 def run(
-    target: Annotated[str, Parameter(metavar="FILE|MODULE")],
+    target: Annotated[str | None, Parameter(metavar="FILE|MODULE")] = None,
     /,
     *program_flags: Annotated[str, Parameter(show=False)],
     flags: RunFlags = NO_RUN_FLAGS,
@@ -56,16 +56,16 @@ def run(
     ----------
     target
         The program: `FILE.py`, `DIRECTORY` or `MODULE`, each with `:FUNCTION` where it is not clear which one is meant.
+        By default that of `[tool.pyctrl]` in pyproject.toml.
     program_flags
         Flags of the program itself.
     """
-    from pyctrl.manager import Target  # here: help and completion need none of it
-
-    from ._own_flags import with_own_flags
+    from ._own_flags import with_own_flags  # here: help and completion need none of it
     from ._running import Running
+    from ._targets import target_of
 
-    found = Target.parse(target)
-    wire = with_own_flags(found.find(), program_flags, name=found.name, command=("run", target, "--"))
+    found, named, own = target_of(target, program_flags)
+    wire = with_own_flags(found.find(), own, name=found.name, command=("run", *named, "--"))
     if wire is None:
         return 0
     return Running(name=found.name, wire=wire, account=account, flags=flags, logs=logs).main()

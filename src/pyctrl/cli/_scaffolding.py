@@ -50,9 +50,9 @@ def begin(project: ScaffoldProject, *, shown: Path, dry_run: bool) -> int:
                 f"{shown / PYPROJECT} is there, of the project {found.name} with the domain {found.domain}; nothing "
                 "was changed: what a project is, is edited there"
             )
-    _write(folder, folder.missing(initial_files(project), force=False), dry_run=dry_run)
+    _write(folder, folder.missing(initial_files(project), force=False), dry_run=dry_run, shown=shown)
     enter = f"cd {shown} && " if shown != Path() else ""
-    _next("define a resource with", f"{enter}pyctrl create api")
+    _next("define a resource with", f"{enter}pyctrl create api --version v1alpha1 --kind NAME")
     return 0
 
 
@@ -71,7 +71,7 @@ def create_api(wanted: Wanted, *, resource: bool | None, controller: bool | None
     files = _files_of(project, api, folder, resource=resource, controller=controller)
     _write(folder, folder.missing(files, force=force), dry_run=dry_run)
     if files:
-        _next("say what users write and what becomes of it, and watch it work with", f"pyctrl dev {project.program}")
+        _next("say what users write and what becomes of it, and watch it work with", "pyctrl dev")
     return 0
 
 
@@ -124,13 +124,13 @@ def _answer(question: str, said: bool | None) -> bool:
             return word[0] == "y"
 
 
-def _write(folder: Folder, files: Mapping[str, str], *, dry_run: bool) -> None:
+def _write(folder: Folder, files: Mapping[str, str], *, dry_run: bool, shown: Path = Path()) -> None:
     if dry_run:
         sys.stdout.writelines(folder.differences(files))
         return
     folder.write(files)
     for path in files:
-        print(f"wrote {path}")
+        print(f"wrote {shown / path}")
     if not files:
         print("nothing changed")
 

@@ -62,9 +62,9 @@ A Kubernetes operator, written with pyctrl.
 ```console
 $$ pip install -e . --group dev
 $$ pyctrl create api --group GROUP --version v1alpha1 --kind KIND
-$$ pyctrl dev $program    # in a cluster of its own, and again whenever a file is saved
+$$ pyctrl dev    # in a cluster of its own, and again whenever a file is saved
 $$ ruff check && mypy . && pytest
-$$ pyctrl run $program --install-crds    # against the cluster that kubectl speaks to
+$$ pyctrl run --install-crds    # against the cluster that kubectl speaks to
 $$ pyctrl manifests    # what it needs in a cluster, in config/
 ```
 """)

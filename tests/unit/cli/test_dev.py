@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from ._command import apiserver
 from .conftest import Run
 
 PROGRAM = """\
@@ -42,6 +43,33 @@ def test_what_cannot_be_followed_is_one_line(
     assert (ran.code, ran.out) == (code, "")
     assert ran.err.startswith(told.format(file=file))
     assert not (tmp_path / "k").exists()
+
+
+def test_a_project_says_itself_what_its_program_is(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Within a project nothing has to be named; elsewhere it is said how it could be, or what to write."""
+    monkeypatch.chdir(tmp_path)
+    told = run("dev")
+    assert told.code == 1
+    assert told.err.endswith('or write it into pyproject.toml: [tool.pyctrl] program = "FILE.py"\n')
+    (tmp_path / "pyproject.toml").write_text('[tool.pyctrl]\nprogram = "nothing.py"\n')
+    (tmp_path / "nothing.py").write_text(PROGRAM)
+    (tmp_path / "below").mkdir()
+    monkeypatch.chdir(tmp_path / "below")
+    for command in ("dev", "run"):
+        told = run(command, "--", "--help")
+        assert (told.code, "--colour" in told.out) == (0, True)
+
+
+def test_two_sessions_do_not_share_a_kubeconfig(run: Run, tmp_path: Path) -> None:
+    """While somebody serves what a kubeconfig leads to, it is not overwritten; once nobody does, it is."""
+    file, kubeconfig = tmp_path / "nothing.py", tmp_path / "k"
+    file.write_text(PROGRAM)
+    arguments = ("dev", file, "--kubeconfig-out", kubeconfig)
+    with apiserver("--insecure-http", "--kubeconfig-out", kubeconfig) as served:
+        url = served.url
+        told = run(*arguments)
+        assert told.err.startswith(f"pyctrl: {kubeconfig} is that of {url}, which runs: end the other pyctrl dev")
+    assert "wiring nothing failed" in run(*arguments).err
 
 
 def test_help_of_a_program_lists_its_own_flags(run: Run, tmp_path: Path) -> None:

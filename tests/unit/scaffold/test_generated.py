@@ -86,9 +86,13 @@ def test_a_dry_run_is_a_patch(run: Run, tmp_path: Path, monkeypatch: pytest.Monk
 def test_what_comes_next_is_said(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each command ends with the next one."""
     monkeypatch.chdir(tmp_path)
-    assert run("init", "shop").err == "Next: define a resource with:\n$ cd shop && pyctrl create api\n"
+    told = run("init", "shop")
+    assert told.out.splitlines()[-1] == "wrote shop/shop/__main__.py"
+    assert told.err == (
+        "Next: define a resource with:\n$ cd shop && pyctrl create api --version v1alpha1 --kind NAME\n"
+    )
     monkeypatch.chdir(tmp_path / "shop")
-    assert run("create", "api", "--version", "v1", "--kind", "Thing").err.endswith("$ pyctrl dev shop\n")
+    assert run("create", "api", "--version", "v1", "--kind", "Thing").err.endswith("$ pyctrl dev\n")
 
 
 def test_a_group_that_kubernetes_has(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,0 +1,30 @@
+"""Which program a command is about."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pyctrl.manager import Target
+
+__all__ = ["target_of"]
+
+
+def target_of(text: str | None, flags: Sequence[str]) -> tuple[Target, list[str], Sequence[str]]:
+    """Return the program that is named, or that of pyproject.toml; what the command line has of it; and its own flags.
+
+    Args:
+        text: as it was named; None: it was not. A flag of the program stands here, after ``--``, when nothing else does.
+        flags: the program's own.
+
+    Raises:
+        CommandFailed: there is no such file; or nobody says what the program is.
+    """
+    from pyctrl.manager import Target  # here and below: help and completion need none of it
+
+    if text is not None and not text.startswith("-"):
+        return Target.parse(text), [text], flags
+    from ._ship_flags import NO_SHIP_FLAGS
+
+    return Target.parse(NO_SHIP_FLAGS.settings(None).target), [], flags if text is None else [text, *flags]
