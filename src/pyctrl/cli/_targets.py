@@ -15,7 +15,7 @@ def target_of(text: str | None, flags: Sequence[str]) -> tuple[Target, list[str]
     """Return the program that is named, or that of pyproject.toml; what the command line has of it; and its own flags.
 
     Args:
-        text: as it was named; None: it was not. A flag of the program stands here, after ``--``, when nothing else does.
+        text: as it was named; None: it was not. What stands here after ``--`` is a flag of the program.
         flags: the program's own.
 
     Raises:

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import sysconfig
+import traceback
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import timedelta
+from pathlib import Path
 
 from pyctrl.controller import Cause, Failed, GivenUp, Request, Succeeded, Turn
 
@@ -16,6 +19,9 @@ FAILURES = 50  # kept; a screen shows fewer
 RUNS = 10_000  # objects whose last reconcile is kept
 RATE_SECONDS = 10.0  # what "of late" means
 RATE_RUNS = 10_000  # kept for a rate, of each controller
+
+#: Where code is that is not the program's.
+OTHERS = (Path(__file__).parents[1], *(Path(sysconfig.get_path(name)) for name in ("stdlib", "purelib", "platlib")))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,4 +112,15 @@ def _in_words(turn: Turn) -> tuple[str, str]:
 
 def _short(error: BaseException) -> str:
     text = " ".join(str(error).split())
-    return f"{type(error).__name__}: {text}" if text else type(error).__name__
+    return (f"{type(error).__name__}: {text}" if text else type(error).__name__) + _where(error)
+
+
+def _where(error: BaseException) -> str:
+    """Tell the last line of the program's own that an error came through: ``(operator.py, line 21)``."""
+    where = ""
+    for frame, line in traceback.walk_tb(error.__traceback__):
+        file = Path(frame.f_code.co_filename)
+        if file.suffix == ".py" and not any(file.is_relative_to(each) for each in OTHERS):
+            shown = file.relative_to(Path.cwd()) if file.is_relative_to(Path.cwd()) else file
+            where = f" ({shown}, line {line})"
+    return where

@@ -132,7 +132,9 @@ async def test_a_missing_right_is_seen_and_comes_with_the_next_save(
     file.write_text(PROGRAM.replace('allow(ConfigMap, "create")', ""))
     async with session_of(file) as session:
         await asyncio.sleep(3)
-        assert [each.error for each in session.journal.failures if "configmaps is forbidden" in each.error]
+        (error,) = {each.error for each in session.journal.failures if "configmaps is forbidden" in each.error}
+        line = 1 + file.read_text().splitlines().index("            await self.client.create(content)")
+        assert error.endswith(f" ({file}, line {line})")
         assert "allow(" in caplog.text
         file.write_text(PROGRAM)
         await says(session, "one")
