@@ -7,9 +7,9 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from pyctrl.apiserver import Examiner
+    from pyctrl.apiserver import Complaint, Examiner
 
-__all__ = ["check_definition"]
+__all__ = ["check_definition", "complaints_of"]
 
 
 def check_definition(definition: Mapping[str, Any]) -> list[str]:
@@ -18,7 +18,12 @@ def check_definition(definition: Mapping[str, Any]) -> list[str]:
     The code is the embedded server's own. What it does not know of the rules of kube-apiserver: the cost of rules in
     CEL, which it does not estimate (docs/apiserver-definitions.md). Without the extra ``cel``, rules are not compiled.
     """
-    return [str(complaint) for complaint in _examiner().define(definition).complaints]
+    return [str(complaint) for complaint in complaints_of(definition)]
+
+
+def complaints_of(definition: Mapping[str, Any]) -> tuple[Complaint, ...]:
+    """Return what `check_definition` does, each with the path that it is about."""
+    return _examiner().define(definition).complaints
 
 
 @cache

@@ -19,7 +19,17 @@ __all__ = ["constrain", "constraints_of"]
 _PYTHON_ONLY = frozenset(
     (
         *("strict", "allow_inf_nan", "union_mode", "fail_fast", "coerce_numbers_to_str", "ascii_only", "Predicate"),
-        *("strip_whitespace", "to_upper", "to_lower", "Not", "Timezone", "uuid_version", "encoder", "path_type"),
+        *(
+            "strip_whitespace",
+            "to_upper",
+            "to_lower",
+            "Not",
+            "Timezone",
+            "Unit",
+            "uuid_version",
+            "encoder",
+            "path_type",
+        ),
     )
 )
 _NUMBERS = ("integer", "number")
@@ -68,7 +78,8 @@ def constrain(schema: Schema, metadata: Iterable[Any], place: Place, problems: P
             schema = _patterned(schema, value if isinstance(value, str) else value.pattern)
         else:
             kind = schema.type or ("whole number or text" if schema.int_or_string else "value of no known type")
-            what = f"{name} is not for what is a {kind} on the wire"
+            article = "an" if kind[0] in "aeiou" else "a"
+            what = f"{name} is not for what is {article} {kind} on the wire"
             problems.report(place, what, "take it away, or use a validator")
     return schema
 

@@ -6,7 +6,7 @@ from collections.abc import Collection, Sequence
 from typing import Any
 
 from msgspec import UNSET, UnsetType
-from pydantic import BaseModel, SecretBytes, SecretStr
+from pydantic import BaseModel, RootModel, SecretBytes, SecretStr
 from pydantic.fields import FieldInfo
 from pydantic_core import PydanticSerializationError, PydanticUndefined
 
@@ -61,7 +61,23 @@ def _on_wire(cls: type[BaseModel], name: str, value: Any, place: Place, problems
     except (PydanticSerializationError, TypeError, ValueError, AttributeError) as error:
         problems.report(place, f"the default {value!r} cannot be written: {error}", "give it a default of its type")
         return UNSET
-    return wire.get(wire_name(name, cls.model_fields[name]), UNSET)
+    return _in_order(value, wire.get(wire_name(name, cls.model_fields[name]), UNSET))
+
+
+def _in_order(value: Any, wire: JSON) -> JSON:
+    """Put the items of sets into an order: that of Python is another one in each process."""
+    if isinstance(value, RootModel):
+        return _in_order(value.root, wire)
+    if isinstance(value, (set, frozenset)):
+        return sorted(wire, key=lambda item: (str(type(item)), item))
+    if isinstance(value, (list, tuple)):
+        return [_in_order(item, wired) for item, wired in zip(value, wire, strict=True)]
+    if isinstance(value, dict) and isinstance(wire, dict) and len(value) == len(wire):
+        return {key: _in_order(item, wired) for item, (key, wired) in zip(value.values(), wire.items(), strict=True)}
+    if isinstance(value, BaseModel) and isinstance(wire, dict):
+        names = {wire_name(name, info): name for name, info in type(value).model_fields.items()}
+        return {key: _in_order(getattr(value, names.get(key, ""), None), wired) for key, wired in wire.items()}
+    return wire
 
 
 def has_defaults(schema: Schema) -> bool:

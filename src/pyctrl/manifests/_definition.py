@@ -9,10 +9,10 @@ from pyctrl.api import KubernetesObject
 from pyctrl.errors import DefinitionError
 
 from ._builtin import is_builtin
-from ._check import check_definition
 from ._columns import columns_of, scale_of, selectable_of
 from ._models import kind_schema
 from ._places import Place, Problems
+from ._refusals import refusals
 from ._schema import JSON, Schema, sort_keys
 
 __all__ = ["definition"]
@@ -65,8 +65,8 @@ def definition(
             "spec": spec,
         }
     )
-    if refused := check_definition(made):
-        raise DefinitionError(kind.gvk.kind, (f"the API server would refuse it: {each}" for each in refused))
+    if refused := list(refusals(made, kinds)):
+        raise DefinitionError(kind.gvk.kind, refused)
     return made
 
 

@@ -16,6 +16,7 @@ from ._sources import source_of
 __all__ = ["describe_class", "describe_field"]
 
 _BASES = (object, Generic, BaseModel, Model, KubernetesObject, CustomResource)
+_LIBRARIES = ("builtins", "enum", "pydantic")
 # The first section of Google's, NumPy's or Sphinx's form: what follows is for readers of the code.
 _SECTION = re.compile(
     r"^(?:(?:Args|Arguments|Attributes|Class keywords?|Examples?|Fields|Notes?|Parameters|Raises|References|Returns|"
@@ -28,7 +29,7 @@ def describe_class(cls: type[object]) -> str:
     """Return a class's docstring, or that of the nearest base that has one; of our own, its first line."""
     for each in cls.__mro__:
         text = each.__dict__.get("__doc__")
-        if text and each not in _BASES and not each.__module__.startswith("pydantic"):
+        if text and each not in _BASES and each.__module__.partition(".")[0] not in _LIBRARIES:
             return _clean(text).partition("\n")[0] if each.__module__.startswith("pyctrl.api.") else _clean(text)
     return ""
 

@@ -8,6 +8,7 @@ from typing import Any, Literal, get_args, get_origin
 
 from msgspec.structs import replace
 
+from ._descriptions import describe_class
 from ._leaves import INT_OR_STRING
 from ._parts import Part
 from ._places import Place, Problems
@@ -27,18 +28,23 @@ def enum_values(annotation: Any) -> tuple[JSON, ...] | None:
         values = annotation
     else:
         return None
-    return tuple(dict.fromkeys(each.value if isinstance(each, enum.Enum) else each for each in values))
+    plain = [each.value if isinstance(each, enum.Enum) else each for each in values]
+    return tuple({(type(each), repr(each)): each for each in plain}.values())  # to dicts, 1 and True are one key
 
 
 def enum_schema(part: Part, place: Place, problems: Problems) -> Schema:
     """Return the schema of an Enum or a Literal: all texts, all numbers, or whole numbers beside texts."""
+    if isinstance(part.type, type) and issubclass(part.type, enum.Flag):
+        problems.report(place, "flags add up to numbers that no enum names", "use set[…] of an Enum")
+        return Schema(type="integer")
     values = enum_values(part.type) or ()
+    told = describe_class(part.type) if isinstance(part.type, type) else ""
     kinds = {next((name for base, name in _TYPES.items() if isinstance(value, base)), "") for value in values}
     if kinds == {"integer", "string"}:
-        return replace(INT_OR_STRING, enum=values)
+        return replace(INT_OR_STRING, enum=values, description=told)
     if kinds == {"integer", "number"}:
         kinds = {"number"}
     if len(kinds) != 1 or "" in kinds:
         shown = ", ".join(map(repr, values))
         problems.report(place, f"the values {shown} are of no one type on the wire", "use texts only, or numbers only")
-    return Schema(type=kinds.pop() if kinds else "", enum=values)
+    return Schema(type=kinds.pop() if kinds else "", enum=values, description=told)

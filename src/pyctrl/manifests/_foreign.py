@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Annotated, Any
 
 from msgspec import UNSET
+from msgspec.structs import replace
 from pydantic import TypeAdapter, WithJsonSchema
 from pydantic.errors import PydanticUserError
 
@@ -28,6 +29,8 @@ _SAME = {
     "multipleOf": "multiple_of",
     "description": "description",
 }
+#: Of the formats that pydantic knows, those that the server knows. It warns of others, and checks nothing.
+_FORMATS = ("date", "date-time", "email", "hostname", "ipv4", "ipv6", "password", "uri", "uuid")
 _UNSAID = {"title", "examples", "contentMediaType", "contentSchema", "writeOnly", "readOnly", "deprecated"}
 
 
@@ -36,7 +39,8 @@ def foreign_schema(part: Part, place: Place, problems: Problems) -> Schema:
     said = first(WithJsonSchema, part.beside)
     try:
         raw = said.json_schema if said else _adapter(part).json_schema()
-        return _converted(raw or {})
+        found = _converted(raw or {})
+        return found if said or found.format in _FORMATS else replace(found, format="")
     except (PydanticUserError, TypeError, ValueError) as error:
         why = f" ({error})" if isinstance(error, ValueError) else ""
         problems.report(place, f"{name_of(part.type)} has no schema{why}", _CURE)

@@ -12,7 +12,9 @@ from ._parts import name_of, part_of
 from ._places import Place, Problems
 from ._schema import Schema, Validation
 
-__all__ = ["key_rule"]
+__all__ = ["is_key_rule", "key_rule"]
+
+_OVER_KEYS = "self.all(k, "
 
 
 def key_rule(annotation: Any, place: Place, problems: Problems) -> tuple[Validation, ...]:
@@ -21,7 +23,7 @@ def key_rule(annotation: Any, place: Place, problems: Problems) -> tuple[Validat
     values = enum_values(part.type)
     if values is not None and all(isinstance(value, str) for value in values):
         allowed = json.dumps(values)
-        return (Validation(rule=f"self.all(k, k in {allowed})", message=f"keys must be out of {', '.join(values)}"),)
+        return (Validation(rule=f"{_OVER_KEYS}k in {allowed})", message=f"keys must be out of {', '.join(values)}"),)
     schema = leaf(part)
     if schema is None or schema != Schema(type="string"):
         problems.report(place, f"a map on the wire has texts as keys, no {name_of(part.type)}", "use dict[str, …]")
@@ -29,15 +31,20 @@ def key_rule(annotation: Any, place: Place, problems: Problems) -> tuple[Validat
     return tuple(_rules(constrain(schema, part.beside, place.part("{key}"), problems)))
 
 
+def is_key_rule(rule: str) -> bool:
+    """Say whether a rule is one of those that `key_rule` makes."""
+    return rule.startswith(_OVER_KEYS)
+
+
 def _rules(keys: Schema) -> list[Validation]:
     rules = []
     if keys.pattern:
-        rule = f"self.all(k, k.matches({json.dumps(keys.pattern)}))"
+        rule = f"{_OVER_KEYS}k.matches({json.dumps(keys.pattern)}))"
         rules.append(Validation(rule=rule, message=f"keys must match {keys.pattern}"))
     if keys.min_length is not None:
-        rule = f"self.all(k, size(k) >= {keys.min_length})"
+        rule = f"{_OVER_KEYS}size(k) >= {keys.min_length})"
         rules.append(Validation(rule=rule, message=f"keys must have {keys.min_length} characters at least"))
     if keys.max_length is not None:
-        rule = f"self.all(k, size(k) <= {keys.max_length})"
+        rule = f"{_OVER_KEYS}size(k) <= {keys.max_length})"
         rules.append(Validation(rule=rule, message=f"keys must have {keys.max_length} characters at most"))
     return rules

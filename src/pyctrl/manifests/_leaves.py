@@ -33,6 +33,9 @@ INT_OR_STRING = Schema(int_or_string=True, any_of=(Schema(type="integer"), Schem
 QUANTITY = Schema(int_or_string=True, any_of=INT_OR_STRING.any_of, pattern=_QUANTITY_TEXT)
 
 
+_HOOK = "__get_pydantic_core_schema__"
+
+
 def _text(format_: str = "", **more: Any) -> Schema:
     return Schema(type="string", format=format_, **more)
 
@@ -50,12 +53,16 @@ _LEAVES: dict[Any, Schema] = {
     uuid.UUID: _text("uuid"),
     ipaddress.IPv4Address: _text("ipv4"),
     ipaddress.IPv6Address: _text("ipv6"),
+    ipaddress.IPv4Interface: _text("cidr"),
+    ipaddress.IPv6Interface: _text("cidr"),
     ipaddress.IPv4Network: _text("cidr"),
     ipaddress.IPv6Network: _text("cidr"),
     pydantic.IPvAnyAddress: _text(),
+    pydantic.IPvAnyInterface: _text("cidr"),
     pydantic.IPvAnyNetwork: _text("cidr"),
     pydantic.AwareDatetime: _text("date-time"),
     pydantic.EmailStr: _text("email"),
+    pydantic.ByteSize: Schema(type="integer"),
     pydantic.SecretStr: _text("password"),
     pydantic.AnyUrl: _text("uri"),
     pathlib.Path: _text(),
@@ -74,9 +81,19 @@ def leaf(part: Part) -> Schema | None:
     except TypeError:  # not hashable: no type
         return None
     if found is None and isinstance(part.type, type):
-        found = next((_LEAVES[base] for base in part.type.__mro__ if base in _LEAVES), None)
+        found = _inherited(part.type)
     if part.type is bytes and (encoded := first(EncodedBytes, part.beside)):
         return _text("byte") if encoded.encoder is Base64Encoder else _text()
     if part.type is uuid.UUID and (kind := first(UuidVersion, part.beside)):
         return _text(f"uuid{kind.uuid_version}" if kind.uuid_version in (3, 4, 5) else "uuid")
     return found
+
+
+def _inherited(cls: type[object]) -> Schema | None:
+    """Return the schema of the scalar that a class has as base, unless the class tells pydantic something else."""
+    for base in cls.__mro__:
+        if base in _LEAVES:
+            return _LEAVES[base]
+        if _HOOK in vars(base):
+            return None
+    return None

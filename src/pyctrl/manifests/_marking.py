@@ -30,7 +30,6 @@ from pyctrl.api import (
     ValidationRule,
 )
 
-from ._constraints import constraints_of
 from ._parts import Part, part_of
 from ._places import Place, Problems
 from ._schema import Schema, Validation
@@ -69,7 +68,7 @@ def _call_it(each: object) -> str:
 
 def _is_pydantics(each: object) -> bool:
     """Say whether pydantic heeds it: constraints have been dealt with, validators run in Python only."""
-    if isinstance(each, (at.GroupedMetadata, at.BaseMetadata)) and any(True for _ in constraints_of([each])):
+    if each is None or isinstance(each, (at.GroupedMetadata, at.BaseMetadata)):  # None is in what conint() makes
         return True
     hooks = ("__get_pydantic_core_schema__", "__get_pydantic_json_schema__")
     return any(hasattr(each, hook) for hook in hooks) or type(each).__module__.startswith("pydantic")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace as replace_place
-from typing import Any, get_args
+from typing import Annotated, Any, get_args
 
 from msgspec.structs import replace
 from pydantic import BaseModel, RootModel
@@ -33,6 +33,7 @@ from ._places import Place, Problems
 from ._schema import Schema
 from ._types import schema_of, schema_of_part
 from ._wire_names import wire_name
+from ._writers import refuse_writers
 
 __all__ = ["kind_schema", "model_schema"]
 
@@ -69,7 +70,9 @@ def model_schema(cls: type[BaseModel], place: Place, problems: Problems, *, is_r
     if not cls.__pydantic_complete__:
         cls.model_rebuild()
     if issubclass(cls, RootModel):
-        schema = schema_of(cls.model_fields["root"].annotation, inside, problems)
+        root = cls.model_fields["root"]
+        beside = beside_field(root)
+        schema = schema_of(Annotated[(root.annotation, *beside)] if beside else root.annotation, inside, problems)
     else:
         schema = _object(cls, inside, problems, is_root=is_root)
     if description := describe_class(cls):
@@ -94,6 +97,7 @@ def _object(cls: type[BaseModel], place: Place, problems: Problems, *, is_root: 
             required.append(wire)
         elif has(Immutable, part.beside):
             rules.append(set_once(wire))
+    refuse_writers(cls, properties, place, problems)
     preserves = not issubclass(cls, Model) and cls.model_config.get("extra") == "allow"
     return Schema(
         type="object",

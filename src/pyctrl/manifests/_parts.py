@@ -6,8 +6,9 @@ import types
 import typing
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Annotated, Any, TypeVar, Union, get_args, get_origin
+from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin
 
+from pydantic import JsonValue
 from pydantic.fields import FieldInfo
 from typing_extensions import TypeAliasType
 
@@ -35,7 +36,7 @@ def part_of(annotation: Any, beside: Iterable[Any] = ()) -> Part:
         origin = get_origin(annotation)
         if origin is Annotated:
             annotation, found = annotation.__origin__, (*annotation.__metadata__, *found)
-        elif isinstance(annotation, _ALIASES):
+        elif isinstance(annotation, _ALIASES) and annotation is not JsonValue:  # any JSON: what it says, it is not
             annotation = annotation.__value__
         elif isinstance(origin, _ALIASES):
             annotation = origin.__value__[get_args(annotation)]
@@ -44,6 +45,9 @@ def part_of(annotation: Any, beside: Iterable[Any] = ()) -> Part:
         elif origin in _UNIONS and type(None) in get_args(annotation):
             rest = tuple(arg for arg in get_args(annotation) if arg is not type(None))
             annotation, is_nullable = Union[rest], True  # noqa: UP007  # made of values
+        elif origin is Literal and None in get_args(annotation) and len(get_args(annotation)) > 1:
+            rest = tuple(arg for arg in get_args(annotation) if arg is not None)
+            annotation, is_nullable = Literal[rest], True
         else:
             return Part(annotation, found, is_nullable)
 

@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import reduce
+from typing import Any, get_args
 
 from msgspec import UNSET
 from msgspec.structs import replace
-from pydantic import BaseModel
+from pydantic import BaseModel, Discriminator
+from pydantic.fields import FieldInfo
 
 from ._enums import enum_values
-from ._parts import part_of
+from ._parts import Part, is_union, part_of
 from ._places import Place, Problems
 from ._schema import JSON, Schema, Validation
 from ._wire_names import cel_name, wire_names
 
-__all__ = ["tagged_schema"]
+__all__ = ["discriminator_of", "models_of", "tagged_schema"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,21 +31,54 @@ class _Member:
     tags: tuple[JSON, ...]
 
 
-def tagged_schema(tag: str, models: Sequence[type[BaseModel]], place: Place, problems: Problems) -> Schema:
-    """Return the schema of models that their field ``tag`` tells apart."""
-    from ._models import model_schema  # models have fields, fields have types
-
-    members = [_Member(cls, model_schema(cls, place, problems), _tags(cls, tag)) for cls in models]
-    wire = wire_names(models[0])[tag]
+def tagged_schema(tag: str, parts: Sequence[Part], place: Place, problems: Problems) -> Schema:
+    """Return the schema of models that their field ``tag`` tells apart; among them may be unions of such models."""
+    members = [_member(tag, part, place, problems) for part in _flat(tag, parts)]
+    wire = wire_names(members[0].cls)[tag]
     required = reduce(frozenset.__and__, (frozenset(each.schema.required) for each in members))
     values = tuple(value for each in members for value in each.tags)
     return Schema(
         type="object",
-        properties=_properties(members, place, problems) | {wire: _tag(members, wire, values)},
+        properties=_properties(members, wire, place, problems) | {wire: _tag(members, wire, values)},
         required=tuple(sorted({*required, wire})),
         validations=tuple(rule for each in members for rule in _rules(each, wire, required)),
         preserve_unknown_fields=any(each.schema.preserve_unknown_fields for each in members),
     )
+
+
+def _flat(tag: str, parts: Sequence[Part]) -> Iterator[Part]:
+    """Give the members, of inner unions with the same tag theirs."""
+    for part in parts:
+        if is_union(part.type) and discriminator_of(part) in (None, tag):
+            yield from _flat(tag, [part_of(arg) for arg in get_args(part.type)])
+        else:
+            yield part
+
+
+def _member(tag: str, part: Part, place: Place, problems: Problems) -> _Member:
+    from ._types import schema_of_part  # members of unions have types
+
+    classes = list(models_of(part))
+    tags = dict.fromkeys(value for cls in classes for value in _tags(cls, tag))
+    return _Member(classes[0], schema_of_part(part, place, problems), tuple(tags))
+
+
+def models_of(part: Part) -> Iterator[type[BaseModel]]:
+    """Give the classes that an object of a type may be of; none for a type that is not of models only."""
+    for each in [part_of(arg) for arg in get_args(part.type)] if is_union(part.type) else [part]:
+        if is_union(each.type):
+            yield from models_of(each)
+        elif isinstance(each.type, type) and issubclass(each.type, BaseModel):
+            yield each.type
+
+
+def discriminator_of(part: Part) -> str | Callable[[Any], Any] | None:
+    """Return what tells the members of a union apart: a field, or a function."""
+    for each in reversed(part.beside):
+        found = each.discriminator if isinstance(each, (FieldInfo, Discriminator)) else None
+        if found is not None:
+            return found.discriminator if isinstance(found, Discriminator) else found
+    return None
 
 
 def _tags(cls: type[BaseModel], tag: str) -> tuple[JSON, ...]:
@@ -56,13 +91,13 @@ def _tag(members: Sequence[_Member], wire: str, values: tuple[JSON, ...]) -> Sch
     return Schema(type=kind, enum=values, description=told)
 
 
-def _properties(members: Sequence[_Member], place: Place, problems: Problems) -> dict[str, Schema]:
+def _properties(members: Sequence[_Member], tag: str, place: Place, problems: Problems) -> dict[str, Schema]:
     """Put the fields of all members together; one that several have must be the same in all of them."""
     found: dict[str, Schema] = {}
     owner: dict[str, _Member] = {}
     for member in members:
         for wire, schema in member.schema.properties.items():
-            if member.tags and schema.enum == member.tags:
+            if wire == tag:
                 continue
             if wire in found and _bare(found[wire]) != _bare(schema):
                 what = f"{wire} is one thing in {owner[wire].cls.__name__} and another in {member.cls.__name__}"

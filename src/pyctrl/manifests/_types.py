@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import collections.abc as abc
 import enum
-from collections import deque
+from collections import OrderedDict, defaultdict, deque
 from collections.abc import Sequence
 from typing import Any, Literal, TypeVar, get_args, get_origin
 
 from msgspec.structs import replace
-from pydantic import BaseModel, JsonValue, WithJsonSchema
+from pydantic import BaseModel, Json, JsonValue, NaiveDatetime, WithJsonSchema
 
 from pyctrl.api import PreserveUnknownFields, Schemaless, SchemaType
 
@@ -22,13 +22,14 @@ from ._marking import apply_marks
 from ._parts import Part, first, has, is_union, name_of, part_of
 from ._places import Place, Problems
 from ._schema import Schema
+from ._writers import check_written
 
 __all__ = ["ANYTHING", "schema_of", "schema_of_part"]
 
 ANYTHING = Schema(preserve_unknown_fields=True)
+_MAPS = (dict, OrderedDict, defaultdict, abc.Mapping, abc.MutableMapping)
 _LISTS = (list, abc.Sequence, abc.MutableSequence, abc.Iterable, abc.Collection, deque)
 _SETS = (set, frozenset, abc.Set, abc.MutableSet)
-_MAPS = (dict, abc.Mapping, abc.MutableMapping)
 _OPEN = (Any, object, JsonValue)
 
 
@@ -54,11 +55,17 @@ def schema_of_part(part: Part, place: Place, problems: Problems) -> Schema:
         schema = union_schema(part, place, problems)
     else:
         schema = _plain(part, place, problems)
-    return apply_marks(constrain(schema, part.beside, place, problems), part, place, problems)
+    schema = apply_marks(constrain(schema, part.beside, place, problems), part, place, problems)
+    check_written(schema, part, place, problems)
+    return schema
 
 
 def _plain(part: Part, place: Place, problems: Problems) -> Schema:
     tp = part.type
+    if tp is Json or has(Json, part.beside):
+        what = "Json is a text when it is read, and what is in the text when it is written"
+        problems.report(place, what, "use the type of what is in it, or str")
+        return Schema(type="string")
     if has(WithJsonSchema, part.beside):
         return foreign_schema(part, place, problems)
     origin, args = get_origin(tp) or tp, get_args(tp)
@@ -110,6 +117,8 @@ def _other(part: Part, place: Place, problems: Problems) -> Schema:
         problems.report(place, f"the type variable {tp.__name__} is not bound", "give its class the type: Name[int]")
     elif (get_origin(tp) or tp) is tuple:
         problems.report(place, f"a {name_of(tp)} has no schema: its items differ", "use a Model, or list[…]")
+    elif tp is NaiveDatetime:
+        problems.report(place, "the server refuses a time without a zone", "use pyctrl.api.Time, or AwareDatetime")
     elif tp is bytes:
         cure = "use pydantic.Base64Bytes, which is base64 on the wire as in Kubernetes"
         problems.report(place, "bytes are UTF-8 text on pydantic's wire", cure)

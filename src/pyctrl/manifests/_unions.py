@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, get_args
 
 from msgspec.structs import asdict, replace
-from pydantic import BaseModel, Discriminator
-from pydantic.fields import FieldInfo
+from pydantic import BaseModel
 
 from ._leaves import INT_OR_STRING
-from ._parts import Part, name_of, part_of
+from ._parts import Part, is_union, name_of, part_of
 from ._places import Place, Problems
 from ._schema import Schema
-from ._tagged import tagged_schema
+from ._tagged import discriminator_of, tagged_schema
 from ._types import ANYTHING, schema_of_part
 
 __all__ = ["union_schema"]
@@ -24,7 +23,7 @@ _CURE = "use one type, a Model with optional fields and ExactlyOneOf, or models 
 def union_schema(part: Part, place: Place, problems: Problems) -> Schema:
     """Return the schema of a union without None."""
     members = [part_of(arg) for arg in get_args(part.type)]
-    if all(isinstance(each.type, type) and issubclass(each.type, BaseModel) for each in members):
+    if all(_is_of_models(each) for each in members):
         return _of_models(part, members, place, problems)
     schemas = [schema_of_part(each, place, problems) for each in members]
     kinds = {each.type for each in schemas}
@@ -87,19 +86,17 @@ def _quoted(text: str) -> str:
     return "".join(f"\\{each}" if each in r"\.+*?()|[]{}^$" else each for each in text)
 
 
+def _is_of_models(part: Part) -> bool:
+    if is_union(part.type):
+        return all(_is_of_models(part_of(arg)) for arg in get_args(part.type))
+    return isinstance(part.type, type) and issubclass(part.type, BaseModel)
+
+
 def _of_models(part: Part, members: Sequence[Part], place: Place, problems: Problems) -> Schema:
-    tag = _discriminator(part)
+    tag = discriminator_of(part)
     if isinstance(tag, str):
-        return tagged_schema(tag, [each.type for each in members], place, problems)
+        return tagged_schema(tag, members, place, problems)
     shown = " | ".join(name_of(each.type) for each in members)
     what = "is told apart by a function" if tag else "has nothing that tells its members apart"
     problems.report(place, f"the union {shown} {what}", "give it Field(discriminator='…') and the members a Literal")
     return ANYTHING
-
-
-def _discriminator(part: Part) -> str | Callable[[Any], Any] | None:
-    for each in reversed(part.beside):
-        found = each.discriminator if isinstance(each, (FieldInfo, Discriminator)) else None
-        if found is not None:
-            return found.discriminator if isinstance(found, Discriminator) else found
-    return None

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import enum
-from typing import Annotated, Generic, Literal, NewType
+from typing import Annotated, Any, Generic, Literal, NewType
 
 from pydantic import (
     BaseModel,
     Field,
+    GetCoreSchemaHandler,
     RootModel,
 )
+from pydantic_core import CoreSchema
 from typing_extensions import TypeAliasType, TypeVar
 
 from pyctrl.api import (
@@ -29,6 +31,26 @@ from pyctrl.api import (
 class Colour(enum.StrEnum):
     RED = "red"
     BLUE = "blue"
+
+
+class Shape(enum.Enum):
+    """What it looks like."""
+
+    ROUND = "round"
+
+
+class OwnText(str):
+    """A text in Python, and a number to pydantic."""
+
+    __slots__ = ()
+
+    @classmethod
+    def __get_pydantic_core_schema__(cls, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        return handler(int)
+
+
+class Percent(RootModel[Annotated[int, Field(ge=0, le=100)]]):
+    pass
 
 
 class Level(enum.IntEnum):
@@ -98,6 +120,11 @@ class Web(Model):
     kind: Literal["web", "secure-web"] = "web"
     url: str
     retries: int | None = None
+
+
+class Zip(Model):
+    kind: Literal["zip"]
+    format: Literal["zip"]
 
 
 class Tags(RootModel[list[str]]):

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import ipaddress
+import re
 import uuid
+from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from datetime import date, datetime, timedelta
 from decimal import Decimal
@@ -18,9 +20,12 @@ from pydantic import (
     Base64Bytes,
     Field,
     HttpUrl,
+    JsonValue,
     PositiveInt,
+    PostgresDsn,
     SecretStr,
     StringConstraints,
+    conint,
 )
 
 from pyctrl.api import (
@@ -32,6 +37,7 @@ from pyctrl.api import (
     NoServerDefault,
     ObjectMeta,
     Pattern,
+    PreserveUnknownFields,
     Quantity,
     Required,
     ServerDefault,
@@ -41,7 +47,24 @@ from pyctrl.kinds.core.v1 import LocalObjectReference
 from pyctrl.kinds.meta.v1 import LabelSelector
 
 from ._case import ANYTHING, DURATION, INT_OR_STRING, INTEGER, MAP, QUANTITY, SELECTOR, SETTLED, TEXT, TEXTS, Case
-from ._case_models import Alias, Box, Colour, Even, File, Level, Listed, Open, Settled, Tags, UserName, Web
+from ._case_models import (
+    Alias,
+    Box,
+    Colour,
+    Even,
+    File,
+    Level,
+    Listed,
+    Open,
+    OwnText,
+    Percent,
+    Settled,
+    Shape,
+    Tags,
+    UserName,
+    Web,
+    Zip,
+)
 
 CONSTRAINTS = [
     Case("minimum", Annotated[int, Field(ge=1)], {"type": "integer", "minimum": 1}),
@@ -69,6 +92,7 @@ CONSTRAINTS = [
     Case("entries", Annotated[dict[str, str], at.Len(1, 5)], {**MAP, "minProperties": 1, "maxProperties": 5}),
     Case("in_items", list[Annotated[int, Field(ge=1)]], {"type": "array", "items": {"type": "integer", "minimum": 1}}),
     Case("optional_bound", Annotated[int | None, Field(ge=1)], {"type": "integer", "minimum": 1}, default=None),
+    Case("by_call", conint(gt=0, le=5), {"type": "integer", "minimum": 0, "exclusiveMinimum": True, "maximum": 5}),
     Case("either_pattern", Annotated[IntOrString, Pattern("^[0-9]+%$")], {**INT_OR_STRING, "pattern": "^[0-9]+%$"}),
 ]
 
@@ -91,6 +115,9 @@ SCALARS = [
     Case("four", ipaddress.IPv4Address, {"type": "string", "format": "ipv4"}),
     Case("six", ipaddress.IPv6Address, {"type": "string", "format": "ipv6"}),
     Case("network", ipaddress.IPv4Network, {"type": "string", "format": "cidr"}),
+    Case("interface", ipaddress.IPv4Interface, {"type": "string", "format": "cidr"}),
+    Case("database", PostgresDsn, {"type": "string", "minLength": 1}),
+    Case("pattern_of", re.Pattern[str], TEXT),
     Case("url", AnyUrl, {"type": "string", "format": "uri"}),
     Case("http", HttpUrl, {"type": "string", "format": "uri"}),
     Case("secret", SecretStr, {"type": "string", "format": "password"}),
@@ -99,6 +126,8 @@ SCALARS = [
     Case("port", IntOrString, INT_OR_STRING),
     Case("colour", Colour, {"type": "string", "enum": ["red", "blue"]}),
     Case("level", Level, {"type": "integer", "enum": [1, 2]}),
+    Case("shape", Shape, {"type": "string", "enum": ["round"], "description": "What it looks like."}),
+    Case("own_text", OwnText, INTEGER),
     Case("literal", Literal["a", "b"], {"type": "string", "enum": ["a", "b"]}),
     Case("constant", Literal["a"], {"type": "string", "enum": ["a"]}),
     Case("literals", Literal["a", 1], {**INT_OR_STRING, "enum": ["a", 1]}),
@@ -117,7 +146,9 @@ COLLECTIONS = [
     Case("mapping", Mapping[str, int], {"type": "object", "additionalProperties": INTEGER}),
     Case("nested", dict[str, list[str]], {"type": "object", "additionalProperties": TEXTS}),
     Case("holes", list[int | None], {"type": "array", "items": {"type": "integer", "nullable": True}}),
+    Case("ordered", OrderedDict[str, int], {"type": "object", "additionalProperties": INTEGER}),
     Case("root", Tags, {**TEXTS, "description": "Some tags."}),
+    Case("bound_root", Percent, {"type": "integer", "minimum": 0, "maximum": 100}),
     Case(
         "keys",
         Annotated[dict[Annotated[str, Field(pattern="^a")], int], Field(max_length=9)],
@@ -153,6 +184,14 @@ DEFAULTS = [
     Case("none", int | None, INTEGER, default=None),
     Case("three_or_none", int | None, {**INTEGER, "default": 3}, default=3),
     Case("one", list[str], {**TEXTS, "default": ["a"]}, default=["a"]),
+    Case(
+        "letters",
+        set[str],
+        {**TEXTS, "x-kubernetes-list-type": "set", "default": list("abcdef")},
+        default=set("fedcba"),
+    ),
+    Case("kept", Annotated[JsonValue, PreserveUnknownFields()], ANYTHING, default=None),
+    Case("literal_or_none", Literal["a", None], {"type": "string", "enum": ["a"]}, default=None),  # noqa: PYI061
     Case("red", Colour, {"type": "string", "enum": ["red", "blue"], "default": "red"}, default=Colour.RED),
     Case("minute", Duration, {"type": "string", "pattern": DURATION, "default": "1m0s"}, default=timedelta(minutes=1)),
     Case("giga", Quantity, {**INT_OR_STRING, "pattern": QUANTITY, "default": "1Gi"}, default=Quantity("1Gi")),
@@ -212,6 +251,38 @@ UNIONS = [
                 {
                     "rule": '!(self.kind in ["web", "secure-web"]) || (has(self.url))',
                     "message": "url must be set when kind is web or secure-web",
+                    "reason": "FieldValueRequired",
+                },
+            ],
+        },
+    ),
+    Case(
+        "nested_union",
+        Annotated[Annotated[File | Web, Field(discriminator="kind")] | Zip, Field(discriminator="kind")],
+        {
+            "type": "object",
+            "properties": {
+                "kind": {"type": "string", "enum": ["file", "web", "secure-web", "zip"]},
+                "format": {"type": "string", "enum": ["zip"]},
+                "path": TEXT,
+                "retries": INTEGER,
+                "url": TEXT,
+            },
+            "required": ["kind"],
+            "x-kubernetes-validations": [
+                {
+                    "rule": 'self.kind != "file" || (has(self.path))',
+                    "message": "path must be set when kind is file",
+                    "reason": "FieldValueRequired",
+                },
+                {
+                    "rule": '!(self.kind in ["web", "secure-web"]) || (has(self.url))',
+                    "message": "url must be set when kind is web or secure-web",
+                    "reason": "FieldValueRequired",
+                },
+                {
+                    "rule": 'self.kind != "zip" || (has(self.format))',
+                    "message": "format must be set when kind is zip",
                     "reason": "FieldValueRequired",
                 },
             ],

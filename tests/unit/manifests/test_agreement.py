@@ -72,7 +72,8 @@ def test_the_server_takes_what_python_takes(kind: Kind, data: st.DataObject) -> 
     try:
         made = definition(kind.cls)
     except DefinitionError as error:
-        if "default: " not in str(error):  # a default that breaks the constraints of its own field
+        # a default that breaks the constraints of its own field; keys of maps, in lists without a bound
+        if "default: " not in str(error) and "costs the server too much" not in str(error):
             raise
         reject()
     assert EXAMINER.define(made).complaints == ()

@@ -2,13 +2,26 @@
 
 from __future__ import annotations
 
+import enum
 import inspect
 from collections.abc import Callable
 from decimal import Decimal
 from typing import Annotated, Any, Literal
 
 import pytest
-from pydantic import AliasChoices, Discriminator, Field, Tag, computed_field
+from pydantic import (
+    AliasChoices,
+    Discriminator,
+    Field,
+    Json,
+    JsonValue,
+    NaiveDatetime,
+    PlainSerializer,
+    Tag,
+    computed_field,
+    field_serializer,
+    model_serializer,
+)
 from typing_extensions import TypedDict, TypeVar
 
 from pyctrl.api import (
@@ -21,12 +34,14 @@ from pyctrl.api import (
     MapType,
     Model,
     Nullable,
+    Pattern,
     PreserveUnknownFields,
     PrinterColumn,
     PropertyCount,
     Required,
     Scale,
     ServerDefault,
+    ValidationRule,
 )
 from pyctrl.errors import DefinitionError
 from pyctrl.kinds.apps.v1 import Deployment
@@ -54,6 +69,35 @@ T = TypeVar("T")
 class Other(Model):
     kind: Literal["other"]
     path: int
+
+
+class Flags(enum.Flag):
+    READ = 1
+    WRITE = 2
+
+
+Written = Annotated[int, PlainSerializer(str, return_type=str)]
+
+
+class WritesField(Model):
+    size: int
+
+    @field_serializer("size")
+    def write(self, size: int) -> str:
+        return str(size)
+
+
+class WritesAll(Model):
+    size: int
+
+    @model_serializer
+    def write(self) -> str:
+        return str(self.size)
+
+
+class Broken(Model):
+    kind: Literal["broken"]
+    mode: Annotated[str, Pattern("(")]
 
 
 def tag(value: Any) -> str:
@@ -85,10 +129,47 @@ UNTOLD: dict[str, tuple[Any, str]] = {
     "typed dict": (Words, "Words has no schema"),
     "function": (Callable[[], int], "has no schema"),
     "mixed literal": (Literal["a", True], "the values 'a', True are of no one type on the wire"),
-    "null in a literal": (Literal["a", None], "the values 'a', None are of no one type"),  # noqa: PYI061
+    "null in a literal": (Literal["a", None], "a value of an enum is never null; give the field the default None"),  # noqa: PYI061
+    "one and true": (Literal["a", 1, True], "the values 'a', 1, True are of no one type"),
+    "flags": (Flags, "flags add up to numbers that no enum names; use set"),
+    "any json": (JsonValue, "JsonValue has no schema; say what it is, or keep whatever comes with"),
+    "json in a text": (Json[list[int]], "Json is a text when it is read, and what is in the text when it is written"),
+    "naive time": (NaiveDatetime, "the server refuses a time without a zone; use pyctrl.api.Time, or AwareDatetime"),
+    "written otherwise": (Written, "it is read as integer and written as string; say what is on the wire with Schema"),
+    "field written otherwise": (WritesField, "WritesField.size: it is read as integer and written as string"),
+    "object written otherwise": (WritesAll, "WritesAll: a model_serializer writes the object, and the schema is"),
+    "keys of many maps": (
+        list[dict[Literal["a"], int]],
+        r"SampleSpec.x\[\]: checking the keys of a map inside of a list",
+    ),
     "null in an enum": (list[Literal["a"] | None], "a value of an enum is never null"),
     "bound of a text": (Annotated[Decimal, Field(ge=1)], "ge is not for what is a string on the wire"),
     "digits": (Annotated[Decimal, Field(max_digits=3)], "max_digits is not for what is a string on the wire"),
+}
+REFUSED: dict[str, tuple[Any, Any, str]] = {
+    "default": (
+        Annotated[int, Field(ge=5)],
+        3,
+        r"  SampleSpec.x: the API server would refuse it: .* or equal to 5; give the field a default that",
+    ),
+    "rule": (
+        list[Annotated[int, ValidationRule("self")]],
+        ...,
+        r"  SampleSpec.x\[\]: the API .* a bool; mend the Valid",
+    ),
+    "pattern": (dict[str, Annotated[str, Pattern("(?=a)")]], ..., r"  SampleSpec.x\{\}: the API .*; write it for Go"),
+    "field of a member": (
+        list[Annotated[File | Broken, Field(discriminator="kind")]],
+        ...,
+        r"test_problems.py:\d+ Broken.mode: the API server would refuse it: .*; write it for Go",
+    ),
+    "infinite": (
+        float,
+        float("inf"),
+        r"  SampleSpec.x: default is inf, which JSON cannot say; give the field a default",
+    ),
+    "too large": (int, 2**63, r"SampleSpec.x: default is 9223372036854775808, which does not fit into 64 bits"),
+    "no bound": (Annotated[float, Field(le=float("inf"))], ..., r"SampleSpec.x: maximum is inf, which JSON cannot say"),
 }
 MISAPPLIED: dict[str, tuple[Any, str]] = {
     "format of a list": (Annotated[list[str], Format("ipv4")], "Format is for string and integer and number"),
@@ -124,6 +205,14 @@ def test_what_has_no_schema_is_an_error_with_a_cure(name: str) -> None:
     annotation, message = (UNTOLD | MISAPPLIED)[name]
     with pytest.raises(DefinitionError, match=message):
         definition(sample_kind([Case("x", annotation, {})]))
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_the_server_would_refuse_is_told_of_the_field(name: str) -> None:
+    """What only the server's rules know is an error with class and field too, and says what to do."""
+    annotation, default, message = REFUSED[name]
+    with pytest.raises(DefinitionError, match=message):
+        definition(sample_kind([Case("x", annotation, {}, default=default)]))
 
 
 def problems_of(*kinds: type[CustomResource[Any, Any]], **options: Any) -> str:
