@@ -9,6 +9,7 @@ import msgspec
 
 from pyctrl.api import GroupVersionKind, Key, KindLike, KubernetesObject, OwnerReference, Unstructured, decode
 from pyctrl.cache._metadata import IdentityReader, read_details
+from pyctrl.cache._packing import Packing, Unpack
 from pyctrl.cache._shaping import Shape
 
 __all__ = ["UNORDERED", "Record", "RecordReader", "version_number"]
@@ -18,14 +19,15 @@ T = TypeVar("T", bound=KubernetesObject)
 UNORDERED = 0  # the number of a resource version that is none: such versions cannot be compared
 
 
-class Record(msgspec.Struct, gc=False, eq=False):  # gc=False: it refers to atoms only, so collections skip it
+class Record(msgspec.Struct, gc=False, eq=False):  # gc=False: nothing in it refers to it, so collections skip it
     """An object as the cache keeps it: shared between readers, and never changed but for `held`.
 
     `labels`, `annotations` and the like decode the metadata each time they are asked, in a microsecond or two;
     `decode` makes a fresh object, which is the caller's own.
     """
 
-    data: bytes
+    #: What is kept of it: its JSON, or what `unpack` makes its JSON of.
+    kept: bytes
     name: str
     namespace: str
     uid: str
@@ -33,6 +35,12 @@ class Record(msgspec.Struct, gc=False, eq=False):  # gc=False: it refers to atom
     version: int
     #: Which coverages hold the object, and from which of their lists; the business of `Store`.
     held: int = 0
+    unpack: Unpack | None = None
+
+    @property
+    def data(self) -> bytes:
+        """Its JSON."""
+        return self.kept if self.unpack is None else self.unpack(self.kept)
 
     @property
     def key(self) -> Key:
@@ -110,10 +118,12 @@ class RecordReader:
 
     Args:
         shape: what to do to the bytes that are kept; the record's other fields are those of the object as it came.
+        packing: what compresses them then.
     """
 
-    def __init__(self, shape: Shape | None = None) -> None:
+    def __init__(self, shape: Shape | None = None, packing: Packing | None = None) -> None:
         self._shape = shape
+        self._packing = packing
         self._identity = IdentityReader()
         self._namespaces: dict[str, str] = {}
 
@@ -129,12 +139,16 @@ class RecordReader:
             version = int(found.resource_version)
         except ValueError:
             version = UNORDERED
+        kept = data if self._shape is None else self._shape(data)
+        kept, unpack = (kept, None) if self._packing is None else self._packing(kept)
         return Record(
-            data if self._shape is None else self._shape(data),
+            kept,
             found.name,
             self._namespaces.setdefault(namespace, namespace),  # one string for all objects of a namespace
             found.uid or "",
             version,
+            0,
+            unpack,
         )
 
 

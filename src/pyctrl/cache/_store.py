@@ -20,7 +20,7 @@ class Store:
     def __init__(self) -> None:
         self._namespaces: dict[str, dict[str, Record]] = {}
         self._indexes: dict[str, Index] = {}
-        #: Bytes of JSON of all objects.
+        #: Bytes that are kept of all objects: their JSON, or that compressed.
         self.size: int = 0
 
     def get(self, namespace: str, name: str) -> Record | None:
@@ -35,7 +35,7 @@ class Store:
             names = self._namespaces[record.namespace] = {}
         old = names.get(record.name)
         names[record.name] = record
-        self.size += len(record.data) - (0 if old is None else len(old.data))
+        self.size += len(record.kept) - (0 if old is None else len(old.kept))
         if self._indexes:
             for index in self._indexes.values():
                 index.put(record)
@@ -47,7 +47,7 @@ class Store:
         old = names.pop(record.name, None)
         if old is None:
             return
-        self.size -= len(old.data)
+        self.size -= len(old.kept)
         if not names:
             del self._namespaces[record.namespace]
         for index in self._indexes.values():
