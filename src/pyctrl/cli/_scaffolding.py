@@ -11,6 +11,7 @@ from pyctrl.errors import CommandFailed
 from pyctrl.scaffold import (
     Api,
     Folder,
+    Removal,
     ScaffoldProject,
     api_files,
     controller_files,
@@ -20,7 +21,7 @@ from pyctrl.scaffold import (
     removal_of,
 )
 
-__all__ = ["Wanted", "begin", "create_api", "delete_api"]
+__all__ = ["Wanted", "answered", "begin", "create_api", "delete_api", "show_or_remove", "tell_next", "write"]
 
 PYPROJECT = "pyproject.toml"
 
@@ -34,6 +35,12 @@ class Wanted:
     kind: str
     plural: str = ""
     namespaced: bool = True
+
+    @property
+    def flags(self) -> str:
+        """How it is named on a command line."""
+        group = f"--group {self.group} " if self.group else ""
+        return f"{group}--version {self.version} --kind {self.kind}"
 
 
 def begin(project: ScaffoldProject, *, shown: Path, dry_run: bool) -> int:
@@ -50,9 +57,9 @@ def begin(project: ScaffoldProject, *, shown: Path, dry_run: bool) -> int:
                 f"{shown / PYPROJECT} is there, of the project {found.name} with the domain {found.domain}; nothing "
                 "was changed: what a project is, is edited there"
             )
-    _write(folder, folder.missing(initial_files(project), force=False), dry_run=dry_run, shown=shown)
+    write(folder, folder.missing(initial_files(project), force=False), dry_run=dry_run, shown=shown)
     enter = f"cd {shown} && " if shown != Path() else ""
-    _next("define a resource with", f"{enter}pyctrl create api --version v1alpha1 --kind NAME")
+    tell_next("define a resource with", f"{enter}pyctrl create api --version v1alpha1 --kind NAME")
     return 0
 
 
@@ -65,13 +72,13 @@ def create_api(wanted: Wanted, *, resource: bool | None, controller: bool | None
             f"note: Kubernetes has a group {wanted.group!r} of its own; this one is {api.group}, and both are written "
             f"with their whole name: {api.group}/{api.version}"
         )
-    resource = _answer("Create Resource", resource)
-    controller = _answer("Create Controller", controller)
+    resource = answered("Create Resource", resource)
+    controller = answered("Create Controller", controller)
     folder = Folder(project.root)
     files = _files_of(project, api, folder, resource=resource, controller=controller)
-    _write(folder, folder.missing(files, force=force), dry_run=dry_run)
+    write(folder, folder.missing(files, force=force), dry_run=dry_run)
     if files:
-        _next("say what users write and what becomes of it, and watch it work with", "pyctrl dev")
+        tell_next("say what users write and what becomes of it, and watch it work with", "pyctrl dev")
     return 0
 
 
@@ -79,12 +86,15 @@ def delete_api(wanted: Wanted, *, yes: bool, force: bool) -> int:
     """Remove the files of a kind, or show them; give the exit code."""
     project = find_project(Path.cwd())
     removal = removal_of(project, Api.checked(project, **asdict(wanted)))
+    return show_or_remove(project, removal, f"delete api {wanted.flags}", yes=yes, force=force)
+
+
+def show_or_remove(project: ScaffoldProject, removal: Removal, command: str, *, yes: bool, force: bool) -> int:
+    """Remove files, or show them and the command that removes them; give the exit code."""
     if not yes:
         for path in removal.files:
             print(f"would remove {path}{' (edited)' if path in removal.edited else ''}")
-        group = f"--group {wanted.group} " if wanted.group else ""
-        named = f"{group}--version {wanted.version} --kind {wanted.kind}"
-        _next("remove them with", f"pyctrl delete api {named} --yes{' --force' if force else ''}")
+        tell_next("remove them with", f"pyctrl {command} --yes{' --force' if force else ''}")
         return 0
     if not force:
         removal.check()
@@ -111,7 +121,7 @@ def _files_of(
     return (types if resource else {}) | (controller_files(project, api) if controller else {})
 
 
-def _answer(question: str, said: bool | None) -> bool:
+def answered(question: str, said: bool | None) -> bool:
     """Return what a flag says, or who is at the terminal, or yes."""
     if said is not None or not sys.stdin.isatty():
         return said is not False
@@ -124,7 +134,8 @@ def _answer(question: str, said: bool | None) -> bool:
             return word[0] == "y"
 
 
-def _write(folder: Folder, files: Mapping[str, str], *, dry_run: bool, shown: Path = Path()) -> None:
+def write(folder: Folder, files: Mapping[str, str], *, dry_run: bool, shown: Path = Path()) -> None:
+    """Write files, or print a patch; say what was written."""
     if dry_run:
         sys.stdout.writelines(folder.differences(files))
         return
@@ -135,7 +146,8 @@ def _write(folder: Folder, files: Mapping[str, str], *, dry_run: bool, shown: Pa
         print("nothing changed")
 
 
-def _next(what: str, command: str) -> None:
+def tell_next(what: str, command: str) -> None:
+    """Say what comes next."""
     _tell(f"Next: {what}:\n$ {command}")
 
 

@@ -6,15 +6,20 @@ What a project is stands in its pyproject.toml. Everything else is pure: names a
 
 from ._api import Api, api_files, controller_files
 from ._folder import Folder
+from ._hooking import Hooking
 from ._initial import initial_files
 from ._names import looks_built_in
 from ._project import LICENSES, Layout, License, ScaffoldProject, find_project
-from ._removal import Removal, removal_of
+from ._removal import Removal, removal_of, webhook_removal_of
+from ._webhook import HOOKS, Hook
 
 __all__ = [
+    "HOOKS",
     "LICENSES",
     "Api",
     "Folder",
+    "Hook",
+    "Hooking",
     "Layout",
     "License",
     "Removal",
@@ -25,4 +30,5 @@ __all__ = [
     "initial_files",
     "looks_built_in",
     "removal_of",
+    "webhook_removal_of",
 ]

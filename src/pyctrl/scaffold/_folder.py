@@ -21,18 +21,22 @@ class Folder:
 
     root: Path
 
-    def missing(self, files: Mapping[str, str], *, force: bool = False) -> dict[str, str]:
+    def missing(
+        self, files: Mapping[str, str], *, force: bool = False, made: Mapping[str, str] | None = None
+    ) -> dict[str, str]:
         """Return what has to be written.
 
         Args:
             files: texts by path.
             force: write over what differs, too.
+            made: texts by path that were made before: whoever has one of them has not edited it.
 
         Raises:
             CommandFailed: files are there and differ; none of them is written.
         """
         wanted = {path: text for path, text in files.items() if self._is_wanted(path, text)}
-        there = [path for path in wanted if (self.root / path).exists()]
+        before = made or {}
+        there = [path for path in wanted if self.text(path) not in (None, before.get(path))]
         if there and not force:
             verb = "is" if len(there) == 1 else "are"
             raise CommandFailed(

@@ -31,7 +31,8 @@ _PROJECT = re.compile(r"[a-z]([-a-z0-9]{0,28}[a-z0-9])?")  # names of objects be
 #: What generated code calls by these names; a class of the same name would hide it.
 _TAKEN = frozenset(
     {"Builder", "Client", "Conversion", "CustomResource", "Defaulter", "Int64", "Manager", "Model", "ObjectMeta"}
-    | {"AdmissionRequest", "Reconciler", "Request", "Spoke", "UnderRole", "Validator", "Warnings"}
+    | {"AdmissionRequest", "FieldError", "Operation", "Reconciler", "Rejected", "Request", "Spoke", "UnderRole"}
+    | {"Validator", "Warnings"}
 )
 _LOCAL = frozenset({"before", "client", "namespace", "operator", "request", "self"})
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import ast
-from collections.abc import Iterator
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -11,9 +10,14 @@ from pyctrl.errors import CommandFailed
 
 from ._api import Api, api_files, controller_files
 from ._folder import Folder
+from ._insertion import inserted
 from ._project import ScaffoldProject
+from ._reading import as_written, imports, module_name, sources, types_module, versions_of
+from ._webhook import HOOKS, Addition, Hook, addition, conversion_files, hook_files, hook_module
 
-__all__ = ["Removal", "removal_of"]
+__all__ = ["Removal", "removal_of", "webhook_removal_of"]
+
+Files = Mapping[str, Collection[str]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,87 +50,98 @@ class Removal:
 
 
 def removal_of(project: ScaffoldProject, api: Api) -> Removal:
-    """Find what goes with a version of a kind. The controller goes with the version that it is for.
+    """Find what goes with a version of a kind: the controller and the webhooks that are for it.
+
+    A conversion goes with one of its last two versions.
 
     Raises:
         CommandFailed: there is no such kind; or a file is no Python.
     """
     folder = Folder(project.root)
-    made = _made(project, _as_written(project, api, folder))
-    there = {path: text for path in made if (text := folder.text(path)) is not None}
-    module = _module(project, api)
-    mine = {
-        path: text for path, text in there.items() if _module_name(path) == module or module in _imports(path, text)
-    }
-    if not mine:
+    api = as_written(project, api, folder)
+    made = _made(project, api) | _hooks(project, api, HOOKS)
+    if len(_converted(project, api, folder)) == 2:
+        made |= _conversion(project, api, folder)
+    removal = _removal(project, api, folder, made)
+    if not removal.files:
         raise CommandFailed(f"there is no {api.kind} of version {api.version} in {project.program}")
-    gone = {_module_name(path) for path in mine}
+    return removal
+
+
+def webhook_removal_of(project: ScaffoldProject, api: Api, what: Collection[str]) -> Removal:
+    """Find what goes with the webhooks of a version.
+
+    Args:
+        project: where they are.
+        api: the version.
+        what: "default", "validate" and "convert", or some of them.
+
+    Raises:
+        CommandFailed: there are none, or they are in the only file; or a file is no Python.
+    """
+    folder = Folder(project.root)
+    hooks = [hook for hook in HOOKS if hook in what]
+    if project.layout == "single-file":
+        names = " and ".join(addition(api, hook).name for hook in hooks)
+        raise CommandFailed(f"all is in one file: take {names or 'the conversion'} out of {project.program} yourself")
+    made = _hooks(project, api, hooks) | (_conversion(project, api, folder) if "convert" in what else {})
+    removal = _removal(project, api, folder, made)
+    if not removal.files:
+        named = " or ".join(what)
+        raise CommandFailed(f"{project.program} has no webhook of {api.kind}, version {api.version}, to {named}")
+    return removal
+
+
+def _removal(project: ScaffoldProject, api: Api, folder: Folder, made: Files) -> Removal:
+    there = {path: text for path in made if (text := folder.text(path)) is not None}
+    module = types_module(project, api)
+    mine = {path: text for path, text in there.items() if module_name(path) == module or module in imports(path, text)}
+    gone = {module_name(path) for path in mine}
     return Removal(
         files=tuple(mine),
-        edited=tuple(path for path, text in mine.items() if text != made[path]),
+        edited=tuple(path for path, text in mine.items() if text not in made[path]),
         users=tuple(
             path
-            for path, text in _sources(folder, project)
-            if path not in mine and gone.intersection(_imports(path, text))
+            for path, text in sources(folder, project)
+            if path not in mine and gone.intersection(imports(path, text))
         ),
     )
 
 
-def _made(project: ScaffoldProject, api: Api) -> dict[str, str]:
+def _made(project: ScaffoldProject, api: Api) -> dict[str, Collection[str]]:
     """Return what was written for a kind and for nothing else."""
     types = {} if project.layout == "single-file" else api_files(project, api)
-    files = types | controller_files(project, api)
-    return {path: text for path, text in files.items() if Path(path).name != "__init__.py"}
+    made = _own(types | controller_files(project, api))
+    if project.layout == "single-file":
+        path, hooks = project.program, [addition(api, hook) for hook in HOOKS]
+        orders: Sequence[list[Addition]] = ([], hooks[:1], hooks[1:], hooks, hooks[::-1])
+        made[path] = {inserted(path, text, order) for text in made[path] for order in orders}
+    return made
 
 
-def _module(project: ScaffoldProject, api: Api) -> str:
-    return project.package if project.layout == "single-file" else f"{project.package}.api.{api.version}.{api.module}"
+def _hooks(project: ScaffoldProject, api: Api, hooks: Iterable[Hook]) -> dict[str, Collection[str]]:
+    return {path: texts for hook in hooks for path, texts in _own(hook_files(project, api, hook)).items()}
 
 
-def _as_written(project: ScaffoldProject, api: Api, folder: Folder) -> Api:
-    """Return the kind with the plural and the scope that its class has."""
-    path = f"{_module(project, api).replace('.', '/')}.py"
-    tree = _parsed(path, folder.text(path) or "")
-    found = [node for node in tree.body if isinstance(node, ast.ClassDef) and node.name == api.kind]
-    said = {
-        keyword.arg: keyword.value.value
-        for node in found
-        for keyword in node.keywords
-        if isinstance(keyword.value, ast.Constant) and isinstance(keyword.value.value, str)
-    }
-    group = said.get("group", api.group)
-    if found and group != api.group:
-        raise CommandFailed(f"the {api.kind} of version {api.version} is of the group {group}, and not of {api.group}")
-    return replace(api, plural=said.get("plural", ""), is_namespaced=said.get("scope") != "Cluster")
-
-
-def _sources(folder: Folder, project: ScaffoldProject) -> Iterator[tuple[str, str]]:
-    for place in (project.package, "tests"):
-        for file in sorted((folder.root / place).rglob("*.py")):
-            path = file.relative_to(folder.root).as_posix()
-            yield path, folder.text(path) or ""
-
-
-def _module_name(path: str) -> str:
-    return path.removesuffix(".py").replace("/", ".")
-
-
-def _imports(path: str, text: str) -> set[str]:
-    """Return the modules that a file imports, as far as its syntax tells."""
-    package = _module_name(path).split(".")[:-1]
-    found: set[str] = set()
-    for node in ast.walk(_parsed(path, text)):
-        if isinstance(node, ast.Import):
-            found.update(each.name for each in node.names)
-        elif isinstance(node, ast.ImportFrom):
-            above = package[: len(package) - node.level + 1] if node.level else []
-            base = ".".join([*above, *filter(None, [node.module])])
-            found.update([base, *(f"{base}.{each.name}" for each in node.names)])
+def _conversion(project: ScaffoldProject, api: Api, folder: Folder) -> dict[str, Collection[str]]:
+    """Return what converts the kind, as it was made with any of its versions as the hub."""
+    versions = _converted(project, api, folder)
+    found: dict[str, Collection[str]] = {}
+    for hub in versions:
+        spokes = [each for each in versions if each != hub]
+        for path, texts in _own(conversion_files(project, replace(api, version=hub), spokes)).items():
+            found[path] = {*found.get(path, ()), *texts}
     return found
 
 
-def _parsed(path: str, text: str) -> ast.Module:
-    try:
-        return ast.parse(text)
-    except SyntaxError as error:
-        raise CommandFailed(f"{path}, line {error.lineno}: {error.msg}") from error
+def _converted(project: ScaffoldProject, api: Api, folder: Folder) -> Sequence[str]:
+    """Return the versions that are converted."""
+    path = f"{hook_module(project, api, 'convert').replace('.', '/')}.py"
+    needed = imports(path, folder.text(path) or "")
+    versions = versions_of(project, api, folder)
+    return [each for each in versions if types_module(project, replace(api, version=each)) in needed]
+
+
+def _own(files: Mapping[str, str]) -> dict[str, Collection[str]]:
+    """Leave out what other kinds have as well."""
+    return {path: {text} for path, text in files.items() if Path(path).name != "__init__.py"}

@@ -38,10 +38,16 @@ def trusting(project: Project, obj: Object) -> Object:
 
 
 def service(project: Project) -> Object:
-    """Return the Service in front of the webhook server."""
+    """Return the Service in front of the webhook server.
+
+    Where it converts, it leads to pods that are not ready, too: they are once their caches are filled, which takes a
+    conversion of whatever is stored in another version.
+    """
     where = project.webhook_service
     port = {"port": where.port, "protocol": "TCP", "targetPort": WEBHOOKS}
-    spec = {"ports": [port], "selector": project.selector}
+    spec: Object = {"ports": [port], "selector": project.selector}
+    if project.webhooks is not None and project.webhooks.conversions:
+        spec = {"ports": [port], "publishNotReadyAddresses": True, "selector": project.selector}
     made = project.make("v1", "Service", where.name, namespaced=True, spec=spec)
     made["metadata"]["namespace"] = where.namespace
     return made

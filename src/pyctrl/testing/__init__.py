@@ -2,8 +2,9 @@
 
 `run_virtual` and the pytest marker ``virtual_time`` run a program on a clock that jumps instead of waiting.
 `FaultyTransport` makes the network fail as scripted, or by chance, which is `Weather`. `control_plane` starts a real
-API server from its binaries. The pytest plugin, found by pytest itself, gives the fixtures ``cluster``, ``client``,
-``namespace``, ``running_pods`` and ``storage_class``.
+API server from its binaries. `admission_request` is what a webhook is asked about an object, such as a `sample_of` its
+kind. The pytest plugin, found by pytest itself, gives the fixtures ``cluster``, ``client``, ``namespace``,
+``running_pods`` and ``storage_class``.
 """
 
 from __future__ import annotations
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
         Rule,
         Silent,
     )
+    from pyctrl.testing._questions import admission_request, sample_of
     from pyctrl.testing._under_role import Operator, UnderRole
     from pyctrl.testing._weather import Weather
     from pyctrl.testing._webhook_caller import webhook_caller
@@ -69,8 +71,10 @@ __all__ = [
     "VirtualTimeError",
     "VirtualTimeLoop",
     "Weather",
+    "admission_request",
     "control_plane",
     "run_virtual",
+    "sample_of",
     "webhook_caller",
 ]
 
@@ -83,6 +87,7 @@ _FILES = {
     **dict.fromkeys(("Operator", "UnderRole"), "_under_role"),
     "AccessRecorder": "_access_recorder",
     "ClusterUnderTest": "_cluster_under_test",
+    **dict.fromkeys(("admission_request", "sample_of"), "_questions"),
     "Weather": "_weather",
     "webhook_caller": "_webhook_caller",
 }

@@ -27,6 +27,7 @@ from pyctrl.webhook._keys import Lifetimes
 from pyctrl.webhook._managed import CertificateRotation, ManagedCertificates
 from pyctrl.webhook._review import review
 from pyctrl.webhook._round_trip import check_round_trip
+from pyctrl.webhook._same_fields import same_fields
 from pyctrl.webhook._server import CertificateProvider, WebhookServer
 from pyctrl.webhook._typed import defaulting, validating
 from pyctrl.webhook._webhooks import Reply, Webhooks
@@ -68,5 +69,6 @@ __all__ = [
     "review_access",
     "review_conversion",
     "review_token",
+    "same_fields",
     "validating",
 ]

@@ -60,6 +60,11 @@ class FieldError(Cause):
         message = f"Too many: {number}: must have at most {most} items"
         return cls(reason="FieldValueTooMany", message=message, field=field)
 
+    @classmethod
+    def too_long(cls, field: str, most: int) -> Self:
+        """Say that a text is too long."""
+        return cls(reason="FieldValueTooLong", message=f"Too long: may not be more than {most} bytes", field=field)
+
 
 def _with(message: str, detail: str) -> str:
     return f"{message}: {detail}" if detail else message

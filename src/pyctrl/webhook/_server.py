@@ -166,6 +166,12 @@ class WebhookServer:
             await directory.wait_until_ready()
             directory = directory.directory
         certificate, key, client_ca = self._names
+        if not (directory / certificate).exists():
+            raise ConfigError(
+                f"the webhook server has no certificate: there is no {directory / certificate}; say where it is "
+                "(--webhook-cert-dir), have one made (ManagedCertificates, --webhook-service), or run without webhooks "
+                "(--no-webhooks, ENABLE_WEBHOOKS=false)"
+            )
         return ServingCertificate(
             directory / certificate, directory / key, client_ca=directory / client_ca if client_ca else None
         )

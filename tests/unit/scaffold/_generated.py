@@ -10,16 +10,26 @@ CACHES = frozenset({"__pycache__", ".mypy_cache", ".pytest_cache", ".ruff_cache"
 
 DOMAIN = "generated.pyctrl.test"
 
+
+def words(typed: str) -> list[str]:
+    """Return a command word by word."""
+    return typed.split()
+
+
 #: What was typed for each, in its directory.
 COMMANDS: dict[str, list[list[str]]] = {
     "package": [
         ["init", "--name", "shop", "--domain", DOMAIN, "--license", "apache2", "--owner", "Jane Doe"],
         ["create", "api", "--group", "apps", "--version", "v1alpha1", "--kind", "PodSet"],
         ["create", "api", "--version", "v1", "--kind", "Fleet", "--no-namespaced", "--plural", "armada"],
+        words("create api --version v2 --kind Fleet --no-namespaced --plural armada --no-controller"),
+        words("create webhook --group apps --version v1alpha1 --kind PodSet --default --validate"),
+        words("create webhook --version v2 --kind Fleet --convert"),
     ],
     "single-file": [
         ["init", "--name", "greeter", "--domain", DOMAIN, "--layout", "single-file"],
         ["create", "api", "--version", "v1", "--kind", "Greeting"],
+        words("create webhook --version v1 --kind Greeting --validate --default"),
     ],
 }
 

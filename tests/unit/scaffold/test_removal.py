@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.unit.cli.conftest import Run, run
-from tests.unit.scaffold._generated import COMMANDS, files_of
+from tests.unit.scaffold._generated import COMMANDS, files_of, words
 
 __all__ = ["run"]
 
@@ -32,6 +32,8 @@ def test_it_shows_what_would_go(run: Run, shop: Path) -> None:
         "would remove shop/api/v1/fleet.py",
         "would remove shop/controllers/fleet.py",
         "would remove tests/test_fleet.py",
+        "would remove shop/webhooks/fleet_conversion.py",
+        "would remove tests/test_fleet_conversion.py",
     ]
     assert told.err.endswith("$ pyctrl delete api --version v1 --kind Fleet --yes\n")
     assert (told.code, files_of(shop)) == (0, before)
@@ -42,8 +44,12 @@ def test_a_kind_goes_and_the_other_stays(run: Run, shop: Path) -> None:
     before = files_of(shop)
     assert run(*FLEET, "--yes").code == 0
     assert sorted(set(before) - set(files_of(shop))) == [
-        "shop/api/v1/fleet.py", "shop/controllers/fleet.py", "tests/test_fleet.py"
-    ]  # fmt: skip
+        "shop/api/v1/fleet.py",
+        "shop/controllers/fleet.py",
+        "shop/webhooks/fleet_conversion.py",
+        "tests/test_fleet.py",
+        "tests/test_fleet_conversion.py",
+    ]
     told = run(*FLEET, "--yes")
     assert (told.code, told.err) == (1, "pyctrl: there is no Fleet of version v1 in shop\n")
 
@@ -87,4 +93,78 @@ def test_a_single_file_goes_with_its_test(run: Run, tmp_path: Path, monkeypatch:
     for command in COMMANDS["single-file"]:
         run(*command)
     told = run("delete", "api", "--version", "v1", "--kind", "Greeting", "--yes")
-    assert told.out == "removed greeter.py\nremoved tests/test_greeter.py\n"
+    assert told.out.splitlines() == [
+        "removed greeter.py",
+        "removed tests/test_greeter.py",
+        "removed tests/test_greeting_defaults.py",
+        "removed tests/test_greeting_validation.py",
+    ]
+
+
+def test_webhooks_go_by_themselves(run: Run, shop: Path) -> None:
+    """Those that are named, or all of a version; first it shows them."""
+    before = set(files_of(shop))
+    webhook = ("delete", "webhook", *PODSET[2:])
+    told = run(*webhook, "--default")
+    assert told.out == "would remove shop/webhooks/podset_defaults.py\nwould remove tests/test_podset_defaults.py\n"
+    assert told.err.endswith(f"$ pyctrl {' '.join(webhook)} --default --yes\n")
+    assert run(*webhook, "--default", "--yes").code == 0
+    assert run(*webhook, "--yes").code == 0
+    assert sorted(before - set(files_of(shop))) == [
+        "shop/webhooks/podset_defaults.py",
+        "shop/webhooks/podset_validation.py",
+        "tests/test_podset_defaults.py",
+        "tests/test_podset_validation.py",
+    ]
+    told = run(*webhook, "--validate")
+    assert (told.code, told.err) == (1, "pyctrl: shop has no webhook of PodSet, version v1alpha1, to validate\n")
+
+
+def test_webhooks_go_with_their_kind(run: Run, shop: Path) -> None:
+    """What fills in and what refuses are for a version, as the controller is."""
+    told = run(*PODSET, "--yes")
+    assert [line.removeprefix("removed ") for line in told.out.splitlines()] == [
+        "shop/api/v1alpha1/podset.py",
+        "shop/controllers/podset.py",
+        "tests/test_podset.py",
+        "shop/webhooks/podset_defaults.py",
+        "tests/test_podset_defaults.py",
+        "shop/webhooks/podset_validation.py",
+        "tests/test_podset_validation.py",
+    ]
+
+
+def test_a_conversion_of_three_needs_each_of_them(run: Run, shop: Path) -> None:
+    """It would be left with a version that is gone; without one of two there is nothing to convert."""
+    run(
+        *[
+            "create",
+            "api",
+            "--version",
+            "v3",
+            "--kind",
+            "Fleet",
+            "--no-namespaced",
+            "--plural",
+            "armada",
+            "--no-controller",
+        ]
+    )
+    assert run(*words("create webhook --version v2 --kind Fleet --convert")).code == 0
+    told = run(*words("delete api --version v3 --kind Fleet --yes"))
+    assert (told.code, "shop/webhooks/fleet_conversion.py, tests/test_fleet_conversion.py need" in told.err) == (
+        1,
+        True,
+    )
+
+
+def test_webhooks_of_a_single_file_are_taken_out_by_hand(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is not the place of a command to cut in what somebody writes; which classes go is said."""
+    monkeypatch.chdir(tmp_path)
+    for command in COMMANDS["single-file"]:
+        run(*command)
+    told = run(*words("delete webhook --version v1 --kind Greeting --yes"))
+    assert told.code == 1
+    assert "take GreetingDefaults and GreetingValidation out of greeter.py yourself" in told.err

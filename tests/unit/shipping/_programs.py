@@ -67,6 +67,24 @@ async def of_text(folder: Path, text: str, **settings: object) -> Project:
     return await read_project(replace(found, **settings))  # type: ignore[arg-type]
 
 
+CONVERSION = '''
+from pyctrl.webhook import Conversion, Spoke, same_fields
+
+
+class OldWidget(CustomResource[WidgetSpec, WidgetStatus], group="example.com", version="v1beta1", kind="Widget"):
+    """Widget, as it was."""
+
+
+CONVERSION = Conversion(
+    Widget,
+    Spoke(
+        OldWidget,
+        to_hub=lambda old: same_fields(old, Widget),
+        from_hub=lambda new: same_fields(new, OldWidget),
+    ),
+)
+'''
+
 WEBHOOK = '''
 from pyctrl.errors import Denied
 from pyctrl.webhook import AdmissionRequest, Validator

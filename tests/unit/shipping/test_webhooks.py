@@ -12,7 +12,7 @@ from pyctrl.manager import NoServer
 from pyctrl.program import ProgramManager, Serving
 from pyctrl.shipping import install, tree
 from pyctrl.webhook import ManagedCertificates, Service, Webhooks, WebhookServer
-from tests.unit.shipping._programs import WEBHOOK, WIDGETS, of_text
+from tests.unit.shipping._programs import CONVERSION, WEBHOOK, WIDGETS, of_text
 from tests.unit.shipping.test_parts import arguments, named
 
 
@@ -38,6 +38,15 @@ async def test_a_program_with_webhooks_makes_its_certificate(tmp_path: Path) -> 
         wanted = Access(verb, resource="secrets", namespace="widgets-system", name="webhook-server-cert")
         assert project.grants.allow(wanted)
     assert objects[-1] is configuration or objects[-1] == configuration  # asked only once all else is there
+
+
+async def test_who_converts_is_asked_before_it_is_ready(tmp_path: Path) -> None:
+    """Its caches wait for the conversion of what is stored, and readiness for the caches."""
+    service = ("Service", "widgets-webhook-service")
+    converts = named(install(await of_text(tmp_path, WIDGETS + CONVERSION)), *service)
+    assert converts["spec"]["publishNotReadyAddresses"] is True
+    admits = named(install(await of_text(tmp_path, WIDGETS + WEBHOOK)), *service)
+    assert "publishNotReadyAddresses" not in admits["spec"]
 
 
 async def test_cert_manager_makes_the_certificate_if_it_is_told_to(tmp_path: Path) -> None:

@@ -1,0 +1,58 @@
+"""What webhooks are asked in tests: as an API server would."""
+
+from __future__ import annotations
+
+import pytest
+from pydantic import Field, model_validator
+
+from pyctrl.api import CustomResource, GroupVersionResource, Key, Model
+from pyctrl.errors import DecodeError
+from pyctrl.testing import admission_request, sample_of
+from pyctrl.webhook import Operation, defaulting, validating
+from tests.unit.webhook._kinds import PodSet, PodSetSpec, PodSetWebhook
+
+
+def podset(size: int) -> PodSet:
+    """Return a PodSet of a size."""
+    made = sample_of(PodSet)
+    made.spec = PodSetSpec(size=size)
+    return made
+
+
+def test_what_is_asked_follows_from_the_objects() -> None:
+    """A creation, an update, a deletion; who asks, and where."""
+    made = admission_request(podset(1), username="joe", groups=["ops"], dry_run=True)
+    assert (made.operation, made.key, made.dry_run) == (Operation.CREATE, Key("default", "podset-sample"), True)
+    assert made.resource == GroupVersionResource("apps.jicki.cn", "v1alpha1", "podsets")
+    assert (made.user.username, made.user.groups, made.old_object) == ("joe", ("ops",), None)
+    updated = admission_request(podset(2), old=podset(1))
+    assert updated.operation is Operation.UPDATE
+    assert (updated.old_object or {})["spec"] == {"size": 1}
+    deleted = admission_request(podset(1), operation="DELETE")
+    assert (deleted.object, (deleted.old_object or {})["kind"]) == (None, "PodSet")
+
+
+async def test_whole_handlers_take_it() -> None:
+    """They read the objects in it, and answer as they answer a server."""
+    patched = await defaulting(PodSet, PodSetWebhook())(admission_request(podset(2)))
+    assert [each["path"] for each in patched.patch] == ["/spec/image"]
+    answer = await validating(PodSet, PodSetWebhook())(admission_request(podset(200)))
+    assert answer.warnings == ("that is a lot",)
+
+
+class Fussy(Model):
+    low: int = Field(ge=1)
+
+    @model_validator(mode="after")
+    def _is_never_right(self) -> Fussy:
+        raise ValueError("not like this")
+
+
+class Picky(CustomResource[Fussy], group="pyctrl.test", version="v1"):
+    """Has a rule that no schema says."""
+
+
+def test_a_sample_that_cannot_be_made_up() -> None:
+    """The rule that it breaks is named."""
+    with pytest.raises(DecodeError, match="not like this"):
+        sample_of(Picky)

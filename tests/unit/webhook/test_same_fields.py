@@ -1,0 +1,82 @@
+"""What two versions of a kind say in the same way goes from one to the other; what they do not, does not."""
+
+from __future__ import annotations
+
+import pytest
+
+from pyctrl.api import CustomResource, Model, ObjectMeta
+from pyctrl.errors import DecodeError
+from pyctrl.webhook import Conversion, Spoke, check_round_trip, same_fields
+from tests.unit.webhook._kinds import GROUP
+
+
+class OldPart(Model):
+    name: str
+    weight: int = 0
+
+
+class OldSpec(Model):
+    cron_spec: str = ""
+    image: str = ""
+    parts: list[OldPart] = []
+    by_name: dict[str, OldPart] = {}
+
+
+class Old(CustomResource[OldSpec], group=GROUP, version="v1", kind="Tab"):
+    """The version that users have."""
+
+
+class NewPart(Model):
+    name: str
+
+
+class NewSpec(Model):
+    schedule: str = ""
+    image: str = ""
+    parts: list[NewPart] = []
+    by_name: dict[str, NewPart] = {}
+
+
+class New(CustomResource[NewSpec], group=GROUP, version="v2", kind="Tab"):
+    """The version that is stored."""
+
+
+class StrictSpec(Model):
+    schedule: str
+
+
+class Strict(CustomResource[StrictSpec], group=GROUP, version="v3", kind="Tab"):
+    """A version that wants what others have not."""
+
+
+def old() -> Old:
+    """Give an object with a field that the class does not know, and parts."""
+    part = OldPart(name="a", weight=3)
+    spec = OldSpec(cron_spec="* * * * *", image="i", parts=[part], by_name={"a": part})
+    spec = OldSpec.from_wire({**spec.to_wire(), "elsewhere": 1})
+    return Old(metadata=ObjectMeta(name="a"), spec=spec)
+
+
+def test_fields_of_the_same_names_are_carried_over() -> None:
+    """On every level; what only the old version names is left out, what neither names stays."""
+    new = same_fields(old(), New)
+    assert new.to_wire() == {
+        "apiVersion": f"{GROUP}/v2",
+        "kind": "Tab",
+        "spec": {"image": "i", "parts": [{"name": "a"}], "byName": {"a": {"name": "a"}}, "elsewhere": 1},
+    }
+
+
+def test_what_is_lost_is_told() -> None:
+    """A round trip does not hide behind fields that no API server would keep."""
+    conversion = Conversion(
+        New, Spoke(Old, to_hub=lambda obj: same_fields(obj, New), from_hub=lambda obj: same_fields(obj, Old))
+    )
+    with pytest.raises(AssertionError, match=r"/spec/cronSpec was '\* \* \* \* \*', is gone"):
+        check_round_trip(conversion, old())
+
+
+def test_what_the_other_version_wants_is_named() -> None:
+    """It cannot be made up."""
+    with pytest.raises(DecodeError, match=r"Field required.*at spec\.schedule"):
+        same_fields(old(), Strict)
