@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Container
 from functools import partial
-from math import ceil, floor
 from typing import NamedTuple, TypeAlias
 
 from ._formats import is_of_format
@@ -86,9 +85,9 @@ def integers(checks: Checks) -> Check:
     bound = 1 << (31 if checks.format == "int32" else 63)
     least, most = -bound, bound - 1
     if checks.minimum is not None:
-        least = max(least, floor(checks.minimum) + 1 if checks.exclusive_minimum else ceil(checks.minimum))
+        least = max(least, int(checks.minimum) + (1 if checks.exclusive_minimum else 0))
     if checks.maximum is not None:
-        most = min(most, ceil(checks.maximum) - 1 if checks.exclusive_maximum else floor(checks.maximum))
+        most = min(most, int(checks.maximum) - (1 if checks.exclusive_maximum else 0))
     return lambda value: type(value) is int and least <= value <= most
 
 

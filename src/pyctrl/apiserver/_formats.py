@@ -90,6 +90,7 @@ def _is_name(rule: names.Rule) -> Callable[[str], bool]:
     return lambda text: not rule(text)
 
 
+_is_base64 = _parses(_base64)
 _is_date = _parses(date.fromisoformat)
 _ANY_HEX = "[0-9a-f]"
 
@@ -115,7 +116,7 @@ _FORMATS: dict[str, Callable[[str], bool]] = {
     "ssn": _matches(r"\d{3}[- ]?\d{2}[- ]?\d{4}"),
     "hexcolor": _matches(r"#?([0-9a-fA-F]{3}|[0-9a-fA-F]{6})"),
     "rgbcolor": _matches(r"rgb\(\s*\d{1,3}\s*,\s*\d{1,3}\s*,\s*\d{1,3}\s*\)"),
-    "byte": _parses(_base64),
+    "byte": lambda text: text != "" and _is_base64(text),
     "password": lambda _text: True,
     "date": _is_date,
     "duration": lambda text: _DURATION.fullmatch(text) is not None,

@@ -15,8 +15,8 @@ from ._sources import source_of
 
 __all__ = ["describe_class", "describe_field"]
 
-_BASES = (object, Generic, BaseModel, Model, KubernetesObject, CustomResource)
-_LIBRARIES = ("builtins", "enum", "pydantic")
+_BASES = (object, str, int, float, Generic, BaseModel, Model, KubernetesObject, CustomResource)
+_LIBRARIES = ("enum", "pydantic")
 # The first section of Google's, NumPy's or Sphinx's form: what follows is for readers of the code.
 _SECTION = re.compile(
     r"^(?:(?:Args|Arguments|Attributes|Class keywords?|Examples?|Fields|Notes?|Parameters|Raises|References|Returns|"

@@ -98,7 +98,7 @@ def whole(draw: DrawFn) -> Shape:
 
 @st.composite
 def real(draw: DrawFn) -> Shape:
-    bounds = {key: draw(st.sampled_from([-0.5, 1, 2.5])) for key in draw(st.sets(st.sampled_from(["ge", "lt"])))}
+    bounds = {key: draw(st.sampled_from([-1, 1, 2])) for key in draw(st.sets(st.sampled_from(["ge", "lt"])))}
     return Shape(constrained(float, **bounds), st.sampled_from([-1, 0, 0.5, 1.0, 2.5, 7]), st.just(1.5))
 
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from ipaddress import IPv4Network
 from typing import Annotated, Any, Literal
 
 import pytest
-from pydantic import AfterValidator, Field, StringConstraints, create_model
+from pydantic import AfterValidator, Base64Bytes, Field, StringConstraints, create_model
 
-from pyctrl.api import CustomResource, ExactlyOneOf, Int32, Model, Quantity, Time, ValidationRule
+from pyctrl.api import CustomResource, ExactlyOneOf, Int32, Model, PreserveUnknownFields, Quantity, Time, ValidationRule
 from pyctrl.apiserver import Examiner
 from pyctrl.errors import DecodeError
 from pyctrl.manifests import definition
@@ -68,6 +69,10 @@ class Either(Model, marks=(ExactlyOneOf("a", "b"),)):
         pytest.param(Quantity, 1.5, "must be of type integer,string", id="a fraction as quantity"),
         pytest.param(Time, 5, "must be of type date-time", id="seconds as a time"),
         pytest.param(Time, "2024-01-02T03:04:05", "must be of type date-time", id="a time without zone"),
+        pytest.param(Base64Bytes, "", "must be of type byte", id="no data"),
+        pytest.param(Annotated[float, Field(lt=2.5)], 2, "should be less than 2", id="a bound with a fraction"),
+        pytest.param(Annotated[float, Field(multiple_of=0.5)], 7, "must be positive: 0", id="a part of one"),
+        pytest.param(Annotated[Any, PreserveUnknownFields()], None, "Required value", id="null for anything"),
         pytest.param(set[str], ["a", "a"], "Duplicate value", id="twice in a set"),
         pytest.param(Annotated[int, ValidationRule("self > 3")], 3, "failed rule: self > 3", id="a rule"),
         pytest.param(Either, {"a": 1, "b": 2}, "exactly one of the fields in", id="a choice"),
@@ -90,13 +95,16 @@ def test_python_takes_what_the_server_refuses(annotation: Any, value: Any, compl
     ("annotation", "value"),
     [
         pytest.param(Annotated[int, AfterValidator(even)], 3, id="a validator in Python"),
+        pytest.param(Time, [], id="a list where a format is"),
+        pytest.param(Annotated[float, Field(ge=0.5)], 0, id="a bound with a fraction"),
+        pytest.param(IPv4Network, "10.0.0.1/24", id="an address with a prefix for a network"),
         pytest.param(
             Annotated[str, StringConstraints(min_length=2, strip_whitespace=True)], "a ", id="blanks that are stripped"
         ),
     ],
 )
 def test_the_server_takes_what_python_refuses(annotation: Any, value: Any) -> None:
-    """Code in Python is not known to the server: say it again as a ValidationRule, or in a webhook."""
+    """Code in Python is not known to the server, which also takes a few values that it should not."""
     kind = kind_of(annotation)
     assert python_reads(kind, {"x": value}) is DecodeError
     assert server_says(kind, {"x": value})[0] == ""
