@@ -45,9 +45,9 @@ def test_the_reference_of_the_command_line_tells_every_command_with_examples() -
 
     assert "## pyctrl dev\n" in page
     assert "### pyctrl rbac doctor\n" in page
-    assert "* `--kubeconfig-out FILE`: Where the kubeconfig is written" in page
+    assert "* `--kubeconfig-out FILE`: Where to write the kubeconfig." in page
     assert "pyctrl apiserver --kubeconfig-out dev.kubeconfig" in page
-    assert "Exit codes: 0 done, 1 failed, 2 not understood." in page
+    assert "- `1`: failed, or a check found something" in page
 
 
 def test_a_page_for_the_site_has_no_code_for_tests_and_no_link_out_of_it() -> None:

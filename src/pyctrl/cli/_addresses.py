@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from dataclasses import dataclass
 from typing import Literal
@@ -37,16 +38,18 @@ class Wanted:
     watch: bool = False
     account: str | None = None
     show_secrets: bool = False
-    output: Literal["path", "url", "curl"] | None = None
+    output: Literal["path", "url", "curl", "json"] | None = None
     login: Login = NO_FLAGS
 
     async def lines(self, client: Client, config: Config) -> list[str]:
         """Return what to print. Raises as `address` does."""
         address = str(await self.address(client, config))
         every = {"path": address, "url": f"{config.server}{address}"}
-        if self.output in (None, "curl"):
+        if self.output in (None, "curl", "json"):
             curl = Curl(login=self.login, config=config, account=self.account, show_secrets=self.show_secrets)
             every["curl"] = await curl.line(address, client, streams=self.watch)
+        if self.output == "json":
+            return [json.dumps(every, indent=2)]
         return [every[self.output]] if self.output else list(every.values())
 
     async def address(self, client: Client, config: Config) -> Address:

@@ -5,116 +5,121 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Literal
 
-from cyclopts import App, Group, Parameter
+from cyclopts import Group, Parameter
 from cyclopts.validators import Number
 
+from ._command_line import NO, CommandLine, epilogue
 from ._webhook_flags import WebhookFlags, modes
 
 SERVING = Group("Serving", sort_key=1)
-USERS = Group("Who may", sort_key=2)
-CONTENT = Group("What is in it", sort_key=3)
-WATCHING = Group("Looking on", sort_key=4)
+USERS = Group("Users and rights", sort_key=2)
+CONTENT = Group("Cluster", sort_key=3)
+WATCHING = Group("Logs", sort_key=4)
 
 START_SECONDS = 2.0  # a scheduler, an image and a start on an idle node; enough to see a pod Pending
 
-EPILOGUE = """\
-Prints one line, `ready URL`, when it serves, and nothing else on stdout. Everything is in memory, and gone at the end.
-Ctrl-C or SIGTERM end it with exit code 0; 1 means that it could not start, 2 that the flags were not understood.
-
-Examples:
-
-```
+EPILOGUE = epilogue(
+    """\
 pyctrl apiserver --kubeconfig-out dev.kubeconfig
 kubectl --kubeconfig dev.kubeconfig get namespaces
 
-# your definitions and objects
+# with definitions and objects
 pyctrl apiserver --load config/crd --load config/samples
 
-# users with roles, and a log of who did what
+# with users, roles and an audit log
 pyctrl apiserver --token-auth-file tokens.csv --audit audit.log
 
 # an API server and nothing else
 pyctrl apiserver --insecure-http --no-controllers
-```
-"""
+""",
+    {
+        0: "stopped by a signal",
+        1: "could not start",
+        130: "interrupted by Ctrl-C before it was ready (SIGTERM: 143)",
+    },
+)
 
-app = App(name="apiserver", help_epilogue=EPILOGUE)
+app = CommandLine("apiserver", help_epilogue=EPILOGUE)
 
 
 @app.default
 def apiserver(
     *,
-    port: Annotated[int, Parameter(group=SERVING, validator=Number(gte=0, lte=65535))] = 0,
-    bind_address: Annotated[str, Parameter(group=SERVING)] = "127.0.0.1",
+    port: Annotated[int, Parameter(group=SERVING, metavar="PORT", validator=Number(gte=0, lte=65535))] = 0,
+    bind_address: Annotated[str, Parameter(group=SERVING, metavar="ADDRESS")] = "127.0.0.1",
     kubeconfig_out: Annotated[Path | None, Parameter(group=SERVING, metavar="FILE")] = None,
-    force: Annotated[bool, Parameter(group=SERVING, negative="", show_default=False)] = False,
+    force: Annotated[bool, Parameter(group=SERVING)] = False,
     cert_dir: Annotated[Path | None, Parameter(group=SERVING, metavar="DIR")] = None,
-    insecure_http: Annotated[bool, Parameter(group=SERVING, negative="", show_default=False)] = False,
+    insecure_http: Annotated[bool, Parameter(group=SERVING)] = False,
     token_auth_file: Annotated[Path | None, Parameter(group=USERS, metavar="FILE")] = None,
     client_ca_file: Annotated[Path | None, Parameter(group=USERS, metavar="FILE")] = None,
     authorization_mode: Annotated[
         tuple[Literal["RBAC", "AlwaysAllow", "Webhook"], ...] | None,
-        Parameter(group=USERS, metavar="MODE,…", converter=modes, n_tokens=1, negative="", show_default=False),
+        Parameter(group=USERS, metavar="MODE[,MODE]", converter=modes, n_tokens=1),
     ] = None,
     enable_admission_plugins: Annotated[
         tuple[Literal["OwnerReferencesPermissionEnforcement"], ...],
-        Parameter(group=USERS, metavar="NAME", negative="", show_default=False),
+        Parameter(group=USERS, metavar="NAME"),
     ] = (),
     webhooks: WebhookFlags = WebhookFlags(),  # noqa: B008 (a value)
-    load: Annotated[
-        tuple[Path, ...], Parameter(group=CONTENT, metavar="FILE|DIR", negative="", show_default=False)
-    ] = (),
-    controllers: Annotated[bool, Parameter(group=CONTENT)] = True,
-    kubelet: Annotated[bool, Parameter(group=CONTENT)] = True,
+    load: Annotated[tuple[Path, ...], Parameter(group=CONTENT, metavar="FILE|DIR")] = (),
+    controllers: Annotated[bool, Parameter(group=CONTENT, negative_bool=NO)] = True,
+    kubelet: Annotated[bool, Parameter(group=CONTENT, negative_bool=NO)] = True,
     pod_start_seconds: Annotated[
         float, Parameter(group=CONTENT, metavar="SECONDS", validator=Number(gte=0))
     ] = START_SECONDS,
     audit: Annotated[Path | None, Parameter(group=WATCHING, metavar="FILE")] = None,
-    audit_level: Annotated[Literal["Metadata", "Request", "RequestResponse"], Parameter(group=WATCHING)] = "Metadata",
-    log_level: Annotated[Literal["debug", "info", "warning", "error"], Parameter(group=WATCHING)] = "warning",
+    audit_level: Annotated[
+        Literal["Metadata", "Request", "RequestResponse"], Parameter(group=WATCHING, metavar="LEVEL")
+    ] = "Metadata",
+    log_level: Annotated[
+        Literal["debug", "info", "warning", "error"], Parameter(group=WATCHING, metavar="LEVEL")
+    ] = "warning",
 ) -> int:
-    """Serve a Kubernetes API server, with the controllers of a cluster, from memory.
+    """Serve an in-memory Kubernetes API server.
+
+    The controllers of a cluster and a simulated node run beside it. When it is ready it prints one line, `ready URL`,
+    and nothing else on stdout. Ctrl-C or SIGTERM stops it, and all data is gone.
 
     Parameters
     ----------
     port
-        The port to listen at; 0 takes one that is free.
+        The port to listen on; 0 picks a free one.
     bind_address
-        The address to listen at.
+        The address to listen on.
     kubeconfig_out
-        Write a kubeconfig of an administrator. A file that was not written by this command stays as it is.
+        Write an administrator's kubeconfig. Only a file written by this command is replaced.
     force
-        Let --kubeconfig-out replace any file.
+        Let `--kubeconfig-out` replace any file.
     cert_dir
-        Keep the certificate authority there (ca.crt, ca.key), so that the next run has the same one.
+        Keep the certificate authority (ca.crt, ca.key) here, to use it again in the next run.
     insecure_http
         Serve HTTP instead of HTTPS.
     token_auth_file
-        Users and their tokens, in kube-apiserver's format: token,user,uid,"group1,group2". Without it everybody is
-        an administrator.
+        Static tokens in kube-apiserver's format: `token,user,uid,"group1,group2"`. Without it, everybody is an
+        administrator.
     client_ca_file
-        Take client certificates of these authorities too, besides those of the server's own.
+        Accept client certificates signed by these authorities, besides the server's own.
     authorization_mode
-        RBAC asks the roles and bindings, which begin as those of every cluster; AlwaysAllow lets everybody do
-        everything; Webhook asks that of --authorization-webhook-config-file. Several, with commas between, are asked
-        in their order. By default RBAC where users can be told apart, else AlwaysAllow.
+        RBAC, AlwaysAllow or Webhook (`--authorization-webhook-config-file`), or several in order, separated by commas.
+        Defaults to RBAC if users can be told apart, else AlwaysAllow.
     enable_admission_plugins
-        Have an admission plugin check writes that is off by default, as in kube-apiserver. May be repeated.
+        Enable an admission plugin that is off by default. May be repeated.
     load
-        Apply the objects of a YAML or JSON file, or of those in a directory, before it is ready: definitions first,
-        then namespaces, then the others. May be repeated.
+        Apply the objects of a file or directory before it is ready: definitions, then namespaces, then the rest. May be
+        repeated.
     controllers
-        Run what a controller manager does: garbage collection, namespaces, Deployments, Jobs, claims and so on.
+        Run the controllers of a cluster: garbage collection, namespaces, Deployments, Jobs and so on.
     kubelet
-        Run pods on a pretend node; nothing is executed. Without it they stay Pending.
+        Run pods on a simulated node. No container is started. Without it pods stay Pending.
     pod_start_seconds
-        How long a pod is Pending before it is bound to the pretend node.
+        How long a pod stays Pending before it is bound to the node.
     audit
-        Append an audit.k8s.io/v1 Event for each request to a file, one JSON object a line.
+        Append an `audit.k8s.io/v1` Event per request to this file, one JSON object per line.
     audit_level
-        How much of a request the audit log has.
+        How much of each request to audit.
     log_level
-        What is logged to stderr.
+        How much to log to stderr.
     """
     from ._serving import Serving  # here: help and completion need none of it
 

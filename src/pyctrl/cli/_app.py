@@ -4,35 +4,63 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from cyclopts import App, Parameter
+from cyclopts import Group, Parameter
 
-EPILOGUE = """\
-Examples:
+from ._command_line import CommandLine, epilogue
 
-```
-# a project, a kind of your own, its controller and a test that passes
+EPILOGUE = epilogue(
+    """\
+# a project, a kind, a controller and a passing test
 pyctrl init podset-operator --domain example.com
 pyctrl create api --group apps --version v1alpha1 --kind PodSet
 
-# an operator while you write it, in a cluster of its own
+# develop it in a cluster of its own, inside this process
 pyctrl dev operator.py
 
-# the same one against the cluster that kubectl speaks to
+# run it against the cluster that kubectl uses
 pyctrl run operator.py --install-crds
 
-# a cluster of your own, and how kubectl reaches it
-pyctrl apiserver --kubeconfig-out dev.kubeconfig
+# build and deploy it
+pyctrl image build operator.py --image registry.example/podset:0.1.0
+pyctrl deploy operator.py --image registry.example/podset:0.1.0
+""",
+    {0: "done", 1: "failed, or a check found something"},
+    "Run `pyctrl COMMAND --help` for more about a command. With `--traceback`, any command shows where an error came "
+    "from.",
+)
 
-# who am I, and where is what I look for
-pyctrl whoami
-pyctrl url deployments
-
-# complete commands and flags with Tab
-source <(pyctrl completion bash)
-```
-
-Exit codes: 0 done, 1 failed, 2 not understood. With `--traceback`, anywhere, a failure shows where it happened.
-"""
+# In the order in which they are met. The help of a command is one line: `pyctrl --help` has to fit 80 columns.
+COMMANDS = {
+    "Start a project": {
+        "init": ("_init:app", "Start a project."),
+        "create": ("_create:app", "Add a kind or webhooks to a project."),
+        "delete": ("_delete:app", "Remove a kind or webhooks from a project."),
+    },
+    "Develop": {
+        "dev": ("_dev:app", "Run a program in an in-process cluster, reloading on save."),
+        "run": ("_run:app", "Run a program against a cluster."),
+        "apiserver": ("_apiserver:app", "Serve an in-memory Kubernetes API server."),
+    },
+    "Definitions and objects": {
+        "explain": ("_explain:app", "Show the fields of a kind."),
+        "validate": ("_validate:app", "Validate objects in files offline, with line numbers."),
+        "crd": ("_crd:app", "Compare and import CustomResourceDefinitions."),
+    },
+    "Ship": {
+        "manifests": ("_manifests:app", "Generate a program's manifests from its code."),
+        "image": ("_image:app", "Build a program's container image."),
+        "build-installer": ("_image:installer_app", "Write all manifests to dist/install.yaml."),
+        "deploy": ("_deploy:deploy_app", "Deploy a program to a cluster."),
+        "undeploy": ("_deploy:undeploy_app", "Remove a deployed program from a cluster."),
+    },
+    "Access": {
+        "whoami": ("_whoami:app", "Show which login is used, and as whom."),
+        "token": ("_token:app", "Print a service account token."),
+        "url": ("_url:app", "Print the URL of a kind or object, and a curl command."),
+        "rbac": ("_rbac:app", "Generate, check and explain RBAC rights."),
+    },
+}
+OTHER = Group("Other", sort_key=len(COMMANDS))
 
 
 def _version() -> str:
@@ -41,52 +69,41 @@ def _version() -> str:
     return version("pyctrl")
 
 
-app = App(
-    name="pyctrl",
-    help="Kubernetes controllers in typed asyncio Python.",
+app = CommandLine(
+    "pyctrl",
+    help="Write, run and ship Kubernetes operators in Python.",
     help_epilogue=EPILOGUE,
-    help_format="markdown",
     version=_version,
+    group_commands=OTHER,
 )
-app.command("pyctrl.cli._init:app", name="init", help="Begin a project.")
-app.command("pyctrl.cli._create:app", name="create", help="Add a kind to a project.")
-app.command("pyctrl.cli._delete:app", name="delete", help="Take a kind out of a project.")
-app.command("pyctrl.cli._dev:app", name="dev", help="Run a program in a cluster of its own, and follow what is saved.")
-app.command("pyctrl.cli._run:app", name="run", help="Run the controllers of a file or a module against a cluster.")
-app.command("pyctrl.cli._apiserver:app", name="apiserver", help="Serve a Kubernetes API server from memory.")
-app.command(
-    "pyctrl.cli._crd:app",
-    name="crd",
-    help="Definitions: typed classes of them, and which changes break stored objects.",
-)
-app.command("pyctrl.cli._explain:app", name="explain", help="Show what a kind or one of its fields is.")
-app.command(
-    "pyctrl.cli._manifests:app", name="manifests", help="Write what a program needs in a cluster, made from its code."
-)
-app.command(
-    "pyctrl.cli._deploy:deploy_app", name="deploy", help="Apply what a program needs to a cluster, and wait for it."
-)
-app.command("pyctrl.cli._deploy:undeploy_app", name="undeploy", help="Remove from a cluster what deploy put there.")
-app.command("pyctrl.cli._image:installer_app", name="build-installer", help="Write dist/install.yaml.")
-app.command("pyctrl.cli._image:app", name="image", help="Build the image of a program.")
-app.command(
-    "pyctrl.cli._rbac:app", name="rbac", help="The rights of a program: derive, check, compare and explain them."
-)
-app.command(
-    "pyctrl.cli._validate:app", name="validate", help="Say of objects in files what the API server would, and where."
-)
-app.command("pyctrl.cli._whoami:app", name="whoami", help="Show which login is used, and who the server takes it for.")
-app.command("pyctrl.cli._token:app", name="token", help="Print a token of a service account.")
-app.command("pyctrl.cli._url:app", name="url", help="Print where a kind or an object is, and a curl line that gets it.")
+app["--help"].help, app["--version"].help = "Show this help.", "Show the version."
+for place, (title, commands) in enumerate(COMMANDS.items()):
+    heading = Group(title, sort_key=place)
+    for key, (name, (module, told)) in enumerate(commands.items()):
+        app.command(f"pyctrl.cli.{module}", name=name, help=told, group=heading, sort_key=key)
 
 
-@app.command
-def completion(shell: Annotated[Literal["bash", "zsh", "fish"], Parameter()]) -> None:
-    """Print a script that completes pyctrl's commands and flags.
+@app.command(
+    help_epilogue=epilogue(
+        """\
+# bash: in ~/.bashrc
+source <(pyctrl completion bash)
+
+# zsh: in a directory of $fpath, before compinit runs
+pyctrl completion zsh > ~/.zfunc/_pyctrl
+
+# fish
+pyctrl completion fish > ~/.config/fish/completions/pyctrl.fish
+""",
+        {0: "printed"},
+    )
+)
+def completion(shell: Annotated[Literal["bash", "zsh", "fish"], Parameter(metavar="SHELL")], /) -> None:
+    """Print a shell completion script.
 
     Parameters
     ----------
     shell
-        The shell to write it for; load it with `source <(pyctrl completion bash)`.
+        The shell to complete for.
     """
     print(app.generate_completion(shell=shell))

@@ -3,97 +3,96 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated
 
-from cyclopts import App, Group, Parameter
+from cyclopts import Parameter
 
+from ._command_line import CommandLine, epilogue
 from ._login import NO_FLAGS, Login
+from ._shared_flags import OUTPUT, Output
 from ._sources import no_option
 
-COMPARED = Group("What is compared", sort_key=1)
-WRITTEN = Group("What is written", sort_key=1)
-
-EPILOGUE = """\
-Examples:
-
-```
-# does this release break the objects that a cluster has stored
+DIFF_EPILOGUE = epilogue(
+    """\
+# does this release break the objects that a cluster has stored?
 pyctrl crd diff cluster:podsets.apps.jicki.cn config/crd/bases/apps.jicki.cn_podsets.yaml
 
-# the classes of the program against what was released; exit code 1 when something breaks
+# the program's classes against the last release
 pyctrl crd diff released/ mypackage.api
-
-# typed classes of somebody else's kind
+""",
+    {0: "nothing breaks", 1: "something breaks, or failed"},
+)
+IMPORT_EPILOGUE = epilogue(
+    """\
 pyctrl crd import certificates.yaml --out certificate.py
+
+# from a cluster, or from stdin
 pyctrl crd import cluster:certificates.cert-manager.io
 curl --location "$URL" | pyctrl crd import - --out certificate.py
-```
-"""
+""",
+    {0: "written", 1: "failed"},
+)
 
-app = App(name="crd", help_epilogue=EPILOGUE)
+app = CommandLine("crd")
 
 
-@app.command
+@app.command(help_epilogue=DIFF_EPILOGUE)
 def diff(
     old: Annotated[str, Parameter(metavar="OLD", allow_leading_hyphen=True, validator=no_option)],
     new: Annotated[str, Parameter(metavar="NEW", allow_leading_hyphen=True, validator=no_option)],
     /,
     *,
-    all: Annotated[bool, Parameter(group=COMPARED, negative="")] = False,
-    output: Annotated[Literal["text", "json"], Parameter(name=["--output", "-o"], group=COMPARED)] = "text",
+    all: Annotated[bool, Parameter(group=OUTPUT)] = False,
+    output: Output = "text",
     login: Login = NO_FLAGS,
 ) -> int:
-    """Say which changes of definitions break the objects that are stored.
+    """Show which changes of definitions break stored objects.
 
-    Each side is a file or a folder of definitions, `cluster:NAME` or `cluster` (all of them), or a program whose
-    classes are the source: a module, or FILE.py. A change is `breaking` when objects lose data or are refused when they
-    are written again, or when clients fail; `risky` when something else is not as it was; or `harmless`. Exit code 1:
-    something breaks.
+    Each side is a file or directory of definitions, `cluster:NAME` or `cluster` (all of them), or a program whose
+    classes define them: `FILE.py` or `MODULE`. A change is `breaking` if objects lose data or are refused when written
+    again, or if clients fail; `risky` if behaviour changes otherwise; or `harmless`.
 
     Parameters
     ----------
     old
-        What is there.
+        The definitions there are.
     new
-        What shall be.
+        The definitions to come.
     all
-        Tell harmless changes, too.
-    output
-        For people or for programs, which are told everything.
+        Show harmless changes, too. JSON always has them.
     """
     from ._crd_diff import diff as compare  # here: help needs none of it
 
     return compare(old, new, everything=all, output=output, login=login)
 
 
-@app.command(name="import")
+@app.command(name="import", help_epilogue=IMPORT_EPILOGUE)
 def import_(
     sources: Annotated[
         tuple[str, ...],
-        Parameter(metavar="FILE|cluster:NAME|-", negative="", allow_leading_hyphen=True, validator=no_option),
+        Parameter(metavar="SOURCE", allow_leading_hyphen=True, validator=no_option),
     ],
     /,
     *,
-    out: Annotated[Path | None, Parameter(name=["--out", "-o"], group=WRITTEN, metavar="FILE")] = None,
-    force: Annotated[bool, Parameter(group=WRITTEN, negative="")] = False,
+    out: Annotated[Path | None, Parameter(group=OUTPUT, metavar="FILE")] = None,
+    force: Annotated[bool, Parameter(group=OUTPUT)] = False,
     login: Login = NO_FLAGS,
 ) -> None:
-    """Write typed classes for definitions, to read and write objects of somebody else's kinds with.
+    """Write typed classes for definitions.
 
-    Each version of a kind becomes a class, and each object inside of it. Enums, bounds and patterns are checked by
-    pydantic; list types, validation rules and the rest become marks, so that the definition of the classes is the same
-    again. Conditions, pod templates and other parts that Kubernetes has types for are of those types. What the classes
-    cannot say is told, and stands in the file as a comment.
+    For objects of kinds that others define. Each version of a kind becomes a class. Enums, bounds and patterns are
+    checked by pydantic; list types, validation rules and the rest become marks, so that the classes generate the same
+    definition again. Conditions, pod templates and the like use pyctrl's own types. What classes cannot express is
+    reported, and left as a comment.
 
     Parameters
     ----------
     sources
-        Files or folders of definitions; definitions of a cluster: `cluster:certificates.cert-manager.io`; or `-`, what
-        comes in.
+        Files or directories of definitions, `cluster:NAME`, or `-` for stdin.
     out
-        The file to write; by default it is printed. If ruff is installed, the file is formatted as its project wants.
+        The file to write, formatted with ruff if installed. Prints to stdout by default.
     force
-        Write over a file that exists.
+        Overwrite an existing file.
     """
     from ._crd_import import write_classes  # here: help needs none of it
 

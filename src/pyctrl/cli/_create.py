@@ -4,73 +4,75 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from cyclopts import App, Group, Parameter
+from cyclopts import Group, Parameter
 
-KIND = Group("The kind", sort_key=0)
-MADE = Group("What is made", sort_key=1)
+from ._command_line import NO, CommandLine, epilogue
+from ._shared_flags import DryRun
 
-EPILOGUE = """\
-Nothing that was edited is overwritten, unless `--force` says so. `--dry-run` prints a patch and writes nothing.
+KIND = Group("Kind", sort_key=0)
+MADE = Group("Files", sort_key=1)
 
-Exit codes: 0 done, or there was nothing to do; 1 it could not be done; 2 not understood.
-
-Examples:
-
-```
-# a kind PodSet of the group apps.example.com, its controller and a test
+API_EPILOGUE = epilogue(
+    """\
+# PodSet in the group apps.example.com, with its controller and a test
 pyctrl create api --group apps --version v1alpha1 --kind PodSet
 
-# the types only
+# types only
 pyctrl create api --group stable --version v2 --kind CronTab --no-controller
+""",
+    {0: "done, or nothing to do", 1: "failed"},
+)
 
-# fill in what users leave out, and refuse what types cannot rule out
+WEBHOOK_EPILOGUE = epilogue(
+    """\
+# fill in defaults, and refuse what the types cannot rule out
 pyctrl create webhook --group apps --version v1alpha1 --kind PodSet --default --validate
 
 # convert between v2, which is stored, and every other version
 pyctrl create webhook --group stable --version v2 --kind CronTab --convert
-```
-"""
+""",
+    {0: "done, or nothing to do", 1: "failed"},
+)
 
-app = App(name="create", help_epilogue=EPILOGUE)
+app = CommandLine("create")
 
 
-@app.command
+@app.command(help_epilogue=API_EPILOGUE)
 def api(
     *,
-    group: Annotated[str, Parameter(group=KIND, metavar="NAME")] = "",
+    group: Annotated[str, Parameter(group=KIND, metavar="GROUP")] = "",
     version: Annotated[str, Parameter(group=KIND, metavar="VERSION")],
     kind: Annotated[str, Parameter(group=KIND, metavar="KIND")],
-    plural: Annotated[str, Parameter(group=KIND, metavar="NAME", show_default=False)] = "",
-    namespaced: Annotated[bool, Parameter(group=KIND)] = True,
-    resource: Annotated[bool | None, Parameter(group=MADE, show_default=False)] = None,
-    controller: Annotated[bool | None, Parameter(group=MADE, show_default=False)] = None,
-    force: Annotated[bool, Parameter(group=MADE, negative="")] = False,
-    dry_run: Annotated[bool, Parameter(group=MADE, negative="")] = False,
+    plural: Annotated[str, Parameter(group=KIND, metavar="NAME")] = "",
+    namespaced: Annotated[bool, Parameter(group=KIND, negative_bool=NO)] = True,
+    resource: Annotated[bool | None, Parameter(group=MADE, negative_bool=NO)] = None,
+    controller: Annotated[bool | None, Parameter(group=MADE, negative_bool=NO)] = None,
+    force: Annotated[bool, Parameter(group=MADE)] = False,
+    dry_run: Annotated[DryRun, Parameter(group=MADE)] = False,
 ) -> int:
-    """Add a kind of your own: its types, a controller, and a test that passes.
+    """Add a kind: its types, a controller and a passing test.
 
-    On a terminal it asks what to make, if no flag says it; elsewhere it makes all of it.
+    On a terminal, asks what to create unless flags say so; otherwise creates everything. Edited files are never
+    overwritten without `--force`.
 
     Parameters
     ----------
     group
-        Its group, without the project's domain, which is put behind it; none: the domain is the group.
+        The API group, without the project's domain. Without it, the domain itself is the group.
     version
-        Its version, such as v1alpha1.
+        The API version, such as `v1alpha1`.
     kind
-        Its name, in CamelCase.
+        The kind, in CamelCase.
     plural
-        Its name in URLs; by default made of the kind's.
+        The plural, as in URLs. Derived from the kind by default.
     namespaced
-        Whether its objects are in namespaces.
+        Whether objects live in namespaces.
     resource
-        Make its types.
+        Create the types.
     controller
-        Make its controller, and the test.
+        Create the controller and its test.
     force
-        Write over files that are there and differ.
-    dry_run
-        Write nothing; print what would be written, as a patch.
+        Overwrite files that differ.
     """
     from ._scaffolding import Wanted, create_api  # here: help and completion need none of it
 
@@ -78,47 +80,43 @@ def api(
     return create_api(wanted, resource=resource, controller=controller, force=force, dry_run=dry_run)
 
 
-@app.command
+@app.command(help_epilogue=WEBHOOK_EPILOGUE)
 def webhook(
     *,
-    group: Annotated[str, Parameter(group=KIND, metavar="NAME")] = "",
+    group: Annotated[str, Parameter(group=KIND, metavar="GROUP")] = "",
     version: Annotated[str, Parameter(group=KIND, metavar="VERSION")],
     kind: Annotated[str, Parameter(group=KIND, metavar="KIND")],
-    default: Annotated[bool, Parameter(name=("--default", "--defaulting"), group=MADE, negative="")] = False,
-    validate: Annotated[
-        bool, Parameter(name=("--validate", "--programmatic-validation"), group=MADE, negative="")
-    ] = False,
-    convert: Annotated[bool, Parameter(name=("--convert", "--conversion"), group=MADE, negative="")] = False,
-    spoke: Annotated[tuple[str, ...], Parameter(group=MADE, metavar="VERSION", negative="", show_default=False)] = (),
-    force: Annotated[bool, Parameter(group=MADE, negative="")] = False,
-    dry_run: Annotated[bool, Parameter(group=MADE, negative="")] = False,
+    default: Annotated[bool, Parameter(name=("--default", "--defaulting"), group=MADE)] = False,
+    validate: Annotated[bool, Parameter(name=("--validate", "--programmatic-validation"), group=MADE)] = False,
+    convert: Annotated[bool, Parameter(name=("--convert", "--conversion"), group=MADE)] = False,
+    spoke: Annotated[tuple[str, ...], Parameter(group=MADE, metavar="VERSION[,VERSION]")] = (),
+    force: Annotated[bool, Parameter(group=MADE)] = False,
+    dry_run: Annotated[DryRun, Parameter(group=MADE)] = False,
 ) -> int:
-    """Add webhooks of a kind: what is filled in, refused or converted before it is stored; each with a test.
+    """Add webhooks of a kind, each with a passing test.
 
-    On a terminal it asks what to make, if no flag says it. Nothing is to be registered: `pyctrl dev`, `pyctrl run` and
-    `pyctrl manifests` find what is made.
+    On a terminal, asks what to create unless flags say so. Webhooks need not be registered: `pyctrl dev`, `pyctrl run`
+    and `pyctrl manifests` find them.
 
     Parameters
     ----------
     group
-        The kind's group, without the project's domain.
+        The API group, without the project's domain. Without it, the domain itself is the group.
     version
-        The version in which webhooks get objects; of a conversion, the one that is stored, which must be able to say
-        all that the others can.
+        The API version in which webhooks see objects; for conversion, the stored version, which must be able to express
+        all others.
     kind
-        The kind's name.
+        The kind, in CamelCase.
     default
-        Make what fills in, a `Defaulter`.
+        Create a `Defaulter`, which fills in fields.
     validate
-        Make what refuses, a `Validator`.
+        Create a `Validator`, which refuses objects.
     convert
-        Make what converts the other versions to this one and back.
+        Create the conversion between the other versions and this one.
     spoke
-        Convert this version only, or these: VERSION or VERSION,VERSION; may be repeated. Means `--convert`.
+        Convert only this version. Implies `--convert`. May be repeated.
     force
-        Write over files that are there and differ.
-    dry_run
-        Write nothing; print what would be written, as a patch.
+        Overwrite files that differ.
     """
     from ._hooking import Wanted, WantedHooks, create_webhook  # here: help and completion need none of it
 

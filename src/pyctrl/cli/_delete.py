@@ -4,102 +4,102 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from cyclopts import App, Group, Parameter
+from cyclopts import Group, Parameter
 
-KIND = Group("The kind", sort_key=0)
-REMOVED = Group("What is removed", sort_key=1)
+from ._command_line import CommandLine, epilogue
 
-EPILOGUE = """\
-Only files that `pyctrl create` has made are removed. If one was edited, or if another file imports it, nothing is,
-unless `--force` says so.
+KIND = Group("Kind", sort_key=0)
+REMOVED = Group("Files", sort_key=1)
 
-Exit codes: 0 done, or shown what would be; 1 it could not be done; 2 not understood.
-
-Examples:
-
-```
-# what would go
+API_EPILOGUE = epilogue(
+    """\
+# what would be removed
 pyctrl delete api --group apps --version v1alpha1 --kind PodSet
 
-# let it go, and its manifests
+# remove it, and update the manifests
 pyctrl delete api --group apps --version v1alpha1 --kind PodSet --yes
 pyctrl manifests
+""",
+    {0: "removed, or listed without `--yes`", 1: "failed"},
+)
 
-# its conversion only
+WEBHOOK_EPILOGUE = epilogue(
+    """\
+# remove the conversion only
 pyctrl delete webhook --group stable --version v2 --kind CronTab --convert --yes
-```
-"""
+""",
+    {0: "removed, or listed without `--yes`", 1: "failed"},
+)
 
-app = App(name="delete", help_epilogue=EPILOGUE)
+app = CommandLine("delete")
 
 
-@app.command
+@app.command(help_epilogue=API_EPILOGUE)
 def api(
     *,
-    group: Annotated[str, Parameter(group=KIND, metavar="NAME")] = "",
+    group: Annotated[str, Parameter(group=KIND, metavar="GROUP")] = "",
     version: Annotated[str, Parameter(group=KIND, metavar="VERSION")],
     kind: Annotated[str, Parameter(group=KIND, metavar="KIND")],
-    yes: Annotated[bool, Parameter(group=REMOVED, negative="")] = False,
-    force: Annotated[bool, Parameter(group=REMOVED, negative="")] = False,
+    yes: Annotated[bool, Parameter(group=REMOVED)] = False,
+    force: Annotated[bool, Parameter(group=REMOVED)] = False,
 ) -> int:
-    """Show which files were made for a kind, and with `--yes` remove them.
+    """List the files of a kind, or remove them with `--yes`.
 
-    Controller, webhooks and tests go with the version that they are for. Nothing is asked of a cluster.
+    Removes only files that `pyctrl create` wrote: the types, and the controller, webhooks and tests of this version. If
+    one was edited, or another file imports it, nothing is removed without `--force`. No cluster is contacted.
 
     Parameters
     ----------
     group
-        Its group, without the project's domain.
+        The API group, without the project's domain.
     version
-        Its version.
+        The API version.
     kind
-        Its name.
+        The kind.
     yes
-        Remove them.
+        Remove the files.
     force
-        Remove what was edited, too, and what other files import.
+        Remove files that were edited or that other files import, too.
     """
     from ._scaffolding import Wanted, delete_api  # here: help and completion need none of it
 
     return delete_api(Wanted(group=group, version=version, kind=kind), yes=yes, force=force)
 
 
-@app.command
+@app.command(help_epilogue=WEBHOOK_EPILOGUE)
 def webhook(
     *,
-    group: Annotated[str, Parameter(group=KIND, metavar="NAME")] = "",
+    group: Annotated[str, Parameter(group=KIND, metavar="GROUP")] = "",
     version: Annotated[str, Parameter(group=KIND, metavar="VERSION")],
     kind: Annotated[str, Parameter(group=KIND, metavar="KIND")],
-    default: Annotated[bool, Parameter(name=("--default", "--defaulting"), group=REMOVED, negative="")] = False,
-    validate: Annotated[
-        bool, Parameter(name=("--validate", "--programmatic-validation"), group=REMOVED, negative="")
-    ] = False,
-    convert: Annotated[bool, Parameter(name=("--convert", "--conversion"), group=REMOVED, negative="")] = False,
-    yes: Annotated[bool, Parameter(group=REMOVED, negative="")] = False,
-    force: Annotated[bool, Parameter(group=REMOVED, negative="")] = False,
+    default: Annotated[bool, Parameter(name=("--default", "--defaulting"), group=REMOVED)] = False,
+    validate: Annotated[bool, Parameter(name=("--validate", "--programmatic-validation"), group=REMOVED)] = False,
+    convert: Annotated[bool, Parameter(name=("--convert", "--conversion"), group=REMOVED)] = False,
+    yes: Annotated[bool, Parameter(group=REMOVED)] = False,
+    force: Annotated[bool, Parameter(group=REMOVED)] = False,
 ) -> int:
-    """Show which files were made for webhooks of a kind, and with `--yes` remove them.
+    """List the files of a kind's webhooks, or remove them with `--yes`.
 
-    Without a flag that says which, all of them. Nothing is asked of a cluster.
+    All of its webhooks, unless flags say which. No cluster is contacted.
 
     Parameters
     ----------
     group
-        The kind's group, without the project's domain.
+        The API group, without the project's domain.
     version
-        The version that they get objects in.
+        The API version in which webhooks see objects.
     kind
-        The kind's name.
+        The kind.
     default
-        What fills in.
+        The `Defaulter`.
     validate
-        What refuses.
+        The `Validator`.
     convert
-        What converts.
+        The conversion.
     yes
-        Remove them.
+        Remove the files.
     force
-        Remove what was edited, too, and what other files import.
+        Remove files that were edited or that other files import, too.
     """
     from ._hooking import Wanted, WantedHooks, delete_webhook  # here: help and completion need none of it
 

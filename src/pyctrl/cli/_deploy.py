@@ -5,96 +5,83 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import Annotated
 
-from cyclopts import App, Group, Parameter
+from cyclopts import Parameter
 
+from ._command_line import CommandLine, epilogue
 from ._durations import duration_or_none
 from ._login import NO_ACCOUNT, Account
+from ._shared_flags import Output, ShippedProgram
 from ._ship_flags import NO_SHIP_FLAGS, ShipFlags
 
-HOW = Group("How it is done", sort_key=0)
-
-_Program = Annotated[str | None, Parameter(metavar="PROGRAM", negative="")]
-
-deploy_app = App(
-    name="deploy",
-    help_epilogue="""\
-Exit codes: 0 it is there, and available if there was to be waited; 1 it is not, and why; 2 not understood.
-
-Examples:
-
-```
+DEPLOY_EPILOGUE = epilogue(
+    """\
 pyctrl deploy podset.py --image registry.example/podset:0.1.0
 
-# what would be applied
-pyctrl manifests podset.py --image registry.example/podset:0.1.0 -o -
-```
+# what would it apply, and what would that change?
+pyctrl manifests podset.py --image registry.example/podset:0.1.0 -o yaml
+pyctrl manifests podset.py --image registry.example/podset:0.1.0 --diff
 """,
+    {0: "deployed, and available unless `--wait 0`", 1: "failed, or not available in time"},
 )
-undeploy_app = App(
-    name="undeploy",
-    help_epilogue="""\
-Examples:
-
-```
-# the objects of its kinds stay, and their definitions
+UNDEPLOY_EPILOGUE = epilogue(
+    """\
+# keep the objects of its kinds, and their definitions
 pyctrl undeploy podset.py
 
-# nothing stays
+# remove everything
 pyctrl undeploy podset.py --delete-crds
-```
 """,
+    {0: "removed, or not there", 1: "failed"},
 )
+
+deploy_app = CommandLine("deploy", help_epilogue=DEPLOY_EPILOGUE)
+undeploy_app = CommandLine("undeploy", help_epilogue=UNDEPLOY_EPILOGUE)
 
 
 @deploy_app.default
 def deploy(
-    program: _Program = None,
+    program: ShippedProgram = None,
     /,
     *,
-    wait: Annotated[
-        timedelta,
-        Parameter(group=HOW, metavar="DURATION", converter=duration_or_none, show_default=lambda _: "2m"),
-    ] = timedelta(minutes=2),
+    wait: Annotated[timedelta, Parameter(metavar="DURATION", converter=duration_or_none)] = timedelta(minutes=2),
+    output: Output = "text",
     flags: ShipFlags = NO_SHIP_FLAGS,
     account: Account = NO_ACCOUNT,
 ) -> int:
-    """Apply everything that a program needs to a cluster, and wait until it runs.
+    """Deploy a program to a cluster.
 
-    Objects are applied server-side, in an order in which each finds what it needs; what an earlier version needed and
-    this one does not is removed. Definitions are never removed.
+    Applies its manifests server-side, in order of installation, removes what an earlier version needed and this one
+    does not, and waits until it is available. Definitions are never removed.
 
     Parameters
     ----------
-    program
-        `FILE.py`, `DIRECTORY` or `MODULE`; else as pyproject.toml says.
     wait
-        How long to wait until all replicas are available; 0: not at all.
+        How long to wait until all replicas are available; 0 does not wait.
     """
     from ._deploying import deploy_program  # here: help needs none of it
 
-    return deploy_program(program, flags, account, wait=wait)
+    return deploy_program(program, flags, account, wait=wait, output=output)
 
 
 @undeploy_app.default
 def undeploy(
-    program: _Program = None,
+    program: ShippedProgram = None,
     /,
     *,
-    delete_crds: Annotated[bool, Parameter(group=HOW, negative="")] = False,
+    delete_crds: bool = False,
+    output: Output = "text",
     flags: ShipFlags = NO_SHIP_FLAGS,
     account: Account = NO_ACCOUNT,
 ) -> int:
-    """Remove from a cluster what `pyctrl deploy` has put there.
+    """Remove a deployed program from a cluster.
 
-    The namespace goes too, with what else is in it, if it was made by `pyctrl deploy`.
+    Removes what `pyctrl deploy` applied: the namespace, too, with all that is in it, if `pyctrl deploy` created it.
 
     Parameters
     ----------
-    program
-        `FILE.py`, `DIRECTORY` or `MODULE`; else as pyproject.toml says.
     delete_crds
-        Also remove the definitions, and with them ALL objects of their kinds, in all namespaces.
+        Remove the definitions, too, and with them ALL objects of their kinds in all namespaces.
     """
     from ._deploying import undeploy_program  # here: help needs none of it
 
-    return undeploy_program(program, flags, account, delete_crds=delete_crds)
+    return undeploy_program(program, flags, account, delete_crds=delete_crds, output=output)

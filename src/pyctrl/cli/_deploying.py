@@ -3,46 +3,95 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import sys
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from datetime import timedelta
+from types import TracebackType
+from typing import Self
 
 from pyctrl.client import Client
 from pyctrl.errors import TransportError, Unauthorized
-from pyctrl.shipping import Deployer, read_project
+from pyctrl.shipping import Deployer, Project, Step, read_project
 
 from ._login import Account
+from ._progress import Progress
 from ._ship_flags import ShipFlags
 
 __all__ = ["deploy_program", "undeploy_program"]
 
-Work = Callable[[Deployer], Awaitable[None]]
+Work = Callable[[Deployer, Project], Awaitable[None]]
 
 
-def deploy_program(program: str | None, flags: ShipFlags, account: Account, *, wait: timedelta) -> int:
+class _Report:
+    """Tells what is done: each step at once, or all of it as JSON when it is over, however it ends."""
+
+    def __init__(self, output: str) -> None:
+        self._is_text = output == "text"
+        self._steps: list[Step] = []
+        self._progress = Progress("the API server", quiet=not self._is_text)
+        self._available: bool | None = None  # None: nobody waited for it
+
+    def __enter__(self) -> Self:
+        self._progress.__enter__()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._progress.__exit__(kind, error, trace)
+        if not self._is_text:
+            steps = [
+                {"action": each.what, "kind": each.kind, "namespace": each.key.namespace, "name": each.key.name}
+                for each in self._steps
+            ]
+            print(json.dumps({"steps": steps, "available": self._available}, indent=2, ensure_ascii=False))
+
+    async def follow(self, steps: AsyncIterator[Step]) -> None:
+        """Tell each step."""
+        async for step in steps:
+            self._steps.append(step)
+            self._tell(str(step))
+
+    async def wait(self, deployer: Deployer, project: Project, timeout: timedelta) -> None:
+        """Wait until the program runs."""
+        self._available = False
+        self._progress.what = f"Deployment {project.account} to become available"
+        await deployer.wait(timeout)
+        self._available = True
+        self._tell("available")
+
+    def _tell(self, text: str) -> None:
+        self._progress.clear()
+        if self._is_text:
+            print(text, flush=True)
+
+    @property
+    def has_kept(self) -> bool:
+        """Whether something was left in the cluster, and nobody has been told how to remove it."""
+        return self._is_text and any(step.what == "kept" for step in self._steps)
+
+
+def deploy_program(program: str | None, flags: ShipFlags, account: Account, *, wait: timedelta, output: str) -> int:
     """Deploy a program; give the exit code."""
 
-    async def work(deployer: Deployer) -> None:
-        async for step in deployer.deploy():
-            print(step, flush=True)
-        if wait:
-            print("waiting until it is available", file=sys.stderr, flush=True)
-            await deployer.wait(wait)
-            print("available")
+    async def work(deployer: Deployer, project: Project) -> None:
+        with _Report(output) as report:
+            await report.follow(deployer.deploy())
+            if wait:
+                await report.wait(deployer, project, wait)
 
     return asyncio.run(_with_deployer(program, flags, account, work))
 
 
-def undeploy_program(program: str | None, flags: ShipFlags, account: Account, *, delete_crds: bool) -> int:
+def undeploy_program(program: str | None, flags: ShipFlags, account: Account, *, delete_crds: bool, output: str) -> int:
     """Undeploy a program; give the exit code."""
 
-    async def work(deployer: Deployer) -> None:
-        kept = False
-        async for step in deployer.undeploy(delete_definitions=delete_crds):
-            print(step, flush=True)
-            kept = kept or step.what == "kept"
-        if kept:
-            print("what was kept goes with --delete-crds, and with it all objects of these kinds", file=sys.stderr)
+    async def work(deployer: Deployer, project: Project) -> None:
+        with _Report(output) as report:
+            await report.follow(deployer.undeploy(delete_definitions=delete_crds))
+        if report.has_kept:
+            print("--delete-crds also removes what was kept, and all objects of these kinds", file=sys.stderr)
 
     return asyncio.run(_with_deployer(program, flags, account, work))
 
@@ -52,7 +101,7 @@ async def _with_deployer(program: str | None, flags: ShipFlags, account: Account
     config = account.config()
     async with Client.connect(config) as client:
         try:
-            await work(Deployer(client, project))
+            await work(Deployer(client, project), project)
         except (TransportError, Unauthorized) as error:
             from ._refusals import explained  # here: needed only now
 

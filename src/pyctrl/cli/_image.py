@@ -10,40 +10,57 @@ import sys
 from pathlib import Path
 from typing import Annotated
 
-from cyclopts import App, Group, Parameter
+from cyclopts import Parameter
 
 from pyctrl.errors import CommandFailed
 
+from ._command_line import CommandLine, epilogue
+from ._shared_flags import ShippedProgram
 from ._ship_flags import NO_SHIP_FLAGS, ShipFlags
 
-HOW = Group("How it is done", sort_key=0)
 INSTALLER = Path("dist", "install.yaml")
 
-_Program = Annotated[str | None, Parameter(metavar="PROGRAM", negative="")]
+BUILD_EPILOGUE = epilogue(
+    """\
+pyctrl image build operator.py --image registry.example/podset:0.1.0
 
-app = App(name="image")
-installer_app = App(name="build-installer")
+# keep the Dockerfile, to edit it
+pyctrl image build operator.py --print > Dockerfile
+
+# with another tool
+CONTAINER_TOOL=podman pyctrl image build operator.py
+""",
+    {0: "built", 1: "failed"},
+)
+INSTALLER_EPILOGUE = epilogue(
+    """\
+pyctrl build-installer operator.py --image registry.example/podset:0.1.0
+kubectl apply --server-side -f dist/install.yaml
+""",
+    {0: "written", 1: "failed"},
+)
+
+app = CommandLine("image")
+installer_app = CommandLine("build-installer", help_epilogue=INSTALLER_EPILOGUE)
 
 
-@app.command
+@app.command(help_epilogue=BUILD_EPILOGUE)
 def build(
-    program: _Program = None,
+    program: ShippedProgram = None,
     /,
     *,
-    print_: Annotated[bool, Parameter(name="--print", group=HOW, negative="")] = False,
+    print_: Annotated[bool, Parameter(name="--print")] = False,
     flags: ShipFlags = NO_SHIP_FLAGS,
 ) -> int:
-    """Build the image of a program with docker, podman, or what CONTAINER_TOOL names.
+    """Build an image with docker, podman or `$CONTAINER_TOOL`.
 
-    A Dockerfile beside the program (or pyproject.toml) is used as it is. Without one, one is made: two stages, Python
-    and pyctrl by version, or what requirements.txt says by version and hash; a user who is nobody; no shell.
+    Uses the Dockerfile beside the program or pyproject.toml. Without one, it generates one: two stages, pinned versions
+    (from requirements.txt, if there is one), a non-root user, no shell.
 
     Parameters
     ----------
-    program
-        `FILE.py`, `DIRECTORY` or `MODULE`; else as pyproject.toml says.
     print_
-        Build nothing: print the Dockerfile, and on stderr the command.
+        Build nothing; print the Dockerfile, and the command to stderr.
     """
     from pyctrl.shipping import find_tool, image_of  # here: help needs none of it
 
@@ -64,13 +81,10 @@ def build(
 
 
 @installer_app.default
-def build_installer(program: _Program = None, /, *, flags: ShipFlags = NO_SHIP_FLAGS) -> int:
-    """Write dist/install.yaml: everything that a program needs, in one file. As `pyctrl manifests --install`.
+def build_installer(program: ShippedProgram = None, /, *, flags: ShipFlags = NO_SHIP_FLAGS) -> int:
+    """Write all manifests to dist/install.yaml.
 
-    Parameters
-    ----------
-    program
-        `FILE.py`, `DIRECTORY` or `MODULE`; else as pyproject.toml says.
+    Same as `pyctrl manifests --install dist/install.yaml`.
     """
     from ._shipping import write_manifests  # here: help needs none of it
 

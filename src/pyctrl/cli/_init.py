@@ -5,60 +5,59 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Literal
 
-from cyclopts import App, Parameter
+from cyclopts import Parameter
 
-EPILOGUE = """\
-Nothing is downloaded, and nothing is overwritten. What a project is stands in its pyproject.toml, and nowhere else.
+from ._command_line import CommandLine, epilogue
+from ._shared_flags import DryRun
 
-Exit codes: 0 done, or there was nothing to do; 1 it could not be done; 2 not understood.
-
-Examples:
-
-```
-# in a new directory, which has the name of the project
+EPILOGUE = epilogue(
+    """\
+# in a new directory, which gives the project its name
 pyctrl init podset-operator --domain example.com
 
-# as operator-sdk would be told, in the current directory
+# in the current directory
 pyctrl init --domain idcos.com --license apache2 --owner "Jane Doe"
 
-# an operator in one file; look first
+# preview an operator in a single file
 pyctrl init greeter --layout single-file --dry-run
-```
-"""
+""",
+    {0: "done, or nothing to do", 1: "failed"},
+)
 
-app = App(name="init", help_epilogue=EPILOGUE)
+app = CommandLine("init", help_epilogue=EPILOGUE)
 
 
 @app.default
 def init(
-    directory: Annotated[Path, Parameter(metavar="DIR", show_default=False)] = Path(),
+    directory: Annotated[Path, Parameter(metavar="DIR")] = Path(),
     /,
     *,
-    domain: str = "example.com",
-    name: Annotated[str, Parameter(metavar="NAME", show_default=False)] = "",
-    layout: Literal["package", "single-file"] = "package",
-    license: Literal["apache2", "none"] = "none",
-    owner: Annotated[str, Parameter(metavar="NAME", show_default=False)] = "",
-    dry_run: Annotated[bool, Parameter(negative="")] = False,
+    domain: Annotated[str, Parameter(metavar="DOMAIN")] = "example.com",
+    name: Annotated[str, Parameter(metavar="NAME")] = "",
+    layout: Annotated[Literal["package", "single-file"], Parameter(metavar="LAYOUT")] = "package",
+    license: Annotated[Literal["apache2", "none"], Parameter(metavar="LICENSE")] = "none",
+    owner: Annotated[str, Parameter(metavar="NAME")] = "",
+    dry_run: DryRun = False,
 ) -> int:
-    """Begin a project: what it is, how it is checked, and where its code goes.
+    """Start a project.
+
+    Writes pyproject.toml, README.md, .gitignore and an empty package. Nothing is downloaded, and existing files are
+    never overwritten.
 
     Parameters
     ----------
     directory
-        Where; by default here. It is made if it is not there.
+        The project directory. It is created if needed.
     domain
-        What the groups of its kinds end with: group `apps` and domain `example.com` are `apps.example.com`.
+        The domain of the project's API groups: group `apps` becomes `apps.example.com`.
     name
-        What it is called; by default as its directory.
+        The project name. Defaults to the name of the directory.
     layout
-        A package with a module for each kind, controller and webhook; or a single file for one kind.
+        One module per kind, controller and webhook; or everything in one file, for one kind.
     license
-        Have the head of each file say that it is under this license.
+        The license to put into file headers.
     owner
-        Have the head of each file say whose it is.
-    dry_run
-        Write nothing; print what would be written, as a patch.
+        The copyright owner to put into file headers.
     """
     from pyctrl.scaffold import ScaffoldProject  # here: help and completion need none of it
 

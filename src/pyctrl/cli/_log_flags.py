@@ -31,17 +31,15 @@ class Logs:
         Parameter(
             name=("--verbose", "-v"),
             group=LOGS,
-            negative="",
-            show_default=False,
-            help="Log each reconcile: --zap-log-level=debug.",
+            help="Log each reconcile. Same as `--zap-log-level=debug`.",
         ),
     ] = False
     zap_devel: Annotated[
         bool | None,
         Parameter(
             group=LOGS,
-            negative="",
-            help="true: console, debug, tracebacks of warnings; false: JSON, info, tracebacks of errors.",
+            help="Log for development: console, debug, tracebacks of warnings. `--zap-devel=false`: JSON, info, "
+            "tracebacks of errors.",
         ),
     ] = None
     zap_log_level: Annotated[
@@ -50,11 +48,13 @@ class Logs:
             group=LOGS,
             metavar="LEVEL",
             validator=_is_log_level,
-            help="debug, info, warn, error, panic or a number; LEVEL,LOGGER=LEVEL,… for single loggers. Else info.",
+            help="`debug`, `info`, `warn`, `error`, `panic` or a number; `LEVEL,LOGGER=LEVEL,...` sets single loggers. "
+            "Defaults to `info`.",
         ),
     ] = None
     zap_encoder: Annotated[
-        Literal["console", "json"] | None, Parameter(group=LOGS, help="For people, or for machines. Else console.")
+        Literal["console", "json"] | None,
+        Parameter(group=LOGS, metavar="FORMAT", help="Log format. Defaults to `console`."),
     ] = None
     zap_stacktrace_level: Annotated[
         str | None,
@@ -62,14 +62,15 @@ class Logs:
             group=LOGS,
             metavar="LEVEL",
             validator=_is_stacktrace_level,
-            help="Show tracebacks from this level on. Else always.",
+            help="Log tracebacks from this level on. Defaults to every level.",
         ),
     ] = None
     zap_time_encoding: Annotated[
         Literal["epoch", "millis", "nano", "iso8601", "rfc3339", "rfc3339nano"] | None,
         Parameter(
             group=LOGS,
-            help="Else rfc3339 in JSON, iso8601 on the console, the time of day on a terminal.",
+            metavar="FORMAT",
+            help="Time format. Defaults to `rfc3339` in JSON, `iso8601` on the console, the time of day on a terminal.",
         ),
     ] = None
 

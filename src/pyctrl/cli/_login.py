@@ -33,11 +33,11 @@ class Account:
         Parameter(
             group=LOGIN,
             metavar="FILE",
-            help="The kubeconfig; else KUBECONFIG, the service account of this pod, ~/.kube/config.",
+            help="The kubeconfig. Defaults to KUBECONFIG, the pod's service account, or `~/.kube/config`.",
         ),
     ] = None
     context: Annotated[
-        str | None, Parameter(group=LOGIN, metavar="NAME", help="The context of the kubeconfig; else its current one.")
+        str | None, Parameter(group=LOGIN, metavar="NAME", help="The kubeconfig context. Defaults to the current one.")
     ] = None
     as_user: Annotated[
         str | None,
@@ -45,7 +45,7 @@ class Account:
             name="--as",
             group=LOGIN,
             metavar="USER",
-            help="Act as this user, such as system:serviceaccount:NAMESPACE:NAME.",
+            help="Impersonate this user, such as `system:serviceaccount:NAMESPACE:NAME`.",
         ),
     ] = None
     as_groups: Annotated[
@@ -54,9 +54,7 @@ class Account:
             name="--as-group",
             group=LOGIN,
             metavar="GROUP",
-            negative="",
-            show_default=False,
-            help="And in this group. May be repeated.",
+            help="Impersonate this group, besides `--as`. May be repeated.",
         ),
     ] = ()
 
@@ -97,7 +95,10 @@ class Login(Account):
     namespace: Annotated[
         str | None,
         Parameter(
-            name=("--namespace", "-n"), group=LOGIN, metavar="NAME", help="The namespace; else that of the login."
+            name=("--namespace", "-n"),
+            group=LOGIN,
+            metavar="NAME",
+            help="The namespace. Defaults to that of the login.",
         ),
     ] = None
     request_timeout: Annotated[
@@ -106,7 +107,7 @@ class Login(Account):
             group=LOGIN,
             metavar="DURATION",
             converter=duration,
-            help="How long to wait for an answer, such as 5s or 1m; else half a minute.",
+            help="How long to wait for each response, such as `5s` or `1m`. Defaults to 30s.",
         ),
     ] = None
 

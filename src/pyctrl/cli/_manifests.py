@@ -5,76 +5,75 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-from cyclopts import App, Group, Parameter
+from cyclopts import Parameter
 
+from ._command_line import CommandLine, epilogue
 from ._login import NO_ACCOUNT, Account
+from ._shared_flags import OutputWithYaml
 from ._ship_flags import NO_SHIP_FLAGS, ShipFlags
 
-WHERE = Group("What becomes of it", sort_key=0)
-
-EPILOGUE = """\
-Parts are `crd`, `rbac`, `manager`, `webhook`, `samples` and `all`, which is all of them. The program, and whatever
-flags say, may stand in pyproject.toml instead: `[tool.pyctrl]`, with `program = "podset.py"` and the names of the
-flags without their dashes.
-
-Exit codes: 0 done, or with `--check` or `--diff` all is as it should be; 1 something is not, or it failed; 2 not
-understood.
-
-Examples:
-
-```
-# config/, as kubebuilder lays it out; then: kubectl apply -k config/default
+EPILOGUE = epilogue(
+    """\
+# a config/ directory, to be applied with: kubectl apply -k config/default
 pyctrl manifests podset.py --image registry.example/podset:0.1.0
 
-# one file
+# a single file
 pyctrl manifests podset.py --install dist/install.yaml
 
-# the definitions only, to a cluster
-pyctrl manifests podset.py crd -o - | kubectl apply --server-side -f -
+# apply the definitions
+pyctrl manifests podset.py crd -o yaml | kubectl apply --server-side -f -
 
-# in continuous integration: exit code 1, and what differs
+# in CI: fail if config/ is out of date
 pyctrl manifests --check
 
-# what would applying it change
+# what would applying them change?
 pyctrl manifests --diff --context production
-```
-"""
+""",
+    {0: "written, or with `--check` or `--diff` nothing differs", 1: "something differs, or failed"},
+)
 
-app = App(name="manifests", help_epilogue=EPILOGUE)
+app = CommandLine("manifests", help_epilogue=EPILOGUE)
 
 
 @app.default
 def manifests(
-    *words: Annotated[str, Parameter(metavar="PROGRAM|PART", negative="")],
-    install: Annotated[
-        Path | None, Parameter(name=("--install", "-o"), group=WHERE, metavar="FILE|-", allow_leading_hyphen=True)
-    ] = None,
-    check: Annotated[bool, Parameter(group=WHERE, negative="")] = False,
-    diff: Annotated[bool, Parameter(group=WHERE, negative="")] = False,
-    force: Annotated[bool, Parameter(group=WHERE, negative="")] = False,
+    *words: Annotated[str, Parameter(metavar="PROGRAM|PART")],
+    install: Annotated[Path | None, Parameter(metavar="FILE", allow_leading_hyphen=True)] = None,
+    check: bool = False,
+    diff: bool = False,
+    force: bool = False,
+    output: OutputWithYaml = "text",
     flags: ShipFlags = NO_SHIP_FLAGS,
     account: Account = NO_ACCOUNT,
 ) -> int:
-    """Write what a program needs in a cluster: definitions, rights, Deployment, webhooks, samples.
+    """Generate a program's manifests from its code.
 
-    All of it is made from the code. Files that were made before and that nobody needs any more go; files of others,
-    samples that are there and what was added to a kustomization stay as they are.
+    Definitions, RBAC, Deployment, webhooks and samples, as a `config/` directory of kubebuilder's shape. Files that are
+    no longer needed are removed; files of others, existing samples and additions to kustomizations are kept.
+
+    Flags can also be set in pyproject.toml, in `[tool.pyctrl]`, by their names without dashes.
+
+    `-o yaml` or `-o json` prints the manifests and writes nothing; with `--check` and `--diff`, `-o json` prints what
+    differs.
 
     Parameters
     ----------
     words
-        The program, `FILE.py`, `DIRECTORY` or `MODULE`, each with or without `:FUNCTION`; and parts, by default all.
+        The program (`FILE.py`, `DIRECTORY` or `MODULE`, with `:FUNCTION` if there are several), and the parts to make:
+        `crd`, `rbac`, `manager`, `webhook`, `samples` or `all`. Defaults to `program` of `[tool.pyctrl]`, and `all`.
     install
-        Write one file instead of a directory, in the order in which it is applied; `-` prints it.
+        Write everything to this file, in order of installation, instead of a directory; `-` is stdout.
     check
-        Write nothing: show what is not as it should be, and end with exit code 1 if anything is not.
+        Write nothing; show what is out of date, and exit with 1 if anything is.
     diff
-        Write nothing: show what applying it would change in the cluster, and end with exit code 1 if anything would.
+        Write nothing; show what applying would change in the cluster, and exit with 1 if anything would.
     force
-        Replace files of the same names that somebody else has written.
+        Replace files of the same name that pyctrl did not write.
     """
-    from ._shipping import show_changes, write_manifests  # here: help needs none of it
+    from ._shipping import print_manifests, show_changes, write_manifests  # here: help needs none of it
 
     if diff:
-        return show_changes(words, flags, account)
-    return write_manifests(words, flags, file=install, check=check, force=force)
+        return show_changes(words, flags, account, output=output)
+    if output != "text" and not check:
+        return print_manifests(words, flags, output=output)
+    return write_manifests(words, flags, file=install, check=check, force=force, output=output)

@@ -8,12 +8,14 @@ from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from cyclopts import App, CycloptsError, Group, Parameter
+from cyclopts import CycloptsError, Group, Parameter
+
+from ._command_line import NO, CommandLine
 
 if TYPE_CHECKING:
     from pyctrl.manager import Wire
 
-OWN = Group("Of the program", sort_key=0)
+OWN = Group("Program flags", sort_key=0)
 
 
 def own_parameters(wire: Wire) -> list[inspect.Parameter]:
@@ -30,7 +32,7 @@ def own_parameters(wire: Wire) -> list[inspect.Parameter]:
 
 
 def _flag(annotation: Any) -> Any:
-    return typing.Annotated[annotation, Parameter(group=OWN)]
+    return typing.Annotated[annotation, Parameter(group=OWN, negative_bool=NO)]
 
 
 def with_own_flags(wire: Wire, tokens: Sequence[str], *, name: str, command: Sequence[str]) -> Wire | None:
@@ -53,7 +55,7 @@ def with_own_flags(wire: Wire, tokens: Sequence[str], *, name: str, command: Seq
     parameters = own_parameters(wire)
     vars(take)["__signature__"] = inspect.Signature(parameters)
     take.__annotations__ = {each.name: each.annotation for each in parameters}
-    app = App(name=name, help=f"Flags of {name} itself.", help_format="markdown", version_flags=[])
+    app = CommandLine(name, help=f"Flags of {name} itself.", version_flags=[])
     app.default(take)
     try:
         app(list(tokens), exit_on_error=False, print_error=False, result_action="return_value")

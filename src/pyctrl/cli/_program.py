@@ -34,8 +34,7 @@ def program(wire: Wire, *, name: str, arguments: Sequence[str] | None = None) ->
 
 
 def _application(wire: Wire, name: str) -> App:
-    from cyclopts import App  # here and below: imports are what an interrupt may come into
-
+    from ._command_line import CommandLine  # here and below: imports are what an interrupt may come into
     from ._log_flags import NO_LOG_FLAGS, Logs
     from ._login import NO_ACCOUNT, Account
     from ._own_flags import own_parameters
@@ -55,6 +54,6 @@ def _application(wire: Wire, name: str) -> App:
     ]
     vars(run)["__signature__"] = inspect.Signature(parameters)
     run.__annotations__ = {each.name: each.annotation for each in parameters}
-    app = App(name=name, help=inspect.getdoc(wire) or "", help_format="markdown", version_flags=[])
+    app = CommandLine(name, help=inspect.getdoc(wire) or "", version_flags=[])
     app.default(run)
     return app

@@ -3,81 +3,93 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated
 
-from cyclopts import App, Group, Parameter
+from cyclopts import Group, Parameter
 
+from ._command_line import CommandLine, epilogue
 from ._login import NO_FLAGS, Login
+from ._shared_flags import Output, Program
 
-ROLES = Group("The roles", sort_key=1)
-EXAMINED = Group("What is examined", sort_key=1)
+ROLES = Group("Roles", sort_key=1)
 
-EPILOGUE = """\
-Examples:
-
-```
-# the roles of an operator, and what binds them to its service account
+GENERATE_EPILOGUE = epilogue(
+    """\
+# roles, bindings and the service account of an operator
 pyctrl rbac generate examples/podset/podset.py --service-account podset-system:podset-operator
 
-# one that watches two namespaces only
+# restricted to two namespaces
 pyctrl rbac generate examples.podset.podset:add_podset --namespace web --namespace shop
 
-# whether a service account may do all that it does, in the cluster of the kubeconfig, and what to grant it
+# the least that lets its tests pass
+pytest --rbac-record asked.json && pyctrl rbac generate --recorded asked.json
+""",
+    {0: "printed", 1: "failed"},
+)
+CHECK_EPILOGUE = epilogue(
+    """\
 pyctrl rbac check examples/podset/podset.py --service-account podset-system:podset-operator
-
-# what is wrong with the rights of a service account, in the cluster of the kubeconfig, or in files
+""",
+    {0: "everything is allowed", 1: "a right is missing or unknown, or failed"},
+)
+DOCTOR_EPILOGUE = epilogue(
+    """\
+# what is wrong with the rights of a service account, in a cluster or in files?
 pyctrl rbac doctor default:jenkins
 pyctrl rbac doctor -f config/
 
-# and whether it may do all that a program does
+# and may it do all that a program does?
 pyctrl rbac doctor podset-system:podset-operator examples/podset/podset.py
-
-# what its tests asked for beside what it declares
+""",
+    {0: "no errors", 1: "some role or binding does not do what was meant, or failed"},
+)
+COMPARE_EPILOGUE = epilogue(
+    """\
 pytest --rbac-record asked.json && pyctrl rbac compare examples/podset/podset.py asked.json
-```
-"""
 
-app = App(name="rbac", help_epilogue=EPILOGUE)
+# with roles in a file
+pyctrl rbac compare --role config/rbac/role.yaml asked.json
+""",
+    {0: "nothing is missing", 1: "a right is missing (with `--strict`: anything differs), or failed"},
+)
+
+app = CommandLine("rbac")
 
 
-@app.command
+@app.command(help_epilogue=GENERATE_EPILOGUE)
 def generate(
-    target: str | None = None,
+    target: Program | None = None,
     /,
     *,
-    recorded: Annotated[tuple[Path, ...], Parameter(group=ROLES, metavar="FILE", negative="", show_default=False)] = (),
-    name: Annotated[str | None, Parameter(group=ROLES, show_default=False)] = None,
-    service_account: Annotated[str | None, Parameter(group=ROLES, metavar="NAMESPACE:NAME", show_default=False)] = None,
-    namespace: Annotated[
-        tuple[str, ...], Parameter(name=["--namespace", "-n"], group=ROLES, negative="", show_default=False)
-    ] = (),
-    leader_elect: Annotated[str | None, Parameter(group=ROLES, metavar="LEASE", show_default=False)] = None,
-    cluster: Annotated[str, Parameter(group=ROLES, metavar="NAME", show_default=False)] = "",
+    recorded: Annotated[tuple[Path, ...], Parameter(group=ROLES, metavar="FILE")] = (),
+    name: Annotated[str | None, Parameter(group=ROLES, metavar="NAME")] = None,
+    service_account: Annotated[str | None, Parameter(group=ROLES, metavar="NAMESPACE:NAME")] = None,
+    namespace: Annotated[tuple[str, ...], Parameter(name=("--namespace", "-n"), group=ROLES, metavar="NAME")] = (),
+    leader_elect: Annotated[str | None, Parameter(group=ROLES, metavar="LEASE")] = None,
+    cluster: Annotated[str, Parameter(group=ROLES, metavar="NAME")] = "",
 ) -> None:
     """Print the roles that a program needs, as YAML.
 
-    They follow from its wiring: what its controllers list and watch, what their reconcilers declare as `rbac`, and what
-    else runs in its manager. Nothing is asked of a cluster.
+    Derived from its wiring: what its controllers list and watch, what its reconcilers declare as `rbac`, and what else
+    its manager runs. The program is imported; no cluster is contacted.
 
     Parameters
     ----------
     target
-        The program: `MODULE:FUNCTION` or `FILE.py:FUNCTION`, a function that takes a manager and wires controllers
-        into it. The function may be left out where the module has one only whose name begins with `add_`. Or anything
-        with an attribute `rbac`. The module is imported.
+        `FILE.py`, `DIRECTORY` or `MODULE`, with `:FUNCTION` if there are several, or `:NAME` of anything with an
+        attribute `rbac`.
     recorded
-        Instead of a program, what tests were recorded to ask for (`pytest --rbac-record FILE`): the least that lets
-        them pass. May be repeated.
+        Instead of a program: what tests asked for, as recorded by `pytest --rbac-record FILE`. May be repeated.
     name
-        Of roles and bindings; by default the name of the controller, followed by `-operator`.
+        The name of roles and bindings. Defaults to that of the controller with `-operator`.
     service_account
-        Print it too, and bind the roles to it. What the operator needs in its own namespace is granted in this one.
+        Print this service account, too, and bind the roles to it. Its namespace is taken for the program's own.
     namespace
-        The operator is restricted to this namespace, so roles are too. May be repeated.
+        The program watches only this namespace. May be repeated.
     leader_elect
-        The operator elects a leader by a Lease of this name in its own namespace.
+        The program elects a leader with a Lease of this name.
     cluster
-        What it needs in another cluster that it adds to its manager, or in each cluster of a fleet, instead of its own.
+        What it needs in another cluster or fleet of its manager, by name, instead of in its own.
     """
     from ._rbac_generate import generate as print_roles  # here: help needs none of it
 
@@ -92,103 +104,90 @@ def generate(
     )
 
 
-@app.command
+@app.command(help_epilogue=CHECK_EPILOGUE)
 def check(
-    target: str,
+    target: Program,
     /,
     *,
-    service_account: Annotated[
-        str | None, Parameter(group=EXAMINED, metavar="NAMESPACE:NAME", show_default=False)
-    ] = None,
-    watch_namespace: Annotated[
-        tuple[str, ...], Parameter(group=EXAMINED, metavar="NAME", negative="", show_default=False)
-    ] = (),
-    cluster: Annotated[str, Parameter(group=EXAMINED, metavar="NAME", show_default=False)] = "",
+    service_account: Annotated[str | None, Parameter(metavar="NAMESPACE:NAME")] = None,
+    watch_namespace: Annotated[tuple[str, ...], Parameter(metavar="NAME")] = (),
+    cluster: Annotated[str, Parameter(metavar="NAME")] = "",
     login: Login = NO_FLAGS,
 ) -> int:
-    """Ask a cluster whether a program may do all that it needs, and say how to grant what is missing.
+    """Check in a cluster whether a program has its rights.
 
-    It is what the manager does at its start (see `--strict-rbac`), without starting it. Exit code 1: something is
-    missing, or nobody knows.
+    Asks what the manager asks at start (see `--strict-rbac`), without running the program, and prints how to grant what
+    is missing.
 
     Parameters
     ----------
-    target
-        The program: `MODULE:FUNCTION` or `FILE.py:FUNCTION`, as for `pyctrl rbac generate`.
     service_account
-        Whose rights are reviewed, instead of those of the login. It takes the right to create subjectaccessreviews.
+        Check the rights of this account instead of the login's. Needs the right to create subjectaccessreviews.
     watch_namespace
-        The program is restricted to this namespace. May be repeated.
+        The program watches only this namespace. May be repeated.
     cluster
-        The login is one of this other cluster that the program adds to its manager, or of one of this fleet.
+        The login is for another cluster or fleet of its manager, by name.
     """
     from ._rbac_check import check as review  # here: help needs none of it
 
     return review(target, account=service_account, watched=watch_namespace, login=login, cluster=cluster)
 
 
-@app.command
+@app.command(help_epilogue=DOCTOR_EPILOGUE)
 def doctor(
-    service_account: str | None = None,
-    target: str | None = None,
+    service_account: Annotated[str | None, Parameter(metavar="ACCOUNT")] = None,
+    target: Annotated[str | None, Parameter(metavar="PROGRAM")] = None,
     /,
     *,
     filename: Annotated[
         tuple[Path, ...],
-        Parameter(name=["--filename", "-f"], group=EXAMINED, metavar="FILE|DIR", negative="", show_default=False),
+        Parameter(name=["--filename", "-f"], metavar="FILE|DIR"),
     ] = (),
-    watch_namespace: Annotated[
-        tuple[str, ...], Parameter(group=EXAMINED, metavar="NAME", negative="", show_default=False)
-    ] = (),
-    output: Annotated[Literal["text", "json"], Parameter(name=["--output", "-o"], group=EXAMINED)] = "text",
+    watch_namespace: Annotated[tuple[str, ...], Parameter(metavar="NAME")] = (),
+    output: Output = "text",
     login: Login = NO_FLAGS,
 ) -> int:
-    """Find what is wrong with roles and bindings, say why, and what mends it.
+    """Find broken roles and bindings, and how to fix them.
 
-    Reads a cluster, or files instead, and changes nothing. Exit code 1: something does not do what was meant. What may
-    not be read is told, and the rest is examined.
+    Reads a cluster, or files, and changes nothing. What cannot be read is reported, and the rest is examined.
 
     Parameters
     ----------
     service_account
-        Look only at what concerns this one: `NAME` or `NAMESPACE:NAME`. Without, at everything.
+        Examine only what concerns this service account: `NAME` or `NAMESPACE:NAME`. Without it, everything.
     target
-        A program whose rights it shall have: `MODULE:FUNCTION` or `FILE.py:FUNCTION`, as for `pyctrl rbac generate`.
+        A program whose rights the account should have.
     filename
-        Examine the objects of this file, or of the files below this directory, instead of a cluster. In other files,
-        such as programs, tokens are looked for. May be repeated.
+        Examine a file or directory instead of a cluster. Files of other types are searched for tokens. May be repeated.
     watch_namespace
-        The program is restricted to this namespace. May be repeated.
-    output
-        For people or for programs.
+        The program watches only this namespace. May be repeated.
     """
     from ._rbac_doctor import doctor as examine  # here: help needs none of it
 
     return examine(service_account, target, files=filename, watched=watch_namespace, output=output, login=login)
 
 
-@app.command
+@app.command(help_epilogue=COMPARE_EPILOGUE)
 def compare(
-    *named: Annotated[str, Parameter(metavar="[TARGET] RECORDED...", show_default=False)],
-    role: Annotated[tuple[Path, ...], Parameter(metavar="FILE", negative="", show_default=False)] = (),
-    namespace: Annotated[tuple[str, ...], Parameter(name=["--namespace", "-n"], negative="", show_default=False)] = (),
+    *named: Annotated[str, Parameter(metavar="[PROGRAM] RECORDED")],
+    role: Annotated[tuple[Path, ...], Parameter(metavar="FILE")] = (),
+    namespace: Annotated[tuple[str, ...], Parameter(name=("--namespace", "-n"), metavar="NAME")] = (),
     strict: Annotated[bool, Parameter(negative="")] = False,
 ) -> int:
-    """Compare the rights of a program with what it was recorded to ask for.
+    """Compare a program's rights with what tests used.
 
-    Prints a line for each right that is `missing` (asked for and not granted), `unused` (granted and never asked for)
-    or a `wildcard`, with what it was used for. The exit code is 1 if something is missing.
+    Prints each right that is `missing` (used but not granted), `unused` (granted but never used) or a `wildcard`.
 
     Parameters
     ----------
     named
-        The program, as for `generate`, and recordings: files that `pytest --rbac-record FILE` wrote.
+        The program (left out with `--role`), and recordings written by `pytest --rbac-record FILE`.
     role
-        Compare with the roles in this file of YAML, instead of those of a program. May be repeated.
+        Compare with the roles in this YAML file instead of a program's. May be repeated.
     namespace
-        The operator is restricted to this namespace. May be repeated.
+        The program watches only this namespace. May be repeated.
     strict
-        The exit code is 1 if anything differs.
+        Exit with 1 if anything differs.
     """
     from ._rbac_compare import compare as print_differences  # here: help needs none of it
 

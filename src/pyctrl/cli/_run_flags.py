@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 from cyclopts import Group, Parameter
 from cyclopts.validators import Number
 
+from ._command_line import NO
 from ._durations import duration, duration_or_none
 
 if TYPE_CHECKING:
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
     from pyctrl.manager import LeaderElection
     from pyctrl.program import ProgramManager, Serving
 
-WHAT = Group("What it does", sort_key=1)
 ELECTION = Group("Leader election", sort_key=2)
 SERVERS = Group("Metrics and probes", sort_key=3)
 WEBHOOKS = Group("Webhooks", sort_key=4)
@@ -35,49 +35,45 @@ class RunFlags:
         tuple[str, ...],
         Parameter(
             name=("--namespace", "-n"),
-            group=WHAT,
             metavar="NAME",
-            negative="",
-            show_default=False,
-            help="Look at these namespaces only: NAME or NAME,NAME; may be repeated. Else WATCH_NAMESPACE, else all.",
+            help="Watch only these namespaces: `NAME[,NAME]`. May be repeated. Defaults to WATCH_NAMESPACE, or all.",
         ),
     ] = ()
     strict_rbac: Annotated[
         bool,
         Parameter(
-            group=WHAT,
-            negative="",
-            show_default=False,
-            help="End when rights are missing at start; else wait for them.",
+            help="Exit if rights are missing at start, instead of waiting for them.",
         ),
     ] = False
     install_crds: Annotated[
         bool,
         Parameter(
-            group=WHAT,
-            negative="",
-            show_default=False,
-            help="First apply the definitions of its kinds, made from their classes, and wait until they are served.",
+            help="First install the definitions of its kinds, generated from their classes.",
         ),
     ] = False
     graceful_shutdown_timeout: Annotated[
         timedelta,
         Parameter(
-            group=WHAT,
             metavar="DURATION",
             converter=duration_or_none,
-            show_default=False,
-            help="How long reconciles may take to end when it stops; 0: no time at all. 30s unless said otherwise.",
+            help="How long running reconciles may take to finish when it stops; 0 cancels them at once.",
         ),
     ] = timedelta(seconds=30)
     leader_elect: Annotated[
-        bool, Parameter(group=ELECTION, show_default=False, help="Let one of several replicas work, by a Lease.")
+        bool,
+        Parameter(
+            group=ELECTION,
+            negative_bool=NO,
+            help="Work only while holding a Lease, so that one replica works at a time.",
+        ),
     ] = False
     leader_election_id: Annotated[
-        str | None, Parameter(group=ELECTION, metavar="NAME", help="The Lease; else the name of the program.")
+        str | None,
+        Parameter(group=ELECTION, metavar="NAME", help="The name of the Lease. Defaults to that of the program."),
     ] = None
     leader_election_namespace: Annotated[
-        str | None, Parameter(group=ELECTION, metavar="NAME", help="Where the Lease is; else that of the login.")
+        str | None,
+        Parameter(group=ELECTION, metavar="NAME", help="The namespace of the Lease. Defaults to that of the login."),
     ] = None
     leader_elect_lease_duration: Annotated[
         timedelta,
@@ -85,8 +81,7 @@ class RunFlags:
             group=ELECTION,
             metavar="DURATION",
             converter=duration,
-            help="How long the others wait without a renewal.",
-            show_default=lambda _: "15s",
+            help="How long other replicas wait for a renewal before they take over.",
         ),
     ] = timedelta(seconds=15)
     leader_elect_renew_deadline: Annotated[
@@ -95,8 +90,7 @@ class RunFlags:
             group=ELECTION,
             metavar="DURATION",
             converter=duration,
-            help="How long it tries to renew.",
-            show_default=lambda _: "10s",
+            help="How long the leader tries to renew before it gives up.",
         ),
     ] = timedelta(seconds=10)
     leader_elect_retry_period: Annotated[
@@ -105,8 +99,7 @@ class RunFlags:
             group=ELECTION,
             metavar="DURATION",
             converter=duration,
-            help="How long between two tries.",
-            show_default=lambda _: "2s",
+            help="How long to wait between attempts.",
         ),
     ] = timedelta(seconds=2)
     metrics_bind_address: Annotated[
@@ -114,15 +107,15 @@ class RunFlags:
         Parameter(
             group=SERVERS,
             metavar="ADDRESS",
-            help="Where /metrics is, 0: nowhere. Else :8080, if the extra pyctrl[metrics] is installed.",
+            help="Where to serve /metrics; 0 turns it off. Defaults to :8080 if `pyctrl[metrics]` is installed.",
         ),
     ] = None
     metrics_secure: Annotated[
         bool | None,
         Parameter(
             group=SERVERS,
-            show_default=False,
-            help="Serve /metrics over TLS, to those who may get it. Without a certificate it signs one itself.",
+            negative_bool=NO,
+            help="Serve /metrics over TLS, to users with the right to get it. Self-signed without a certificate.",
         ),
     ] = None
     metrics_cert_dir: Annotated[
@@ -131,26 +124,27 @@ class RunFlags:
             name=("--metrics-cert-dir", "--metrics-cert-path"),
             group=SERVERS,
             metavar="DIR",
-            help="The tls.crt and tls.key of /metrics; means --metrics-secure.",
+            help="The directory of tls.crt and tls.key for /metrics. Implies `--metrics-secure`.",
         ),
     ] = None
     health_probe_bind_address: Annotated[
-        str, Parameter(group=SERVERS, metavar="ADDRESS", help="Where /healthz and /readyz are; 0: nowhere.")
+        str, Parameter(group=SERVERS, metavar="ADDRESS", help="Where to serve /healthz and /readyz; 0 turns it off.")
     ] = ":8081"
     webhooks: Annotated[
         bool | None,
         Parameter(
             group=WEBHOOKS,
-            show_default=False,
-            help="Serve the program's webhooks. Else ENABLE_WEBHOOKS says so, which is true unless it is false.",
+            negative_bool=NO,
+            help="Serve the program's webhooks. Defaults to ENABLE_WEBHOOKS, or true.",
         ),
     ] = None
     webhook_port: Annotated[
         int | None,
         Parameter(
             group=WEBHOOKS,
+            metavar="PORT",
             validator=Number(gte=0, lte=65535),
-            help="Where they listen; else where the program says, 9443.",
+            help="The port of the webhooks. Defaults to what the program says, or 9443.",
         ),
     ] = None
     webhook_cert_dir: Annotated[
@@ -159,7 +153,7 @@ class RunFlags:
             name=("--webhook-cert-dir", "--webhook-cert-path"),
             group=WEBHOOKS,
             metavar="DIR",
-            help="The tls.crt and tls.key of the webhooks; else as the program says.",
+            help="The directory of tls.crt and tls.key for the webhooks. Defaults to what the program says.",
         ),
     ] = None
     webhook_service: Annotated[
@@ -167,13 +161,15 @@ class RunFlags:
         Parameter(
             group=WEBHOOKS,
             metavar="NAME",
-            help="The Service in front of them: make its certificate and have it trusted, unless the program does.",
+            help="The Service in front of the webhooks. Issues a certificate for it and makes the cluster trust it.",
         ),
     ] = None
     webhook_configuration: Annotated[
         str | None,
         Parameter(
-            group=WEBHOOKS, metavar="NAME", help="Their configurations, which are told of it; else the Service's name."
+            group=WEBHOOKS,
+            metavar="NAME",
+            help="The webhook configurations to put that certificate's CA into. Defaults to the Service's name.",
         ),
     ] = None
 

@@ -12,11 +12,11 @@ from cyclopts.validators import Number
 if TYPE_CHECKING:
     from pyctrl.shipping import Settings
 
-SHIPPED = Group("How it is shipped", sort_key=1)
+SHIPPED = Group("Manifests", sort_key=1)
 
 
 def _flag(text: str, metavar: str | None = None) -> Parameter:
-    return Parameter(group=SHIPPED, show_default=False, negative="", help=text, metavar=metavar)
+    return Parameter(group=SHIPPED, help=text, metavar=metavar)
 
 
 @Parameter(name="*")  # each field is a flag of the command
@@ -24,38 +24,44 @@ def _flag(text: str, metavar: str | None = None) -> Parameter:
 class ShipFlags:
     """How a program is shipped. A command has one parameter of this type: ``flags: ShipFlags = NO_SHIP_FLAGS``."""
 
-    image: Annotated[str | None, _flag("What runs; else NAME:latest.", "IMAGE")] = None
-    name: Annotated[str | None, _flag("What names of objects begin with; else the program's.", "NAME")] = None
+    image: Annotated[str | None, _flag("The container image. Defaults to `NAME:latest`.", "IMAGE")] = None
+    name: Annotated[str | None, _flag("The prefix of object names. Defaults to the program's name.", "NAME")] = None
     namespace: Annotated[
         str | None,
         Parameter(
             name=("--namespace", "-n"),
             group=SHIPPED,
-            show_default=False,
             metavar="NAME",
-            help="Where it runs; else NAME-system.",
+            help="The namespace to run in. Defaults to `NAME-system`.",
         ),
     ] = None
-    config_dir: Annotated[Path | None, _flag("The directory to write; else config.", "DIR")] = None
+    config_dir: Annotated[Path | None, _flag("The directory of the manifests. Defaults to `config`.", "DIR")] = None
     replicas: Annotated[
         int | None,
         Parameter(
-            group=SHIPPED, show_default=False, validator=Number(gte=0), help="One works, the others stand by; else 1."
+            group=SHIPPED,
+            metavar="COUNT",
+            validator=Number(gte=0),
+            help="The number of replicas; one works at a time. Defaults to 1.",
         ),
     ] = None
     watch_namespaces: Annotated[
         tuple[str, ...] | None,
-        _flag("Look at this namespace only, and have rights in it only; may be repeated. Else all.", "NAME"),
+        _flag("Watch only this namespace, with rights only there. May be repeated. Defaults to all.", "NAME"),
     ] = None
     metrics: Annotated[
         Literal["https", "http", "off"] | None,
-        _flag("Serve /metrics over TLS to those who may get it, in the clear, or not. Else https."),
+        _flag("Serve /metrics over TLS to authorized users, in the clear, or not at all. Defaults to `https`.", "MODE"),
     ] = None
-    prometheus: Annotated[bool | None, _flag("Have a ServiceMonitor, for the Prometheus operator.")] = None
-    network_policy: Annotated[bool | None, _flag("Let in who scrapes metrics and who calls webhooks, only.")] = None
+    prometheus: Annotated[bool | None, _flag("Add a ServiceMonitor for the Prometheus operator.")] = None
+    network_policy: Annotated[
+        bool | None, _flag("Add a NetworkPolicy that only admits metrics scrapers and webhook calls.")
+    ] = None
     webhook_certificates: Annotated[
         Literal["managed", "cert-manager"] | None,
-        _flag("Who makes the certificates of webhooks: the program itself, or cert-manager. Else managed."),
+        _flag(
+            "Who issues webhook certificates: the program (`managed`) or cert-manager. Defaults to `managed`.", "ISSUER"
+        ),
     ] = None
 
     def settings(self, program: str | None) -> Settings:

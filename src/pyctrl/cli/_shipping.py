@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import sys
 from collections.abc import Awaitable, Sequence
 from pathlib import Path
@@ -14,6 +15,7 @@ from pyctrl.shipping import (
     PARTS,
     ConfigDirectory,
     Difference,
+    ObjectChange,
     Part,
     Project,
     changes,
@@ -26,10 +28,11 @@ from pyctrl.shipping import (
 from ._login import Account
 from ._ship_flags import ShipFlags
 
-__all__ = ["read", "show_changes", "split_words", "write_manifests"]
+__all__ = ["print_manifests", "read", "show_changes", "split_words", "write_manifests"]
 
 ALL = "all"
 STDOUT = Path("-")
+STATES = {"created": "missing", "updated": "stale", "removed": "leftover"}  # of a file, by what writing it does
 
 
 def split_words(words: Sequence[str]) -> tuple[str | None, tuple[Part, ...]]:
@@ -52,57 +55,85 @@ def read(program: str | None, flags: ShipFlags) -> Project:
     return asyncio.run(read_project(flags.settings(program)))
 
 
-def write_manifests(words: Sequence[str], flags: ShipFlags, *, file: Path | None, check: bool, force: bool) -> int:
+def print_manifests(words: Sequence[str], flags: ShipFlags, *, output: str) -> int:
+    """Print the manifests, as YAML documents or as a List in JSON; give the exit code."""
+    program, wanted = split_words(words)
+    objects = _objects(read(program, flags), wanted)
+    if output == "json":
+        _print_json({"apiVersion": "v1", "kind": "List", "items": objects})
+    else:
+        sys.stdout.write(to_yaml(objects))
+    return 0
+
+
+def write_manifests(
+    words: Sequence[str], flags: ShipFlags, *, file: Path | None, check: bool, force: bool, output: str = "text"
+) -> int:
     """Write files, or with ``check`` show what is not as it should be; give the exit code."""
+    if file == STDOUT and not check:
+        return print_manifests(words, flags, output="yaml")
     program, wanted = split_words(words)
     project = read(program, flags)
-    if file == STDOUT:
-        sys.stdout.write(to_yaml(_objects(project, wanted)))
-        return 0
     if file is not None:
         found = _one_file(file, to_yaml(_objects(project, wanted)))
-        return _checked(found) if check else _written(found)
+        return _checked(found, [], output) if check else _written(found)
     directory, texts = ConfigDirectory(project.settings.directory), tree(project, wanted)
     found = directory.differences(texts, parts=wanted, force=force)
-    code = _checked(found) if check else _written(found)
+    if not check:
+        _written(found)
     problems = _sample_problems(project, [path for path in texts if path.startswith("samples/")])
-    return max(code, int(check and problems))
+    code = _checked(found, problems, output) if check else 0
+    return max(code, int(check and bool(problems)))
 
 
-def _sample_problems(project: Project, paths: Sequence[str]) -> bool:
+def _sample_problems(project: Project, paths: Sequence[str]) -> list[str]:
     """Tell what is wrong with samples, those included that people have changed."""
     found = []
     for path in paths:
         file = project.settings.directory / path
         if file.exists():
-            found += problems_of(file.read_text(encoding="utf-8"), project.definitions, str(file))
+            found += [str(each) for each in problems_of(file.read_text("utf-8"), project.definitions, str(file))]
     for problem in found:
         print(problem, file=sys.stderr)
     if found:
         print(
             "a sample is not valid: change it, or give its fields Field(examples=[...]) and remove it", file=sys.stderr
         )
-    return bool(found)
+    return found
 
 
-def show_changes(words: Sequence[str], flags: ShipFlags, account: Account) -> int:
+def show_changes(words: Sequence[str], flags: ShipFlags, account: Account, *, output: str = "text") -> int:
     """Print what applying it all would change in the cluster; give the exit code, 1 if anything would."""
     program, wanted = split_words(words)
-    return asyncio.run(_show_changes(read_project(flags.settings(program)), wanted, account.config()))
+    return asyncio.run(_show_changes(read_project(flags.settings(program)), wanted, account.config(), output))
 
 
-async def _show_changes(reading: Awaitable[Project], wanted: Sequence[Part], config: Config) -> int:
-    objects, has_changes = _objects(await reading, wanted), False
+async def _show_changes(reading: Awaitable[Project], wanted: Sequence[Part], config: Config, output: str) -> int:
+    objects, found = _objects(await reading, wanted), []
     async with Client.connect(config) as client:
         try:
-            async for text in changes(client, objects):
-                sys.stdout.write(text)
-                has_changes = True
+            async for change in changes(client, objects):
+                found.append(change)
+                if output == "text":
+                    sys.stdout.write(change.diff)
         except (TransportError, Unauthorized) as error:
             from ._refusals import explained  # here: needed only now
 
             raise await explained(error, config) from error
-    return int(has_changes)
+    if output != "text":
+        _print_json({"changes": [_change_to_wire(each) for each in found]})
+    return int(bool(found))
+
+
+def _change_to_wire(change: ObjectChange) -> dict[str, object]:
+    what = "create" if change.is_new else "update"
+    return {
+        "action": what,
+        "kind": change.kind,
+        "namespace": change.key.namespace,
+        "name": change.key.name,
+        "diff": change.diff,
+    }
 
 
 def _objects(project: Project, wanted: Sequence[Part]) -> list[dict[str, object]]:
@@ -114,13 +145,21 @@ def _one_file(path: Path, text: str) -> list[Difference]:
     return [Difference(path, before, text)] if before != text else []
 
 
-def _checked(found: Sequence[Difference]) -> int:
+def _checked(found: Sequence[Difference], problems: Sequence[str], output: str) -> int:
+    if output != "text":
+        files = [{"path": str(each.path), "state": STATES[each.verb], "diff": each.unified()} for each in found]
+        _print_json({"upToDate": not found, "files": files, "problems": list(problems)})
+        return int(bool(found))
     for each in found:
         sys.stdout.write(each.unified())
     if found:
         told = "1 file is" if len(found) == 1 else f"{len(found)} files are"
-        print(f"{told} not as the program says; pyctrl manifests writes what it says", file=sys.stderr)
+        print(f"{told} out of date; update with: pyctrl manifests", file=sys.stderr)
     return int(bool(found))
+
+
+def _print_json(value: object) -> None:
+    sys.stdout.write(json.dumps(value, indent=2, ensure_ascii=False) + "\n")
 
 
 def _written(found: Sequence[Difference]) -> int:

@@ -5,69 +5,62 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import Annotated, Literal
 
-from cyclopts import App, Group, Parameter
+from cyclopts import Parameter
 
+from ._command_line import CommandLine, epilogue
 from ._durations import duration
 from ._login import NO_FLAGS, Login
+from ._shared_flags import OutputWithYaml
 
-WANTED = Group("What is asked for", sort_key=1)
-OUTPUT = Group("Output", sort_key=2)
-
-EPILOGUE = """\
-The token is all that is printed, and is kept nowhere: anybody who has it is that account until it expires. It needs the
-right to create `serviceaccounts/token`. Your own token is printed by `pyctrl whoami --print token`.
-
-Examples:
-
-```
-# be the service account jenkins for an hour
+EPILOGUE = epilogue(
+    """\
 TOKEN=$(pyctrl token jenkins)
 
-# of another namespace, for ten minutes
+# in another namespace, for ten minutes
 pyctrl token -n ci jenkins --duration 10m
 
-# one that ends with a pod
+# valid as long as a pod exists
 pyctrl token jenkins --bound-object-kind Pod --bound-object-name jenkins-0
-```
-"""
+""",
+    {0: "printed", 1: "failed"},
+)
 
-app = App(name="token", help_epilogue=EPILOGUE)
+app = CommandLine("token", help_epilogue=EPILOGUE)
 
 
 @app.default
 def token(
-    name: str,
+    name: Annotated[str, Parameter(metavar="ACCOUNT")],
     /,
     *,
-    duration: Annotated[
-        timedelta | None, Parameter(group=WANTED, metavar="DURATION", converter=duration, show_default=False)
-    ] = None,
-    audience: Annotated[tuple[str, ...], Parameter(group=WANTED, metavar="NAME", negative="", show_default=False)] = (),
-    bound_object_kind: Annotated[Literal["Pod", "Secret", "Node"] | None, Parameter(group=WANTED)] = None,
-    bound_object_name: Annotated[str | None, Parameter(group=WANTED, metavar="NAME")] = None,
-    bound_object_uid: Annotated[str | None, Parameter(group=WANTED, metavar="UID")] = None,
-    output: Annotated[Literal["text", "json", "yaml"], Parameter(name=("--output", "-o"), group=OUTPUT)] = "text",
+    duration: Annotated[timedelta | None, Parameter(metavar="DURATION", converter=duration)] = None,
+    audience: Annotated[tuple[str, ...], Parameter(metavar="NAME")] = (),
+    bound_object_kind: Annotated[Literal["Pod", "Secret", "Node"] | None, Parameter(metavar="KIND")] = None,
+    bound_object_name: Annotated[str | None, Parameter(metavar="NAME")] = None,
+    bound_object_uid: Annotated[str | None, Parameter(metavar="UID")] = None,
+    output: OutputWithYaml = "text",
     login: Login = NO_FLAGS,
 ) -> None:
-    """Print a token of a service account.
+    """Print a service account token.
+
+    Prints the token and nothing else, and stores it nowhere. Whoever has it is that account until it expires. Needs the
+    right to create `serviceaccounts/token`. For your own token: `pyctrl whoami --print token`.
 
     Parameters
     ----------
     name
-        The service account: NAME, or NAMESPACE:NAME.
+        The service account: `NAME` or `NAMESPACE:NAME`.
     duration
-        How long it shall be good, at least 10m. By default what the server gives, usually an hour. It may give less
-        than was asked for, which is told on stderr.
+        How long the token should be valid, at least 10m. Defaults to the server's choice, usually 1h. The server may
+        shorten it, which is reported on stderr.
     audience
-        Who may accept the token. May be repeated; by default the API server itself.
+        Who may accept the token. Defaults to the API server. May be repeated.
     bound_object_kind
-        Let the token end with an object of this kind.
+        Bind the token to an object of this kind: it ends with the object.
     bound_object_name
         The name of that object.
     bound_object_uid
-        Its uid, if it has to be this very one.
-    output
-        The token alone, or the whole TokenRequest.
+        The uid of that object, to accept no other of its name.
     """
     from ._tokens import Wanted  # here: help and completion need none of it
 

@@ -4,78 +4,74 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from cyclopts import App, Group, Parameter
+from cyclopts import Parameter
 
+from ._command_line import CommandLine, epilogue
 from ._login import NO_FLAGS, Login
+from ._shared_flags import OUTPUT
 
-WANTED = Group("What is asked for", sort_key=1)
-OUTPUT = Group("Output", sort_key=2)
-
-EPILOGUE = """\
-Three lines: the path, the URL, and a curl line for bash or zsh. No secret is in them: the line reads the token or the
-key when it runs, from the file that has it, or from `pyctrl whoami --print`, or from `pyctrl token`. The object need
-not exist. When several groups have a kind of this name the first one is taken, as kubectl does, and stderr names the
-others.
-
-Examples:
-
-```
-# where the claims of this namespace are, and one of them
+EPILOGUE = epilogue(
+    """\
+# the claims of this namespace, and one of them
 pyctrl url ephemeralvolumeclaims
 pyctrl url evc my-claim
 
-# may the service account jenkins list them? ask as jenkins
+# can the service account jenkins list them? ask as jenkins
 eval "$(pyctrl url evc -o curl --account jenkins)"
 
-# follow the deployments of all namespaces
+# watch the deployments of all namespaces
 pyctrl url deployments.apps -A --watch
 
-# for scripts
+# in scripts
 kubectl get --raw "$(pyctrl url deploy/web --subresource scale -o path)"
-```
-"""
+""",
+    {0: "printed", 1: "no such kind, or failed"},
+)
 
-app = App(name="url", help_epilogue=EPILOGUE)
+app = CommandLine("url", help_epilogue=EPILOGUE)
 
 
 @app.default
 def url(
-    kind: str,
-    name: str | None = None,
+    kind: Annotated[str, Parameter(metavar="KIND[/NAME]")],
+    name: Annotated[str | None, Parameter(metavar="NAME")] = None,
     /,
     *,
-    all_namespaces: Annotated[
-        bool, Parameter(name=("--all-namespaces", "-A"), group=WANTED, negative="", show_default=False)
-    ] = False,
-    subresource: Annotated[str | None, Parameter(group=WANTED, metavar="NAME")] = None,
-    watch: Annotated[bool, Parameter(name=("--watch", "-w"), group=WANTED, negative="", show_default=False)] = False,
-    account: Annotated[str | None, Parameter(group=OUTPUT, metavar="NAME")] = None,
-    show_secrets: Annotated[bool, Parameter(group=OUTPUT, negative="", show_default=False)] = False,
+    all_namespaces: Annotated[bool, Parameter(name=("--all-namespaces", "-A"))] = False,
+    subresource: Annotated[str | None, Parameter(metavar="NAME")] = None,
+    watch: Annotated[bool, Parameter(name=("--watch", "-w"))] = False,
+    account: Annotated[str | None, Parameter(group=OUTPUT, metavar="ACCOUNT")] = None,
+    show_secrets: Annotated[bool, Parameter(group=OUTPUT)] = False,
     output: Annotated[
-        Literal["path", "url", "curl"] | None, Parameter(name=("--output", "-o"), group=OUTPUT, show_default=False)
+        Literal["path", "url", "curl", "json"] | None,
+        Parameter(name=("--output", "-o"), group=OUTPUT, metavar="FORMAT"),
     ] = None,
     login: Login = NO_FLAGS,
 ) -> None:
-    """Print where a kind or an object is, and a curl line that gets it.
+    """Print the URL of a kind or object, and a curl command.
+
+    Prints three lines: the path, the URL, and a curl command for bash or zsh. No secret is printed: the command reads
+    the token or key when it runs. The object need not exist. If several groups have a kind of this name, the first is
+    taken, as kubectl does, and the others are named on stderr.
 
     Parameters
     ----------
     kind
-        A plural, singular, kind or short name, such as evc, deployments.apps or deployments.v1.apps; or KIND/NAME.
+        A plural, singular, kind or short name, such as `evc`, `deployments.apps` or `deployments.v1.apps`.
     name
-        The object; without it, the list of them.
+        The name of an object. Without it, the list.
     all_namespaces
         The list of all namespaces.
     subresource
-        A part of the object that has a path of its own, such as status or scale.
+        A subresource of the object, such as `status` or `scale`.
     watch
-        Follow what changes.
+        Watch for changes.
     account
-        Let the curl line log in as this service account, NAME or NAMESPACE:NAME, with a token that is made as it runs.
+        Let the curl command log in as this service account, `NAME` or `NAMESPACE:NAME`, with a token made as it runs.
     show_secrets
-        Write the token into the curl line, to take it elsewhere. Whoever sees it can log in with it.
+        Write the token into the curl command. Whoever sees it can log in with it.
     output
-        One of the three lines only.
+        Print only one of the three, or all as JSON.
     """
     from ._addresses import Wanted  # here: help and completion need none of it
 

@@ -19,11 +19,11 @@ from ._durations import duration
 if TYPE_CHECKING:
     from pyctrl.apiserver import AuthenticationWebhook, AuthorizationWebhook
 
-WEBHOOKS = Group("Webhooks that are asked about users", sort_key=2.5)
+WEBHOOKS = Group("Authentication and authorization webhooks", sort_key=2.5)
 MODES = ("RBAC", "AlwaysAllow", "Webhook")
 
 _File = Annotated[Path | None, Parameter(group=WEBHOOKS, metavar="FILE")]
-_Version = Annotated[Literal["v1", "v1beta1"], Parameter(group=WEBHOOKS)]
+_Version = Annotated[Literal["v1", "v1beta1"], Parameter(group=WEBHOOKS, metavar="VERSION")]
 _Duration = Annotated[timedelta, Parameter(group=WEBHOOKS, metavar="DURATION", converter=duration)]
 
 
@@ -33,19 +33,19 @@ class WebhookFlags:
     """Who is asked about users, and for how long the answers are good."""
 
     authentication_token_webhook_config_file: _File = None
-    """Show tokens that nobody else knows to the webhook of this file, which is a kubeconfig."""
+    """The kubeconfig of a webhook that reviews tokens nobody else knows."""
     authentication_token_webhook_version: _Version = "v1beta1"
-    """The version of TokenReviews."""
+    """The version of its TokenReviews."""
     authentication_token_webhook_cache_ttl: _Duration = timedelta(minutes=2)
-    """How long the answers about tokens are good."""
+    """How long to cache its answers."""
     authorization_webhook_config_file: _File = None
-    """Ask the webhook of this file, which is a kubeconfig, who may do what; for the authorization mode Webhook."""
+    """The kubeconfig of a webhook that authorizes requests, for `--authorization-mode Webhook`."""
     authorization_webhook_version: _Version = "v1beta1"
-    """The version of SubjectAccessReviews."""
+    """The version of its SubjectAccessReviews."""
     authorization_webhook_cache_authorized_ttl: _Duration = timedelta(minutes=5)
-    """How long it is good that somebody may do something."""
+    """How long to cache that a request is allowed."""
     authorization_webhook_cache_unauthorized_ttl: _Duration = timedelta(seconds=30)
-    """How long it is good that somebody may not."""
+    """How long to cache that a request is denied."""
 
     def authentication(self) -> AuthenticationWebhook | None:
         """Return the webhook that knows tokens.

@@ -4,51 +4,46 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from cyclopts import App, Group, Parameter
+from cyclopts import Parameter
 
+from ._command_line import CommandLine, epilogue
 from ._login import NO_FLAGS, Login
+from ._shared_flags import OUTPUT, OutputWithYaml
 
-OUTPUT = Group("Output", sort_key=1)
-
-EPILOGUE = """\
-Exit code 1 means that there is no login, that the server cannot be reached, or that it does not know who asks; the
-message then has each source of a login that was tried, and what to do.
-
-Examples:
-
-```
-# who am I, and which of my kubeconfigs says so
+EPILOGUE = epilogue(
+    """\
 pyctrl whoami
 
-# what would a service account be
+# what would a service account be?
 pyctrl whoami --as system:serviceaccount:default:jenkins
 
-# for scripts
+# in scripts
 pyctrl whoami -o json | jq -r .user.username
-curl -H "Authorization: Bearer $(pyctrl whoami --print token)" …
-```
-"""
+curl -H "Authorization: Bearer $(pyctrl whoami --print token)" "$(pyctrl url pods -o url)"
+""",
+    {0: "the server knows who this is", 1: "no login, no answer, or the server does not know who this is"},
+)
 
-app = App(name="whoami", help_epilogue=EPILOGUE)
+app = CommandLine("whoami", help_epilogue=EPILOGUE)
 
 
 @app.default
 def whoami(
     *,
-    output: Annotated[Literal["text", "json", "yaml"], Parameter(name=("--output", "-o"), group=OUTPUT)] = "text",
+    output: OutputWithYaml = "text",
     print_part: Annotated[
-        Literal["token", "ca", "certificate", "key"] | None, Parameter(name="--print", group=OUTPUT, show_default=False)
+        Literal["token", "ca", "certificate", "key"] | None, Parameter(name="--print", group=OUTPUT, metavar="PART")
     ] = None,
     login: Login = NO_FLAGS,
 ) -> None:
-    """Show which login is used, and who the server takes it for.
+    """Show which login is used, and as whom.
+
+    On failure the message lists each source of a login that was tried, and what to do.
 
     Parameters
     ----------
-    output
-        The form.
     print_part
-        Print this part of the login and nothing else, secret or not, without asking the server. A plugin is run for it.
+        Print only this part of the login, secret or not, without asking the server. Runs the login plugin if needed.
     """
     if print_part is not None:
         import asyncio  # here and below: help and completion need none of it

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from pyctrl._door import opened_by_name
 
 if TYPE_CHECKING:
-    from ._comparing import changes
+    from ._comparing import ObjectChange, changes
     from ._deploying import Deployer, Step
     from ._directory import ConfigDirectory, Difference
     from ._image import Image, find_tool, image_of
@@ -30,6 +30,7 @@ __all__ = [
     "Deployer",
     "Difference",
     "Image",
+    "ObjectChange",
     "Part",
     "Project",
     "Settings",
@@ -47,12 +48,12 @@ __all__ = [
 
 _FILES = {
     **dict.fromkeys(("Deployer", "Step"), "_deploying"),
+    **dict.fromkeys(("ObjectChange", "changes"), "_comparing"),
     **dict.fromkeys(("ConfigDirectory", "Difference"), "_directory"),
     **dict.fromkeys(("Image", "find_tool", "image_of"), "_image"),
     **dict.fromkeys(("PARTS", "Part", "install", "parts"), "_parts"),
     **dict.fromkeys(("Settings", "read_settings"), "_settings"),
     "Project": "_project",
-    "changes": "_comparing",
     "problems_of": "_samples",
     "read_project": "_reading",
     "tree": "_tree",

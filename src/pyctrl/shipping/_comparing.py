@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import AsyncIterator, Iterable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from pyctrl.api import GroupVersionKind, Key
@@ -13,15 +14,30 @@ from pyctrl.rbac import to_yaml
 
 from ._deploying import OWNER
 
-__all__ = ["changes"]
+__all__ = ["ObjectChange", "changes"]
 
 Object = dict[str, Any]
 
 _SERVERS = ("creationTimestamp", "generation", "managedFields", "resourceVersion", "selfLink", "uid")
 
 
-async def changes(client: Client, objects: Iterable[Object]) -> AsyncIterator[str]:
-    """Give, as `diff -u` shows it, what becomes of each object that would be made or changed.
+@dataclass(frozen=True, slots=True)
+class ObjectChange:
+    """What applying an object would do.
+
+    Attributes:
+        is_new: whether the cluster has none of this name.
+        diff: as `diff -u` shows it, in YAML.
+    """
+
+    kind: str
+    key: Key
+    is_new: bool
+    diff: str
+
+
+async def changes(client: Client, objects: Iterable[Object]) -> AsyncIterator[ObjectChange]:
+    """Give what becomes of each object that would be made or changed.
 
     Raises:
         CommandFailed: the cluster would refuse one; says which, and why.
@@ -31,7 +47,8 @@ async def changes(client: Client, objects: Iterable[Object]) -> AsyncIterator[st
         key = Key(obj["metadata"].get("namespace", ""), obj["metadata"]["name"])
         before, after = await _before(client, gvk, key), await _after(client, obj, gvk, key)
         if before != after:
-            yield _unified(f"{gvk.kind} {key}", before, after)
+            text = _unified(f"{gvk.kind} {key}", before, after)
+            yield ObjectChange(gvk.kind, key, before is None, text)
 
 
 async def _before(client: Client, gvk: GroupVersionKind, key: Key) -> Object | None:

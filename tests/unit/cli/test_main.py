@@ -18,10 +18,10 @@ def test_help_has_examples(run: Run) -> None:
     """Help says what there is, each flag with what it means, and shows how to use it."""
     top, command = run("--help"), run("apiserver", "--help")
     assert (top.code, command.code, top.err, command.err) == (0, 0, "", "")
-    assert "Serve a Kubernetes API server" in top.out
+    assert "Serve an in-memory Kubernetes API server" in top.out
     assert "Examples:" in top.out
     assert "pyctrl apiserver --kubeconfig-out dev.kubeconfig" in command.out
-    for flag in ("--port", "--token-auth-file", "--insecure-http", "--load", "--audit", "--no-controllers"):
+    for flag in ("--port", "--token-auth-file", "--insecure-http", "--load", "--audit", "--[no-]controllers"):
         assert flag in command.out
 
 

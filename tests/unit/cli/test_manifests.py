@@ -28,7 +28,7 @@ def test_from_nothing_to_a_directory_that_is_checked(run: Run, folder: Path) -> 
     before = run("manifests", "--check")
     assert (before.code, before.err) == (
         1,
-        "21 files are not as the program says; pyctrl manifests writes what it says\n",
+        "21 files are out of date; update with: pyctrl manifests\n",
     )
     assert "+kind: Namespace\n" in before.out
 
@@ -56,13 +56,15 @@ def test_one_file_has_all_of_it(run: Run, folder: Path) -> None:
     kinds = [each["kind"] for each in yaml.safe_load_all((folder / "install.yaml").read_text())]
     assert kinds[:3] == ["Namespace", "CustomResourceDefinition", "ServiceAccount"]
     assert kinds[-1] == "Deployment"
-    printed = run("manifests", "crd", "-o", "-")
+    printed = run("manifests", "crd", "-o", "yaml")
     assert [each["kind"] for each in yaml.safe_load_all(printed.out)] == ["CustomResourceDefinition"]
 
 
 def test_flags_go_before_the_file(run: Run, folder: Path) -> None:
     """The program and the settings may be named; parts stand beside the program."""
-    ran = run("manifests", PODSET, "manager", "-o", "-", "--image", "other:1", "--replicas", "3", "--namespace", "here")
+    ran = run(
+        "manifests", PODSET, "manager", "-o", "yaml", "--image", "other:1", "--replicas", "3", "--namespace", "here"
+    )
     namespace, _, deployment = yaml.safe_load_all(ran.out)
     assert namespace["metadata"]["name"] == "here"
     assert deployment["spec"]["replicas"] == 3
@@ -87,7 +89,7 @@ def test_kustomize_builds_what_is_installed(run: Run, folder: Path) -> None:
     built = subprocess.run(
         [kubectl, "kustomize", "config/default"], capture_output=True, text=True, check=True, cwd=folder, timeout=20
     )
-    installed = run("manifests", "--network-policy", "-o", "-").out
+    installed = run("manifests", "--network-policy", "-o", "yaml").out
     assert _by_name(built.stdout) == _by_name(installed)
 
 

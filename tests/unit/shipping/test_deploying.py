@@ -134,14 +134,14 @@ async def test_what_would_change_is_shown_and_nothing_does() -> None:
     """Before, all of it would be made; afterwards nothing changes; with another image, one line."""
     async with Cluster(random=Random(1), rbac=True) as cluster, cluster.client() as client:
         project = await podset(image="podset:1")
-        before = [text async for text in changes(client, install(project))]
+        before = [each.diff async for each in changes(client, install(project))]
         assert len(before) == len(install(project))
         assert before[0].startswith("--- /dev/null\n+++ Namespace podset-system (program)\n")
         assert await client.find(Namespace, Key("", "podset-system")) is None
 
         await deploy(client, project)
-        assert [text async for text in changes(client, install(project))] == []
+        assert [each.diff async for each in changes(client, install(project))] == []
 
-        (text,) = [text async for text in changes(client, install(await podset(image="podset:2")))]
+        (text,) = [each.diff async for each in changes(client, install(await podset(image="podset:2")))]
         changed = [line.strip() for line in text.splitlines()[2:] if line[0] in "+-"]
         assert [line.split(maxsplit=1)[1] for line in changed] == ["image: podset:1", "image: podset:2"]
