@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
 from random import Random
+from types import CoroutineType
 from typing import Any
 
 from pyctrl._log import LazyFields, current_log_context, log_fields
@@ -192,7 +193,9 @@ class Attempts:
 
     async def _call(self, request: Request) -> object:
         returned: object = self._reconciler.reconcile(request)
-        return await returned if inspect.isawaitable(returned) else _NotAsync(returned)
+        if type(returned) is CoroutineType or inspect.isawaitable(returned):  # the second takes a while to say so
+            return await returned
+        return _NotAsync(returned)
 
     def _judge(self, turn: Turn, result: object) -> None:
         match result:
