@@ -27,7 +27,9 @@ async def kubeconfig_for(cluster: ClusterUnderTest, directory: Path) -> AsyncIte
         yield path
         return
     async with serve(cluster.config.application, "127.0.0.1", 0) as url:
-        path.write_text(Config.from_token(url, "admin").to_kubeconfig())
+        header = await cluster.config.credentials.authorization()  # of whom the login is, if of anybody in particular
+        token = header.removeprefix("Bearer ") if header else "admin"
+        path.write_text(Config.from_token(url, token, namespace=cluster.config.namespace).to_kubeconfig())
         yield path
 
 
