@@ -21,7 +21,11 @@ _source: Callable[[], datetime] = _system
 
 
 def now() -> datetime:
-    """Return the wall time, aware and in UTC."""
+    """Return the wall time, aware and in UTC; in virtual time that of the loop.
+
+    What an operator asks that works by the clock: when the next backup is due, how old a certificate is. With
+    ``datetime.now`` in its place, such an operator cannot be tested in virtual time.
+    """
     return _source()
 
 

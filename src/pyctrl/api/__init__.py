@@ -64,7 +64,7 @@ if TYPE_CHECKING:
     from ._selectors import FieldRequirement, FieldSelector, LabelOperator, LabelRequirement, LabelSelector
     from ._unstructured import Object, Unstructured
     from ._value_marks import Format, Pattern, SchemaMark
-    from ._values import Int32, Int64, IntOrString, MicroTime, Time, format_micro_time, format_time
+    from ._values import Int32, Int64, IntOrString, MicroTime, Time, format_micro_time, format_time, now
 
 __all__ = [
     "AGE",
@@ -147,6 +147,7 @@ __all__ = [
     "merge_patch_apply",
     "merge_patch_diff",
     "missing_rules",
+    "now",
     "owner_reference",
     "parse_duration",
     "reference_to",

@@ -1,4 +1,4 @@
-"""Field types of the wire: times as Kubernetes writes them, sized integers, int-or-string."""
+"""Field types of the wire: times as Kubernetes writes them and what time it is, sized integers, int-or-string."""
 
 from __future__ import annotations
 
@@ -7,9 +7,11 @@ from typing import Annotated
 
 from pydantic import PlainSerializer
 
+from pyctrl._clock import now
+
 from ._value_marks import Format
 
-__all__ = ["Int32", "Int64", "IntOrString", "MicroTime", "Time", "format_micro_time", "format_time"]
+__all__ = ["Int32", "Int64", "IntOrString", "MicroTime", "Time", "format_micro_time", "format_time", "now"]
 
 
 def _utc(value: datetime) -> datetime:

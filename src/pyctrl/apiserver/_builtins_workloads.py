@@ -276,7 +276,7 @@ def validate_stateful_set(new: Object, old: Object | None) -> Iterator[Cause]:
     """Check a stateful set; only a few fields of its spec may change."""
     spec = new["spec"]
     yield from _not_negative(spec, "replicas", "minReadySeconds")
-    yield from _lasting_pods(spec, "statefulset")
+    yield from _lasting_pods(_with_claimed_volumes(spec), "statefulset")
     if old is not None and _without(spec, _STATEFUL) != _without(old["spec"], _STATEFUL):
         why = (
             "Forbidden: updates to statefulset spec for fields other than 'replicas', 'ordinals', 'template', "
@@ -284,6 +284,15 @@ def validate_stateful_set(new: Object, old: Object | None) -> Iterator[Cause]:
             "are forbidden"
         )
         yield Cause("FieldValueForbidden", why, "spec")
+
+
+def _with_claimed_volumes(spec: Mapping[str, JSON]) -> dict[str, JSON]:
+    """Give the template the volumes that its pods will have: one of each claim, in the place of others of its name."""
+    template = spec["template"]
+    names = dict.fromkeys(each["metadata"].get("name", "") for each in spec.get("volumeClaimTemplates") or ())
+    kept = [each for each in template["spec"].get("volumes") or () if each.get("name") not in names]
+    claimed = [{"name": name, "persistentVolumeClaim": {"claimName": name}} for name in names]
+    return {**spec, "template": {**template, "spec": {**template["spec"], "volumes": [*kept, *claimed]}}}
 
 
 def _without(spec: Mapping[str, JSON], keys: tuple[str, ...]) -> dict[str, JSON]:

@@ -36,15 +36,15 @@ def _claims_of(pod: Pod) -> list[Request]:
 
 
 class ClaimProtection(Reconciler[PersistentVolumeClaim]):
-    """Lets a deleted claim go as soon as no pod that may still run uses it (upstream's pvc-protection controller)."""
+    """Lets a deleted claim go as soon as no pod uses it, not even one that has ended (upstream's pvc-protection)."""
 
     async def reconcile(self, request: Request) -> Result | None:
         claim = await self.client.find(PersistentVolumeClaim, request.key)
         if claim is None or not is_deleting(claim):
             return None
         for pod in await self.client.list(Pod, namespace=request.namespace):
-            if request in _claims_of(pod) and pod.status.phase not in ("Succeeded", "Failed"):
-                return None  # its end brings the claim here again
+            if request in _claims_of(pod):
+                return None  # its deletion brings the claim here again
         before = claim.deep_copy()
         if remove_finalizer(claim, FINALIZER):
             try:

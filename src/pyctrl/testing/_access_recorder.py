@@ -41,6 +41,7 @@ class AccessRecorder:
       asked for.
     - Whoever makes an object that keeps its owner from being deleted, as `set_controller_reference` makes them, asks
       for ``update`` of the owner's ``finalizers``: clusters with OwnerReferencesPermissionEnforcement want that.
+    - An apply of what is not there yet counts as ``create`` too, as API servers ask for both.
     - What is asked as somebody else (`pyctrl.client.impersonate`) is noted as the right to be them.
 
     Args:
@@ -128,6 +129,8 @@ class _RecordingTransport:
         accesses = list(_accesses(request))
         self._recorder.note(accesses)
         response = await self._inner.request(request)
+        if response.status == 201 and accesses[0].verb == "patch":
+            self._recorder.note([_creation(accesses[0])])
         if response.status == 403:
             self._refuse(accesses, response.body)
         return response
@@ -152,6 +155,9 @@ class _RecordingTransport:
     def _refuse(self, accesses: list[Access], body: bytes) -> None:
         """Note which of the rights that a request takes was refused; quotas and webhooks answer 403 too."""
         said = body.decode(errors="replace")
+        if accesses[0].verb == "patch" and " cannot create resource " in said:
+            accesses = [_creation(accesses[0]), *accesses[1:]]
+            self._recorder.note(accesses[:1])
         if "cannot find RESTMapping" in said:
             refused = []  # the kind of the owner is too new for the server to say; it is asked again
         elif "cannot set blockOwnerDeletion" in said:
@@ -162,6 +168,11 @@ class _RecordingTransport:
             refused = []
         for access in refused:
             self._recorder.note_refusal(access)
+
+
+def _creation(patch: Access) -> Access:
+    """Return what an apply takes besides, when there is no such object yet."""
+    return patch._replace(verb="create")
 
 
 def _accesses(request: HttpRequest) -> Iterator[Access]:

@@ -53,6 +53,22 @@ def test_a_selector_that_misses_the_template_is_refused() -> None:
     ]
 
 
+def test_claims_of_a_stateful_set_are_volumes_of_its_pods() -> None:
+    """Its containers mount them by the name of the template, whatever volumes the pods have besides; others not."""
+    container = {"name": "c", "image": "i", "volumeMounts": [{"name": "data", "mountPath": "/data"}]}
+    template = {"metadata": {"labels": {"app": "d"}}, "spec": {"containers": [container]}}
+    volumes = {"spec": {"containers": [container], "volumes": [{"name": "data", "emptyDir": {}}]}}
+    claim = {"metadata": {"name": "data"}, "spec": {"accessModes": ["ReadWriteOnce"], "resources": {}}}
+    stateful_set = {**deployment(serviceName="s", template=template), "kind": "StatefulSet"}
+    claimed = {**stateful_set["spec"], "volumeClaimTemplates": [claim]}
+    create(Registry(), {**stateful_set, "spec": claimed})
+    created, _ = create(Registry(), {**stateful_set, "spec": {**claimed, "template": {**template, **volumes}}})
+    assert created["spec"]["template"]["spec"]["volumes"] == [{"name": "data", "emptyDir": {}}]
+    with pytest.raises(Refused) as refused:
+        create(Registry(), stateful_set)
+    assert complaints(refused.value) == ['spec.template.spec.containers[0].volumeMounts[0].name: Not found: "data"']
+
+
 def test_a_pod_is_pending_and_tolerates_its_node_for_a_while() -> None:
     """A new pod is pending whatever it says, and may stay five minutes on a node that is not ready."""
     obj = _pod()

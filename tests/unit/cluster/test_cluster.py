@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import AsyncIterator
 from random import Random
 
+import pytest
 import pytest_asyncio
 
 from pyctrl.api import (
@@ -226,8 +227,9 @@ async def test_an_owner_that_never_was_does_not_keep_anything(client: Client) ->
     await gone(client, "child")
 
 
-async def test_a_claim_goes_when_no_pod_uses_it(client: Client) -> None:
-    """A deleted claim waits for the pod that uses it; one that nobody uses goes at once."""
+@pytest.mark.parametrize("phase", ["Running", "Succeeded"])
+async def test_a_claim_goes_when_no_pod_uses_it(client: Client, phase: str) -> None:
+    """A deleted claim waits for the pod that uses it, even one that has ended; one that nobody uses goes at once."""
     for name in ("used", "free"):
         await client.create(
             PersistentVolumeClaim(
@@ -241,8 +243,10 @@ async def test_a_claim_goes_when_no_pod_uses_it(client: Client) -> None:
     pod = Pod(metadata=ObjectMeta(name="user", namespace="default"), spec=template().spec)
     source = PersistentVolumeClaimVolumeSource(claim_name="used")
     pod.spec.volumes = [Volume(name="v", persistent_volume_claim=source)]
+    if phase == "Succeeded":
+        pod.spec.restart_policy, pod.spec.containers[0].command = "Never", ["true"]
     await client.create(pod)
-    await wait_for(client, Pod, pod.key, lambda found: found.status.phase == "Running")
+    await wait_for(client, Pod, pod.key, lambda found: found.status.phase == phase)
     for name in ("used", "free"):
         await client.delete(PersistentVolumeClaim, Key("default", name))
     await wait_until_gone(client, PersistentVolumeClaim, Key("default", "free"))

@@ -18,7 +18,7 @@ from pyctrl.shipping import ConfigDirectory, install, problems_of, read_project,
 EXAMPLES = Path(__file__).parents[3] / "examples"
 
 
-@pytest.mark.parametrize("example", ["podset", "evc"])
+@pytest.mark.parametrize("example", ["podset", "evc", "sampledb"])
 async def test_an_example_is_deployed(example: str) -> None:
     """Nothing is needed before its turn, every field is known, and the pod runs as the account with the rights."""
     project = await read_project(read_settings(EXAMPLES / example))
@@ -49,7 +49,7 @@ def test_a_directory_is_applied_in_the_order_of_its_names() -> None:
     assert sorted(path.name for path in (EXAMPLES / "inventory" / "config").iterdir()) == ["role.yaml", "service.yaml"]
 
 
-@pytest.mark.parametrize("example", ["podset", "evc"])
+@pytest.mark.parametrize("example", ["podset", "evc", "sampledb"])
 async def test_the_files_of_an_example_are_those_of_its_program(example: str) -> None:
     """`pyctrl manifests --check` in its directory finds nothing, and its samples are valid."""
     project = await read_project(read_settings(EXAMPLES / example))

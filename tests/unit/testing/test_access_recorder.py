@@ -20,6 +20,8 @@ from pyctrl.rbac import allow, grants, manifests
 from pyctrl.testing import AccessRecorder, Answered, ClusterUnderTest, FaultyTransport, Rule
 from pyctrl.testing._choice import Choice
 
+RBAC = "rbac.authorization.k8s.io"
+
 
 @pytest.fixture
 async def guarded() -> AsyncIterator[Cluster]:
@@ -185,3 +187,31 @@ async def test_a_cluster_under_test_gives_logins_of_accounts(guarded: Cluster) -
             await client.list(Secret)
     with pytest.raises(NotFound):
         await cluster.config_for_account(Key("default", "nobody"))
+
+
+async def test_an_apply_of_what_is_not_there_takes_the_right_to_create(guarded: Cluster) -> None:
+    """The first one counts as patch and as create, the second one as patch; without the right, create is refused."""
+    applied = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a", "namespace": "default"}}
+    recorder = AccessRecorder()
+    async with Client.connect(recorder.recorded(guarded.config), field_owner="test") as client:
+        for _ in range(2):
+            await client.apply(applied)
+    assert [(asked.access.verb, asked.times) for asked in recorder.asked] == [("create", 1), ("patch", 2)]
+
+    bob = {"kind": "User", "name": "bob", "apiGroup": RBAC}
+    rule = {"apiGroups": [""], "resources": ["configmaps"], "verbs": ["patch"]}
+    ref = {"apiGroup": RBAC, "kind": "ClusterRole", "name": "patcher"}
+    async with guarded.client() as admin:
+        for kind, fields in (
+            ("ClusterRole", {"rules": [rule]}),
+            ("ClusterRoleBinding", {"roleRef": ref, "subjects": [bob]}),
+        ):
+            meta = {"apiVersion": f"{RBAC}/v1", "kind": kind, "metadata": {"name": "patcher"}}
+            await admin.create(Unstructured.from_wire(meta | fields))
+    recorder = AccessRecorder()
+    config = recorder.recorded(guarded.config_for(User(name="bob")))
+    async with Client.connect(config, field_owner="test") as client:
+        await client.apply(applied, force=True)
+        with pytest.raises(Forbidden):
+            await client.apply(applied | {"metadata": {"name": "b", "namespace": "default"}})
+    assert [str(asked.access) for asked in recorder.refused] == ["create configmaps in namespace 'default'"]

@@ -1,0 +1,97 @@
+"""SampleDB, from its creation to its snapshot, on whatever cluster the environment names; its backups by kubectl's eye.
+
+Nothing runs in its pods: the Jobs of a pretend kubelet succeed at once, so it is the order of things that is tested.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from datetime import timedelta
+from functools import partial
+
+import pytest
+
+from examples.sampledb.api import SampleDB, SampleDBSpec
+from examples.sampledb.reconciler import FINALIZER, add_sampledb
+from pyctrl.api import ObjectMeta, find_condition, is_condition_true
+from pyctrl.client import Client, MergePatch, wait_for, wait_until_gone
+from pyctrl.errors import Invalid, NotFound
+from pyctrl.kinds.apps.v1 import StatefulSet
+from pyctrl.kinds.batch.v1 import Job
+from pyctrl.kinds.core.v1 import PersistentVolumeClaim, Pod
+from pyctrl.testing import UnderRole
+
+from ._operators import EXAMPLES, install
+
+pytestmark = pytest.mark.virtual_time  # where the cluster is embedded
+
+DEFINITION = EXAMPLES / "sampledb" / "config" / "crd" / "bases" / "databases.example.com_sampledbs.yaml"
+PATIENCE = 60.0
+
+
+def runs(version: int, database: SampleDB) -> bool:
+    """Whether a database runs, with its data of this version."""
+    return database.status.version == version and is_condition_true(database.status.conditions, "Ready")
+
+
+def sampledb(namespace: str, storage_class: str, *, every: timedelta = timedelta(days=1)) -> SampleDB:
+    """Make a database of two pods."""
+    spec = SampleDBSpec(version=1, replicas=2, storage_class=storage_class, backup_every=every)
+    return SampleDB(metadata=ObjectMeta(name="shop", namespace=namespace), spec=spec)
+
+
+@pytest.mark.timeout(120)
+async def test_a_database_lives(
+    client: Client, namespace: str, storage_class: str, running_pods: None, under_role: UnderRole
+) -> None:
+    """Initialised, upgraded, saved before it goes: with exactly the rights that its program declares."""
+    await install(client, DEFINITION)
+    async with under_role(add_sampledb, namespaces=[namespace]) as operator:
+        made = await client.create(sampledb(namespace, storage_class))
+        database = await wait_for(client, SampleDB, made.key, partial(runs, 1), timeout=PATIENCE)
+        assert database.metadata.finalizers == [FINALIZER]
+        await client.patch(SampleDB, made.key, MergePatch({"spec": {"version": 2}}))
+        await wait_for(client, SampleDB, made.key, partial(runs, 2), timeout=PATIENCE)
+        images = {pod.spec.containers[0].image for pod in await client.list(Pod, namespace=namespace, labels=DATA)}
+        assert images == {"sampledb.example.com/sampledb:2"}
+        with pytest.raises(Invalid, match="a database cannot be downgraded"):
+            await client.patch(SampleDB, made.key, MergePatch({"spec": {"version": 1}}))
+
+        await client.delete(made, propagation="Foreground")
+        await wait_until_gone(client, SampleDB, made.key, timeout=PATIENCE)
+        assert await client.find(StatefulSet, made.key) is None
+        (kept,) = await client.list(PersistentVolumeClaim, namespace=namespace)
+        assert kept.metadata.name == "shop-backups"
+        told_twice = f"unused: patch events.events.k8s.io in namespace '{namespace}'"  # which nothing is, here
+        assert operator.compare().lines() == [told_twice]
+
+
+DATA = {"app.kubernetes.io/instance": "shop", "app.kubernetes.io/component": "data"}
+
+
+@pytest.mark.slow("a minute of a real clock, where the cluster is not embedded: no backup is made more often")
+@pytest.mark.timeout(180)
+async def test_a_backup_in_time(
+    client: Client, namespace: str, storage_class: str, running_pods: None, under_role: UnderRole
+) -> None:
+    """A Job with the login of the database and the volume of its backups; the status says when it was done."""
+    await install(client, DEFINITION)
+    async with under_role(add_sampledb, namespaces=[namespace]):
+        made = await client.create(sampledb(namespace, storage_class, every=timedelta(minutes=1)))
+
+        def is_saved(found: SampleDB) -> bool:
+            return is_condition_true(found.status.conditions, "BackedUp") and found.status.last_backup is not None
+
+        database = await wait_for(client, SampleDB, made.key, is_saved, timeout=150)
+        condition = find_condition(database.status.conditions, "BackedUp")
+        assert condition is not None
+        job = await client.get(Job, made.key._replace(name=condition.message.removeprefix("By ").removesuffix(".")))
+        await client.patch(SampleDB, made.key, MergePatch({"spec": {"snapshotOnDelete": False}}))
+        await client.delete(made)
+        await wait_until_gone(client, SampleDB, made.key, timeout=PATIENCE)
+    with suppress(NotFound):
+        await client.delete(job, propagation="Background")  # its pod holds the volume of backups
+    pod = job.spec.template.spec
+    claims = [each.persistent_volume_claim.claim_name for each in pod.volumes if each.persistent_volume_claim]
+    logins = [each.secret_ref.name for each in pod.containers[0].env_from if each.secret_ref]
+    assert (claims, logins) == (["shop-backups"], [f"shop-credentials-{made.metadata.uid[:8]}"])
