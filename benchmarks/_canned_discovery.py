@@ -1,0 +1,42 @@
+"""What the canned server says of itself: enough for every client's discovery."""
+
+from __future__ import annotations
+
+from _canned_objects import KINDS, Kind
+
+VERBS = ["create", "delete", "get", "list", "patch", "update", "watch"]
+
+
+def discovered(path: str) -> dict[str, object] | None:
+    """Return the document at a path of discovery; None when it is not one."""
+    groups = {kind.group for kind in KINDS.values() if kind.group}
+    if path == "/version":
+        return {"major": "1", "minor": "36", "gitVersion": "v1.36.0", "platform": "linux/amd64"}
+    if path == "/api":
+        return {"kind": "APIVersions", "versions": ["v1"]}
+    if path == "/apis":
+        return {"kind": "APIGroupList", "apiVersion": "v1", "groups": [_group(name) for name in sorted(groups)]}
+    for name in groups:
+        if path == f"/apis/{name}":
+            return {"kind": "APIGroup", "apiVersion": "v1", **_group(name)}
+    served = [kind for kind in KINDS.values() if kind.path == path]
+    return _resources(served) if served else None
+
+
+def _group(name: str) -> dict[str, object]:
+    version = {"groupVersion": f"{name}/v1", "version": "v1"}
+    return {"name": name, "versions": [version], "preferredVersion": version}
+
+
+def _resources(kinds: list[Kind]) -> dict[str, object]:
+    resources = [
+        {
+            "name": kind.plural,
+            "singularName": kind.kind.lower(),
+            "namespaced": True,
+            "kind": kind.kind,
+            "verbs": VERBS,
+        }
+        for kind in kinds
+    ]
+    return {"kind": "APIResourceList", "apiVersion": "v1", "groupVersion": kinds[0].api_version, "resources": resources}

@@ -1,0 +1,128 @@
+"""The objects that the canned server has: custom resources and pods of a given size, as kube-apiserver writes them."""
+
+from __future__ import annotations
+
+import json
+import uuid
+from dataclasses import dataclass
+from random import Random
+from typing import Any
+
+from _prepared_server import encoded, pod
+
+BATCH = 1_000  # objects that share a label and a value of the index
+NAMESPACES = 50
+CREATED = "2026-01-01T00:00:00Z"
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind that is served."""
+
+    kind: str
+    plural: str
+    group: str
+
+    @property
+    def api_version(self) -> str:
+        """What objects have as `apiVersion`."""
+        return f"{self.group}/v1" if self.group else "v1"
+
+    @property
+    def path(self) -> str:
+        """Where the kind's API version is served."""
+        return f"/apis/{self.group}/v1" if self.group else "/api/v1"
+
+
+KINDS = {
+    "widgets": Kind("Widget", "widgets", "benchmarks.example.com"),
+    "pods": Kind("Pod", "pods", ""),
+}
+
+
+def objects(kind: Kind, count: int, size: int, first_version: int) -> list[bytes]:
+    """Make so many objects, in the order of their keys. What kind they are is not in them, as in lists."""
+    random = Random(1)
+    if not kind.group:
+        return sorted((pod(n, size, first_version + n, random) for n in range(count)), key=_key)
+    batches = max(1, count // BATCH)
+    made = [_widget(n, batches, size, first_version + n, random) for n in range(count)]
+    return sorted(made, key=_key)
+
+
+def _key(data: bytes) -> tuple[str, str]:
+    metadata = json.loads(data)["metadata"]
+    return metadata["namespace"], metadata["name"]
+
+
+def _widget(number: int, batches: int, size: int, version: int, random: Random) -> bytes:
+    """Make a custom resource that has a bit of everything, and more of it until it has its size."""
+    spec_fields: dict[str, Any] = {"f:image": {}, "f:pool": {}, "f:replicas": {}}
+    status_fields: dict[str, Any] = {"f:conditions": {}, "f:phase": {}, "f:readyReplicas": {}}
+    env: list[dict[str, str]] = []
+    endpoints: list[dict[str, object]] = []
+    document = {
+        "metadata": {
+            "name": f"widget-{number:06}",
+            "namespace": f"team-{number % NAMESPACES:02}",
+            "uid": str(uuid.UUID(int=random.getrandbits(128))),
+            "resourceVersion": str(version),
+            "generation": 1,
+            "creationTimestamp": CREATED,
+            "labels": {"app": "widget", "batch": f"b-{number % batches}"},
+            "annotations": {"example.com/checksum": f"{random.getrandbits(128):032x}"},
+            "managedFields": [
+                _fields("kubectl", {"f:spec": spec_fields}),
+                _fields("operator", {"f:status": status_fields}),
+            ],
+        },
+        "spec": {"image": "registry.example.com/w:1.36", "pool": f"p-{number % batches}", "replicas": 3, "env": env},
+        "status": {"phase": "Ready", "readyReplicas": 3, "conditions": [_condition("Ready")], "endpoints": endpoints},
+    }
+    return _filled(document, size, env, endpoints, spec_fields, random)
+
+
+def _fields(manager: str, fields: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "manager": manager,
+        "operation": "Update",
+        "apiVersion": KINDS["widgets"].api_version,
+        "time": CREATED,
+        "fieldsType": "FieldsV1",
+        "fieldsV1": fields,
+    }
+
+
+def _condition(name: str) -> dict[str, object]:
+    return {
+        "type": name,
+        "status": "True",
+        "reason": "AllIsWell",
+        "message": "",
+        "lastTransitionTime": CREATED,
+        "observedGeneration": 1,
+    }
+
+
+def _filled(
+    document: dict[str, Any],
+    size: int,
+    env: list[dict[str, str]],
+    endpoints: list[dict[str, object]],
+    fields: dict[str, Any],
+    random: Random,
+) -> bytes:
+    """Add settings, with what is known of their owners, and endpoints, until the object has its size to the byte."""
+    keys = fields.setdefault("f:env", {})
+    missing = size - len(encoded(document))
+    while missing > 400:
+        number = len(env)
+        env.append({"name": f"SETTING_{number:03}", "value": f"{random.getrandbits(96):024x}"})
+        keys[f'k:{{"name":"SETTING_{number:03}"}}'] = {".": {}, "f:name": {}, "f:value": {}}
+        if number % 2:
+            host = f"10.{random.randrange(256)}.{random.randrange(256)}.{random.randrange(256)}"
+            endpoints.append({"host": host, "port": 8080, "ready": True, "zone": f"zone-{number % 3}"})
+        missing = size - len(encoded(document))
+    if missing > 0:
+        document["status"]["conditions"][0]["message"] = f"{random.getrandbits(4 * missing):0{missing}x}"
+    return encoded(document)

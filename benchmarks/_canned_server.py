@@ -1,0 +1,230 @@
+"""The API server for the work with caches: every answer is in memory, so that the server is not what is measured.
+
+It runs in a process of its own, with a thread for each connection, which does nothing but hand buffers to the kernel.
+It is told what to do by lines of JSON on its input, and answers each with a line on its output; it ends with its input.
+As kube-apiserver 1.36 does, it gives all of a list at once when the version 0 will do, whatever the limit; compresses
+lists of more than 128 KB for clients that ask for it, and no watches; and gives each event a chunk of its own.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import socket
+import sys
+import threading
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from urllib.parse import parse_qsl, urlsplit
+
+from _canned_answers import HEAD, LAST_CHUNK, Answers, chunk, status, whole
+from _canned_discovery import discovered
+from _canned_objects import KINDS
+from _prepared_server import encoded
+
+SLAB = 500  # events that are sent at once when there is no pace
+
+ALLOWED = {"kind": "SelfSubjectAccessReview", "apiVersion": "authorization.k8s.io/v1", "status": {"allowed": True}}
+
+
+@dataclass
+class Request:
+    """What a client asks."""
+
+    method: str
+    path: str
+    query: Mapping[str, str]
+    headers: Mapping[str, str]
+
+    @property
+    def accepts_gzip(self) -> bool:
+        """Whether the client wants compressed answers."""
+        return "gzip" in self.headers.get("accept-encoding", "")
+
+
+class Timeline:
+    """What has happened so far: how many changes are out, and which watches are over."""
+
+    def __init__(self, answers: Answers) -> None:
+        self.answers = answers
+        self.news = threading.Condition()
+        self.era = threading.Event()  # set when watches of it are over
+        self.reset("stream")
+
+    def reset(self, lists: str) -> None:
+        """Go back to the beginning, for the next client."""
+        with self.news:
+            self.lists, self.released, self.is_changed, self.last = lists, 0, False, b""
+            self._end_era()
+
+    def _end_era(self) -> None:
+        over, self.era = self.era, threading.Event()
+        over.set()
+        self.news.notify_all()
+
+    def release(self, rate: float | None) -> None:
+        """Change every object once, at once or so many a second."""
+        count = self.answers.count
+        if rate is None:
+            self._release(count)
+        else:
+            threading.Thread(target=self._pace, args=(rate,), daemon=True).start()
+
+    def _release(self, count: int) -> None:
+        with self.news:
+            self.released = count
+            self.is_changed = count == self.answers.count
+            self.news.notify_all()
+
+    def _pace(self, rate: float) -> None:
+        begun = time.monotonic()
+        for number in range(1, self.answers.count + 1):
+            time.sleep(max(0.0, begun + number / rate - time.monotonic()))
+            self._release(number)
+
+    def expire(self) -> int:
+        """End every watch with 410 Expired; after the list that follows comes one change, whose version is returned."""
+        with self.news:
+            version = self.version + 1
+            self.last = self.answers.last_change(version)
+            self._end_era()
+        return version
+
+    @property
+    def version(self) -> int:
+        """The version of a list that is made now."""
+        return self.answers.base + (self.answers.count if self.is_changed else 0)
+
+    def changes_from(self, version: int) -> Iterator[memoryview | bytes]:
+        """Wait for what happens after a version and yield it as chunks; the last one says that it is over."""
+        era = self.era
+        done = min(max(0, version - self.answers.base), self.answers.count)
+        if self.last and done == self.answers.count:
+            yield self.last
+        while True:
+            with self.news:
+                while self.released <= done and not era.is_set():
+                    self.news.wait()
+                upto = self.released
+            if era.is_set():
+                refusal = status(410, "Expired", f"too old resource version: {version} ({self.version})")
+                yield chunk(encoded({"type": "ERROR", "object": refusal}) + b"\n") + LAST_CHUNK
+                return
+            for start in range(done, upto, SLAB):
+                yield self.answers.changes(start, min(start + SLAB, upto))
+            done = upto
+
+
+class Connection:
+    """One client's connection."""
+
+    def __init__(self, sock: socket.socket, timeline: Timeline) -> None:
+        self._socket, self._timeline = sock, timeline
+        self._input = sock.makefile("rb")
+
+    def run(self) -> None:
+        """Answer until the client is gone."""
+        self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        try:
+            while request := self._next():
+                self._answer(request)
+        except OSError:
+            pass  # a client that ends does not say goodbye
+        finally:
+            self._socket.close()
+
+    def _next(self) -> Request | None:
+        line = self._input.readline().decode()
+        if not line:
+            return None
+        method, target, _ = line.split(" ", 2)
+        headers: dict[str, str] = {}
+        while header := self._input.readline().decode().rstrip("\r\n"):
+            name, _, value = header.partition(":")
+            headers[name.lower()] = value.strip().lower()
+        self._input.read(int(headers.get("content-length", "0")))
+        parts = urlsplit(target)
+        return Request(method, parts.path, dict(parse_qsl(parts.query)), headers)
+
+    def _answer(self, request: Request) -> None:
+        kind = self._timeline.answers.kind
+        if (document := discovered(request.path)) is not None:
+            self._socket.sendall(whole(document))
+        elif request.method == "POST" and request.path.startswith("/apis/authorization.k8s.io/"):
+            self._socket.sendall(whole(ALLOWED, "201 Created"))
+        elif request.path != f"{kind.path}/{kind.plural}":
+            refusal = status(404, "NotFound", "the server could not find the requested resource")
+            self._socket.sendall(whole(refusal, "404 Not Found"))
+        elif request.query.get("watch") in {"true", "1"}:
+            self._watch(request)
+        else:
+            self._list(request)
+
+    def _list(self, request: Request) -> None:
+        query = request.query
+        limit = None if query.get("resourceVersion") == "0" else int(query.get("limit", "0")) or None
+        start = int(query.get("continue", "0"))
+        state = int(self._timeline.is_changed)
+        answers = self._timeline.answers
+        self._socket.sendall(answers.page(state, start, limit, is_compressed=request.accepts_gzip))
+
+    def _watch(self, request: Request) -> None:
+        version = int(request.query.get("resourceVersion", "0"))
+        wants_list = request.query.get("sendInitialEvents") == "true"
+        if wants_list and self._timeline.lists != "stream":
+            message = "sendInitialEvents is forbidden for watch unless the WatchList feature gate is enabled"
+            self._socket.sendall(whole(status(422, "Invalid", message), "422 Unprocessable Entity"))
+            return
+        self._socket.sendall(HEAD)
+        if wants_list:
+            version = self._timeline.version
+            self._socket.sendall(self._timeline.answers.stream(int(self._timeline.is_changed)))
+        for piece in self._timeline.changes_from(version):
+            self._socket.sendall(piece)
+
+
+def obey(timeline: Timeline, command: Mapping[str, object]) -> dict[str, object]:
+    """Do what a line of the input says."""
+    match command["do"]:
+        case "reset":
+            timeline.reset(str(command["lists"]))
+            return {}
+        case "release":
+            rate = command.get("rate")
+            timeline.release(float(str(rate)) if rate else None)
+            return {}
+        case "last":
+            return {"until": timeline.answers.base + timeline.answers.count}
+        case "expire":
+            return {"until": timeline.expire()}
+        case other:
+            return {"error": f"reset, last, release or expire, not {other}"}
+
+
+def main() -> None:
+    """Serve until the input ends."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--kind", choices=list(KINDS), default="widgets")
+    parser.add_argument("--objects", type=int, default=10_000)
+    parser.add_argument("--size", type=int, default=4096)
+    options = parser.parse_args()
+    answers = Answers(KINDS[options.kind], options.objects, options.size)
+    answers.prepare(streams=True)
+    timeline = Timeline(answers)
+    listener = socket.create_server(("127.0.0.1", 0), backlog=64)
+
+    def accept() -> None:
+        while True:
+            sock, _ = listener.accept()
+            threading.Thread(target=Connection(sock, timeline).run, daemon=True).start()
+
+    threading.Thread(target=accept, daemon=True).start()
+    told = {"url": f"http://127.0.0.1:{listener.getsockname()[1]}", "bytes": answers.object_bytes}
+    print(json.dumps(told), flush=True)
+    for line in sys.stdin:
+        print(json.dumps(obey(timeline, json.loads(line))), flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,123 @@
+"""The peers: what each can do, how it is built with its own tool, and how it is started."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+
+HERE = Path(__file__).parent
+BUILT = HERE / ".cache"  # of what is built; git does not look at it
+
+
+class Unavailable(Exception):
+    """Raised when a peer cannot be built here; says why in a few words."""
+
+
+@dataclass(frozen=True)
+class Peer:
+    """A program with the same task.
+
+    Attributes:
+        name: its directory in `peers`.
+        build: makes what is run, and returns the command.
+        works: which work it can do.
+        kinds: which kinds it reads.
+        lists: how it can ask for the first list.
+        says: its defaults, in a few words.
+    """
+
+    name: str
+    build: Callable[[str], list[str]]
+    works: frozenset[str]
+    kinds: frozenset[str]
+    lists: frozenset[str]
+    says: str
+
+    def command(self) -> list[str]:
+        """Build it and return what starts it. Raises Unavailable."""
+        return self.build(self.name)
+
+    def can(self, work: str, kind: str, lists: str) -> bool:
+        """Whether it does this work."""
+        return work in self.works and kind in self.kinds and lists in self.lists
+
+
+def _tool(name: str) -> str:
+    found = shutil.which(name)
+    if found is None:
+        raise Unavailable(f"{name} is not installed")
+    return found
+
+
+def _run(command: list[str], directory: Path) -> None:
+    ran = subprocess.run(
+        command, cwd=directory, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False
+    )
+    if ran.returncode:
+        last = ran.stdout.strip().splitlines()[-1:] or ["nothing was printed"]
+        raise Unavailable(f"`{Path(command[0]).name} {command[1]}` failed: {last[0]}")
+
+
+def _go(name: str) -> list[str]:
+    target = BUILT / name
+    _run([_tool("go"), "build", "-o", str(target), "."], HERE / "peers" / name)
+    return [str(target)]
+
+
+def _cargo(name: str) -> list[str]:
+    target = BUILT / f"{name}-target"
+    _run([_tool("cargo"), "build", "--release", "--locked", "--target-dir", str(target)], HERE / "peers" / name)
+    return [str(target / "release" / "peer")]
+
+
+def _maven(name: str) -> list[str]:
+    java = _tool("java")
+    target = BUILT / f"{name}-target"
+    _run([_tool("mvn"), "-q", "-B", "package", f"-DbuildDirectory={target}"], HERE / "peers" / name)
+    return [java, "-jar", str(target / "peer.jar")]
+
+
+def _venv(name: str) -> list[str]:
+    """Make an environment of its own with the pinned requirements; once, until they change."""
+    wanted = HERE / "peers" / name / "requirements.txt"
+    place = BUILT / f"{name}-{sha256(wanted.read_bytes()).hexdigest()[:12]}-{sys.version_info.minor}"
+    python = place / "bin" / "python"
+    done = place / "complete"
+    if not done.exists():
+        _run([sys.executable, "-m", "venv", "--clear", str(place)], HERE)
+        _run([str(python), "-m", "pip", "install", "-q", "-r", str(wanted)], HERE)
+        done.touch()
+    return [str(python), "-m", f"peers.{name}.peer"]
+
+
+def _this(name: str) -> list[str]:
+    return [sys.executable, "-m", f"peers.{name}.peer"]
+
+
+ALL_WORK = frozenset({"cache", "reads", "reconcile"})
+BOTH_KINDS, BOTH_LISTS = frozenset({"widgets", "pods"}), frozenset({"stream", "pages"})
+
+PEERS = {
+    peer.name: peer
+    for peer in (
+        Peer(
+            "pyctrl", _this, ALL_WORK, BOTH_KINDS, BOTH_LISTS, "typed reads; streamed lists first, else pages of 500"
+        ),
+        Peer(
+            "controller-runtime", _go, ALL_WORK, BOTH_KINDS, BOTH_LISTS,
+            "typed with DeepCopy, GOGC 100; asks for gzip, protobuf of built-in kinds, streamed lists, or all at once",
+        ),
+    )
+}  # fmt: skip
+
+
+def environment() -> dict[str, str]:
+    """Return what peers find in their environment: ours, and this directory for those in Python."""
+    paths = [str(HERE), *os.environ.get("PYTHONPATH", "").split(os.pathsep)]
+    return {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, paths))}

@@ -1,0 +1,147 @@
+"""What is done with a peer, step by step, and what each step tells."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from _process import PeerFailed, Process, Spent
+
+HERE = Path(__file__).parent
+Numbers = dict[str, float]
+"""Measured in one run, by name: seconds of CPU for one object, read or reconcile; seconds of wall time; bytes."""
+
+
+@dataclass(frozen=True)
+class Case:
+    """What is done, whoever does it."""
+
+    work: str
+    kind: str
+    objects: int
+    size: int
+    lists: str
+    workers: int = 1
+
+    @property
+    def arguments(self) -> list[str]:
+        """What a peer is told when it starts."""
+        told = {"work": self.work, "kind": self.kind, "lists": self.lists}
+        told |= {"objects": str(self.objects), "workers": str(self.workers)}
+        return [word for name, value in told.items() for word in (f"--{name}", value)]
+
+
+@dataclass(frozen=True)
+class Pace:
+    """How long things take: to settle before memory is read, for one kind of reads, and to be idle; in seconds."""
+
+    settle: float = 3.0
+    reads: float = 2.0
+    idle: float = 10.0
+
+
+class Server:
+    """The canned server in its process."""
+
+    def __init__(self, process: subprocess.Popen[str]) -> None:
+        self._process = process
+        described = self._line()
+        self.url: str = described["url"]
+        self.object_bytes: int = described["bytes"]
+
+    def tell(self, command: str, **arguments: object) -> Any:
+        """Tell what to do and return the answer."""
+        assert self._process.stdin is not None
+        self._process.stdin.write(json.dumps({"do": command, **arguments}) + "\n")
+        self._process.stdin.flush()
+        return self._line()
+
+    def _line(self) -> Any:
+        assert self._process.stdout is not None
+        return json.loads(self._process.stdout.readline())
+
+
+@contextmanager
+def serving(kind: str, objects: int, size: int) -> Iterator[Server]:
+    """Run a canned server with so many objects of a kind."""
+    command = [sys.executable, str(HERE / "_canned_server.py"), "--kind", kind]
+    command += ["--objects", str(objects), "--size", str(size)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        try:
+            yield Server(process)
+        finally:
+            process.kill()  # all it has is memory
+
+
+def run(case: Case, peer: Process, server: Server, pace: Pace) -> Numbers:
+    """Do the work of a case and return what was measured. The server was reset, the peer is ready."""
+    base = peer.memory()
+    numbers = {"ready_cpu": peer.started.cpu, "ready_wall": peer.started.wall, "ready_bytes": float(base.resident)}
+    synced = peer.do("sync")
+    _expect(synced, case.objects)
+    numbers |= {"sync_cpu": synced.cpu / case.objects, "sync_wall": synced.wall}
+    step = {"cache": _cache, "reads": _reads, "reconcile": _reconcile}[case.work]
+    return numbers | step(case, peer, server, pace)
+
+
+def _expect(spent: Spent, objects: int) -> None:
+    if spent.facts.get("objects") != objects:
+        raise PeerFailed(f"the peer was to have {objects} objects and says {dict(spent.facts)}")
+
+
+def _cache(case: Case, peer: Process, server: Server, pace: Pace) -> Numbers:
+    """Let everything settle, change every object once, and end the watch so that all is listed again."""
+    time.sleep(pace.settle)
+    synced = peer.memory()
+    following = peer.begin("follow", until=server.tell("last")["until"])
+    server.tell("release")
+    events = following.wait()
+    _expect(events, case.objects)
+    time.sleep(pace.settle)
+    steady = peer.memory()
+    peer.forget_peak()
+    cpu, begun = peer.cpu(), time.monotonic()
+    relisted = peer.do("follow", until=server.tell("expire")["until"])
+    _expect(relisted, case.objects)
+    return {
+        "events_cpu": events.cpu / case.objects,
+        "events_wall": events.wall,
+        "synced_bytes": float(synced.resident),
+        "sync_peak_bytes": float(synced.peak),
+        "steady_bytes": float(steady.resident),
+        "relist_cpu": (peer.cpu() - cpu) / case.objects,
+        "relist_wall": time.monotonic() - begun,
+        "relist_peak_bytes": float(peer.memory().peak),
+    }
+
+
+def _reads(case: Case, peer: Process, server: Server, pace: Pace) -> Numbers:
+    numbers: Numbers = {}
+    for name in ("get", "label", "index"):
+        peer.do(name, seconds=pace.reads / 10)  # what is made on the first read is made
+        spent = peer.do(name, seconds=pace.reads)
+        numbers[f"{name}_cpu"] = spent.cpu / spent.facts["count"]
+        numbers[f"{name}_objects"] = spent.facts["objects"] / spent.facts["count"]
+    return numbers
+
+
+def _reconcile(case: Case, peer: Process, server: Server, pace: Pace) -> Numbers:
+    """Reconcile every object once more after it has changed, and then nothing for a while."""
+    following = peer.begin("follow", until=server.tell("last")["until"])
+    server.tell("release")
+    spent = following.wait()
+    cpu = peer.cpu()
+    time.sleep(pace.idle)
+    return {
+        "reconcile_cpu": spent.cpu / case.objects,
+        "reconcile_wall": spent.wall,
+        "idle_cpu": (peer.cpu() - cpu) / pace.idle,
+        "idle_bytes": float(peer.memory().resident),
+    }

@@ -1,0 +1,188 @@
+"""What is measured: pyctrl's cache, its typed reads, and its controller."""
+
+from __future__ import annotations
+
+import asyncio
+
+from peers._commands import Commands, Facts, arguments, packages, serve, timed
+from pydantic import Field
+
+from pyctrl import Builder, Condition, Config, CustomResource, Key, Manager, Model, Reconciler, Request
+from pyctrl.api import GroupVersionKind, KindLike
+from pyctrl.cache import Cache, Deleted, Synced
+from pyctrl.client import Client
+
+
+class Setting(Model):
+    """One setting."""
+
+    name: str
+    value: str = ""
+
+
+class Endpoint(Model):
+    """Where a widget is reached."""
+
+    host: str
+    port: int
+    ready: bool = False
+    zone: str = ""
+
+
+class WidgetSpec(Model):
+    """What is wanted."""
+
+    image: str
+    pool: str
+    replicas: int = 1
+    env: list[Setting] = Field(default_factory=list)
+
+
+class WidgetStatus(Model):
+    """What there is."""
+
+    phase: str = ""
+    ready_replicas: int = 0
+    conditions: list[Condition] = Field(default_factory=list)
+    endpoints: list[Endpoint] = Field(default_factory=list)
+
+
+class Widget(CustomResource[WidgetSpec, WidgetStatus], group="benchmarks.example.com", version="v1"):
+    """The custom resource of every peer."""
+
+
+class CachePeer:
+    """A cache with one kind and one subscriber, as a controller has it."""
+
+    def __init__(self, client: Client, kind: KindLike, *, with_index: bool) -> None:
+        self._cache, self._kind = Cache(client), kind
+        if with_index:
+            self._cache.add_index(Widget, "pool", lambda widget: [widget.spec.pool])
+        self._informer = self._cache.informer(kind)
+        self._seen, self._news = 0, asyncio.Event()
+        self._keys: list[Key] = []
+
+    async def run(self) -> None:
+        """Keep the cache up to date, and follow what changes."""
+        async with asyncio.TaskGroup() as group:
+            group.create_task(self._cache.run())
+            group.create_task(self._follow())
+
+    async def _follow(self) -> None:
+        with self._informer.subscribe() as changes:
+            async for change in changes:
+                if not isinstance(change, Synced | Deleted):
+                    self._seen = max(self._seen, int(change.new.version))
+                if not len(changes):
+                    self._news.set()
+
+    async def follow(self, until: int) -> Facts:
+        """Wait until a change has been seen."""
+        while self._seen < until:
+            self._news.clear()
+            await self._news.wait()
+        return {"objects": self._informer.statistics().objects}
+
+    async def synced(self) -> Facts:
+        """Wait for the first list."""
+        await self._informer.wait_for_sync()
+        return {"objects": self._informer.statistics().objects}
+
+    async def get(self, seconds: float) -> Facts:
+        """Get one object after the other."""
+        keys = self._keys = self._keys or [widget.key for widget in await self._cache.list(Widget)]
+
+        async def read(number: int) -> int:
+            await self._cache.get(Widget, keys[number % len(keys)])
+            return 1
+
+        return await timed(read, seconds)
+
+    async def label(self, seconds: float) -> Facts:
+        """List what has a label."""
+
+        async def read(_number: int) -> int:
+            return len(await self._cache.list(Widget, labels="batch=b-0"))
+
+        return await timed(read, seconds)
+
+    async def index(self, seconds: float) -> Facts:
+        """List what an index has."""
+
+        async def read(_number: int) -> int:
+            return len(await self._cache.list(Widget, index=("pool", "p-0")))
+
+        return await timed(read, seconds)
+
+
+class NoOp(Reconciler[Widget]):
+    """Does nothing and counts how often."""
+
+    def __init__(self) -> None:
+        self.count, self.news = 0, asyncio.Event()
+
+    async def reconcile(self, request: Request) -> None:
+        """Count."""
+        self.count += 1
+        self.news.set()
+
+    async def wait_for(self, count: int) -> Facts:
+        """Wait until there were so many."""
+        while self.count < count:
+            self.news.clear()
+            await self.news.wait()
+        return {"objects": self.count}
+
+
+async def cache(config: Config, kind: KindLike, *, with_index: bool) -> None:
+    """Serve the work with the cache."""
+    async with Client.connect(config) as client, asyncio.TaskGroup() as group:
+        running: list[asyncio.Task[None]] = []
+        peer = CachePeer(client, kind, with_index=with_index)
+
+        async def sync() -> Facts:
+            running.append(group.create_task(peer.run()))
+            return await peer.synced()
+
+        commands: Commands = {
+            "sync": sync,
+            "follow": peer.follow,
+            "get": peer.get,
+            "label": peer.label,
+            "index": peer.index,
+        }
+        await serve(commands, packages("aiohttp", "msgspec", "pydantic"))
+        for task in running:
+            task.cancel()
+
+
+async def reconcile(config: Config, objects: int, workers: int) -> None:
+    """Serve the work with a controller: all objects once, and then again after each has changed."""
+    async with Manager(config) as manager, asyncio.TaskGroup() as group:
+        reconciler = NoOp()
+        Builder(manager).reconciles(Widget).options(workers=workers).build(reconciler)
+
+        async def sync() -> Facts:
+            group.create_task(manager.run())
+            return await reconciler.wait_for(objects)
+
+        async def follow(until: int) -> Facts:
+            return await reconciler.wait_for(2 * objects)
+
+        await serve({"sync": sync, "follow": follow}, packages("aiohttp", "msgspec", "pydantic"))
+        manager.ask_to_stop()
+
+
+def main() -> None:
+    """Do what the arguments say."""
+    told = arguments()
+    config = Config.from_flags(master=told.server, kubeconfig=None)
+    if told.work == "reconcile":
+        asyncio.run(reconcile(config, told.objects, told.workers))
+    else:
+        kind = Widget if told.kind == "widgets" else GroupVersionKind("", "v1", "Pod")
+        asyncio.run(cache(config, kind, with_index=told.work == "reads"))
+
+
+if __name__ == "__main__":
+    main()
