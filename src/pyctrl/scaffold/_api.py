@@ -94,7 +94,7 @@ from pyctrl import Builder, Client, Manager, ObjectMeta
 from pyctrl.client import wait_for
 from pyctrl.manifests import definition
 from pyctrl.program import install_definitions
-from pyctrl.testing import UnderRole
+from pyctrl.testing import UnderRole, sample_of
 
 $imports
 
@@ -107,8 +107,9 @@ async def test_the_status_follows_the_spec(under_role: UnderRole, client: Client
     """The status tells which generation of the spec it is about, and no right is missing or unused."""
     await install_definitions(client, [definition($kind)])
     async with under_role(wire$options) as operator:
-        meta = ObjectMeta($name)
-        $one = await client.create($kind(metadata=meta, spec=${kind}Spec()))
+        $one = sample_of($kind)
+        $one.metadata = ObjectMeta($name)
+        await client.create($one)
         await wait_for(
             client,
             $kind,
@@ -142,12 +143,12 @@ def controller_files(project: ScaffoldProject, api: Api) -> dict[str, str]:
     types = f"{project.package}.api.{api.version}.{api.module}"
     controller = f"{project.package}.controllers.{api.module}"
     if project.layout == "single-file":
-        imported = f"from {project.package} import {api.kind}, {api.kind}Reconciler, {api.kind}Spec"
+        imported = f"from {project.package} import {api.kind}, {api.kind}Reconciler"
         return {
             project.program: project.python(_whole(project, api)),
             f"tests/test_{project.package}.py": project.python(_test(api, imported)),
         }
-    imported = f"from {types} import {api.kind}, {api.kind}Spec\nfrom {controller} import {api.kind}Reconciler"
+    imported = f"from {types} import {api.kind}\nfrom {controller} import {api.kind}Reconciler"
     text = (
         f'"""What becomes of each {api.kind}."""\n\n'
         "from pyctrl import Reconciler, Request, allow, is_deleting, merge_from\n\n"

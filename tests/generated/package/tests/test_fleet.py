@@ -7,9 +7,9 @@ from pyctrl import Builder, Client, Manager, ObjectMeta
 from pyctrl.client import wait_for
 from pyctrl.manifests import definition
 from pyctrl.program import install_definitions
-from pyctrl.testing import UnderRole
+from pyctrl.testing import UnderRole, sample_of
 
-from shop.api.v1.fleet import Fleet, FleetSpec
+from shop.api.v1.fleet import Fleet
 from shop.controllers.fleet import FleetReconciler
 
 
@@ -21,8 +21,9 @@ async def test_the_status_follows_the_spec(under_role: UnderRole, client: Client
     """The status tells which generation of the spec it is about, and no right is missing or unused."""
     await install_definitions(client, [definition(Fleet)])
     async with under_role(wire) as operator:
-        meta = ObjectMeta(name=f"sample-{namespace}")
-        fleet = await client.create(Fleet(metadata=meta, spec=FleetSpec()))
+        fleet = sample_of(Fleet)
+        fleet.metadata = ObjectMeta(name=f"sample-{namespace}")
+        await client.create(fleet)
         await wait_for(
             client,
             Fleet,

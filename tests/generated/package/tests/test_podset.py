@@ -7,9 +7,9 @@ from pyctrl import Builder, Client, Manager, ObjectMeta
 from pyctrl.client import wait_for
 from pyctrl.manifests import definition
 from pyctrl.program import install_definitions
-from pyctrl.testing import UnderRole
+from pyctrl.testing import UnderRole, sample_of
 
-from shop.api.v1alpha1.podset import PodSet, PodSetSpec
+from shop.api.v1alpha1.podset import PodSet
 from shop.controllers.podset import PodSetReconciler
 
 
@@ -21,8 +21,9 @@ async def test_the_status_follows_the_spec(under_role: UnderRole, client: Client
     """The status tells which generation of the spec it is about, and no right is missing or unused."""
     await install_definitions(client, [definition(PodSet)])
     async with under_role(wire, namespaces=[namespace]) as operator:
-        meta = ObjectMeta(name="sample", namespace=namespace)
-        podset = await client.create(PodSet(metadata=meta, spec=PodSetSpec()))
+        podset = sample_of(PodSet)
+        podset.metadata = ObjectMeta(name="sample", namespace=namespace)
+        await client.create(podset)
         await wait_for(
             client,
             PodSet,

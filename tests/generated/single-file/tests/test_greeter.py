@@ -4,9 +4,9 @@ from pyctrl import Builder, Client, Manager, ObjectMeta
 from pyctrl.client import wait_for
 from pyctrl.manifests import definition
 from pyctrl.program import install_definitions
-from pyctrl.testing import UnderRole
+from pyctrl.testing import UnderRole, sample_of
 
-from greeter import Greeting, GreetingReconciler, GreetingSpec
+from greeter import Greeting, GreetingReconciler
 
 
 def wire(manager: Manager) -> None:
@@ -17,8 +17,9 @@ async def test_the_status_follows_the_spec(under_role: UnderRole, client: Client
     """The status tells which generation of the spec it is about, and no right is missing or unused."""
     await install_definitions(client, [definition(Greeting)])
     async with under_role(wire, namespaces=[namespace]) as operator:
-        meta = ObjectMeta(name="sample", namespace=namespace)
-        greeting = await client.create(Greeting(metadata=meta, spec=GreetingSpec()))
+        greeting = sample_of(Greeting)
+        greeting.metadata = ObjectMeta(name="sample", namespace=namespace)
+        await client.create(greeting)
         await wait_for(
             client,
             Greeting,
