@@ -50,6 +50,7 @@ COMMANDS = {
         "manifests": ("_manifests:app", "Generate a program's manifests from its code."),
         "image": ("_image:app", "Build a program's container image."),
         "build-installer": ("_image:installer_app", "Write all manifests to dist/install.yaml."),
+        "helm": ("_helm:app", "Generate a Helm chart of a program."),
         "deploy": ("_deploy:deploy_app", "Deploy a program to a cluster."),
         "undeploy": ("_deploy:undeploy_app", "Remove a deployed program from a cluster."),
     },

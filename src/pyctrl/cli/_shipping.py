@@ -13,6 +13,7 @@ from pyctrl.errors import CommandFailed, TransportError, Unauthorized
 from pyctrl.rbac import to_yaml
 from pyctrl.shipping import (
     PARTS,
+    ChartDirectory,
     ConfigDirectory,
     Difference,
     ObjectChange,
@@ -21,6 +22,7 @@ from pyctrl.shipping import (
     changes,
     install,
     problems_of,
+    read_chart,
     read_project,
     tree,
 )
@@ -28,10 +30,12 @@ from pyctrl.shipping import (
 from ._login import Account
 from ._ship_flags import ShipFlags
 
-__all__ = ["print_manifests", "read", "show_changes", "split_words", "write_manifests"]
+__all__ = ["print_manifests", "read", "show_changes", "split_words", "write_chart", "write_manifests"]
 
 ALL = "all"
 STDOUT = Path("-")
+MANIFESTS = "pyctrl manifests"
+CHART = Path("dist", "chart")  # where kubebuilder has it
 STATES = {"created": "missing", "updated": "stale", "removed": "leftover"}  # of a file, by what writing it does
 
 
@@ -84,6 +88,16 @@ def write_manifests(
     problems = _sample_problems(project, [path for path in texts if path.startswith("samples/")])
     code = _checked(found, problems, output) if check else 0
     return max(code, int(check and bool(problems)))
+
+
+def write_chart(
+    program: str | None, flags: ShipFlags, *, directory: Path | None, check: bool, force: bool, output: str = "text"
+) -> int:
+    """Write a Helm chart, or with ``check`` show what is not as it should be; give the exit code."""
+    settings = flags.settings(program)
+    chart = asyncio.run(read_chart(settings))
+    found = ChartDirectory(directory or settings.root / CHART).differences(chart, force=force)
+    return _checked(found, [], output, "pyctrl helm") if check else _written(found)
 
 
 def _sample_problems(project: Project, paths: Sequence[str]) -> list[str]:
@@ -145,7 +159,7 @@ def _one_file(path: Path, text: str) -> list[Difference]:
     return [Difference(path, before, text)] if before != text else []
 
 
-def _checked(found: Sequence[Difference], problems: Sequence[str], output: str) -> int:
+def _checked(found: Sequence[Difference], problems: Sequence[str], output: str, command: str = MANIFESTS) -> int:
     if output != "text":
         files = [{"path": str(each.path), "state": STATES[each.verb], "diff": each.unified()} for each in found]
         _print_json({"upToDate": not found, "files": files, "problems": list(problems)})
@@ -154,7 +168,7 @@ def _checked(found: Sequence[Difference], problems: Sequence[str], output: str) 
         sys.stdout.write(each.unified())
     if found:
         told = "1 file is" if len(found) == 1 else f"{len(found)} files are"
-        print(f"{told} out of date; update with: pyctrl manifests", file=sys.stderr)
+        print(f"{told} out of date; update with: {command}", file=sys.stderr)
     return int(bool(found))
 
 

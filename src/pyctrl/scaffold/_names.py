@@ -26,7 +26,7 @@ __all__ = [
 _LABEL = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?")
 _VERSION = re.compile(r"v[1-9][0-9]*((alpha|beta)[1-9][0-9]*)?")
 _KIND = re.compile(r"[A-Z][A-Za-z0-9]{0,62}")
-_PROJECT = re.compile(r"[a-z]([-a-z0-9]{0,28}[a-z0-9])?")  # names of objects begin with it, see pyctrl manifests
+_PROJECT = re.compile(r"[a-z]([-a-z0-9]{0,26}[a-z0-9])?")  # names of objects begin with it, see pyctrl manifests
 
 #: What generated code calls by these names; a class of the same name would hide it.
 _TAKEN = frozenset(
@@ -46,7 +46,7 @@ def project_name(text: str) -> str:
     name = re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")
     if not _PROJECT.fullmatch(name):
         raise CommandFailed(
-            f"{text!r} is no name for a project: at most 30 lower-case letters, digits and '-' are expected, a letter "
+            f"{text!r} is no name for a project: at most 28 lower-case letters, digits and '-' are expected, a letter "
             "first; choose another one with --name"
         )
     taken = package_name(name)

@@ -22,8 +22,8 @@ Certificates: TypeAlias = Literal["managed", "cert-manager"]
 TABLE = "tool.pyctrl"
 SCAFFOLD = "scaffold"  # what pyctrl init and create read, see pyctrl.scaffold
 _LABEL = re.compile(
-    r"[a-z]([-a-z0-9]{0,28}[a-z0-9])?"
-)  # names of Services have 63 letters, and one gets an ending of 34
+    r"[a-z]([-a-z0-9]{0,26}[a-z0-9])?"
+)  # names of Services have 63 letters, and one gets an ending of 35
 _CHOICES = {"metrics": get_args(Metrics), "webhook_certificates": get_args(Certificates)}
 
 
@@ -97,7 +97,7 @@ class Settings:
         name = self.name or name
         if not _LABEL.fullmatch(name):
             raise CommandFailed(
-                f"names of objects cannot begin with {name!r}: at most 30 lower-case letters, digits and '-' are "
+                f"names of objects cannot begin with {name!r}: at most 28 lower-case letters, digits and '-' are "
                 "expected, a letter first; choose another one with --name"
             )
         return replace(

@@ -1,0 +1,61 @@
+"""`pyctrl helm`: a Helm chart of a program, made from its code."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from ._command_line import CommandLine, epilogue
+from ._shared_flags import Output, ShippedProgram
+from ._ship_flags import NO_SHIP_FLAGS, ShipFlags
+
+EPILOGUE = epilogue(
+    """\
+# dist/chart, and from there into a cluster
+pyctrl helm podset.py --image registry.example/podset:0.1.0
+helm install podset dist/chart --namespace podset-system --create-namespace
+
+# in CI: fail if the chart is out of date
+pyctrl helm --check
+""",
+    {0: "written, or with `--check` nothing differs", 1: "something differs, or failed"},
+)
+
+app = CommandLine("helm", help_epilogue=EPILOGUE)
+
+
+@app.default
+def helm(
+    program: ShippedProgram = None,
+    /,
+    *,
+    chart_dir: Annotated[Path | None, Parameter(metavar="DIR")] = None,
+    check: bool = False,
+    force: bool = False,
+    output: Output = "text",
+    flags: ShipFlags = NO_SHIP_FLAGS,
+) -> int:
+    """Generate a Helm chart of a program.
+
+    It installs the objects of `pyctrl manifests`, with image, replicas, resources, metrics, certificates and more as
+    values, and a schema that refuses misspelt ones. Flags and `[tool.pyctrl]` in pyproject.toml set the defaults of
+    values. Helm is not needed.
+
+    Your own templates are kept, and so are Chart.yaml and values.yaml once you have edited them; new values are added.
+
+    With `--check`, `-o json` prints what differs.
+
+    Parameters
+    ----------
+    chart_dir
+        The directory of the chart. Defaults to dist/chart.
+    check
+        Write nothing; show what is out of date, and exit with 1 if anything is.
+    force
+        Replace files of the same name that pyctrl did not write, and edited Chart.yaml and values.yaml.
+    """
+    from ._shipping import write_chart  # here: help needs none of it
+
+    return write_chart(program, flags, directory=chart_dir, check=check, force=force, output=output)

@@ -1,0 +1,45 @@
+"""`pyctrl helm`: a chart in a directory, and whether it is as it should be."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.unit.cli.conftest import Run
+
+PODSET = Path(__file__).parents[3] / "examples" / "podset"
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "pyproject.toml").write_text(
+        f'[tool.pyctrl]\nprogram = "{PODSET.as_posix()}"\nimage = "registry.example/podset:0.1.0"\n'
+    )
+    return tmp_path
+
+
+def test_a_chart_is_written_and_checked(run: Run, folder: Path) -> None:
+    """Without it the check fails and shows all of it; written, nothing is left to do, until the program is another."""
+    before = run("helm", "--check")
+    assert (before.code, before.err) == (1, "23 files are out of date; update with: pyctrl helm\n")
+    assert "+kind: Deployment\n" in before.out
+
+    made = run("helm")
+    assert (made.code, made.err) == (0, "")
+    assert "created dist/chart/templates/crd/apps.jicki.cn_podsets.yaml\n" in made.out
+    assert 'appVersion: "0.1.0"\n' in (folder / "dist/chart/Chart.yaml").read_text()
+    assert run("helm", "--check") == type(made)(0, "", "")
+
+    later = run("helm", "--check", "--replicas", "2")
+    assert later.code == 1
+    assert "-replicas: 1\n+replicas: 2\n" in later.out
+
+
+def test_a_chart_may_be_elsewhere(run: Run, folder: Path) -> None:
+    """`--chart-dir` says where, for a program that is named, too."""
+    ran = run("helm", PODSET, "--chart-dir", "charts/sets", "--name", "sets")
+    assert (ran.code, ran.err) == (0, "")
+    assert "name: sets\n" in (folder / "charts/sets/Chart.yaml").read_text()
+    assert 'define "sets.fullname"' in (folder / "charts/sets/templates/_helpers.tpl").read_text()
