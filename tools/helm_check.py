@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import difflib
 import itertools
 import json
 import subprocess
@@ -63,13 +64,13 @@ def main() -> int:
             Settings(program=str(EXAMPLES / "evc"), name="evc", image="registry:5000/evc:1"),
             Settings(program=str(program), name="widgets", image="widgets:v1.2.3"),
         ):
-            asyncio.run(_check(helm, Path(folder), settings))
+            _check(helm, Path(folder), settings)
     return 0
 
 
-async def _check(helm: str, folder: Path, settings: Settings) -> None:
+def _check(helm: str, folder: Path, settings: Settings) -> None:
     """Check the chart of one program; it ends the process when something is not as it should be."""
-    chart, directory = await read_chart(settings), folder / "chart" / settings.name
+    chart, directory = asyncio.run(read_chart(settings)), folder / "chart" / settings.name
     for each in ChartDirectory(directory).differences(chart):
         each.write()
     _ran([helm, "lint", "--strict", str(directory)])
@@ -78,7 +79,7 @@ async def _check(helm: str, folder: Path, settings: Settings) -> None:
     for choice, values in _choices(settings, has_webhooks=has_webhooks):
         count += 1
         found = _template(helm, directory, values)
-        wanted = plain(install(await read_project(choice)))
+        wanted = plain(install(asyncio.run(read_project(choice))))
         _equal(plain(found), wanted, f"{settings.name}: install with {values}")
     for values in ({}, _MORE, {**_MORE, "rbac": {"create": False}, "crds": {"enabled": False}}):
         release = Release(chart.texts(), values, name=settings.name, namespace="there")
@@ -125,10 +126,8 @@ def _sorted(objects: list[dict[str, Any]]) -> list[dict[str, Any]]:
 def _equal(found: list[dict[str, Any]], wanted: list[dict[str, Any]], told: str) -> None:
     if found == wanted:
         return
-    for some, others in ((found, wanted), (wanted, found)):
-        for each in some:
-            if each not in others:
-                print(f"only {'helm' if some is found else 'expected'}: {json.dumps(each)}", file=sys.stderr)
+    texts = [yaml.safe_dump_all(each).splitlines() for each in (wanted, found)]
+    print(*difflib.unified_diff(*texts, "wanted", "helm", lineterm=""), sep="\n", file=sys.stderr)
     sys.exit(f"differs from {told}")
 
 

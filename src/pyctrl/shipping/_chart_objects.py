@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ._chart_template import Block, Expression, Optional, Spread, Tree
+from ._chart_template import Expression, Optional, Spread, Tree
 from ._project import Project
 
 __all__ = ["FULLNAME", "NAMESPACE", "WATCHED", "actions", "opened"]
@@ -111,7 +111,7 @@ class _Opening:
                 "spec": {
                     **pod,
                     "serviceAccountName": self._account,
-                    "securityContext": Block(".Values.podSecurityContext"),
+                    "securityContext": Optional(".Values.podSecurityContext"),
                     "containers": [self._container(container)],
                     "volumes": [*pod["volumes"], Spread(".Values.volumes", is_optional=True)],
                     **{name: Optional(f".Values.{name}") for name in _POD},
@@ -127,8 +127,8 @@ class _Opening:
             "imagePullPolicy": Optional(".Values.image.pullPolicy", is_inline=True),
             "args": [*container["args"], Spread(".Values.args", is_optional=True)],
             "env": [*container["env"], env] if "env" in container else Optional(".Values.env"),
-            "resources": Block(".Values.resources"),
-            "securityContext": Block(".Values.securityContext"),
+            "resources": Optional(".Values.resources"),
+            "securityContext": Optional(".Values.securityContext"),
             "volumeMounts": [*container["volumeMounts"], Spread(".Values.volumeMounts", is_optional=True)],
         }
         return {"name": container["name"], **opened, **container, **opened}

@@ -12,8 +12,7 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 __all__ = [
-    "Block", "Entries", "Entry", "Expression", "Items", "Optional", "Spread", "Tree", "argument", "negated",
-    "to_template",
+    "Entries", "Entry", "Expression", "Items", "Optional", "Spread", "Tree", "argument", "negated", "to_template",
 ]  # fmt: skip
 
 Tree: TypeAlias = Any
@@ -28,13 +27,6 @@ class Expression:
     """A value that an action gives."""
 
     action: str
-
-
-@dataclass(frozen=True, slots=True)
-class Block:
-    """An object or a list that stands in values."""
-
-    values: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,8 +143,6 @@ def _member(key: Any, value: Tree, indent: int) -> Iterator[str]:
             yield from _spread(key, indent)
         case _, Expression(action):
             yield f"{head}{key}: {{{{ {action} }}}}"
-        case _, Block(values):
-            yield from (f"{head}{key}:", f"{head}  {{{{- toYaml {values} | nindent {indent + _INDENT} }}}}")
         case _, Optional(values, True):
             yield from _with(values, f"{head}{key}: {{{{ . | quote }}}}", indent)
         case _, Optional(values):
