@@ -126,8 +126,8 @@ def _sorted(objects: list[dict[str, Any]]) -> list[dict[str, Any]]:
 def _equal(found: list[dict[str, Any]], wanted: list[dict[str, Any]], told: str) -> None:
     if found == wanted:
         return
-    texts = [yaml.safe_dump_all(each).splitlines() for each in (wanted, found)]
-    print(*difflib.unified_diff(*texts, "wanted", "helm", lineterm=""), sep="\n", file=sys.stderr)
+    before, after = (yaml.safe_dump_all(each).splitlines() for each in (wanted, found))
+    print(*difflib.unified_diff(before, after, "wanted", "helm", lineterm=""), sep="\n", file=sys.stderr)
     sys.exit(f"differs from {told}")
 
 
