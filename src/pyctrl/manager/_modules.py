@@ -86,6 +86,8 @@ class Place:
 
     def _import(self) -> ModuleType:
         if self.file is None:
+            if self.folder is not None:
+                self._open_packages()
             return importlib.import_module(self.module)
         found = sys.modules.get(self.module)
         if found is not None and getattr(found, "__file__", None) == str(self.file):
@@ -103,6 +105,19 @@ class Place:
                 sys.modules[self.module] = found
             raise
         return module
+
+    def _open_packages(self) -> None:
+        """Make packages of the directories above the module that have no ``__init__``.
+
+        Python would take a file that has the name of one for it: podset.py in a directory podset where one works.
+        """
+        parts, directory = self.module.split(".")[:-1], self.root
+        for count, part in enumerate(parts, start=1):
+            directory, name = directory / part, ".".join(parts[:count])
+            if not (directory / "__init__.py").is_file() and not hasattr(sys.modules.get(name), "__path__"):
+                package = ModuleType(name)
+                package.__path__ = [str(directory)]
+                sys.modules[name] = package
 
     @contextmanager
     def anew(self) -> Iterator[None]:

@@ -45,7 +45,11 @@ def definition(
     kinds = (kind, *versions)
     _refuse_what_is_none(kinds, stored)
     stored = stored or _stored(kinds, problems)
-    described = [_version(each, problems, is_stored=each is stored) for each in kinds]
+    try:
+        described = [_version(each, problems, is_stored=each is stored) for each in kinds]
+    except RecursionError:
+        what = "its types are nested deeper than Python can follow"
+        raise DefinitionError(kind.gvk.kind, (f"{Place(kind)}: {what}; take a level out",)) from None
     _compare(kinds, problems)
     if problems.found:
         raise DefinitionError(kind.gvk.kind, problems.found)

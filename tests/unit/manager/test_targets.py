@@ -142,6 +142,17 @@ def test_files_of_one_name_in_two_directories_are_two_programs(tmp_path: Path) -
     assert sys.modules["pyctrl_target_ops"].value == 2
 
 
+@pytest.mark.parametrize("named", [".", "ops.py"])
+def test_a_file_may_have_the_name_of_its_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, named: str) -> None:
+    """Where one works in ops/, beside ops.py, the package ops is not taken for the file."""
+    folder = tmp_path / "ops"
+    folder.mkdir()
+    (folder / "ops.py").write_text("value = 1\n")
+    (folder / "__main__.py").write_text("from .ops import value\n")
+    monkeypatch.chdir(folder)
+    assert Place.parse(named).load().value == 1
+
+
 def test_a_directory_without_a_program_is_refused(tmp_path: Path) -> None:
     """A directory that is no package is said to be none."""
     with pytest.raises(CommandFailed, match="is no package: it has no __init__.py and no __main__.py"):

@@ -19,6 +19,7 @@ from pydantic import (
     PlainSerializer,
     Tag,
     computed_field,
+    create_model,
     field_serializer,
     model_serializer,
 )
@@ -213,6 +214,15 @@ def test_what_the_server_would_refuse_is_told_of_the_field(name: str) -> None:
     annotation, default, message = REFUSED[name]
     with pytest.raises(DefinitionError, match=message):
         definition(sample_kind([Case("x", annotation, {}, default=default)]))
+
+
+def test_types_that_are_nested_too_deep_are_told() -> None:
+    """Types that go deeper than Python's stack are one error of their kind."""
+    inner = create_model("Deep", __base__=Model)
+    for _ in range(250):
+        inner = create_model("Deep", __base__=Model, inner=(inner, ...))
+    with pytest.raises(DefinitionError, match="Sample: its types are nested deeper than Python can follow"):
+        definition(sample_kind([Case("x", inner, {})]))
 
 
 def problems_of(*kinds: type[CustomResource[Any, Any]], **options: Any) -> str:
