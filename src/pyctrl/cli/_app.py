@@ -96,7 +96,7 @@ pyctrl completion zsh > ~/.zfunc/_pyctrl
 # fish
 pyctrl completion fish > ~/.config/fish/completions/pyctrl.fish
 """,
-        {0: "printed"},
+        {0: "printed", 1: "failed"},
     )
 )
 def completion(shell: Annotated[Literal["bash", "zsh", "fish"], Parameter(metavar="SHELL")], /) -> None:
