@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import os
 import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict
@@ -11,7 +9,9 @@ from dataclasses import asdict
 from pyctrl.manifests import Change, breaks, compare_sets
 
 from ._definitions import read_source
+from ._json import print_json
 from ._login import Login
+from ._terminal import has_colour
 
 __all__ = ["diff"]
 
@@ -20,14 +20,12 @@ _COLOURS = {"breaking": "31", "risky": "33", "harmless": "32"}
 
 def diff(old: str, new: str, *, everything: bool, output: str, login: Login) -> int:
     """Print the changes between two sets of definitions; give the exit code, 1 where something breaks."""
-    found = compare_sets(read_source(old, login), read_source(new, login))
+    found = compare_sets(*(read_source(source, login, quiet=output == "json") for source in (old, new)))
     if output == "json":
         told = {name: [asdict(change) for change in changes] for name, changes in found.items()}
-        sys.stdout.write(json.dumps({"definitions": told, "breaks": _breaks(found)}, indent=2, ensure_ascii=False))
-        sys.stdout.write("\n")
+        print_json({"definitions": told, "breaks": _breaks(found)})
     else:
-        has_colour = sys.stdout.isatty() and not os.environ.get("NO_COLOR")
-        sys.stdout.write("\n\n".join(_text(found, everything=everything, colour=has_colour)) + "\n")
+        sys.stdout.write("\n\n".join(_text(found, everything=everything, colour=has_colour(sys.stdout))) + "\n")
     return int(_breaks(found))
 
 

@@ -42,7 +42,7 @@ _OVERLOOKED = ("FieldUnknown", "FieldDuplicate")
 Definition = Mapping[str, Any]
 
 
-def read_source(source: str, login: Login) -> list[Definition]:
+def read_source(source: str, login: Login, *, quiet: bool = False) -> list[Definition]:
     """Give the definitions of a file or folder, of a cluster (``cluster:NAME`` or ``cluster``), or of a program.
 
     Raises:
@@ -50,7 +50,7 @@ def read_source(source: str, login: Login) -> list[Definition]:
     """
     place, _, name = source.partition(":")
     if place == CLUSTER:
-        return _of_cluster(name, login)
+        return _of_cluster(name, login, quiet=quiet)
     if source == "-" or (Path(source).exists() and not source.endswith(".py")):
         files = files_of(Path(source))
         found = [each for file in files for each in read_file(file, lenient=True) if is_definition(each)]
@@ -121,7 +121,7 @@ def _sound(document: Document) -> Definition:
 # -- a cluster -------------------------------------------------------------------------------------------------------
 
 
-def _of_cluster(name: str, login: Login) -> list[Definition]:
+def _of_cluster(name: str, login: Login, *, quiet: bool) -> list[Definition]:
     async def read(client: Client, config: Config) -> list[Definition]:
         if not name:
             return [each.to_wire() for each in (await client.list(DEFINITION)).items]
@@ -131,7 +131,7 @@ def _of_cluster(name: str, login: Login) -> list[Definition]:
             names = [each.metadata.name for each in (await client.list(DEFINITION)).items]
             raise CommandFailed(f"{error}{_near(name, names)}") from error
 
-    return login.run(read)
+    return login.run(read, quiet=quiet)
 
 
 def _near(name: str, names: Iterable[str]) -> str:

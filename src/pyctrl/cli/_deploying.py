@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable
 from datetime import timedelta
@@ -14,6 +13,7 @@ from pyctrl.client import Client
 from pyctrl.errors import TransportError, Unauthorized
 from pyctrl.shipping import Deployer, Project, Step, read_project
 
+from ._json import print_json
 from ._login import Account
 from ._progress import Progress
 from ._ship_flags import ShipFlags
@@ -45,7 +45,7 @@ class _Report:
                 {"action": each.what, "kind": each.kind, "namespace": each.key.namespace, "name": each.key.name}
                 for each in self._steps
             ]
-            print(json.dumps({"steps": steps, "available": self._available}, indent=2, ensure_ascii=False))
+            print_json({"steps": steps, "available": self._available})
 
     async def follow(self, steps: AsyncIterator[Step]) -> None:
         """Tell each step."""

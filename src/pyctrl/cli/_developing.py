@@ -8,7 +8,7 @@ import logging
 import os
 import sys
 from collections.abc import Sequence
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
 from itertools import chain, repeat
 from pathlib import Path
@@ -25,7 +25,9 @@ from pyctrl.manager import Target, Wire
 from ._kubeconfig_file import check_kubeconfig, server_of, write_kubeconfig
 from ._log_flags import Logs
 from ._own_flags import with_own_flags
+from ._progress import Progress, line
 from ._signals import until_signalled
+from ._terminal import is_terminal
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -70,7 +72,7 @@ class Developing:
             )
         if missing := [str(path) for path in self.apply or () if not path.exists()]:
             raise CommandFailed(f"--apply: there is no {', '.join(missing)}")
-        is_live = _is_terminal() if self.live is None else self.live
+        is_live = is_terminal(sys.stdout) and sys.stdin.isatty() if self.live is None else self.live
         return asyncio.run(self._until_signalled(is_live=is_live))
 
     async def _until_signalled(self, *, is_live: bool) -> int:
@@ -97,7 +99,10 @@ class Developing:
     async def _session(self, stream: TextIO) -> AsyncIterator[tuple[DevSession, Sequence[str]]]:
         """Begin: log to a stream, serve, and give the session with what there is to say of it."""
         self._configure_logging(stream)
-        async with DevSession(self.target, self._options) as session, self._served(session) as url:
+        async with AsyncExitStack() as stack:
+            with Progress(f"{self.target.name} and its cluster to start", tell=line):
+                session = await stack.enter_async_context(DevSession(self.target, self._options))
+                url = await stack.enter_async_context(self._served(session))
             write_kubeconfig(self._kubeconfig, url, session.server.issue_token(ADMIN), None, force=self.force)
             yield session, [f"ready {url}", f"export KUBECONFIG={self._kubeconfig}"]
 
@@ -149,8 +154,3 @@ class Developing:
                 raise
             message = f"{LOOPBACK} port {self.port} is taken by another program; --port 0 takes a free one"
             raise CommandFailed(message) from error
-
-
-def _is_terminal() -> bool:
-    """Whether somebody looks, at something that can draw."""
-    return sys.stdout.isatty() and sys.stdin.isatty() and os.environ.get("TERM") not in (None, "", "dumb")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import difflib
 import json
-import os
 import sys
 import textwrap
 from collections.abc import Iterator, Sequence
@@ -20,6 +19,7 @@ from pyctrl.manifests import Explained, Schemas
 
 from ._definitions import definitions_beside, definitions_of, read_source
 from ._login import Login
+from ._terminal import has_colour
 
 __all__ = ["explain"]
 
@@ -46,7 +46,7 @@ def explain(
 ) -> None:
     """Print what a field is."""
     if cluster:
-        found = login.run(lambda client, _: _found(text, client))
+        found = login.run(lambda client, _: _found(text, client), quiet=output == "json")
     else:
         known = [each for path in definitions or definitions_beside() for each in read_source(str(path), login)]
         known += [each for program in programs for each in definitions_of(program)]
@@ -54,8 +54,9 @@ def explain(
     if output == "json":
         sys.stdout.write(f"{json.dumps(_wire(found), indent=2, ensure_ascii=False)}\n")
     else:
-        has_colour = sys.stdout.isatty() and not os.environ.get("NO_COLOR")
-        sys.stdout.write("".join(f"{line}\n" for line in _lines(found, recursive=recursive, colour=has_colour)))
+        sys.stdout.write(
+            "".join(f"{line}\n" for line in _lines(found, recursive=recursive, colour=has_colour(sys.stdout)))
+        )
 
 
 async def _offline(text: str, definitions: Sequence[Any]) -> _Found:

@@ -126,8 +126,12 @@ class Login(Account):
         hurried = _Hurried(client.transport, self.request_timeout.total_seconds())
         return Client(hurried, server=config.server)
 
-    def run(self, work: Callable[[Client, Config], Awaitable[T]]) -> T:
+    def run(self, work: Callable[[Client, Config], Awaitable[T]], *, quiet: bool = False) -> T:
         """Find the login and let ``work`` speak to its cluster, on a loop of its own; gives what it returns.
+
+        Args:
+            work: what to ask of the cluster.
+            quiet: do not say on stderr that it takes a while, because a program reads what is printed.
 
         Raises:
             CommandFailed: no login was found, the server did not answer, or it does not know who asks. The message
@@ -135,13 +139,16 @@ class Login(Account):
         """
         import asyncio  # here: help and completion need no loop
 
-        return asyncio.run(self._run(work))
+        return asyncio.run(self._run(work, quiet=quiet))
 
-    async def _run(self, work: Callable[[Client, Config], Awaitable[T]]) -> T:
+    async def _run(self, work: Callable[[Client, Config], Awaitable[T]], *, quiet: bool) -> T:
+        from ._progress import Progress  # here: it imports asyncio
+
         config = self.config()
         async with self.client(config) as client:
             try:
-                return await work(client, config)
+                with Progress(f"the API server at {config.server}", quiet=quiet):
+                    return await work(client, config)
             except (TransportError, Unauthorized) as error:
                 from ._refusals import explained  # here: needed only now
 

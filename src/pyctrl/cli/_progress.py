@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import sys
 from collections.abc import Callable
 from types import TracebackType
-from typing import Self, TextIO
+from typing import Self
 
-__all__ = ["Progress", "is_terminal"]
+from ._terminal import is_terminal
+
+__all__ = ["Progress", "line"]
 
 PATIENCE = 2.0  # seconds; who waits for less does not wonder
 REPEAT = 30.0  # seconds between two lines, where nothing can be redrawn
@@ -17,11 +18,6 @@ TURN = 0.1  # seconds that a spinner shows one of its frames
 FRAMES = "|/-\\"
 
 CLEAR = "\r\x1b[K"
-
-
-def is_terminal(stream: TextIO) -> bool:
-    """Whether somebody looks, at something that can redraw a line."""
-    return stream.isatty() and os.environ.get("TERM") not in (None, "", "dumb")
 
 
 class Progress:
@@ -40,7 +36,7 @@ class Progress:
         self.what: str = what
         self._is_quiet = quiet
         self._spins = tell is None and is_terminal(sys.stderr)
-        self._tell = tell or _line
+        self._tell = tell or line
         self._timer: asyncio.TimerHandle | None = None
         self._started = 0.0
         self._frame = 0
@@ -78,5 +74,6 @@ class Progress:
         self._timer = loop.call_later(TURN if self._spins else REPEAT, self._show)
 
 
-def _line(text: str) -> None:
+def line(text: str) -> None:
+    """Print a line to stderr: for a `Progress` beside logs, which a spinner would mix with."""
     print(text, file=sys.stderr, flush=True)

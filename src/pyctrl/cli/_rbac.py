@@ -112,6 +112,7 @@ def check(
     service_account: Annotated[str | None, Parameter(metavar="NAMESPACE:NAME")] = None,
     watch_namespace: Annotated[tuple[str, ...], Parameter(metavar="NAME")] = (),
     cluster: Annotated[str, Parameter(metavar="NAME")] = "",
+    output: Output = "text",
     login: Login = NO_FLAGS,
 ) -> int:
     """Check in a cluster whether a program has its rights.
@@ -130,7 +131,7 @@ def check(
     """
     from ._rbac_check import check as review  # here: help needs none of it
 
-    return review(target, account=service_account, watched=watch_namespace, login=login, cluster=cluster)
+    return review(target, account=service_account, watched=watch_namespace, login=login, cluster=cluster, output=output)
 
 
 @app.command(help_epilogue=DOCTOR_EPILOGUE)
@@ -139,10 +140,7 @@ def doctor(
     target: Annotated[str | None, Parameter(metavar="PROGRAM")] = None,
     /,
     *,
-    filename: Annotated[
-        tuple[Path, ...],
-        Parameter(name=["--filename", "-f"], metavar="FILE|DIR"),
-    ] = (),
+    filename: Annotated[tuple[Path, ...], Parameter(name=("--filename", "-f"), metavar="FILE|DIR")] = (),
     watch_namespace: Annotated[tuple[str, ...], Parameter(metavar="NAME")] = (),
     output: Output = "text",
     login: Login = NO_FLAGS,
@@ -172,7 +170,8 @@ def compare(
     *named: Annotated[str, Parameter(metavar="[PROGRAM] RECORDED")],
     role: Annotated[tuple[Path, ...], Parameter(metavar="FILE")] = (),
     namespace: Annotated[tuple[str, ...], Parameter(name=("--namespace", "-n"), metavar="NAME")] = (),
-    strict: Annotated[bool, Parameter(negative="")] = False,
+    strict: bool = False,
+    output: Output = "text",
 ) -> int:
     """Compare a program's rights with what tests used.
 
@@ -191,4 +190,4 @@ def compare(
     """
     from ._rbac_compare import compare as print_differences  # here: help needs none of it
 
-    return print_differences(named, roles=role, namespaces=namespace, strict=strict)
+    return print_differences(named, roles=role, namespaces=namespace, strict=strict, output=output)

@@ -3,55 +3,97 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from typing import Any
 
 from pyctrl.api import Key
 from pyctrl.client import Client, Config
 from pyctrl.manager import Gap, Review, Verdict, gaps, review_accesses, whoami, wired
 
+from ._json import access_to_wire, print_json
 from ._login import Login
 from ._rbac_generate import account_key
 
-__all__ = ["check", "report"]
+__all__ = ["Checked", "check", "checked"]
 
 ACCOUNT = "system:serviceaccount:"
 
 
-def check(target: str, *, account: str | None, watched: Collection[str], login: Login, cluster: str = "") -> int:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Checked:
+    """What a program needs in a cluster, and whether it may.
+
+    Attributes:
+        user: whose rights were reviewed; empty if nobody says.
+        reviews: one for each verb on each resource.
+        cure: the command that grants a service account everything, or nothing.
+    """
+
+    user: str
+    reviews: Sequence[Review]
+    cure: Sequence[str]
+
+    @property
+    def is_enough(self) -> bool:
+        """Whether everything is allowed."""
+        return all(review.verdict is Verdict.ALLOWED for review in self.reviews)
+
+    def text(self) -> str:
+        """Return a line for each resource, and what to do about what is missing."""
+        lines = [f"for {self.user or 'this login'}:"]
+        for verdict in Verdict:
+            lines += [
+                f"{verdict.value:<8} {gap.remedy(self.user).what}{_why(gap, verdict)}"
+                for gap in _gaps(self.reviews, verdict)
+            ]
+        if missing := _gaps(self.reviews, Verdict.MISSING):
+            lines += [*self.cure, *(f"\n{gap.text(self.user)}" for gap in missing)]
+        return "\n".join(lines)
+
+    def to_wire(self) -> dict[str, Any]:
+        """Return it for programs."""
+        reviews = [
+            {
+                "verdict": each.verdict.value,
+                **access_to_wire(each.access),
+                **({"remark": each.remark} if each.remark else {}),
+            }
+            for each in self.reviews
+        ]
+        return {"user": self.user, "allowed": self.is_enough, "reviews": reviews}
+
+
+def check(
+    target: str, *, account: str | None, watched: Collection[str], login: Login, cluster: str = "", output: str = "text"
+) -> int:
     """Review what a target needs, and print it; 1 unless all of it is allowed."""
     key = account_key(account) if account is not None else None
 
     async def ask(client: Client, config: Config) -> int:
         await client.discovery.refresh()  # a login that does not work is told as such
-        own = config.namespace
-        text, is_enough = await report(client, target, own_namespace=own, account=key, watched=watched, cluster=cluster)
-        print(text)
-        return 0 if is_enough else 1
+        found = await checked(
+            client, target, own_namespace=config.namespace, account=key, watched=watched, cluster=cluster
+        )
+        if output == "json":
+            print_json(found.to_wire())
+        else:
+            print(found.text())
+        return 0 if found.is_enough else 1
 
-    return login.run(ask)
+    return login.run(ask, quiet=output == "json")
 
 
-async def report(
-    client: Client,
-    target: str,
-    *,
-    own_namespace: str,
-    account: Key | None,
-    watched: Collection[str],
-    cluster: str = "",
-) -> tuple[str, bool]:
-    """Return a line for each resource, what to do about what is missing, and whether everything is allowed."""
+async def checked(
+    client: Client, target: str, *, own_namespace: str, account: Key | None, watched: Collection[str], cluster: str = ""
+) -> Checked:
+    """Review what a target needs, of the login or of an account; nothing is printed."""
     async with wired(target, namespaces=watched) as manager:
         own = own_namespace if account is None else account.namespace
         needed = manager.grants(own_namespace=own, cluster=cluster)
     reviews = await review_accesses(client, needed.accesses(), account=account)
     user = await whoami(client) if account is None else f"{ACCOUNT}{account.namespace}:{account.name}"
-    lines = [f"for {user or 'this login'}:"]
-    for verdict in Verdict:
-        lines += [f"{verdict.value:<8} {gap.remedy(user).what}{_why(gap, verdict)}" for gap in _gaps(reviews, verdict)]
-    if missing := _gaps(reviews, Verdict.MISSING):
-        lines += [*_all_at_once(target, user, watched, cluster), *(f"\n{gap.text(user)}" for gap in missing)]
-    return "\n".join(lines), all(review.verdict is Verdict.ALLOWED for review in reviews)
+    return Checked(user=user or "", reviews=reviews, cure=_all_at_once(target, user or "", watched, cluster))
 
 
 def _all_at_once(target: str, user: str, watched: Collection[str], cluster: str) -> list[str]:

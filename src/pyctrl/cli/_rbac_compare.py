@@ -11,15 +11,18 @@ from pyctrl.api import AccessRule
 from pyctrl.errors import CommandFailed
 from pyctrl.manager import wired
 from pyctrl.program import read_manifests
-from pyctrl.rbac import Grants
+from pyctrl.rbac import Comparison, Grants
 from pyctrl.rbac import compare as compare_with
 
+from ._json import access_to_wire, print_json
 from ._recordings import read_recordings
 
 __all__ = ["compare"]
 
 
-def compare(named: Sequence[str], *, roles: Collection[Path], namespaces: Collection[str], strict: bool) -> int:
+def compare(
+    named: Sequence[str], *, roles: Collection[Path], namespaces: Collection[str], strict: bool, output: str = "text"
+) -> int:
     """Print what differs; gives the exit code. Of what is named the first is a target, unless there are roles."""
     target, files = (None, named) if roles or not named else (named[0], named[1:])
     if not files:
@@ -27,11 +30,25 @@ def compare(named: Sequence[str], *, roles: Collection[Path], namespaces: Collec
     asked = read_recordings(map(Path, files))
     granted = _read_roles(roles) if target is None else asyncio.run(_derived(target, namespaces))
     found = compare_with(granted, asked)
-    for line in found.lines():
-        print(line)
-    if not found.lines():
-        print("nothing is missing, and all that is granted was asked for")
+    if output == "json":
+        print_json(_to_wire(found))
+    else:
+        print("\n".join(found.lines()) or "nothing is missing, and all that is granted was asked for")
     return 1 if found.missing or (strict and found.lines()) else 0
+
+
+def _to_wire(found: Comparison) -> dict[str, object]:
+    return {
+        "missing": [
+            {**access_to_wire(each.access), "names": sorted(filter(None, each.names)), "firstBy": each.first_by}
+            for each in found.missing
+        ],
+        "unused": [access_to_wire(each) for each in found.unused],
+        "wildcards": [
+            {**access_to_wire(each.access), "used": [access_to_wire(used) for used in each.used]}
+            for each in found.wildcards
+        ],
+    }
 
 
 async def _derived(target: str, namespaces: Collection[str]) -> Grants:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import sys
 from collections.abc import Collection, Sequence
 from dataclasses import replace
@@ -15,8 +14,10 @@ from pyctrl.manager import wired
 from pyctrl.rbac import Diagnosis, Grants, diagnose
 
 from ._login import Login
+from ._progress import Progress
 from ._rbac_objects import Read, read_cluster, read_files
 from ._rbac_report import as_json, as_text
+from ._terminal import has_colour
 
 __all__ = ["doctor"]
 
@@ -33,15 +34,22 @@ def doctor(
     login: Login,
 ) -> int:
     """Print what is wrong; give the exit code, 1 where something does not do what was meant."""
-    diagnosis, unread = asyncio.run(_examined(account, target, files, watched, login))
-    has_colour = sys.stdout.isatty() and not os.environ.get("NO_COLOR")
-    shown = as_json(diagnosis, unread) if output == "json" else as_text(diagnosis, unread, colour=has_colour)
+    diagnosis, unread = asyncio.run(_examined(account, target, files, watched, login, quiet=output == "json"))
+    shown = (
+        as_json(diagnosis, unread) if output == "json" else as_text(diagnosis, unread, colour=has_colour(sys.stdout))
+    )
     sys.stdout.write(f"{shown}\n")
     return int(diagnosis.has_errors)
 
 
 async def _examined(
-    account: str | None, target: str | None, files: Sequence[Path], watched: Collection[str], login: Login
+    account: str | None,
+    target: str | None,
+    files: Sequence[Path],
+    watched: Collection[str],
+    login: Login,
+    *,
+    quiet: bool,
 ) -> tuple[Diagnosis, list[str]]:
     if files:
         key = _account(account, login.namespace or "default")
@@ -51,7 +59,8 @@ async def _examined(
     granted = await _needed(target, watched, key)
     async with login.client(config) as client:
         namespace = key.namespace if key is not None else login.namespace
-        read = await read_cluster(client, namespace=namespace, own_namespace=namespace or config.namespace)
+        with Progress(f"the API server at {config.server}", quiet=quiet):
+            read = await read_cluster(client, namespace=namespace, own_namespace=namespace or config.namespace)
     return _diagnosed(read, key, granted, config.namespace)
 
 

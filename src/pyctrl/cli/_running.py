@@ -19,6 +19,7 @@ from pyctrl.program import ProgramManager, custom_kinds, definitions_of, install
 
 from ._log_flags import Logs
 from ._login import Account
+from ._progress import Progress
 from ._run_flags import METRICS, RunFlags
 
 log = logging.getLogger("pyctrl.run")
@@ -78,7 +79,8 @@ class Running:
             raise CommandFailed("--install-crds: the program reconciles no kind of its own; leave it out")
         async with Client.connect(config, field_owner=OWNER) as client:
             try:
-                await install_definitions(client, definitions)
+                with Progress("the cluster to serve the definitions", tell=log.info):
+                    await install_definitions(client, definitions)
             except (TransportError, Unauthorized) as error:
                 from ._refusals import explained  # here: needed only now
 

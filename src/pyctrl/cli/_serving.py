@@ -18,6 +18,7 @@ from pyctrl.apiserver import AdmissionPlugin, ApiServer, AuditLevel, AuditLog, A
 from pyctrl.errors import CommandFailed
 
 from ._kubeconfig_file import check_kubeconfig, write_kubeconfig
+from ._progress import Progress, line
 from ._signals import until_signalled
 from ._webhook_flags import WebhookFlags
 
@@ -75,7 +76,8 @@ class Serving:
                     load,  # here and below: what is not needed to serve takes longer than all that is
                 )
 
-                await load(server, self.load)
+                with Progress("objects to be loaded", tell=line):
+                    await load(server, self.load)
             if self.kubeconfig_out is not None:
                 token = _administrator(tokens or {}) or server.issue_token(ADMIN)
                 write_kubeconfig(self.kubeconfig_out, url, token, authority, force=self.force)

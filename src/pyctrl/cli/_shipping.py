@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import sys
 from collections.abc import Awaitable, Sequence
 from pathlib import Path
@@ -27,7 +26,9 @@ from pyctrl.shipping import (
     tree,
 )
 
+from ._json import print_json
 from ._login import Account
+from ._progress import Progress
 from ._ship_flags import ShipFlags
 
 __all__ = ["print_manifests", "read", "show_changes", "split_words", "write_chart", "write_manifests"]
@@ -64,7 +65,7 @@ def print_manifests(words: Sequence[str], flags: ShipFlags, *, output: str) -> i
     program, wanted = split_words(words)
     objects = _objects(read(program, flags), wanted)
     if output == "json":
-        _print_json({"apiVersion": "v1", "kind": "List", "items": objects})
+        print_json({"apiVersion": "v1", "kind": "List", "items": objects})
     else:
         sys.stdout.write(to_yaml(objects))
     return 0
@@ -126,16 +127,17 @@ async def _show_changes(reading: Awaitable[Project], wanted: Sequence[Part], con
     objects, found = _objects(await reading, wanted), []
     async with Client.connect(config) as client:
         try:
-            async for change in changes(client, objects):
-                found.append(change)
-                if output == "text":
-                    sys.stdout.write(change.diff)
+            with Progress(f"the API server at {config.server}", quiet=output != "text") as progress:
+                async for change in changes(client, objects):
+                    found.append(change)
+                    progress.clear()
+                    sys.stdout.write(change.diff if output == "text" else "")
         except (TransportError, Unauthorized) as error:
             from ._refusals import explained  # here: needed only now
 
             raise await explained(error, config) from error
     if output != "text":
-        _print_json({"changes": [_change_to_wire(each) for each in found]})
+        print_json({"changes": [_change_to_wire(each) for each in found]})
     return int(bool(found))
 
 
@@ -162,7 +164,7 @@ def _one_file(path: Path, text: str) -> list[Difference]:
 def _checked(found: Sequence[Difference], problems: Sequence[str], output: str, command: str = MANIFESTS) -> int:
     if output != "text":
         files = [{"path": str(each.path), "state": STATES[each.verb], "diff": each.unified()} for each in found]
-        _print_json({"upToDate": not found, "files": files, "problems": list(problems)})
+        print_json({"upToDate": not found, "files": files, "problems": list(problems)})
         return int(bool(found))
     for each in found:
         sys.stdout.write(each.unified())
@@ -170,10 +172,6 @@ def _checked(found: Sequence[Difference], problems: Sequence[str], output: str, 
         told = "1 file is" if len(found) == 1 else f"{len(found)} files are"
         print(f"{told} out of date; update with: {command}", file=sys.stderr)
     return int(bool(found))
-
-
-def _print_json(value: object) -> None:
-    sys.stdout.write(json.dumps(value, indent=2, ensure_ascii=False) + "\n")
 
 
 def _written(found: Sequence[Difference]) -> int:

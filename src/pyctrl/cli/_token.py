@@ -72,4 +72,4 @@ def token(
         bound_name=bound_object_name,
         bound_uid=bound_object_uid,
     )
-    print(wanted.shown(login.run(wanted.get), output))
+    print(wanted.shown(login.run(wanted.get, quiet=output != "text"), output))

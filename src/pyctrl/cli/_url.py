@@ -86,4 +86,4 @@ def url(
         output=output,
         login=login,
     )
-    print("\n".join(login.run(wanted.lines)))
+    print("\n".join(login.run(wanted.lines, quiet=output == "json")))

@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
-import os
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TypeVar
 
 from pyctrl.errors import CommandFailed
 from pyctrl.manifests import Document, Validator, Verdict, read_documents
 
 from ._definitions import definitions_beside, definitions_of, files_of, is_definition, read_file
 from ._main import MISUSED
+from ._progress import Progress
+from ._terminal import has_colour
 
 __all__ = ["validate"]
+
+T = TypeVar("T")
 
 _TOOLS = ("kustomize.config.k8s.io/",)  # files that are no objects of a cluster, and lie among them
 
@@ -44,37 +49,59 @@ def validate(
     output: str,
 ) -> int:
     """Print what is wrong with the objects of files; give the exit code."""
-    judged = _judged(files, definitions, programs, ignore_unknown=ignore_unknown)
+    judged = asyncio.run(_judged(files, definitions, programs, ignore_unknown=ignore_unknown, quiet=output == "json"))
     if output == "json":
         sys.stdout.write(f"{_as_json(judged)}\n")
     else:
-        has_colour = sys.stdout.isatty() and not os.environ.get("NO_COLOR")
-        sys.stdout.write("".join(f"{line}\n" for line in _as_text(judged, colour=has_colour)))
+        sys.stdout.write("".join(f"{line}\n" for line in _as_text(judged, colour=has_colour(sys.stdout))))
     return judged.code
 
 
-def _judged(
-    files: Sequence[Path], definitions: Sequence[Path], programs: Sequence[str], *, ignore_unknown: bool
+async def _judged(
+    files: Sequence[Path], definitions: Sequence[Path], programs: Sequence[str], *, ignore_unknown: bool, quiet: bool
 ) -> _Judged:
     judged, validator = _Judged(), Validator()
-    given = list(_read(files, judged.unread))
+    with Progress("files to be read", quiet=quiet):
+        given = [each async for each in _one_by_one(_read(files, judged.unread))]
+    _learn(validator, given, files, definitions, programs, judged)
+    objects = [each for each in given if not is_definition(each) and not _is_of_a_tool(each)]
+    with Progress(f"{len(objects)} objects to be validated", quiet=quiet):
+        async for each in _one_by_one(objects):
+            verdict = validator.validate(each)
+            if verdict.is_unknown and ignore_unknown:
+                judged.passed_over += 1
+            else:
+                judged.verdicts.append(verdict)
+    judged.skips_rules = validator.skips_rules
+    return judged
+
+
+async def _one_by_one(things: Iterable[T]) -> AsyncIterator[T]:
+    """Yield things, with a turn between them for who tells that it takes a while."""
+    for each in things:
+        yield each
+        await asyncio.sleep(0)
+
+
+def _learn(
+    validator: Validator,
+    given: Sequence[Document],
+    files: Sequence[Path],
+    definitions: Sequence[Path],
+    programs: Sequence[str],
+    judged: _Judged,
+) -> None:
+    """Make all definitions known, and judge those that are among the objects."""
     known = list(_read(definitions or definitions_beside(files), judged.unread))
     own = {str(file) for path in files for file in _below(path)}
     _define(validator, (each for each in known if is_definition(each) and each.source not in own), judged)
     for program in programs:
         _define(validator, _written(program), judged)
-    defined = [each for each in given if is_definition(each)]
-    judged.verdicts += [validator.define(each) for each in defined]
-    for each in given:
-        if is_definition(each) or str(each.obj.get("apiVersion", "")).startswith(_TOOLS):
-            continue
-        verdict = validator.validate(each)
-        if verdict.is_unknown and ignore_unknown:
-            judged.passed_over += 1
-        else:
-            judged.verdicts.append(verdict)
-    judged.skips_rules = validator.skips_rules
-    return judged
+    judged.verdicts += [validator.define(each) for each in given if is_definition(each)]
+
+
+def _is_of_a_tool(document: Document) -> bool:
+    return str(document.obj.get("apiVersion", "")).startswith(_TOOLS)
 
 
 def _define(validator: Validator, documents: Iterable[Document], judged: _Judged) -> None:

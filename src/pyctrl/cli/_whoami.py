@@ -54,4 +54,4 @@ def whoami(
         return
     from ._identity import identify, shown
 
-    print(shown(login.run(identify), output))
+    print(shown(login.run(identify, quiet=output != "text"), output))

@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator
 import pytest
 
 from pyctrl.api import Key, ObjectMeta, Unstructured
-from pyctrl.cli._rbac_check import report
+from pyctrl.cli._rbac_check import checked
 from pyctrl.client import Client
 from pyctrl.cluster import Cluster
 from pyctrl.kinds.core.v1 import ServiceAccount
@@ -30,8 +30,9 @@ async def admin() -> AsyncIterator[Client]:
 
 async def test_what_an_account_lacks_is_listed_with_what_grants_it(admin: Client) -> None:
     """A line for each resource and, below, the rule and the commands; not everything is allowed."""
-    text, is_enough = await report(admin, TARGET, own_namespace="default", account=BOT, watched=())
-    assert not is_enough
+    found = await checked(admin, TARGET, own_namespace="default", account=BOT, watched=())
+    text = found.text()
+    assert not found.is_enough
     assert text.startswith("for system:serviceaccount:ops:bot:\nmissing  list and watch pods at the cluster scope\n")
     assert "missing  patch podsets.apps.jicki.cn/status at the cluster scope\n" in text
     assert f"\n  pyctrl rbac generate {TARGET} --service-account ops:bot | kubectl apply -f -\n" in text
@@ -45,16 +46,22 @@ async def test_what_is_granted_is_listed_as_allowed(admin: Client) -> None:
     await admin.create(Unstructured({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "web"}}))
     for document in manifests(granted, name="bot", account=BOT):
         await admin.create(Unstructured(document))
-    text, is_enough = await report(admin, TARGET, own_namespace="default", account=BOT, watched=["web"])
-    assert is_enough
+    found = await checked(admin, TARGET, own_namespace="default", account=BOT, watched=["web"])
+    text = found.text()
+    assert found.is_enough
     assert "allowed  create, list, patch and watch deployments.apps in namespace 'web'" in text.splitlines()
     assert "missing" not in text
+    wire = found.to_wire()
+    assert (wire["user"], wire["allowed"]) == ("system:serviceaccount:ops:bot", True)
+    deployments = {"group": "apps", "resource": "deployments", "namespace": "web"}
+    assert {"verdict": "allowed", "verb": "create", **deployments}.items() <= wire["reviews"][0].items()
 
 
 async def test_the_login_itself_is_reviewed_where_no_account_is_named(admin: Client) -> None:
     """An administrator may do it all, and is named as the server knows it."""
-    text, is_enough = await report(admin, TARGET, own_namespace="default", account=None, watched=())
-    assert is_enough
+    found = await checked(admin, TARGET, own_namespace="default", account=None, watched=())
+    text = found.text()
+    assert found.is_enough
     assert text.startswith("for kubernetes-admin:\nallowed  list and watch pods at the cluster scope")
 
 
