@@ -23,23 +23,20 @@ __all__ = ["deploy_program", "undeploy_program"]
 Work = Callable[[Deployer, Project], Awaitable[None]]
 
 
-class _Report:
+class Report:
     """Tells what is done: each step at once, or all of it as JSON when it is over, however it ends."""
 
     def __init__(self, output: str) -> None:
         self._is_text = output == "text"
         self._steps: list[Step] = []
-        self._progress = Progress("the API server", quiet=not self._is_text)
         self._available: bool | None = None  # None: nobody waited for it
 
     def __enter__(self) -> Self:
-        self._progress.__enter__()
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._progress.__exit__(kind, error, trace)
         if not self._is_text:
             steps = [
                 {"action": each.what, "kind": each.kind, "namespace": each.key.namespace, "name": each.key.name}
@@ -49,20 +46,21 @@ class _Report:
 
     async def follow(self, steps: AsyncIterator[Step]) -> None:
         """Tell each step."""
-        async for step in steps:
-            self._steps.append(step)
-            self._tell(str(step))
+        with Progress("the API server", quiet=not self._is_text) as progress:
+            async for step in steps:
+                self._steps.append(step)
+                progress.clear()
+                self._tell(str(step))
 
     async def wait(self, deployer: Deployer, project: Project, timeout: timedelta) -> None:
         """Wait until the program runs."""
         self._available = False
-        self._progress.what = f"Deployment {project.account} to become available"
-        await deployer.wait(timeout)
+        with Progress(f"Deployment {project.account} to become available", quiet=not self._is_text):
+            await deployer.wait(timeout)
         self._available = True
         self._tell("available")
 
     def _tell(self, text: str) -> None:
-        self._progress.clear()
         if self._is_text:
             print(text, flush=True)
 
@@ -76,7 +74,7 @@ def deploy_program(program: str | None, flags: ShipFlags, account: Account, *, w
     """Deploy a program; give the exit code."""
 
     async def work(deployer: Deployer, project: Project) -> None:
-        with _Report(output) as report:
+        with Report(output) as report:
             await report.follow(deployer.deploy())
             if wait:
                 await report.wait(deployer, project, wait)
@@ -88,7 +86,7 @@ def undeploy_program(program: str | None, flags: ShipFlags, account: Account, *,
     """Undeploy a program; give the exit code."""
 
     async def work(deployer: Deployer, project: Project) -> None:
-        with _Report(output) as report:
+        with Report(output) as report:
             await report.follow(deployer.undeploy(delete_definitions=delete_crds))
         if report.has_kept:
             print("--delete-crds also removes what was kept, and all objects of these kinds", file=sys.stderr)

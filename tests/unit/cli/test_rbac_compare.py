@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import textwrap
 from pathlib import Path
 
@@ -95,11 +96,22 @@ def test_roles_of_a_file_count_where_they_are_bound(run: Run) -> None:
     ]
 
 
+def test_programs_read_the_same(run: Run) -> None:
+    """As JSON each right has its parts, in the words of access reviews."""
+    ran = run("rbac", "compare", "--role", "roles.yaml", "one.json", "two.json", "-o", "json")
+    told = json.loads(ran.out)
+    assert (ran.code, len(told["missing"]), told["unused"]) == (1, 3, [])
+    assert {"verb": "list", "group": "", "resource": "configmaps"}.items() <= told["missing"][1].items()
+    assert told["wildcards"] == [
+        {"verb": "*", "group": "", "resource": "configmaps", "namespace": "web", "used": []},
+    ]
+
+
 @pytest.mark.parametrize(
     ("arguments", "line"),
     [
-        ([], "name what to compare: TARGET RECORDED..."),
-        (["copier.py"], "name what to compare: TARGET RECORDED..."),
+        ([], "name what to compare: PROGRAM RECORDED..."),
+        (["copier.py"], "name what to compare: PROGRAM RECORDED..."),
         (["copier.py", "three.json"], "three.json: No such file or directory"),
         (["copier.py", "roles.yaml"], "roles.yaml is no recording of accesses, as pytest --rbac-record writes them"),
         (["--role", "three.yaml", "one.json"], "three.yaml: No such file or directory"),

@@ -1,0 +1,108 @@
+"""`-o json`: one document on stdout, and nothing but it, for programs that read what a command found."""
+
+from __future__ import annotations
+
+import json
+from datetime import timedelta
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+
+from pyctrl.cli._deploying import Report
+from pyctrl.cluster import Cluster
+from pyctrl.errors import CommandFailed
+from pyctrl.shipping import Deployer
+from tests.unit.cli.conftest import Run
+from tests.unit.shipping._programs import podset
+
+PODSET = Path(__file__).parents[3] / "examples" / "podset"
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A project, whose manifests nobody has made yet."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "pyproject.toml").write_text(f'[tool.pyctrl]\nprogram = "{PODSET.as_posix()}"\nimage = "podset:1"\n')
+    return tmp_path
+
+
+def test_manifests_are_a_list_that_kubectl_applies(run: Run, folder: Path) -> None:
+    """Nothing is written."""
+    ran = run("manifests", "crd", "-o", "json")
+    told = json.loads(ran.out)
+    assert (ran.code, ran.err, told["kind"], [each["kind"] for each in told["items"]]) == (
+        0,
+        "",
+        "List",
+        ["CustomResourceDefinition"],
+    )
+    assert not (folder / "config").exists()
+
+
+def test_a_check_tells_each_file(run: Run, folder: Path) -> None:
+    """What is missing, stale or left over, with its difference; and a sample that is not valid."""
+    run("manifests")
+    assert json.loads(run("manifests", "--check", "-o", "json").out) == {"upToDate": True, "files": [], "problems": []}
+
+    (folder / "config/rbac/role.yaml").unlink()
+    manager = folder / "config/manager/manager.yaml"
+    manager.write_text(manager.read_text().replace("podset:1", "podset:2"))
+    sample = folder / "config/samples/apps.jicki.cn_v1alpha1_podset.yaml"
+    sample.write_text(sample.read_text().replace("size: 1", "size: -1"))
+    ran = run("manifests", "--check", "-o", "json")
+    told = json.loads(ran.out)
+
+    assert (ran.code, told["upToDate"]) == (1, False)
+    states = {each["path"]: each["state"] for each in told["files"]}
+    assert states == {"config/rbac/role.yaml": "missing", "config/manager/manager.yaml": "stale"}
+    assert "+        image: podset:1" in next(each["diff"] for each in told["files"] if each["state"] == "stale")
+    assert "podset.yaml:8:9: spec.size: Invalid value: -1" in told["problems"][0]
+
+
+async def test_a_deployment_tells_its_steps_when_it_is_over(capsys: pytest.CaptureFixture[str]) -> None:
+    """One document, whether it became available or not; the waiting itself is silent."""
+    project = await podset()
+    async with Cluster(random=Random(1), rbac=True) as cluster, cluster.client() as client:
+        deployer = Deployer(client, project)
+        with Report("json") as report:
+            await report.follow(deployer.deploy())
+            await report.wait(deployer, project, timedelta(minutes=1))
+    told: dict[str, Any] = json.loads(capsys.readouterr().out)
+    assert told["available"] is True
+    assert told["steps"][0] == {"action": "applied", "kind": "Namespace", "namespace": "", "name": "podset-system"}
+
+    async with Cluster(random=Random(1), rbac=True, kubelet=False) as cluster, cluster.client() as client:
+        deployer = Deployer(client, project)
+        with pytest.raises(CommandFailed, match="is not available after 60s"), Report("json") as report:
+            await report.follow(deployer.deploy())
+            await report.wait(deployer, project, timedelta(minutes=1))
+    failed = capsys.readouterr()
+    assert (json.loads(failed.out)["available"], failed.err) == (False, "")
+
+
+async def test_a_deployment_says_what_it_waits_for(capsys: pytest.CaptureFixture[str]) -> None:
+    """People read of each step at once, and after two seconds of what is not there yet."""
+    project = await podset()
+    async with Cluster(random=Random(1), rbac=True, kubelet=False) as cluster, cluster.client() as client:
+        deployer = Deployer(client, project)
+        with pytest.raises(CommandFailed), Report("text") as report:
+            await report.follow(deployer.deploy())
+            await report.wait(deployer, project, timedelta(seconds=50))
+    told = capsys.readouterr()
+    assert told.out.startswith("applied Namespace podset-system\napplied CustomResourceDefinition")
+    waited = "waiting for Deployment podset-system/podset-controller-manager to become available"
+    assert told.err.splitlines()[-2:] == [f"{waited} (2s)", f"{waited} (32s)"]
+
+
+def test_what_is_missing_in_a_cluster_without_a_server(run: Run, tmp_path: Path) -> None:
+    """A failure prints nothing on stdout: whoever pipes it into jq gets no half of a document."""
+    kubeconfig = tmp_path / "kubeconfig"
+    cluster = {"name": "a", "cluster": {"server": "http://127.0.0.1:9"}}
+    context = {"name": "a", "context": {"cluster": "a", "user": ""}}
+    kubeconfig.write_text(json.dumps({"clusters": [cluster], "contexts": [context], "current-context": "a"}))
+    for command in (["whoami"], ["url", "pods"], ["rbac", "doctor"], ["crd", "diff", "cluster", "cluster"]):
+        ran = run(*command, "-o", "json", "--kubeconfig", kubeconfig)
+        assert (ran.code, ran.out) == (1, ""), command
+        assert "http://127.0.0.1:9" in ran.err.splitlines()[0]
