@@ -67,8 +67,7 @@ async def deployed(client: Client, project: Project, port: int) -> AsyncIterator
         steps = [step async for step in deployer.deploy()]
         key = Key(project.namespace, project.webhook_service.name)
         spec = {"type": "ExternalName", "externalName": "localhost"}
-        inside = dict.fromkeys(("clusterIP", "clusterIPs", "ipFamilies", "ipFamilyPolicy", "internalTrafficPolicy"))
-        await client.patch(Service, key, MergePatch({"spec": {**spec, **inside}}))
+        await client.patch(Service, key, MergePatch({"spec": spec}))
         for step in steps:
             if step.kind.endswith("WebhookConfiguration") or step.kind == "CustomResourceDefinition":
                 await _lead_to(client, step.kind, step.key, port)
