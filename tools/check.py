@@ -13,16 +13,22 @@ import argparse
 import os
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from time import perf_counter
+from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
 BIN = Path(sys.executable).parent
 
 PYTEST = (sys.executable, "-m", "pytest", "-q")
 SHARED_OUT = ("-n", "auto", "--dist", "worksteal")  # tests of a worker each have a cluster of their own
+BY_FILE = ("-n", "auto", "--dist", "loadfile")  # the blocks of a page build on each other
 OUTSIDE = ("KUBEBUILDER_ASSETS", "USE_EXISTING_CLUSTER")  # name one cluster for all tests, see docs/testing.md
+# pyright looks for the environment of the first `python` on the path
+_ENVIRONMENT = os.environ | {"PATH": f"{BIN}{os.pathsep}{os.environ.get('PATH', '')}"}
+_SURROUNDINGS: dict[str, Any] = {"cwd": ROOT, "env": _ENVIRONMENT, "text": True}
 PYRIGHT = (sys.executable, "-m", "pyright")
 
 
@@ -33,6 +39,7 @@ class Check:
     name: str
     question: str
     command: tuple[str, ...]
+    uses_all_cores: bool = False  # by itself; others share the machine
 
 
 def _integration() -> tuple[str, ...]:
@@ -58,10 +65,18 @@ CHECKS = (
         (*PYRIGHT, "--verifytypes", "pyctrl", "--ignoreexternal"),
     ),
     Check(
-        "unit", "do the rooms behave, each by itself?", (*PYTEST, *SHARED_OUT, "tests", "--ignore=tests/integration")
+        "unit",
+        "do the rooms behave, each by itself?",
+        (*PYTEST, *SHARED_OUT, "tests", "--ignore=tests/integration"),
+        True,
     ),
-    Check("integration", "do they behave together, on a server?", _integration()),
-    Check("docs", "do README and docs run as they are written?", (*PYTEST, "README.md", "docs")),
+    Check("integration", "do they behave together, on a server?", _integration(), uses_all_cores=True),
+    Check(
+        "docs",
+        "do README and docs run as they are written?",
+        (*PYTEST, *BY_FILE, "README.md", "docs"),
+        uses_all_cores=True,
+    ),
 )
 
 
@@ -83,21 +98,43 @@ def main() -> int:
 
 
 def _run(checks: list[Check]) -> int:
-    failed = [check.name for check in checks if not _passes(check)]
+    failed = {check.name for check in _at_once([check for check in checks if not check.uses_all_cores])}
+    failed |= {check.name for check in checks if check.uses_all_cores and not _passes(check)}
     print(f"\n=== {len(checks) - len(failed)} of {len(checks)} checks passed", flush=True)
     if failed:
-        print(f"=== failed: {', '.join(failed)}; one alone: {Path(sys.executable).name} tools/check.py {failed[0]}")
+        first, *_ = names = [check.name for check in checks if check.name in failed]
+        print(f"=== failed: {', '.join(names)}; one alone: {Path(sys.executable).name} tools/check.py {first}")
     return 1 if failed else 0
+
+
+def _at_once(checks: list[Check]) -> list[Check]:
+    """Run checks that take one core each, as many at a time as there are; tell of them in order; return the failed."""
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        running = [(check, pool.submit(_run_silently, check)) for check in checks]
+        return [check for check, future in running if not _told(check, *future.result())]
+
+
+def _run_silently(check: Check) -> tuple[int, float, str]:
+    before = perf_counter()
+    ran = subprocess.run(check.command, check=False, **_SURROUNDINGS, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    return ran.returncode, perf_counter() - before, ran.stdout
 
 
 def _passes(check: Check) -> bool:
     print(f"\n=== {check.name}: {check.question}", flush=True)
     before = perf_counter()
-    # pyright looks for the environment of the first `python` on the path
-    environment = os.environ | {"PATH": f"{BIN}{os.pathsep}{os.environ.get('PATH', '')}"}
-    code = subprocess.run(check.command, cwd=ROOT, check=False, env=environment).returncode
+    code = subprocess.run(check.command, check=False, **_SURROUNDINGS).returncode
+    return _judged(check, code, perf_counter() - before)
+
+
+def _told(check: Check, code: int, seconds: float, output: str) -> bool:
+    print(f"\n=== {check.name}: {check.question}\n{output}", end="")
+    return _judged(check, code, seconds)
+
+
+def _judged(check: Check, code: int, seconds: float) -> bool:
     verdict = "passed" if code == 0 else f"FAILED (exit code {code})"
-    print(f"=== {check.name} {verdict} in {perf_counter() - before:.1f} s", flush=True)
+    print(f"=== {check.name} {verdict} in {seconds:.1f} s", flush=True)
     return code == 0
 
 
