@@ -22,6 +22,8 @@ _NAMES: Object = {"type": "array", "items": {"type": "string", "minLength": 1}, 
 _ARGUMENTS: Object = {"type": "array", "items": {"type": "string"}}
 _NAMED: Object = {"type": "array", "items": {"type": "object", "required": ["name"]}}
 
+_POLICY = "Only admit webhook calls, and metrics scrapers in namespaces labelled metrics: enabled."
+
 
 def values_of(project: Project, repository: str, digest: str) -> Values:
     """Return the values of a chart: those only that mean something to this program."""
@@ -42,8 +44,8 @@ def values_of(project: Project, repository: str, digest: str) -> Values:
 
 def _names() -> Values:
     return (
-        Value("nameOverride", "", "What the program is called in labels; else as the chart.", _TEXT),
-        Value("fullnameOverride", "", "What names of objects begin with; else RELEASE-NAME, or RELEASE.", _TEXT),
+        Value("nameOverride", "", "Replaces the chart's name in labels and names.", _TEXT),
+        Value("fullnameOverride", "", "Replaces the prefix of object names, which is RELEASE-NAME.", _TEXT),
     )
 
 
@@ -53,16 +55,16 @@ def _image(repository: str, digest: str) -> Section:
         "image",
         (
             Value("repository", repository, "", {"type": "string", "minLength": 1}),
-            Value("tag", "", "Else appVersion of the chart.", _TEXT),
+            Value("tag", "", "Defaults to appVersion of the chart.", _TEXT),
             Value(
                 "digest",
                 digest,
-                "sha256:…; the tag is not asked then.",
+                "sha256:…; if set, the tag is ignored.",
                 {**_TEXT, "pattern": "^(sha256:[0-9a-f]{64})?$"},
             ),
-            Value("pullPolicy", "", "Else Always for the tag latest, and IfNotPresent for any other.", policy),
+            Value("pullPolicy", "", "Defaults to Always for the tag latest, and to IfNotPresent for any other.", policy),
         ),
-        "What runs.",
+        "The container image.",
     )
 
 
@@ -71,20 +73,20 @@ def _program(settings: Settings) -> Values:
     resources = {"requests": dict(settings.requests), "limits": dict(settings.limits)}
     parts = {"requests": _QUANTITIES, "limits": _QUANTITIES, "claims": _OBJECTS}
     return (
-        Value("imagePullSecrets", [], "Of the registry: - name: SECRET", _NAMED),
-        Value("replicas", settings.replicas, "One works, the others stand by.", {"type": "integer", "minimum": 0}),
-        Value("args", list(settings.args), "Flags of the program, behind those that follow from the rest.", _ARGUMENTS),
-        Value("env", env, "Environment variables: - name: NAME, with value or valueFrom.", _NAMED),
+        Value("imagePullSecrets", [], "Secrets for the registry, such as: - name: registry", _NAMED),
+        Value("replicas", settings.replicas, "The number of replicas; one works at a time.", {"type": "integer", "minimum": 0}),
+        Value("args", list(settings.args), "More flags for the program.", _ARGUMENTS),
+        Value("env", env, "Environment variables: each with name, and value or valueFrom.", _NAMED),
         Value(
             "resources",
             resources,
-            "No limit of CPU: it would make a start, which takes a second of it, a long one.",
+            "There is no CPU limit: it would only make the start slow.",
             {"type": "object", "properties": parts, "additionalProperties": False},
         ),
         Value(
             "watchNamespaces",
             list(settings.watch_namespaces),
-            "Look at these namespaces only, and have rights in these only; else at all.",
+            "Watch only these namespaces, with rights only there. Defaults to all.",
             _NAMES,
         ),
     )
@@ -94,11 +96,11 @@ def _account() -> Section:
     return Section(
         "serviceAccount",
         (
-            Value("create", True, "", _SWITCH),
-            Value("name", "", "Else FULLNAME-controller-manager; without create: default.", _TEXT),
-            Value("annotations", {}, "For the identity that a cloud gives it.", _TEXTS),
+            Value("create", True, "Create it.", _SWITCH),
+            Value("name", "", "Defaults to RELEASE-NAME-controller-manager or, if it is not created, to default.", _TEXT),
+            Value("annotations", {}, "For example, for a cloud identity.", _TEXTS),
         ),
-        "What the program is to the cluster.",
+        "The service account of the program.",
     )
 
 
@@ -106,10 +108,10 @@ def _rights() -> Section:
     return Section(
         "rbac",
         (
-            Value("create", True, "Else somebody else has to grant the account what the program needs.", _SWITCH),
-            Value("helpers", True, "Roles for people: administrator, editor and viewer of each kind.", _SWITCH),
+            Value("create", True, "Create them. If not, somebody else has to grant these rights.", _SWITCH),
+            Value("helpers", True, "Also create admin, editor and viewer roles for each kind, to bind people to.", _SWITCH),
         ),
-        "Roles, and what binds them to the account.",
+        "Roles and bindings.",
     )
 
 
@@ -117,10 +119,10 @@ def _definitions() -> Section:
     return Section(
         "crds",
         (
-            Value("enabled", True, "Else they have to be there.", _SWITCH),
-            Value("keep", True, "When the release is uninstalled. Without, all objects of the kinds go too.", _SWITCH),
+            Value("enabled", True, "Install them. If not, they have to be there.", _SWITCH),
+            Value("keep", True, "Keep them on uninstall. If not, all objects of these kinds are deleted with them.", _SWITCH),
         ),
-        "Definitions of the program's kinds. They are templates, so an upgrade changes them.",
+        "CustomResourceDefinitions. They are templates: helm upgrade updates them.",
     )
 
 
@@ -129,28 +131,26 @@ def _metrics(settings: Settings) -> Values:
         Section(
             "metrics",
             (
-                Value("enabled", settings.metrics != "off", "", _SWITCH),
+                Value("enabled", settings.metrics != "off", "Serve /metrics.", _SWITCH),
                 Value(
-                    "secure", settings.metrics != "http", "Over TLS, for those who may get them; else for all.", _SWITCH
+                    "secure", settings.metrics != "http", "Over TLS, to authorized users; if not, to anybody.", _SWITCH
                 ),
             ),
-            "At 8443, or 8080 if they are not secure.",
+            "Metrics, at port 8443, or 8080 if not secure.",
         ),
         Section(
             "prometheus",
-            (Value("enabled", settings.prometheus, "", _SWITCH),),
-            "A ServiceMonitor, for the Prometheus operator.",
+            (Value("enabled", settings.prometheus, "Add a ServiceMonitor for the Prometheus operator.", _SWITCH),),
         ),
         Section(
             "networkPolicy",
-            (Value("enabled", settings.network_policy, "", _SWITCH),),
-            "Let in who calls webhooks, and who scrapes metrics from a namespace labelled metrics: enabled.",
+            (Value("enabled", settings.network_policy, _POLICY, _SWITCH),),
         ),
     )
 
 
 def _webhook(settings: Settings) -> Section:
-    told = "managed: the program makes them itself. cert-manager: it is installed, and does."
+    told = "Who issues them: managed, which is the program, or cert-manager, which has to be installed."
     choices = {"enum": ["managed", "cert-manager"]}
     return Section("webhook", (Value("certificates", settings.webhook_certificates, told, choices),))
 
@@ -162,13 +162,13 @@ def _pod(project: Project) -> Values:
     return (
         Value("podAnnotations", {}, "", _TEXTS),
         Value("podLabels", {}, "", _TEXTS),
-        Value("podSecurityContext", pod["securityContext"], "", _OBJECT),
-        Value("securityContext", pod["containers"][0]["securityContext"], "Of the container.", _OBJECT),
+        Value("podSecurityContext", pod["securityContext"], "The security context of the pod.", _OBJECT),
+        Value("securityContext", pod["containers"][0]["securityContext"], "The security context of the container.", _OBJECT),
         Value("nodeSelector", {}, "", _TEXTS),
         Value("tolerations", [], "", _OBJECTS),
         Value("affinity", {}, "", _OBJECT),
         Value("topologySpreadConstraints", [], "", _OBJECTS),
         Value("priorityClassName", "", "", _TEXT),
-        Value("volumes", [], "More of them.", _NAMED),
-        Value("volumeMounts", [], "Where volumes are in the container.", _NAMED),
+        Value("volumes", [], "More volumes for the pod.", _NAMED),
+        Value("volumeMounts", [], "More volume mounts for the container.", _NAMED),
     )

@@ -28,11 +28,11 @@ def chart_yaml(name: str, app_version: str, kinds: list[str]) -> str:
     """Return Chart.yaml. A chart's version is that of the program until its author says something else."""
     version = app_version.removeprefix("v")
     version = version if _SEMVER.fullmatch(version) else "0.1.0"
-    told = f"The operator of {', '.join(kinds)}." if kinds else f"The controllers of {name}."
+    told = f"An operator for {', '.join(kinds)}." if kinds else f"The controllers of {name}."
     return (
         f"apiVersion: v2\nname: {name}\ndescription: {told}\ntype: application\n"
-        f"# Of the chart: one more whenever something in it changes.\nversion: {version}\n"
-        f'# Of the program: the tag of its image, unless values say another one.\nappVersion: "{app_version}"\n'
+        f"# The version of the chart; raise it with every change of it.\nversion: {version}\n"
+        f'# The version of the program: the tag of its image, unless values set another one.\nappVersion: "{app_version}"\n'
     )
 
 

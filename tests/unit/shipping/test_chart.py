@@ -263,7 +263,7 @@ async def test_misspelt_values_are_refused(widgets: Settings) -> None:
     assert schema["additionalProperties"] is False
     assert schema["properties"]["image"]["additionalProperties"] is False
     assert schema["properties"]["replicas"] == {
-        "description": "One works, the others stand by.",
+        "description": "The number of replicas; one works at a time.",
         "type": "integer",
         "minimum": 0,
     }
