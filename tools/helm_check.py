@@ -3,9 +3,9 @@
     python -m tools.helm_check                      # the helm of PATH
     python -m tools.helm_check --helm ~/bin/helm    # another one
 
-For the examples and a program with webhooks: `helm lint --strict` finds nothing; under every choice that values leave,
-`helm template` gives the objects that `install` gives with these settings, and what tests render without helm; a value
-that there is not is refused.
+For the examples and a program with webhooks and a conversion: `helm lint --strict` finds nothing; under every choice
+that values leave, `helm template` gives the objects that `install` gives with these settings, and what tests render
+without helm; a value that there is not is refused.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ import yaml
 
 from pyctrl.shipping import ChartDirectory, Settings, install, read_chart, read_project
 from tests.unit.shipping._helm import LOADER, Release, plain
-from tests.unit.shipping._programs import EXAMPLES, WEBHOOK, WIDGETS
+from tests.unit.shipping._programs import CONVERSION, EXAMPLES, WEBHOOK, WIDGETS
 
 _MORE: dict[str, Any] = {
     "fullnameOverride": "a-name-that-is-longer-than-names-may-be",
@@ -58,7 +58,7 @@ def main() -> int:
     print(_ran([helm, "version", "--short"]).strip())
     with TemporaryDirectory() as folder:
         program = Path(folder, "widgets.py")
-        program.write_text(WIDGETS + WEBHOOK)
+        program.write_text(WIDGETS + WEBHOOK + CONVERSION)
         for settings in (
             Settings(program=str(EXAMPLES / "podset"), name="podset", image="podset:0.1.0"),
             Settings(program=str(EXAMPLES / "evc"), name="evc", image="registry:5000/evc:1"),

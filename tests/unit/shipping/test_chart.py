@@ -13,11 +13,27 @@ import pytest
 from pyctrl.shipping import Settings, install, read_chart, read_project
 from pyctrl.shipping._chart_variants import SWITCHES, condition
 from tests.unit.shipping._helm import Release, plain
-from tests.unit.shipping._programs import EXAMPLES, WEBHOOK, WIDGETS
+from tests.unit.shipping._programs import CONVERSION, EXAMPLES, WEBHOOK, WIDGETS
 from tests.unit.shipping.test_parts import named
 
 PODSET = Settings(program=str(EXAMPLES / "podset"), image="podset:0.1.0")
 EVC = Settings(program=str(EXAMPLES / "evc"), image="registry:5000/team/evc:0.2.0", prometheus=True, metrics="http")
+
+NAMED = '''
+from pyctrl.api import Key
+from pyctrl.webhook import ManagedCertificates, Service, Webhooks, WebhookServer
+
+
+def add_widgets(manager):
+    """Wire it up, with a certificate for a Service of its own."""
+    certificates = ManagedCertificates(
+        manager.live_client, secret=Key("there", "hooks"), target=Service("there", "hooks"), configurations=["hooks"]
+    )
+    manager.add(certificates)
+    webhooks = Webhooks()
+    webhooks.add("/validate", lambda request: None)
+    manager.add(WebhookServer(webhooks, certificates=certificates))
+'''
 
 _CHARTS: dict[str, dict[str, str]] = {}  # making one takes a third of a second, and it is data
 
@@ -31,8 +47,8 @@ def written(folder: Path, text: str, name: str = "widgets") -> Settings:
 
 @pytest.fixture(scope="module")
 def widgets(tmp_path_factory: pytest.TempPathFactory) -> Settings:
-    """Return how a program with a webhook is shipped."""
-    return written(tmp_path_factory.mktemp("widgets"), WIDGETS + WEBHOOK)
+    """Return how a program is shipped that has a webhook, and converts."""
+    return written(tmp_path_factory.mktemp("widgets"), WIDGETS + WEBHOOK + CONVERSION)
 
 
 async def chart_of(settings: Settings) -> dict[str, str]:
@@ -254,6 +270,28 @@ async def test_braces_of_descriptions_and_rules_stay_what_they_are(tmp_path: Pat
     spec = definition["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["properties"]["spec"]
     assert spec["description"] == told
     assert spec["properties"]["name"]["example"] == "{{box}}-1"
+
+
+async def test_definitions_name_the_service_of_the_release(widgets: Settings) -> None:
+    """The API server asks it for conversions; cert-manager writes into them whom to trust, and they stay."""
+    objects = await released(widgets, "one", "shop", webhook={"certificates": "cert-manager"})
+    definition = named(objects, "CustomResourceDefinition", "widgets.example.com")
+    service = definition["spec"]["conversion"]["webhook"]["clientConfig"]["service"]
+    assert (service["namespace"], service["name"]) == ("shop", "one-widgets-webhook-service")
+    assert named(objects, "Service", service["name"])["spec"]["publishNotReadyAddresses"]
+    assert definition["metadata"]["annotations"] == {
+        "cert-manager.io/inject-ca-from": "shop/one-widgets-serving-cert",
+        "helm.sh/resource-policy": "keep",
+    }
+
+
+async def test_a_service_that_the_program_names_ties_the_release_to_its_namespace(tmp_path: Path) -> None:
+    """Elsewhere it would lead to no pod: better to be told when installing."""
+    settings = written(tmp_path, WIDGETS + NAMED, "named")
+    objects = await released(settings, namespace="there")
+    assert named(objects, "Service", "hooks")["metadata"]["namespace"] == "there"
+    with pytest.raises(RuntimeError, match="webhooks are in namespace there: install it with --namespace there"):
+        await released(settings, namespace="elsewhere")
 
 
 async def test_misspelt_values_are_refused(widgets: Settings) -> None:
