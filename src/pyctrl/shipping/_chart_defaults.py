@@ -62,7 +62,9 @@ def _image(repository: str, digest: str) -> Section:
                 "sha256:…; if set, the tag is ignored.",
                 {**_TEXT, "pattern": "^(sha256:[0-9a-f]{64})?$"},
             ),
-            Value("pullPolicy", "", "Defaults to Always for the tag latest, and to IfNotPresent for any other.", policy),
+            Value(
+                "pullPolicy", "", "Defaults to Always for the tag latest, and to IfNotPresent for any other.", policy
+            ),
         ),
         "The container image.",
     )
@@ -74,7 +76,12 @@ def _program(settings: Settings) -> Values:
     parts = {"requests": _QUANTITIES, "limits": _QUANTITIES, "claims": _OBJECTS}
     return (
         Value("imagePullSecrets", [], "Secrets for the registry, such as: - name: registry", _NAMED),
-        Value("replicas", settings.replicas, "The number of replicas; one works at a time.", {"type": "integer", "minimum": 0}),
+        Value(
+            "replicas",
+            settings.replicas,
+            "The number of replicas; one works at a time.",
+            {"type": "integer", "minimum": 0},
+        ),
         Value("args", list(settings.args), "More flags for the program.", _ARGUMENTS),
         Value("env", env, "Environment variables: each with name, and value or valueFrom.", _NAMED),
         Value(
@@ -97,7 +104,9 @@ def _account() -> Section:
         "serviceAccount",
         (
             Value("create", True, "Create it.", _SWITCH),
-            Value("name", "", "Defaults to RELEASE-NAME-controller-manager or, if it is not created, to default.", _TEXT),
+            Value(
+                "name", "", "Defaults to RELEASE-NAME-controller-manager or, if it is not created, to default.", _TEXT
+            ),
             Value("annotations", {}, "For example, for a cloud identity.", _TEXTS),
         ),
         "The service account of the program.",
@@ -109,7 +118,9 @@ def _rights() -> Section:
         "rbac",
         (
             Value("create", True, "Create them. If not, somebody else has to grant these rights.", _SWITCH),
-            Value("helpers", True, "Also create admin, editor and viewer roles for each kind, to bind people to.", _SWITCH),
+            Value(
+                "helpers", True, "Also create admin, editor and viewer roles for each kind, to bind people to.", _SWITCH
+            ),
         ),
         "Roles and bindings.",
     )
@@ -120,7 +131,12 @@ def _definitions() -> Section:
         "crds",
         (
             Value("enabled", True, "Install them. If not, they have to be there.", _SWITCH),
-            Value("keep", True, "Keep them on uninstall. If not, all objects of these kinds are deleted with them.", _SWITCH),
+            Value(
+                "keep",
+                True,
+                "Keep them on uninstall. If not, all objects of these kinds are deleted with them.",
+                _SWITCH,
+            ),
         ),
         "CustomResourceDefinitions. They are templates: helm upgrade updates them.",
     )
@@ -163,7 +179,12 @@ def _pod(project: Project) -> Values:
         Value("podAnnotations", {}, "", _TEXTS),
         Value("podLabels", {}, "", _TEXTS),
         Value("podSecurityContext", pod["securityContext"], "The security context of the pod.", _OBJECT),
-        Value("securityContext", pod["containers"][0]["securityContext"], "The security context of the container.", _OBJECT),
+        Value(
+            "securityContext",
+            pod["containers"][0]["securityContext"],
+            "The security context of the container.",
+            _OBJECT,
+        ),
         Value("nodeSelector", {}, "", _TEXTS),
         Value("tolerations", [], "", _OBJECTS),
         Value("affinity", {}, "", _OBJECT),
