@@ -32,7 +32,7 @@ def chart_yaml(name: str, app_version: str, kinds: list[str]) -> str:
     return (
         f"apiVersion: v2\nname: {name}\ndescription: {told}\ntype: application\n"
         f"# The version of the chart; raise it with every change of it.\nversion: {version}\n"
-        f'# The version of the program: the tag of its image, unless values have another.\nappVersion: "{app_version}"\n'
+        f'# The version of the program: the tag of its image, unless values name one.\nappVersion: "{app_version}"\n'
     )
 
 
