@@ -8,7 +8,8 @@ import linecache
 import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import cache
+from functools import lru_cache
+from pathlib import Path
 
 __all__ = ["Source", "source_of"]
 
@@ -29,18 +30,28 @@ class Source:
 
 
 def source_of(cls: type[object]) -> Source:
-    """Return the source of a class; a file is read once."""
+    """Return the source of a class; a file is read once, and again when it has been saved."""
     try:
         file = inspect.getsourcefile(cls)
     except (OSError, TypeError):
         return Source()
-    found = _classes(file).get(cls.__qualname__) if file else None
+    found = _classes(file, _saved(file)).get(cls.__qualname__) if file else None
     return found or Source()
 
 
-@cache
-def _classes(file: str) -> dict[str, Source]:
+def _saved(file: str) -> int:
+    """Return when a file was saved: `pyctrl dev` reads it anew in the process that has read it before."""
+    try:
+        return Path(file).stat().st_mtime_ns
+    except OSError:  # made up, as doctests do
+        return 0
+
+
+@lru_cache
+def _classes(file: str, saved: int) -> dict[str, Source]:
     """Return the classes of a file by their qualified names; the last one of a name, as it is in Python."""
+    if saved:
+        linecache.checkcache(file)
     try:
         tree = ast.parse("".join(linecache.getlines(file)))
     except SyntaxError:  # it is not what was imported any more

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -27,7 +28,7 @@ def custom_kinds(
 
     Args:
         manager: with the program's controllers.
-        webhooks: name further versions, by their conversions.
+        webhooks: name further versions, by their conversions. Those that the program has classes of are found too.
         watched: also the kinds that it only watches or owns, which may be those of other programs.
     """
     found: dict[GroupKind, dict[Kind, None]] = {}
@@ -40,7 +41,21 @@ def custom_kinds(
         for version in (conversion.hub, *(spoke.kind for spoke in conversion.spokes)):
             if issubclass(version, CustomResource):
                 found.setdefault(conversion.kind, {})[version] = None
+    for kinds in found.values():
+        served = {kind.gvk.version for kind in kinds}
+        kinds.update(
+            (version, None) for version in _other_versions(next(iter(kinds))) if version.gvk.version not in served
+        )
     return {name: tuple(kinds) for name, kinds in found.items()}
+
+
+def _other_versions(kind: Kind) -> Iterable[Kind]:
+    """Give the other classes of a kind that the same program has: versions that nobody reconciles are served too."""
+    program = kind.__module__.partition(".")[0]
+    modules = [module for name, module in sys.modules.items() if name.partition(".")[0] == program]
+    for value in (value for module in modules for value in list(vars(module).values())):
+        if isinstance(value, type) and issubclass(value, CustomResource) and hasattr(value, "gvk"):
+            yield from (value,) if value.gvk.group_kind == kind.gvk.group_kind else ()
 
 
 def _kinds_of(controller: Controller, *, watched: bool) -> Iterable[Kind]:
@@ -56,7 +71,8 @@ def definitions_of(
 ) -> list[dict[str, Any]]:
     """Return the definitions of kinds, made from their classes.
 
-    Of a kind with several versions that is converted, the hub is stored, unless a class says ``stored=True``.
+    Of a kind with several versions the hub of its conversion is stored, or the version that is reconciled, unless a
+    class says ``stored=True``.
 
     Args:
         kinds: as `custom_kinds` gives them.
@@ -71,13 +87,17 @@ def definitions_of(
     hubs = {each.kind: each.hub for group in webhooks for each in group.conversions}
     stanza = conversion_stanza(target) if target is not None else None
     return [
-        definition(*versions, stored=_stored(versions, hubs.get(name)), conversion=stanza if name in hubs else None)
+        definition(
+            *versions,
+            stored=_stored(versions, hubs.get(name, versions[0])),
+            conversion=stanza if name in hubs else None,
+        )
         for name, versions in kinds.items()
     ]
 
 
-def _stored(versions: Sequence[Kind], hub: type[KubernetesObject] | None) -> type[KubernetesObject] | None:
-    return None if any(version.resource.is_stored for version in versions) else hub
+def _stored(versions: Sequence[Kind], otherwise: type[KubernetesObject]) -> type[KubernetesObject] | None:
+    return None if any(version.resource.is_stored for version in versions) else otherwise
 
 
 async def install_definitions(client: Client, definitions: Iterable[dict[str, Any]], *, force: bool = True) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated, Any
 
 import pytest
@@ -20,6 +21,7 @@ from pyctrl.api import (
     Time,
 )
 from pyctrl.kinds.core.v1 import PodTemplateSpec
+from pyctrl.manager import Target
 from pyctrl.manifests import check_definition, definition
 from pyctrl.webhook import Service, conversion_stanza
 
@@ -353,3 +355,18 @@ def test_what_every_object_has_is_not_described_anew(field: str) -> None:
     schema = definition(PodSet)["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["properties"]
     wire = {"api_version": "apiVersion"}.get(field, field)
     assert schema[wire] == {"type": "object" if field == "metadata" else "string"}
+
+
+def test_what_is_said_below_a_field_is_read_again_when_the_file_is_saved(tmp_path: Path) -> None:
+    """A class that is imported anew, as `pyctrl dev` does, has the descriptions of the new text."""
+    text = 'from pyctrl import Model\nclass Spec(Model):\n    size: int\n    """The {} one."""\n'
+    told = []
+    for word in ("first", "second"):
+        file = tmp_path / "said.py"
+        file.write_text(text.format(word))
+        place = Target.parse(str(file)).place
+        with place.anew():
+            made = definition(sample_kind([Case("x", place.load().Spec, {})]))
+        spec = made["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["properties"]["spec"]
+        told.append(spec["properties"]["x"]["properties"]["size"]["description"])
+    assert told == ["The first one.", "The second one."]

@@ -216,3 +216,17 @@ async def test_a_name_that_no_object_can_have_is_refused() -> None:
     """It says which names are, and how to choose another one."""
     with pytest.raises(CommandFailed, match=r"names of objects cannot begin with 'Pod_Set'.*--name"):
         await podset(name="Pod_Set")
+
+
+OLD_WIDGET = """
+
+class OldWidget(CustomResource[WidgetStatus], group="example.com", version="v1beta1", kind="Widget", deprecated="old"):
+    pass
+"""
+
+
+async def test_a_version_that_nobody_reconciles_is_in_the_definition(tmp_path: Path) -> None:
+    """A program that has classes of two versions serves both, and stores the one it reconciles."""
+    project = await of_text(tmp_path, WIDGETS + OLD_WIDGET)
+    versions = named(install(project), "CustomResourceDefinition", "widgets.example.com")["spec"]["versions"]
+    assert [(each["name"], each["storage"]) for each in versions] == [("v1", True), ("v1beta1", False)]
