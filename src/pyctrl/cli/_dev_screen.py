@@ -21,6 +21,7 @@ from pyctrl.dev import DevSession, Table, View, look_at, view_of
 SECONDS = 0.5  # between two pictures
 ERRORS = 5  # shown; the session keeps more
 LOG = 12  # lines of the log
+SHRINK = ("ERROR", "CAUSES", "BECAUSE")  # columns that get narrower when a row is too long
 BESIDE = 16  # lines that are not objects: titles, controllers, errors, keys
 
 
@@ -139,7 +140,7 @@ def _controllers(view: View) -> Grid:
             Text(str(row.errors), style="red" if row.errors else ""),
             str(row.queued),
             str(row.waiting),
-            row.causes,
+            _first_to_shrink(row.causes),
         )
     return grid
 
@@ -148,7 +149,7 @@ def _objects(table: Table, room: int) -> RenderableType:
     grid = _grid(table.kind.upper(), *(name.upper() for name in table.columns), "LAST RUN", "RESULT", "BECAUSE")
     for row in table.rows[:room]:
         result = Text(row.outcome, style="red" if row.is_failed else "")
-        grid.add_row(row.name, *row.cells, row.last, result, row.causes)
+        grid.add_row(row.name, *row.cells, row.last, result, _first_to_shrink(row.causes))
     more = table.more + max(0, len(table.rows) - room)
     note = f"and {more} more" if more else "" if table.rows else "none yet"
     return Group(Text(), grid, *([Text(note, style="dim")] if note else []))
@@ -164,5 +165,10 @@ def _errors(view: View) -> Grid:
 def _grid(*titles: str) -> Grid:
     grid = Grid(box=None, pad_edge=False, header_style="bold", expand=False)
     for title in titles:
-        grid.add_column(title, no_wrap=title != "ERROR", overflow="ellipsis")
+        grid.add_column(title, no_wrap=title not in SHRINK, overflow="ellipsis")
     return grid
+
+
+def _first_to_shrink(text: str) -> Text:
+    """Make a cell of one line in a column that gets narrower before the others do."""
+    return Text(text, no_wrap=True, overflow="ellipsis")

@@ -88,7 +88,7 @@ class Developing:
             lines = LogLines()
             async with self._session(lines) as (session, told):
                 ready.set()
-                await Screen(session, told, lines).run()
+                await Screen(session, [_from_home(line) for line in told], lines).run()
             return
         async with self._session(sys.stderr) as (session, told):
             ready.set()
@@ -154,3 +154,8 @@ class Developing:
                 raise
             message = f"{LOOPBACK} port {self.port} is taken by another program; --port 0 takes a free one"
             raise CommandFailed(message) from error
+
+
+def _from_home(line: str) -> str:
+    """Write the home directory as a shell does, for people: `~`."""
+    return line.replace(f"={Path.home()}/", "=~/")

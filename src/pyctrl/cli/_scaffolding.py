@@ -152,4 +152,5 @@ def tell_next(what: str, command: str) -> None:
 
 
 def _tell(text: str) -> None:
+    sys.stdout.flush()  # what was done comes before what comes next, in a file, too
     print(text, file=sys.stderr)

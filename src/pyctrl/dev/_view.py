@@ -12,7 +12,7 @@ import msgspec
 
 from pyctrl.api import GroupVersionKind
 from pyctrl.client import HttpRequest, path_for
-from pyctrl.controller import Cause, ControllerStatistics, Request
+from pyctrl.controller import Cause, ControllerStatistics, Request, RetryCause
 from pyctrl.errors import PyctrlError
 
 from ._journal import Journal
@@ -233,8 +233,11 @@ def ago(seconds: float) -> str:
 
 
 def _causes(causes: Sequence[Cause]) -> str:
-    """Write why it ran: the newest causes."""
-    words = [str(cause).partition(" (version")[0] for cause in reversed(causes)]
+    """Write why it ran: the newest causes, without what errors said, which is shown elsewhere."""
+    words = [
+        f"retry {cause.failures}" if isinstance(cause, RetryCause) else str(cause).partition(" (version")[0]
+        for cause in reversed(causes)
+    ]
     rest = f" and {len(words) - 2} more" if len(words) > 2 else ""
     return ", ".join(words[:2]) + rest
 

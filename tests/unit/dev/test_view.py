@@ -149,6 +149,24 @@ def test_a_terminal_shows_it_all() -> None:
     assert "q quit" in text
 
 
+async def test_a_long_reason_takes_no_room_from_the_columns() -> None:
+    """What an object has is shown whole; why it was reconciled is what is cut off, on a terminal of any width."""
+    journal, loop = Journal(), asyncio.get_running_loop()
+    failed = turn(
+        BOX, ChangeCause(KIND, Key("default", "x" * 200), "created", "7"), RetryCause(3, "ValueError: no disk")
+    )
+    failed.fail(ValueError("no disk"))
+    journal.of("box")(failed, timedelta(milliseconds=12))
+    shown = table(box("a", 3, "5s"), columns=("Name", "Size", "Age"))
+    seen = {"box": ("runs", "", numbers(error=1, causes={"c" * 200: 1}))}
+    text = drawn(
+        view_of(Look(now=loop.time(), name="boxes", tables=[("box", "Box", shown)], controllers=seen), journal)
+    )
+    assert "BOX        SIZE  AGE  LAST RUN  RESULT                        BECAUSE" in text
+    assert "default/a  3     5s   0s ago    failed, tried again in 12 ms  retry 3, Box default/xxx" in text
+    assert "CONTROLLER  STATE  RECONCILES  PER SECOND  MEAN" in text
+
+
 async def test_keys_are_heard() -> None:
     """p pauses and goes on, l shows the log and hides it, q leaves."""
     screen = Screen(None, [], LogLines())  # type: ignore[arg-type]  # keys have nothing to do with the session

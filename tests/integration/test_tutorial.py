@@ -1,0 +1,62 @@
+"""The tutorial is a session: what it says is typed and edited here, and the outputs are compared."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from difflib import unified_diff
+from pathlib import Path
+
+import pytest
+
+from ._processes import REPOSITORY
+from ._terminals import Shell, shell
+from ._walk import Walk, comparable, steps_of
+
+PAGE = REPOSITORY / "docs" / "tutorial.md"
+STAND_IN = Path(__file__).with_name("_kubectl_stand_in.py")
+
+#: Commands that are answered otherwise than on a newcomer's machine: the environment of this test is the virtual
+#: environment, in which everything is installed; and where there is no kubectl, a few lines of ours do what it would.
+ANSWERED = {
+    "python3": 'test "$1 $2" = "-m venv" && mkdir -p "$3/bin" && touch "$3/bin/activate"',
+    "pip": "",
+    "pyctrl": f'exec "{sys.executable}" -m pyctrl "$@"',
+    "pytest": f'exec "{sys.executable}" -m pytest "$@"',
+}
+
+
+@asynccontextmanager
+async def newcomer(home: Path, *, has_kubectl: bool) -> AsyncIterator[Shell]:
+    """Open a shell in an empty home."""
+    answered = ANSWERED if has_kubectl else ANSWERED | {"kubectl": f'exec "{sys.executable}" "{STAND_IN}" "$@"'}
+    for name, script in answered.items():
+        file = home / ".bin" / name
+        file.parent.mkdir(exist_ok=True)
+        file.write_text(f"#!/bin/sh\n{script}\n")
+        file.chmod(0o755)
+    variables = {name: os.environ[name] for name in ("PATH", "PYTHONPATH", "LANG") if name in os.environ}
+    variables |= {"HOME": str(home), "TERM": "xterm-256color", "PATH": f"{home / '.bin'}:{variables['PATH']}"}
+    variables |= {"PYTHONPATH": f"{REPOSITORY / 'src'}:{variables.get('PYTHONPATH', '')}"}
+    async with shell(home, variables) as opened:
+        yield opened
+
+
+@pytest.mark.slow(reason="it is what somebody types in five minutes")
+@pytest.mark.timeout(300)
+async def test_the_tutorial_is_what_happens(tmp_path: Path) -> None:
+    """Each command prints what the page says, from an empty folder to manifests that are checked.
+
+    Where a change is meant, ``python tools/record_tutorial.py`` writes the outputs into the page anew.
+    """
+    has_kubectl = shutil.which("kubectl") is not None
+    async with newcomer(tmp_path, has_kubectl=has_kubectl) as opened:
+        async for step, told in Walk(opened).outcomes(steps_of(PAGE.read_text())):
+            seen, expected = comparable(told).splitlines(), comparable(step.text).splitlines()
+            difference = "\n".join(
+                unified_diff(expected, seen, "docs/tutorial.md", step.what or "the terminal", lineterm="")
+            )
+            assert not difference, f"{difference}\n\nall of it:\n{told}"
