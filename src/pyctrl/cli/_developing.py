@@ -84,7 +84,6 @@ class Developing:
         if is_live:
             from ._dev_screen import LogLines, Screen  # here: it imports rich
 
-            print(f"Starting {self.target.name} in a cluster of its own", file=sys.stderr, flush=True)
             lines = LogLines()
             async with self._session(lines) as (session, told):
                 ready.set()
