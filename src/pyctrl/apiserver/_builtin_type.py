@@ -134,8 +134,11 @@ class BuiltinType:
     ) -> None:
         """Keep what this door may not change, count the generation, and check."""
         strategy = self.strategy
+        door = strategy.doors.get(subresource or "")
         if subresource == "status":
             self._keep_all_but_status(new, old)
+        elif door is not None:
+            door.keep(new, old)
         elif "status" in self.subresources and "status" in old:
             new["status"] = old["status"]
         strategy.complete(new, old)
@@ -144,8 +147,7 @@ class BuiltinType:
         causes = validate_metadata_update(
             new["metadata"], old["metadata"], strategy.on_update, is_namespaced=self.namespaced
         )
-        validate = strategy.validate_status if subresource == "status" else strategy.validate
-        self._refuse(new, [*causes, *validate(new, old)])
+        self._refuse(new, [*causes, *strategy.validate_through(subresource, new, old)])
         if subresource is None:
             strategy.store(new, old)
         if subresource is None:

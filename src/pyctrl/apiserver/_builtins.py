@@ -14,6 +14,7 @@ from . import _builtins_services_rules as service_rules
 from . import _builtins_volumes as volumes
 from . import _builtins_workloads as workloads
 from . import _names as names
+from ._builtins_ephemeral import EPHEMERAL_CONTAINERS
 from ._builtins_events import validate_event
 from ._builtins_policies import default_policy, default_policy_binding, validate_policy, validate_policy_binding
 from ._builtins_rare import RARE
@@ -90,6 +91,8 @@ def _core(allocator: services.ServiceAllocator) -> dict[tuple[str, str], Strateg
             defaults=(pods.default_pod,),
             completes=(pods.complete_pod,),
             validates=(pods.validate_pod,),
+            validates_status=(pods.validate_pod,),  # with the old one: a pod that is there may have more than a new one
+            doors={"ephemeralcontainers": EPHEMERAL_CONTAINERS},
         ),
         ("", "ConfigMap"): Strategy(on_update=_BOTH, validates=(config.validate_config_map,)),
         ("", "Secret"): Strategy(

@@ -191,6 +191,8 @@ _PROTOCOLS = ("SCTP", "TCP", "UDP")
 def validate_pod(new: Object, old: Object | None) -> Iterator[Cause]:
     """Check a pod; of an existing one only a few fields of the spec may change."""
     yield from validate_pod_spec(new["spec"], "spec")
+    if old is None and new["spec"].get("ephemeralContainers"):
+        yield field_forbidden("spec.ephemeralContainers", "cannot be set on create")
     if old is not None:
         yield from _lost_tolerations(new["spec"], old["spec"])
     if old is not None and _frozen(new["spec"]) != _frozen(old["spec"]):
@@ -228,7 +230,7 @@ def _frozen(spec: Mapping[str, JSON]) -> JSON:
 
 def validate_pod_spec(spec: Mapping[str, JSON], path: str) -> Iterator[Cause]:
     """Check the spec of a pod or a template: what operators get wrong first."""
-    volumes = _volume_names(spec)
+    volumes = volume_names(spec)
     yield from _volumes(spec.get("volumes") or (), f"{path}.volumes")
     containers = spec.get("containers")
     if not containers:
@@ -237,7 +239,7 @@ def validate_pod_spec(spec: Mapping[str, JSON], path: str) -> Iterator[Cause]:
     for key in ("containers", "initContainers"):
         for index, container in enumerate(spec.get(key) or ()):
             where = f"{path}.{key}[{index}]"
-            yield from _container(container, where, volumes, seen)
+            yield from validate_container(container, where, volumes, seen)
             yield from container_rules(container, where, host_network=bool(spec.get("hostNetwork")))
     if spec.get("restartPolicy") not in _RESTART:
         yield unsupported(f"{path}.restartPolicy", spec.get("restartPolicy"), _RESTART)
@@ -249,7 +251,7 @@ def validate_pod_spec(spec: Mapping[str, JSON], path: str) -> Iterator[Cause]:
             yield invalid_value(f"{path}.{name}", spec[name], why)
 
 
-def _volume_names(spec: Mapping[str, JSON]) -> set[str]:
+def volume_names(spec: Mapping[str, JSON]) -> set[str]:
     """Name the volumes that can be mounted: those that nothing is wrong with."""
     return {each.get("name", "") for each in spec.get("volumes") or () if not any(volume_rules(each, ""))}
 
@@ -267,7 +269,8 @@ def _volumes(volumes: JSON, path: str) -> Iterator[Cause]:
         seen.add(name)
 
 
-def _container(container: Mapping[str, JSON], path: str, volumes: set[str], seen: set[str]) -> Iterator[Cause]:
+def validate_container(container: Mapping[str, JSON], path: str, volumes: set[str], seen: set[str]) -> Iterator[Cause]:
+    """Check a container of a pod; its name is added to those that were seen."""
     name = container.get("name", "")
     if not name:
         yield required(f"{path}.name")

@@ -27,6 +27,14 @@ def fill(obj: Object, **values: JSON) -> None:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Door:
+    """A sub-resource that writes a part of the object itself: puts the rest back, and checks the part."""
+
+    keep: Complete
+    validate: Validate
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Strategy:
     """How one built-in kind is created and updated."""
 
@@ -44,6 +52,7 @@ class Strategy:
     completes: tuple[Complete, ...] = ()
     validates: tuple[Validate, ...] = ()
     validates_status: tuple[Validate, ...] | None = None  # of the status door; None: what holds of the object
+    doors: Mapping[str, Door] = field(default_factory=dict)  # by the name of the sub-resource; the status is apart
     warns: Warn | None = None
     stored: tuple[Complete, ...] = ()  # what the server hands out to an object that is fine
 
@@ -70,6 +79,12 @@ class Strategy:
         if self.validates_status is None:
             return self.validate(new, None)
         return [cause for each in self.validates_status for cause in each(new, old)]
+
+    def validate_through(self, subresource: str | None, new: Object, old: Object) -> Iterable[Cause]:
+        """Check what is written through a sub-resource, or through none."""
+        if door := self.doors.get(subresource or ""):
+            return door.validate(new, old)
+        return self.validate_status(new, old) if subresource == "status" else self.validate(new, old)
 
     def store(self, new: Object, old: Object | None) -> None:
         """Hand out what the server has to give; raises `Refused` when that is not to be had."""

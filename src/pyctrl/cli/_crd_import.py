@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import shutil
 import subprocess
 import sys
@@ -21,6 +22,11 @@ def write_classes(sources: Sequence[str], *, out: Path | None, force: bool, logi
     """Print the classes of definitions, or write them to a file; what they cannot say is told on stderr."""
     if out is not None and out.exists() and not force:
         raise CommandFailed(f"{out} exists; --force writes over it")
+    for source in sources:
+        if source.startswith(("https://", "http://")):
+            # Proxies, certificates, tokens and redirects are what curl is for.
+            curl = f"curl --fail --location {shlex.quote(source)}"
+            raise CommandFailed(f"pyctrl downloads nothing; pipe it in: {curl} | pyctrl crd import -")
     imported = import_definitions([each for source in sources for each in read_source(source, login)])
     if out is None:
         sys.stdout.write(imported.code)

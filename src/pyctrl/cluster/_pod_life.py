@@ -67,8 +67,9 @@ class PodLife:
         specs = {c.name: c for c in (*pod.spec.init_containers, *pod.spec.containers)}
         for life in (*self.inits, *self.mains):
             life.take(specs[life.spec.name], script.containers.get(life.spec.name, Script()), now)
-        for added in pod.spec.ephemeral_containers[len(self.ephemeral) :]:
-            self.ephemeral.append(self._ephemeral(added, now))
+        known = {life.spec.name for life in self.ephemeral}
+        added = [each for each in pod.spec.ephemeral_containers if each.name not in known]  # patches put them in front
+        self.ephemeral += [self._ephemeral(each, now) for each in added]
 
     def _ephemeral(self, spec: EphemeralContainer, now: float) -> ContainerLife:
         container = Container(name=spec.name, image=spec.image)

@@ -78,3 +78,11 @@ def test_what_is_no_definition(run: Run, crd: Path) -> None:
 
     assert (ran.code, ran.out) == (1, "")
     assert "widgets.yaml:20:28: spec.validation.openAPIV3Schema.properties[spec].properties[size].type: " in ran.err
+
+
+def test_a_url_is_for_curl(run: Run) -> None:
+    """Nothing is downloaded; the line that does it is said, quoted for the shell."""
+    told = run("crd", "import", "https://example.com/crds.yaml?ref=v1&raw")
+    assert (told.code, told.out) == (1, "")
+    line = "curl --fail --location 'https://example.com/crds.yaml?ref=v1&raw' | pyctrl crd import -"
+    assert line in told.err
