@@ -87,7 +87,7 @@ def cli_page() -> str:
     from pyctrl.cli._app import app  # the page is about the whole tree of commands, which is nobody else's business
 
     text = app.generate_docs(output_format="markdown")
-    text = re.sub(r"## Table of Contents\n.*?(?=^\*\*Commands)", "", text, flags=re.DOTALL | re.MULTILINE)
+    text = re.sub(r"## Table of Contents\n.*?(?=^\*\*)", "", text, flags=re.DOTALL | re.MULTILINE)
     sections = re.split(r"^(?=#+ pyctrl)", text, flags=re.MULTILINE)
     told = "".join(_with_examples(section, app) for section in sections if section)
     return told.replace("# pyctrl\n", "# The command line\n", 1)

@@ -48,6 +48,7 @@ COMMANDS = {
     },
     "Ship": {
         "manifests": ("_manifests:app", "Generate a program's manifests from its code."),
+        "bundle": ("_bundle:app", "Generate a bundle for OLM, the Operator Lifecycle Manager."),
         "image": ("_image:app", "Build a program's container image."),
         "build-installer": ("_image:installer_app", "Write all manifests to dist/install.yaml."),
         "helm": ("_helm:app", "Generate a Helm chart of a program."),

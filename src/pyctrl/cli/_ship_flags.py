@@ -72,7 +72,7 @@ class ShipFlags:
         """
         from pyctrl.shipping import read_settings  # here: help and completion need none of it
 
-        found = read_settings(_folder(program))
+        found = read_settings(folder(program))
         said = {each.name: value for each in fields(self) if (value := getattr(self, each.name)) is not None}
         if self.config_dir is not None:
             said["config_dir"] = str(self.config_dir.absolute())
@@ -82,7 +82,7 @@ class ShipFlags:
         return replace(found, **said)
 
 
-def _folder(program: str | None) -> Path:
+def folder(program: str | None) -> Path:
     """Return where to begin to look for pyproject.toml."""
     place = Path((program or "").partition(":")[0])
     if program and place.exists():

@@ -31,7 +31,9 @@ from ._login import Account
 from ._progress import Progress
 from ._ship_flags import ShipFlags
 
-__all__ = ["print_manifests", "read", "show_changes", "split_words", "write_chart", "write_manifests"]
+__all__ = [
+    "checked", "print_manifests", "read", "show_changes", "split_words", "write_chart", "write_manifests", "written",
+]  # fmt: skip
 
 ALL = "all"
 STDOUT = Path("-")
@@ -81,13 +83,13 @@ def write_manifests(
     project = read(program, flags)
     if file is not None:
         found = _one_file(file, to_yaml(_objects(project, wanted)))
-        return _checked(found, [], output) if check else _written(found)
+        return checked(found, [], output) if check else written(found)
     directory, texts = ConfigDirectory(project.settings.directory), tree(project, wanted)
     found = directory.differences(texts, parts=wanted, force=force)
     if not check:
-        _written(found)
+        written(found)
     problems = _sample_problems(project, [path for path in texts if path.startswith("samples/")])
-    code = _checked(found, problems, output) if check else 0
+    code = checked(found, problems, output) if check else 0
     return max(code, int(check and bool(problems)))
 
 
@@ -98,7 +100,7 @@ def write_chart(
     settings = flags.settings(program)
     chart = asyncio.run(read_chart(settings))
     found = ChartDirectory(directory or settings.root / CHART).differences(chart, force=force)
-    return _checked(found, [], output, "pyctrl helm") if check else _written(found)
+    return checked(found, [], output, "pyctrl helm") if check else written(found)
 
 
 def _sample_problems(project: Project, paths: Sequence[str]) -> list[str]:
@@ -161,7 +163,8 @@ def _one_file(path: Path, text: str) -> list[Difference]:
     return [Difference(path, before, text)] if before != text else []
 
 
-def _checked(found: Sequence[Difference], problems: Sequence[str], output: str, command: str = MANIFESTS) -> int:
+def checked(found: Sequence[Difference], problems: Sequence[str], output: str, command: str = MANIFESTS) -> int:
+    """Show what is not as it should be, and which command makes it so; give the exit code."""
     if output != "text":
         files = [{"path": str(each.path), "state": STATES[each.verb], "diff": each.unified()} for each in found]
         print_json({"upToDate": not found, "files": files, "problems": list(problems)})
@@ -174,7 +177,8 @@ def _checked(found: Sequence[Difference], problems: Sequence[str], output: str, 
     return int(bool(found))
 
 
-def _written(found: Sequence[Difference]) -> int:
+def written(found: Sequence[Difference]) -> int:
+    """Make it as it should be, and tell; give the exit code."""
     for each in found:
         each.write()
         print(f"{each.verb} {each.path}")

@@ -6,6 +6,9 @@ order in which each finds what it needs. None of them touches a disk; a `ConfigD
 writes them. `read_chart` gives the same objects as a Helm chart, in which settings are values, and a `ChartDirectory`
 is one on a disk.
 
+`bundle` makes the files of a bundle for the Operator Lifecycle Manager of a program that `read_bundled` has read, and
+`examine` says what is wrong with one.
+
 Nothing is imported before it is used.
 """
 
@@ -14,6 +17,12 @@ from typing import TYPE_CHECKING
 from pyctrl._door import opened_by_name
 
 if TYPE_CHECKING:
+    from ._bundle._contents import SUITES, Objection, Suite, read_files
+    from ._bundle._directory import BundleDirectory
+    from ._bundle._examining import examine
+    from ._bundle._files import bundle
+    from ._bundle._publication import Link, Person, Publication, read_publication
+    from ._bundle._release import Release, read_bundled, release
     from ._chart import Chart, read_chart
     from ._chart_directory import ChartDirectory
     from ._comparing import ObjectChange, changes
@@ -29,30 +38,47 @@ if TYPE_CHECKING:
 
 __all__ = [
     "PARTS",
+    "SUITES",
+    "BundleDirectory",
     "Chart",
     "ChartDirectory",
     "ConfigDirectory",
     "Deployer",
     "Difference",
     "Image",
+    "Link",
     "ObjectChange",
+    "Objection",
     "Part",
+    "Person",
     "Project",
+    "Publication",
+    "Release",
     "Settings",
     "Step",
+    "Suite",
+    "bundle",
     "changes",
+    "examine",
     "find_tool",
     "image_of",
     "install",
     "parts",
     "problems_of",
+    "read_bundled",
     "read_chart",
+    "read_files",
     "read_project",
+    "read_publication",
     "read_settings",
+    "release",
     "tree",
 ]
 
 _FILES = {
+    **dict.fromkeys(("SUITES", "Objection", "Suite", "read_files"), "_bundle._contents"),
+    **dict.fromkeys(("Link", "Person", "Publication", "read_publication"), "_bundle._publication"),
+    **dict.fromkeys(("Release", "read_bundled", "release"), "_bundle._release"),
     **dict.fromkeys(("Chart", "read_chart"), "_chart"),
     **dict.fromkeys(("Deployer", "Step"), "_deploying"),
     **dict.fromkeys(("ObjectChange", "changes"), "_comparing"),
@@ -60,8 +86,11 @@ _FILES = {
     **dict.fromkeys(("Image", "find_tool", "image_of"), "_image"),
     **dict.fromkeys(("PARTS", "Part", "install", "parts"), "_parts"),
     **dict.fromkeys(("Settings", "read_settings"), "_settings"),
+    "BundleDirectory": "_bundle._directory",
     "ChartDirectory": "_chart_directory",
     "Project": "_project",
+    "bundle": "_bundle._files",
+    "examine": "_bundle._examining",
     "problems_of": "_samples",
     "read_project": "_reading",
     "tree": "_tree",

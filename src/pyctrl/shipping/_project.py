@@ -6,18 +6,27 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from pyctrl.api import CustomResource, Key
+from pyctrl.api import CustomResource, GroupKind, Key, KindLike
 from pyctrl.rbac import Grants
 from pyctrl.webhook import Service, Webhooks
 
 from ._settings import Settings
 
-__all__ = ["LABELS", "Kind", "Project"]
+__all__ = ["LABELS", "Followed", "Kind", "Project"]
 
 Kind = type[CustomResource[Any, Any]]
 
 MANAGED_BY = "app.kubernetes.io/managed-by"
 LABELS = {MANAGED_BY: "pyctrl"}
+
+
+@dataclass(frozen=True, slots=True)
+class Followed:
+    """A kind that a controller follows beside the one that it looks after."""
+
+    by: GroupKind | None  # what the controller looks after
+    kind: KindLike
+    is_optional: bool  # the controller works while nobody serves it
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,6 +41,7 @@ class Project:
         webhooks: what the API server asks it; None: nothing.
         webhook_service: where the API server finds them.
         webhook_configuration: the name of their configurations.
+        followed: what its controllers own and watch.
     """
 
     settings: Settings
@@ -41,6 +51,7 @@ class Project:
     webhooks: Webhooks | None
     webhook_service: Service
     webhook_configuration: str
+    followed: Sequence[Followed] = ()
 
     @property
     def name(self) -> str:

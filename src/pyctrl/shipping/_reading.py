@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 from pyctrl.client import Config
+from pyctrl.controller import Absence, Controller, KindSource
 from pyctrl.errors import CommandFailed
 from pyctrl.manager import NoServer, Target
 from pyctrl.program import ProgramManager, Serving, custom_kinds, definitions_of, wire_up
 from pyctrl.webhook import ManagedCertificates, Service, Webhooks
 
-from ._project import Project
+from ._project import Followed, Project
 from ._settings import Settings
 
 __all__ = ["MOUNTED", "read_project"]
@@ -54,7 +56,18 @@ def _project(manager: ProgramManager, settings: Settings) -> Project:
         webhooks=webhooks,
         webhook_service=service,
         webhook_configuration=configuration,
+        followed=list(_followed(manager)),
     )
+
+
+def _followed(manager: ProgramManager) -> Iterator[Followed]:
+    for controller in (each.runnable for each in manager.members):
+        if not isinstance(controller, Controller):
+            continue
+        by = controller.kind.group_kind if controller.kind else None
+        for source in controller.sources:
+            if isinstance(source, KindSource) and source.gvk != controller.kind:
+                yield Followed(by, source.kind, source.absence is not Absence.FAULT)
 
 
 def _place(manager: ProgramManager, settings: Settings) -> tuple[Service, str]:

@@ -12,8 +12,8 @@ from pyctrl.rbac import EVENTS, LEADER_ELECTION, manifests, normalise
 from ._project import Kind, Project
 
 __all__ = [
-    "bindings", "election_binding", "election_role", "kind_roles", "metrics_binding", "metrics_reader", "metrics_role",
-    "roles", "service_account",
+    "METRICS_RULES", "bindings", "election_binding", "election_role", "election_rules", "kind_roles", "metrics_binding",
+    "metrics_reader", "metrics_role", "roles", "service_account",
 ]  # fmt: skip
 
 Object = dict[str, Any]
@@ -56,10 +56,15 @@ def _labelled(project: Project, obj: Object) -> Object:
 
 def election_role(project: Project) -> Object:
     """Return the Role to elect a leader: to create the Lease, to change this one only, and to tell of it."""
+    return _role(project, "leader-election-role", election_rules(project), namespaced=True)
+
+
+def election_rules(project: Project) -> tuple[AccessRule, ...]:
+    """Return what it takes to elect a leader."""
     rule = LEADER_ELECTION.rule
     create = replace(rule, verbs=("create",))
     change = replace(rule, verbs=("get", "update"), names=(lease_of(project),))
-    return _role(project, "leader-election-role", (create, change, EVENTS.rule), namespaced=True)
+    return create, change, EVENTS.rule
 
 
 def election_binding(project: Project) -> Object:
@@ -75,11 +80,15 @@ def lease_of(project: Project) -> str:
 # -- metrics ---------------------------------------------------------------------------------------------------------
 
 
+METRICS_RULES = (
+    AccessRule(verbs=("create",), groups=("authentication.k8s.io",), resources=("tokenreviews",)),
+    AccessRule(verbs=("create",), groups=("authorization.k8s.io",), resources=("subjectaccessreviews",)),
+)
+
+
 def metrics_role(project: Project) -> Object:
     """Return the role to ask who somebody is who wants metrics, and whether they may."""
-    token = AccessRule(verbs=("create",), groups=("authentication.k8s.io",), resources=("tokenreviews",))
-    access = AccessRule(verbs=("create",), groups=("authorization.k8s.io",), resources=("subjectaccessreviews",))
-    return _role(project, "metrics-auth-role", (token, access))
+    return _role(project, "metrics-auth-role", METRICS_RULES)
 
 
 def metrics_binding(project: Project) -> Object:

@@ -11,7 +11,7 @@ from typing import Any, Literal, TypeAlias, get_args
 
 from pyctrl.errors import CommandFailed
 
-__all__ = ["Certificates", "Metrics", "Settings", "read_settings"]
+__all__ = ["Certificates", "Metrics", "Settings", "read_pyproject", "read_settings"]
 
 #: How ``/metrics`` is served: over TLS to those who may get it, in the clear, or not at all.
 Metrics: TypeAlias = Literal["https", "http", "off"]
@@ -20,7 +20,7 @@ Metrics: TypeAlias = Literal["https", "http", "off"]
 Certificates: TypeAlias = Literal["managed", "cert-manager"]
 
 TABLE = "tool.pyctrl"
-SCAFFOLD = "scaffold"  # what pyctrl init and create read, see pyctrl.scaffold
+TABLES = {"bundle", "scaffold"}  # of `read_publication`, and of pyctrl.scaffold
 _LABEL = re.compile(
     r"[a-z]([-a-z0-9]{0,26}[a-z0-9])?"
 )  # names of Services have 63 letters, and one gets an ending of 35
@@ -111,6 +111,19 @@ def read_settings(start: Path) -> Settings:
     Raises:
         CommandFailed: the file is no TOML, or has a setting that there is not; says which there are.
     """
+    found = read_pyproject(start)
+    if found is None:
+        return Settings()
+    file, document = found
+    return _settings(document["tool"]["pyctrl"], document.get("project", {}), file)
+
+
+def read_pyproject(start: Path) -> tuple[Path, dict[str, Any]] | None:
+    """Find the nearest pyproject.toml that has ``[tool.pyctrl]``, and read it.
+
+    Raises:
+        CommandFailed: the file is no TOML.
+    """
     for directory in (start, *start.parents):
         file = directory / "pyproject.toml"
         if not file.is_file():
@@ -119,15 +132,14 @@ def read_settings(start: Path) -> Settings:
             document = tomllib.loads(file.read_text(encoding="utf-8"))
         except (OSError, ValueError) as error:
             raise CommandFailed(f"{file}: {error}") from error
-        table = document.get("tool", {}).get("pyctrl")
-        if table is not None:
-            return _settings(table, document.get("project", {}), file)
-    return Settings()
+        if document.get("tool", {}).get("pyctrl") is not None:
+            return file, document
+    return None
 
 
 def _settings(table: Mapping[str, Any], project: Mapping[str, Any], file: Path) -> Settings:
     known = {each.name.replace("_", "-"): each.name for each in fields(Settings) if each.name != "root"}
-    table = {key: value for key, value in table.items() if key != SCAFFOLD}
+    table = {key: value for key, value in table.items() if key not in TABLES}
     if unknown := sorted(set(table) - set(known)):
         raise CommandFailed(f"{file}: [{TABLE}] has no {unknown[0]!r}; there are {', '.join(sorted(known))}")
     values = {known[key]: _value(known[key], value, f"{file}: [{TABLE}] {key}") for key, value in table.items()}

@@ -1,0 +1,91 @@
+"""Write a bundle, or say what is wrong with one."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from collections.abc import Collection, Sequence
+from dataclasses import asdict
+from pathlib import Path
+
+from pyctrl.shipping import (
+    SUITES,
+    BundleDirectory,
+    Objection,
+    Release,
+    Suite,
+    bundle,
+    examine,
+    read_bundled,
+    read_files,
+    read_publication,
+    release,
+)
+
+from ._json import print_json
+from ._ship_flags import ShipFlags, folder
+from ._shipping import checked, written
+
+__all__ = ["validate_bundle", "write_bundle"]
+
+#: What is checked without being asked for.
+ALWAYS: tuple[Suite, ...] = ("bundle", "cluster")
+OPTIONAL: dict[str, tuple[Suite, ...]] = {
+    "name=operatorhub": ("operatorhub",),
+    "name=good-practices": ("good-practices",),
+    "name=scorecard": ("scorecard",),
+    "suite=operatorframework": SUITES,
+}
+
+
+def write_bundle(
+    program: str | None,
+    flags: ShipFlags,
+    wanted: Release,
+    *,
+    directory: Path,
+    check: bool,
+    force: bool,
+    output: str,
+) -> int:
+    """Write a bundle that is valid, or with ``check`` show what is not as it should be; give the exit code."""
+    publication = read_publication(folder(program))
+    settings = flags.settings(program)
+    version = wanted.version or publication.version
+    project = asyncio.run(read_bundled(settings, publication, version))
+    files = bundle(project, publication, release(publication, wanted, name=project.name), directory=directory.name)
+    place = BundleDirectory(directory)
+    objections = examine(place.contents(files), place=f"{directory}/")
+    _tell(objections)
+    if any(_counts(each, ALWAYS) for each in objections):
+        return 1
+    found = place.differences(files, force=force)
+    if not check:
+        return written(found)
+    return checked(found, [str(each) for each in objections], output, command="pyctrl bundle")
+
+
+def validate_bundle(directory: Path, optional: Sequence[str], *, output: str) -> int:
+    """Print what is wrong with a bundle; give the exit code."""
+    suites = {*ALWAYS, *(suite for each in optional for suite in OPTIONAL[each])}
+    objections = examine(read_files(directory), suites=suites, place=f"{directory}/")
+    is_valid = not any(_counts(each, suites) for each in objections)
+    if output == "json":
+        found = [asdict(each) | {"is_warning": not _counts(each, suites)} for each in objections]
+        told = {"valid": is_valid, "objections": found}
+        print_json(told)
+    else:
+        _tell(objections, suites)
+        print(f"{directory} is {'valid' if is_valid else 'not valid'}")
+    return int(not is_valid)
+
+
+def _counts(objection: Objection, suites: Collection[Suite]) -> bool:
+    return objection.suite in suites and not objection.is_warning
+
+
+def _tell(objections: Sequence[Objection], suites: Collection[Suite] = ALWAYS) -> None:
+    for each in objections:
+        level = "" if _counts(each, suites) else "warning: "
+        where = "" if each.suite in ALWAYS else f" [{each.suite}]"
+        print(f"{level}{each}{where}", file=sys.stderr)

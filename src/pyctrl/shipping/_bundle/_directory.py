@@ -1,0 +1,68 @@
+"""The files of a bundle on a disk: ours come and go, those of others stay, and belong to the bundle."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from pyctrl.errors import CommandFailed
+from pyctrl.shipping._directory import INDEX, Difference
+
+from ._contents import read_files
+from ._files import DOCKERFILE
+
+__all__ = ["BundleDirectory"]
+
+
+@dataclass(frozen=True, slots=True)
+class BundleDirectory:
+    """A directory of a bundle, some of whose files are ours: those that its index names, which is no part of it."""
+
+    path: Path
+
+    def differences(self, wanted: Mapping[str, str], *, force: bool = False) -> list[Difference]:
+        """Return the files that are not as they should be, in the order of their names.
+
+        Args:
+            wanted: what should be there, as `bundle` gives it.
+            force: take over files that somebody else has written.
+
+        Raises:
+            CommandFailed: a file that should be there is somebody else's.
+        """
+        owned = set((self._read(INDEX) or "").split("\n")) - {""}
+        texts: dict[str, str | None] = {
+            **dict.fromkeys(owned),
+            **wanted,
+            INDEX: "".join(f"{each}\n" for each in wanted),
+        }
+        found = [Difference(self._place(path), self._read(path), text) for path, text in sorted(texts.items())]
+        for path, each in zip(sorted(texts), found, strict=True):
+            is_ours = path in owned or path == INDEX or force
+            if each.before not in {None, each.after} and not is_ours:
+                raise CommandFailed(
+                    f"{each.path} is there, and was not written by this command: move it away, or let it be replaced "
+                    "with --force"
+                )
+        return [each for each in found if each.before != each.after]
+
+    def contents(self, wanted: Mapping[str, str]) -> dict[str, bytes]:
+        """Return the files that the bundle will have, once it is as it should be: ours, and those of others."""
+        owned = set((self._read(INDEX) or "").split("\n"))
+        there = read_files(self.path) if self.path.is_dir() else {}
+        others = {path: data for path, data in there.items() if path not in owned and path != INDEX}
+        ours = {path: text.encode() for path, text in wanted.items() if path != DOCKERFILE}
+        return {**others, **ours}
+
+    def _place(self, path: str) -> Path:
+        return self.path.parent / path if path == DOCKERFILE else self.path / path
+
+    def _read(self, path: str) -> str | None:
+        place = self._place(path)
+        try:
+            return place.read_text(encoding="utf-8")
+        except FileNotFoundError:
+            return None
+        except (OSError, ValueError) as error:
+            raise CommandFailed(f"{place}: {error}") from error
