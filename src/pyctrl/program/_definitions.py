@@ -29,7 +29,7 @@ def custom_kinds(
     Args:
         manager: with the program's controllers.
         webhooks: name further versions, by their conversions. Those that the program has classes of are found too.
-        watched: also the kinds that it only watches or owns, which may be those of other programs.
+        watched: also the kinds that it only watches, owns or admits, which may be those of other programs.
     """
     found: dict[GroupKind, dict[Kind, None]] = {}
     for member in manager.members:
@@ -37,6 +37,10 @@ def custom_kinds(
         if isinstance(controller, Controller):
             for kind in _kinds_of(controller, watched=watched):
                 found.setdefault(kind.gvk.group_kind, {})[kind] = None
+    for registration in (each for group in webhooks for each in group.registrations if watched):
+        admitted = registration.object_class
+        if admitted is not None and issubclass(admitted, CustomResource):
+            found.setdefault(admitted.gvk.group_kind, {})[admitted] = None
     for conversion in (each for group in webhooks for each in group.conversions):
         for version in (conversion.hub, *(spoke.kind for spoke in conversion.spokes)):
             if issubclass(version, CustomResource):

@@ -143,6 +143,7 @@ class WebhookBuilder(Generic[T]):
             namespaced=namespaced,
             path=path,
             operations=operations,
+            object_class=kind if isinstance(kind, type) else None,
             **self._options.shared,
         )
 

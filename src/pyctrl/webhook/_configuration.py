@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 from urllib.parse import urlsplit
 
-from pyctrl.api import GroupVersionKind
+from pyctrl.api import GroupVersionKind, KubernetesObject
 from pyctrl.errors import BuilderError
 
 from ._admission import Operation
@@ -22,6 +22,8 @@ API_VERSION = "admissionregistration.k8s.io/v1"
 
 #: What becomes of a write when the webhook cannot be asked: it fails, or goes on.
 FailurePolicy: TypeAlias = Literal["Fail", "Ignore"]
+
+_Class: TypeAlias = type[KubernetesObject]  # a Registration has a `type` of its own
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,6 +41,7 @@ class Registration:
         timeout_seconds: how long the API server waits, 1 to 30.
         reinvocation_policy: of a mutating one: whether it is asked again when a later one changed the object.
         namespace_selector, object_selector, match_conditions: what it is asked about, beside the kind, as on the wire.
+        object_class: what its handler gets objects as; None: they are `Unstructured`.
     """
 
     type: Literal["mutating", "validating"]
@@ -53,6 +56,7 @@ class Registration:
     namespace_selector: Mapping[str, Any] = field(default_factory=dict)
     object_selector: Mapping[str, Any] = field(default_factory=dict)
     match_conditions: tuple[Mapping[str, str], ...] = ()
+    object_class: _Class | None = None
 
     @property
     def name(self) -> str:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
 from pyctrl.api import GroupVersionKind, Key, Unstructured
 from pyctrl.dev import DevOptions, DevSession
-from pyctrl.errors import Invalid
+from pyctrl.errors import Forbidden, Invalid
 from pyctrl.manager import Target
 from tests.unit.scaffold._generated import DOMAIN, GENERATED
 
@@ -25,7 +26,7 @@ def modules_and_path_as_before(monkeypatch: pytest.MonkeyPatch) -> Iterator[None
     before = dict(sys.modules)
     yield
     for name in set(sys.modules) - set(before):
-        if name.partition(".")[0] in ("shop", "greeter"):
+        if name.partition(".")[0] in ("shop", "greeter", "admitted_things"):
             del sys.modules[name]
     sys.modules.update(before)
 
@@ -52,6 +53,36 @@ async def test_webhooks_of_a_package_are_asked() -> None:
         await session.admin.create(fleet)
         assert (await session.admin.get(NEW_FLEET, Key("", "b"))).gvk == NEW_FLEET
         assert session.problem == ""
+
+
+ADMITS = """
+from pyctrl import CustomResource, Manager, Model
+from pyctrl.errors import Denied
+from pyctrl.webhook import AdmissionRequest, Validator, WebhookBuilder, Webhooks, WebhookServer
+
+
+class Thing(CustomResource[Model], group="dev.example.com", version="v1"):
+    "Nobody reconciles it."
+
+
+class ThingValidation(Validator[Thing]):
+    def validate_create(self, obj: Thing, request: AdmissionRequest) -> None:
+        raise Denied("not today")
+
+
+def add_things(manager: Manager) -> None:
+    webhooks = Webhooks()
+    WebhookBuilder(webhooks).admits(Thing).build(ThingValidation())
+    manager.add(WebhookServer(webhooks))
+"""
+
+
+async def test_a_kind_that_is_only_admitted_is_there(tmp_path: Path) -> None:
+    """A program that has a webhook of a kind, and no controller, can be watched as well."""
+    (tmp_path / "admitted_things.py").write_text(ADMITS)
+    async with session_of(str(tmp_path / "admitted_things.py")) as session:
+        with pytest.raises(Forbidden, match="not today"):
+            await session.admin.create(named(GroupVersionKind("dev.example.com", "v1", "Thing"), "a"))
 
 
 async def test_webhooks_of_a_single_file_are_asked() -> None:
