@@ -24,6 +24,7 @@ from pyctrl.client import Client, MergePatch, wait_for
 from pyctrl.errors import ApiError, Invalid
 from pyctrl.kinds.apps.v1 import Deployment
 from pyctrl.kinds.core.v1 import Secret, Service
+from pyctrl.program import certificate_secret
 from pyctrl.shipping import Deployer, Project, Settings, read_project
 from pyctrl.testing import ClusterUnderTest
 
@@ -127,7 +128,7 @@ async def test_what_is_made_is_asked_over_tls(
             with pytest.raises(Invalid, match=r"metadata\.name: Too long: may not be more than 52 bytes"):
                 await client.create(old(metadata=ObjectMeta(name="x" * 53, namespace=namespace)))
             await wait_for(client, new, made.key, lambda found: found.status.observed_generation == 1)
-            secret = await client.get(Secret, Key(namespace, "webhook-server-cert"))
+            secret = await client.get(Secret, certificate_secret(project.webhook_service))
             assert secret.type == "kubernetes.io/tls"
             await client.delete(made)
             assert await operator.end(signal.SIGTERM) == 0

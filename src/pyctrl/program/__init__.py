@@ -15,15 +15,15 @@ from pyctrl._door import opened_by_name
 if TYPE_CHECKING:
     from ._definitions import custom_kinds, definitions_of, install_definitions
     from ._loading import Manifest, apply_files, files_of, load, read_manifests
-    from ._manager import CERTIFICATE_SECRET, ProgramManager, Serving
+    from ._manager import ProgramManager, Serving, certificate_secret
     from ._wiring import wire_up
 
 __all__ = [
-    "CERTIFICATE_SECRET",
     "Manifest",
     "ProgramManager",
     "Serving",
     "apply_files",
+    "certificate_secret",
     "custom_kinds",
     "definitions_of",
     "files_of",
@@ -36,7 +36,7 @@ __all__ = [
 _FILES = {
     **dict.fromkeys(("custom_kinds", "definitions_of", "install_definitions"), "_definitions"),
     **dict.fromkeys(("Manifest", "apply_files", "files_of", "load", "read_manifests"), "_loading"),
-    **dict.fromkeys(("CERTIFICATE_SECRET", "ProgramManager", "Serving"), "_manager"),
+    **dict.fromkeys(("ProgramManager", "Serving", "certificate_secret"), "_manager"),
     "wire_up": "_wiring",
 }
 

@@ -10,9 +10,7 @@ from pyctrl.api import Key
 from pyctrl.manager import Group, Manager, Restart, RunnableLike
 from pyctrl.webhook import CertificateRotation, ManagedCertificates, Service, Webhooks, WebhookServer
 
-__all__ = ["CERTIFICATE_SECRET", "ProgramManager", "Serving"]
-
-CERTIFICATE_SECRET = "webhook-server-cert"  # kubebuilder's name
+__all__ = ["ProgramManager", "Serving", "certificate_secret"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,7 +23,7 @@ class Serving:
         certificates: the directory of tls.crt and tls.key; None: as the program says. With it the program's own
             `ManagedCertificates` are not run.
         service: where API servers find them. A program that makes no certificate itself then has one made for it, kept
-            in the Secret ``webhook-server-cert`` beside the Service, and API servers trust it.
+            in the Secret ``SERVICE-cert`` beside the Service, and API servers trust it.
         configuration: the name of the webhook configurations, for these to be told whom to trust; "" is that of the
             service.
     """
@@ -74,7 +72,7 @@ class ProgramManager(Manager):
         conversions = (each.hub for each in server.webhooks.conversions)
         certificates = ManagedCertificates(
             self.live_client,
-            secret=Key(service.namespace, CERTIFICATE_SECRET),
+            secret=certificate_secret(service),
             target=service,
             configurations=[self.serving.configuration or service.name] if server.webhooks.registrations else (),
             definitions=[f"{hub.resource.plural}.{hub.gvk.group}" for hub in conversions],
@@ -82,3 +80,8 @@ class ProgramManager(Manager):
         server.listen_at(certificates=certificates)
         self.add(certificates)
         self.add(certificates.rotation)
+
+
+def certificate_secret(service: Service) -> Key:
+    """Return the Secret with the certificate of a Service: two programs in one namespace have one each."""
+    return Key(service.namespace, f"{service.name}-cert")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from pyctrl.program import CERTIFICATE_SECRET
+from pyctrl.program import certificate_secret
 from pyctrl.webhook import configurations
 
 from ._project import Project
@@ -64,6 +64,6 @@ def certificate(project: Project) -> Object:
     spec = {
         "dnsNames": list(project.webhook_service.host_names),
         "issuerRef": {"kind": "Issuer", "name": project.called("selfsigned-issuer")},
-        "secretName": CERTIFICATE_SECRET,
+        "secretName": certificate_secret(project.webhook_service).name,
     }
     return project.make("cert-manager.io/v1", "Certificate", project.called("serving-cert"), namespaced=True, spec=spec)

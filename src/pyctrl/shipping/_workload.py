@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from pyctrl.program import CERTIFICATE_SECRET
+from pyctrl.program import certificate_secret
 
 from ._project import Project
 from ._reading import MOUNTED
@@ -123,7 +123,8 @@ def _volumes(project: Project) -> list[Object]:
     """Return a place for certificates that the program makes, and those that others make."""
     found: list[Object] = [{"name": "tmp", "emptyDir": {}}]
     if _is_mounted(project):
-        found.append({"name": "webhook-certs", "secret": {"secretName": CERTIFICATE_SECRET}})
+        secret = certificate_secret(project.webhook_service).name
+        found.append({"name": "webhook-certs", "secret": {"secretName": secret}})
     return found
 
 

@@ -9,7 +9,7 @@ import yaml
 from pyctrl.api import Access
 from pyctrl.client import Config
 from pyctrl.manager import NoServer
-from pyctrl.program import ProgramManager, Serving
+from pyctrl.program import ProgramManager, Serving, certificate_secret
 from pyctrl.shipping import install, tree
 from pyctrl.webhook import ManagedCertificates, Service, Webhooks, WebhookServer
 from tests.unit.shipping._programs import CONVERSION, WEBHOOK, WIDGETS, of_text
@@ -35,7 +35,7 @@ async def test_a_program_with_webhooks_makes_its_certificate(tmp_path: Path) -> 
         "port": 443,
     }
     for verb in ("get", "update"):
-        wanted = Access(verb, resource="secrets", namespace="widgets-system", name="webhook-server-cert")
+        wanted = Access(verb, resource="secrets", namespace="widgets-system", name="widgets-webhook-service-cert")
         assert project.grants.allow(wanted)
     assert objects[-1] is configuration or objects[-1] == configuration  # asked only once all else is there
 
@@ -47,6 +47,24 @@ async def test_who_converts_is_asked_before_it_is_ready(tmp_path: Path) -> None:
     assert converts["spec"]["publishNotReadyAddresses"] is True
     admits = named(install(await of_text(tmp_path, WIDGETS + WEBHOOK)), *service)
     assert "publishNotReadyAddresses" not in admits["spec"]
+
+
+async def test_programs_in_one_namespace_have_a_certificate_each(tmp_path: Path) -> None:
+    """Made for different Services: in one Secret each would replace the other's, for ever."""
+    secrets = set()
+    for name in ("widgets", "others"):
+        project = await of_text(tmp_path, WIDGETS + WEBHOOK, name=name, namespace="operators")
+        secrets.add(certificate_secret(project.webhook_service))
+        mounting = install(
+            await of_text(
+                tmp_path, WIDGETS + WEBHOOK, name=name, namespace="operators", webhook_certificates="cert-manager"
+            )
+        )
+        made = named(mounting, "Certificate", f"{name}-serving-cert")["spec"]["secretName"]
+        volumes = named(mounting, "Deployment", project.account.name)["spec"]["template"]["spec"]["volumes"]
+        assert volumes[-1] == {"name": "webhook-certs", "secret": {"secretName": made}}
+        assert made == certificate_secret(project.webhook_service).name
+    assert len(secrets) == 2
 
 
 async def test_cert_manager_makes_the_certificate_if_it_is_told_to(tmp_path: Path) -> None:
