@@ -66,13 +66,11 @@ class Terminal:
     def __init__(self, master: int) -> None:
         self._master = master
         self._written = b""
-        self.news = asyncio.Event()
 
     def read(self) -> None:
         """Take in what the program writes."""
         with suppress(OSError):  # it has ended, or there is nothing yet
             self._written = (self._written + os.read(self._master, 65536))[-200_000:]
-        self.news.set()
 
     @property
     def screen(self) -> str:

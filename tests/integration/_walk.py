@@ -115,7 +115,7 @@ class Walk:
     async def _look(self, step: Step) -> str:
         """Look until what is expected is there; or, to record it, until it stays as it is; or give up."""
         loop = asyncio.get_running_loop()
-        until, changed, seen = loop.time() + PATIENCE / 2, loop.time(), ""
+        until, changed, seen = loop.time() + PATIENCE, loop.time(), ""
         while loop.time() < until:
             before, seen = seen, await self._glance(step)
             if seen.strip() and comparable(seen) == comparable(step.text):
@@ -137,7 +137,9 @@ class Walk:
         file = Path((await self._shell.run("pwd")).strip(), step.what)
         text = step.text if step.language != "diff" else patched(file.read_text(), step.text)
         file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(text)
+        written = file.with_name(f".{file.name}~")
+        written.write_text(text)
+        written.replace(file)  # as editors save: whoever looks at the file sees all of it
 
 
 def patched(text: str, patch: str) -> str:

@@ -11,7 +11,10 @@ from dataclasses import dataclass, replace
 from datetime import timedelta
 from pathlib import Path
 
+from pyctrl.api import Access
 from pyctrl.controller import Cause, Failed, GivenUp, Request, Succeeded, Turn
+from pyctrl.errors import Forbidden
+from pyctrl.rbac import declaration
 
 __all__ = ["Failure", "Journal", "LastRun"]
 
@@ -112,7 +115,13 @@ def _in_words(turn: Turn) -> tuple[str, str]:
 
 def _short(error: BaseException) -> str:
     text = " ".join(str(error).split())
-    return (f"{type(error).__name__}: {text}" if text else type(error).__name__) + _where(error)
+    return (f"{type(error).__name__}: {text}" if text else type(error).__name__) + _lacking(error) + _where(error)
+
+
+def _lacking(error: BaseException) -> str:
+    """Tell what the program does not declare, if that is what an error comes from."""
+    access = Access.refused_by(error) if isinstance(error, Forbidden) else None
+    return f"; rbac lacks {declaration([access])}" if access is not None and access.is_resource else ""
 
 
 def _where(error: BaseException) -> str:

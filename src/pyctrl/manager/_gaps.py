@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 from pyctrl import rbac
 from pyctrl.api import Access, AccessRule
-from pyctrl.kinds import BUILTIN_KINDS
 
 __all__ = ["Gap", "gaps"]
 
@@ -77,15 +76,8 @@ class Gap:
 
     @property
     def _declaration(self) -> str:
-        first = self.accesses[0]
-        kinds = (
-            gvk.kind for gvk, of in BUILTIN_KINDS.items() if (gvk.group, of.plural) == (first.group, first.resource)
-        )
-        what = next(kinds, f'Resource("{first.group}", "{first.resource}")')
-        verbs = ", ".join(f'"{access.verb}"' for access in self.accesses)
-        part = f', subresource="{first.subresource}"' if first.subresource else ""
-        part += f', cluster="{self.cluster}"' if self.cluster else ""
-        return f"the rbac of {self.undeclared} lacks allow({what}, {verbs}{part}), and so do roles that are made of it"
+        lacking = rbac.declaration(self.accesses, cluster=self.cluster)
+        return f"the rbac of {self.undeclared} lacks {lacking}, and so do roles that are made of it"
 
 
 def gaps(

@@ -20,6 +20,7 @@ from pyctrl._door import opened_by_search
 if TYPE_CHECKING:
     from pyctrl.rbac._asked import Asked, is_everybodys, read_recording, write_recording
     from pyctrl.rbac._comparison import Comparison, Wildcard, compare
+    from pyctrl.rbac._declaration import declaration
     from pyctrl.rbac._doctor import (
         Diagnosis,
         Finding,
@@ -59,6 +60,7 @@ __all__ = [
     "Wildcard",
     "allow",
     "compare",
+    "declaration",
     "diagnose",
     "find_tokens",
     "grants",
@@ -74,7 +76,7 @@ __all__ = [
 
 # What every program needs comes first: a name is looked for from the left, and what is not needed is not imported.
 _FILES = (
-    *("_permission", "_resource", "_grants", "_normal"),
+    *("_permission", "_resource", "_grants", "_normal", "_declaration"),
     *("_manifests", "_remedy", "_asked", "_comparison", "_doctor"),
 )
 

@@ -134,7 +134,7 @@ async def test_a_missing_right_is_seen_and_comes_with_the_next_save(
         await asyncio.sleep(3)
         (error,) = {each.error for each in session.journal.failures if "configmaps is forbidden" in each.error}
         line = 1 + file.read_text().splitlines().index("            await self.client.create(content)")
-        assert error.endswith(f" ({file}, line {line})")
+        assert error.endswith(f'; rbac lacks allow(ConfigMap, "create") ({file}, line {line})')
         assert "allow(" in caplog.text
         file.write_text(PROGRAM)
         await says(session, "one")
