@@ -16,6 +16,7 @@ from pydantic.fields import FieldInfo
 
 from pyctrl.errors import DecodeError
 
+from ._secrets import has_secrets, revealed
 from ._value_marks import SchemaMark
 
 __all__ = ["Model"]
@@ -36,6 +37,7 @@ class Model(BaseModel):
     What is written: every field that was set or decoded, and every default that has been changed in place
     (``pod.metadata.labels["a"] = "b"``). Never written: defaults that nobody touched, and None; so setting an
     optional field to None removes it. A ``null`` that came from the wire is written back unless the field is set.
+    Of pydantic's secrets the value, which nothing else shows.
 
     What is read: ``null`` for a list, a map or a field with a default reads as empty or as the default.
 
@@ -76,10 +78,15 @@ class Model(BaseModel):
     def to_wire(self) -> dict[str, Any]:
         """Return the object as JSON-ready dicts and lists, by the rules of the class."""
         _settle(self)
-        return self.model_dump(mode="json", by_alias=True, exclude_unset=True)
+        wire = self.model_dump(mode="json", by_alias=True, exclude_unset=True)
+        if has_secrets(type(self)):
+            revealed(self, wire)
+        return wire
 
     def to_json(self) -> bytes:
         """Return the object as JSON bytes, by the rules of the class."""
+        if has_secrets(type(self)):
+            return msgspec.json.encode(self.to_wire())
         _settle(self)
         return self.__pydantic_serializer__.to_json(self, by_alias=True, exclude_unset=True)
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from cyclopts import App
+    from cyclopts import App, CycloptsError
 
 FAILED, MISUSED = 1, 2  # exit codes, besides 0; an interrupt ends the process as the shell expects: 130
 
@@ -61,9 +61,15 @@ def _run(name: str, make: Callable[[], App], tokens: list[str]) -> int:
         code = app(tokens, exit_on_error=False, print_error=False, result_action="return_value")
     except CycloptsError as error:
         command = " ".join([name, *(error.command_chain or ())])
-        print(f"{command}: {_sentence(error)}\nTry '{command} --help'.", file=sys.stderr)
+        print(f"{command}: {_misuse(error)}\nTry '{command} --help'.", file=sys.stderr)
         return MISUSED
     return code if isinstance(code, int) else 0
+
+
+def _misuse(error: CycloptsError) -> str:
+    """Say what is wrong with a command line; an option that there is not is no value of what it was taken for."""
+    told = getattr(error, "exception_message", "")  # of our own checks
+    return told if told.startswith("unknown option") else _sentence(error)
 
 
 def _sentence(error: Exception) -> str:

@@ -82,6 +82,10 @@ def read_documents(text: bytes, source: str, *, lenient: bool = False) -> Iterat
                     yield Document(source=source, number=number, obj=_checked(obj, place), node=place)
     except RecursionError:
         raise ValueError("it is nested too deeply") from None
+    except ValueError as error:
+        if b"{{" not in text:
+            raise
+        raise ValueError(f"{error} (a template? make its objects first: helm template CHART | …)") from error
 
 
 def _is_object(obj: Any) -> bool:

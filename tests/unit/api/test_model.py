@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from datetime import UTC, datetime
 
 import pytest
-from pydantic import Field
+from pydantic import Field, SecretBytes, SecretStr
 
 from pyctrl.api import (
     CustomResource,
@@ -217,3 +218,25 @@ def test_owner_reference_is_lossless() -> None:
     """Flags of an owner reference that are absent stay absent."""
     wire = {"apiVersion": "v1", "kind": "A", "name": "a", "uid": "u"}
     assert OwnerReference.from_wire(wire).to_wire() == wire
+
+
+class Login(Model):
+    user: str
+    word: SecretStr | None = None
+    more: list[SecretStr] = []
+    by_name: dict[str, SecretBytes] = {}
+
+
+class Logins(Model):
+    first: Login
+    others: list[Login] = []
+
+
+def test_secrets_are_written_as_they_were_read() -> None:
+    """What nobody changed is written back, and no stars in its place; printing shows nothing of it."""
+    login = {"user": "a", "word": "b", "more": ["c"], "byName": {"d": "e"}}
+    wire = {"first": login, "others": [login]}
+    read = Logins.from_wire(wire)
+    assert read.to_wire() == wire
+    assert json.loads(read.to_json()) == wire
+    assert "'b'" not in repr(read)

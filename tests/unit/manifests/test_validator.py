@@ -182,6 +182,7 @@ def test_documents_in_a_row() -> None:
 @pytest.mark.parametrize(
     ("text", "why"),
     [
+        ("a: {{ .b }}", "found unhashable key (a template? make its objects first: helm template"),
         ("a: [", "yaml: line 1: did not find expected node content"),
         ("a: b\n c: d", "yaml: line 2: mapping values are not allowed in this context"),
         ("- a", "line 1: an object was expected, with apiVersion and kind; found list"),
