@@ -17,6 +17,9 @@ API_EPILOGUE = epilogue(
 # PodSet in the group apps.example.com, with its controller and a test
 pyctrl create api --group apps --version v1alpha1 --kind PodSet
 
+# a Deployment for each object
+pyctrl create api --version v1 --kind Memcached --image memcached:1.6
+
 # types only
 pyctrl create api --group stable --version v2 --kind CronTab --no-controller
 """,
@@ -45,6 +48,7 @@ def api(
     kind: Annotated[str, Parameter(group=KIND, metavar="KIND")],
     plural: Annotated[str, Parameter(group=KIND, metavar="NAME")] = "",
     namespaced: Annotated[bool, Parameter(group=KIND, negative_bool=NO)] = True,
+    image: Annotated[str, Parameter(group=MADE, metavar="IMAGE")] = "",
     resource: Annotated[bool | None, Parameter(group=MADE, negative_bool=NO)] = None,
     controller: Annotated[bool | None, Parameter(group=MADE, negative_bool=NO)] = None,
     force: Annotated[bool, Parameter(group=MADE)] = False,
@@ -67,6 +71,8 @@ def api(
         The plural, as in URLs. Derived from the kind by default.
     namespaced
         Whether objects live in namespaces.
+    image
+        Keep a Deployment of this image for each object: a size in the spec, the number of ready pods in the status.
     resource
         Create the types.
     controller
@@ -76,7 +82,7 @@ def api(
     """
     from ._scaffolding import Wanted, create_api  # here: help and completion need none of it
 
-    wanted = Wanted(group=group, version=version, kind=kind, plural=plural, namespaced=namespaced)
+    wanted = Wanted(group=group, version=version, kind=kind, plural=plural, namespaced=namespaced, image=image)
     return create_api(wanted, resource=resource, controller=controller, force=force, dry_run=dry_run)
 
 

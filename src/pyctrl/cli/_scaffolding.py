@@ -35,6 +35,7 @@ class Wanted:
     kind: str
     plural: str = ""
     namespaced: bool = True
+    image: str = ""
 
     @property
     def flags(self) -> str:
@@ -72,6 +73,10 @@ def create_api(wanted: Wanted, *, resource: bool | None, controller: bool | None
             f"note: Kubernetes has a group {wanted.group!r} of its own; this one is {api.group}, and both are written "
             f"with their whole name: {api.group}/{api.version}"
         )
+    if wanted.image:
+        if False in (resource, controller):
+            raise CommandFailed("--image is about types and controller: leave out --no-resource and --no-controller")
+        resource = controller = True
     resource = answered("Create Resource", resource)
     controller = answered("Create Controller", controller)
     folder = Folder(project.root)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from string import Template
 
+from ._deployment import CONDITION, CONTROLLER, KINDS, READY, SIZE, check_image
 from ._names import check_group, check_kind, check_plural, check_version, variable_name
 from ._project import ScaffoldProject
 
@@ -21,6 +23,7 @@ class Api:
         kind: in CamelCase.
         plural: "": what the kind's name gives.
         is_namespaced: whether its objects are in namespaces.
+        image: of the pods that its controller keeps; "": the controller has nothing to keep yet.
     """
 
     group: str
@@ -28,10 +31,19 @@ class Api:
     kind: str
     plural: str = ""
     is_namespaced: bool = True
+    image: str = ""
 
     @classmethod
     def checked(
-        cls, project: ScaffoldProject, *, group: str, version: str, kind: str, plural: str = "", namespaced: bool = True
+        cls,
+        project: ScaffoldProject,
+        *,
+        group: str,
+        version: str,
+        kind: str,
+        plural: str = "",
+        namespaced: bool = True,
+        image: str = "",
     ) -> Api:
         """Return the kind that somebody has named; its group ends with the project's domain.
 
@@ -42,8 +54,10 @@ class Api:
         check_version(version)
         check_kind(kind)
         check_plural(plural)
+        if image:
+            check_image(image, kind, variable_name(kind), is_namespaced=namespaced)
         whole = f"{group}.{project.domain}" if group else project.domain
-        return cls(group=whole, version=version, kind=kind, plural=plural, is_namespaced=namespaced)
+        return cls(group=whole, version=version, kind=kind, plural=plural, is_namespaced=namespaced, image=image)
 
     @property
     def module(self) -> str:
@@ -54,13 +68,13 @@ class Api:
 TYPES = Template('''\
 class ${kind}Spec(Model):
     """What the user wants."""
-
+$size
 
 class ${kind}Status(Model):
     """What there is."""
 
     observed_generation: Int64 = 0
-
+$ready
 
 class $kind(
     CustomResource[${kind}Spec, ${kind}Status],
@@ -103,7 +117,7 @@ def wire(manager: Manager) -> None:
     Builder(manager).build(${kind}Reconciler())
 
 
-async def test_the_status_follows_the_spec(under_role: UnderRole, client: Client, namespace: str) -> None:
+async def test_the_status_follows_the_spec($fixtures) -> None:
     """The status tells which generation of the spec it is about, and no right is missing or unused."""
     await install_definitions(client, [definition($kind)])
     async with under_role(wire$options) as operator:
@@ -114,23 +128,22 @@ async def test_the_status_follows_the_spec(under_role: UnderRole, client: Client
             client,
             $kind,
             $one.key,
-            lambda found: found.status.observed_generation == 1,
+            lambda found: $condition,
         )
         assert operator.compare().lines() == []
 ''')
 
-WHOLE = Template('''\
-"""The operator $project: `pyctrl dev $package.py` runs it in a cluster of its own."""
+FIXTURES = "under_role: UnderRole, client: Client, namespace: str"
+WITH_PODS = f"\n    {FIXTURES}, running_pods: None\n"
 
-from pyctrl import $imports
-
-''')
+LINE = 120  # of what is made, see its ruff
 
 
 def api_files(project: ScaffoldProject, api: Api) -> dict[str, str]:
     """Return the files of a kind's types in a package, by path."""
     package = f"{project.package}/api"
-    types = "from pyctrl import CustomResource, Int64, Model\n\n\n" + _types(api)
+    names = ["CustomResource", *(("Int32",) if api.image else ()), "Int64", "Model"]
+    types = f"{_imported(*names)}{_field(api)}\n\n{_types(api)}"
     return {
         f"{package}/__init__.py": project.python('"""The kinds, version by version."""\n'),
         f"{package}/{api.version}/__init__.py": project.python(f'"""The kinds of version {api.version}."""\n'),
@@ -151,9 +164,10 @@ def controller_files(project: ScaffoldProject, api: Api) -> dict[str, str]:
     imported = f"from {types} import {api.kind}\nfrom {controller} import {api.kind}Reconciler"
     text = (
         f'"""What becomes of each {api.kind}."""\n\n'
-        "from pyctrl import Reconciler, Request, allow, is_deleting, merge_from\n\n"
-        f"from {types} import {api.kind}\n\n\n"
+        f"{_imported(*_controls(api))}{KINDS if api.image else ''}\n"
+        f"from {types} import {api.kind}\n\n"
     )
+    text += "" if api.image else "\n"  # before a constant there is one line, before a class there are two
     return {
         f"{project.package}/controllers/__init__.py": project.python('"""What becomes of each kind."""\n'),
         f"{project.package}/controllers/{api.module}.py": project.python(text + _reconciler(api)),
@@ -164,20 +178,54 @@ def controller_files(project: ScaffoldProject, api: Api) -> dict[str, str]:
 def _types(api: Api) -> str:
     plural = f'    plural="{api.plural}",\n' if api.plural else ""
     scope = "" if api.is_namespaced else '    scope="Cluster",\n'
-    return TYPES.substitute(kind=api.kind, group=api.group, version=api.version, keywords=plural + scope)
+    return TYPES.substitute(
+        kind=api.kind,
+        group=api.group,
+        version=api.version,
+        keywords=plural + scope,
+        size=SIZE if api.image else "",
+        ready=READY if api.image else "",
+    )
 
 
 def _reconciler(api: Api) -> str:
-    return RECONCILER.substitute(kind=api.kind, one=api.module)
+    template = CONTROLLER if api.image else RECONCILER
+    return template.substitute(kind=api.kind, one=api.module, label=api.kind.lower(), image=api.image)
 
 
 def _test(api: Api, imports: str) -> str:
     name = 'name="sample", namespace=namespace' if api.is_namespaced else 'name=f"sample-{namespace}"'
     options = ", namespaces=[namespace]" if api.is_namespaced else ""
-    return TEST.substitute(kind=api.kind, one=api.module, imports=imports, name=name, options=options)
+    return TEST.substitute(
+        kind=api.kind,
+        one=api.module,
+        imports=imports,
+        name=name,
+        options=options,
+        fixtures=WITH_PODS if api.image else FIXTURES,
+        condition=CONDITION if api.image else "found.status.observed_generation == 1",
+    )
 
 
 def _whole(project: ScaffoldProject, api: Api) -> str:
-    imports = "CustomResource, Int64, Model, Reconciler, Request, allow, is_deleting, merge_from"
-    head = WHOLE.substitute(project=project.name, package=project.package, imports=imports)
-    return f"{head}\n{_types(api)}\n\n{_reconciler(api)}"
+    head = f'"""The operator {project.name}: `pyctrl dev {project.package}.py` runs it in a cluster of its own."""\n\n'
+    names = ["CustomResource", *(("Int32",) if api.image else ()), "Int64", "Model", *_controls(api)]
+    imports = _imported(*names) + (KINDS if api.image else "") + _field(api)
+    return f"{head}{imports}\n\n{_types(api)}\n\n{_reconciler(api)}"
+
+
+def _controls(api: Api) -> Iterator[str]:
+    """Name what a controller needs of pyctrl, in order."""
+    names = ["Reconciler", "Request", "allow", "is_deleting", "merge_from"]
+    yield from sorted([*names, "ObjectMeta", "set_controller_reference"]) if api.image else names
+
+
+def _imported(*names: str) -> str:
+    line = f"from pyctrl import {', '.join(names)}\n"
+    if len(line) - 1 <= LINE:
+        return line
+    return "from pyctrl import (\n" + "".join(f"    {name},\n" for name in names) + ")\n"
+
+
+def _field(api: Api) -> str:
+    return "from pydantic import Field\n" if api.image else ""

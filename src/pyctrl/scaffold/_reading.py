@@ -50,7 +50,21 @@ def as_written(project: ScaffoldProject, api: Api, folder: Folder) -> Api:
     group = said.get("group", api.group)
     if group != api.group:
         raise CommandFailed(f"the {api.kind} of version {api.version} is of the group {group}, and not of {api.group}")
-    return replace(api, plural=said.get("plural", ""), is_namespaced=said.get("scope") != "Cluster")
+    namespaced, image = said.get("scope") != "Cluster", _image_of(project, api, folder)
+    return replace(api, plural=said.get("plural", ""), is_namespaced=namespaced, image=image)
+
+
+def _image_of(project: ScaffoldProject, api: Api, folder: Folder) -> str:
+    """Return the image that the controller keeps; "": it was made without one."""
+    path = project.program if project.layout == "single-file" else f"{project.package}/controllers/{api.module}.py"
+    for each in parsed(path, folder.text(path) or "").body:
+        if (
+            isinstance(each, ast.Assign)
+            and isinstance(each.value, ast.Constant)
+            and ast.unparse(each.targets[0]) == "IMAGE"
+        ):
+            return str(each.value.value)
+    return ""
 
 
 def kind_class(project: ScaffoldProject, api: Api, folder: Folder) -> ast.ClassDef | None:

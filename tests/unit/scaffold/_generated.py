@@ -23,6 +23,7 @@ COMMANDS: dict[str, list[list[str]]] = {
         ["create", "api", "--group", "apps", "--version", "v1alpha1", "--kind", "PodSet"],
         ["create", "api", "--version", "v1", "--kind", "Fleet", "--no-namespaced", "--plural", "armada"],
         words("create api --version v2 --kind Fleet --no-namespaced --plural armada --no-controller"),
+        words("create api --group cache --version v1alpha1 --kind Memcached --image memcached:1.6-alpine"),
         words("create webhook --group apps --version v1alpha1 --kind PodSet --default --validate"),
         words("create webhook --version v2 --kind Fleet --convert"),
     ],

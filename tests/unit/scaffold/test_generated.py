@@ -194,3 +194,43 @@ def test_on_a_terminal_it_asks(
     assert told.err.count("Create Resource [y/n]") == answers.count("\n") - 1
     assert "Create Controller [y/n]" in told.err
     assert (tmp_path / "shop" / "controllers" / "mysrv.py").exists() is made
+
+
+def test_a_deployment_of_an_image_in_one_file(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is laid out as the project's ruff has it; what was made is known as made when it is to go."""
+    monkeypatch.chdir(tmp_path)
+    for command in (
+        "init --name cached --layout single-file",
+        "create api --version v1 --kind Redis --image redis:7.4",
+    ):
+        assert run(*command.split()).code == 0
+    assert 'IMAGE = "redis:7.4"\n' in (tmp_path / "cached.py").read_text()
+    for arguments in (["check"], ["format", "--check"]):
+        ran = subprocess.run(
+            [sys.executable, "-m", "ruff", *arguments, "--no-cache"], capture_output=True, text=True, check=False
+        )
+        assert (ran.returncode, ran.stdout) == (0, ran.stdout)
+    told = run("delete", "api", "--version", "v1", "--kind", "Redis")
+    assert told.out == "would remove cached.py\nwould remove tests/test_cached.py\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "line"),
+    [
+        (("--kind", "Cached", "--image", "a b"), "'a b' is no image: a name and a tag were expected"),
+        (("--kind", "Cached", "--image", "x:1", "--no-namespaced"), "--image goes without --no-namespaced"),
+        (("--kind", "Cached", "--image", "x:1", "--no-controller"), "leave out --no-resource and --no-controller"),
+        (("--kind", "Deployment", "--image", "x:1"), "would hide a name that the controller uses"),
+        (("--kind", "Pod", "--image", "x:1"), "would hide a name that the controller uses"),
+    ],
+)
+def test_what_cannot_have_a_deployment(
+    arguments: tuple[str, ...], line: str, run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One line says why, and nothing is written."""
+    monkeypatch.chdir(tmp_path)
+    run("init", "--name", "shop")
+    before = files_of(tmp_path)
+    told = run("create", "api", "--version", "v1", *arguments)
+    assert (told.code, line in told.err) == (1, True), told.err
+    assert files_of(tmp_path) == before

@@ -1,0 +1,35 @@
+# SPDX-FileCopyrightText: Jane Doe
+# SPDX-License-Identifier: Apache-2.0
+
+"""Memcached at work: on a cluster in this process, or on any other, under the role that its code asks for."""
+
+from pyctrl import Builder, Client, Manager, ObjectMeta
+from pyctrl.client import wait_for
+from pyctrl.manifests import definition
+from pyctrl.program import install_definitions
+from pyctrl.testing import UnderRole, sample_of
+
+from shop.api.v1alpha1.memcached import Memcached
+from shop.controllers.memcached import MemcachedReconciler
+
+
+def wire(manager: Manager) -> None:
+    Builder(manager).build(MemcachedReconciler())
+
+
+async def test_the_status_follows_the_spec(
+    under_role: UnderRole, client: Client, namespace: str, running_pods: None
+) -> None:
+    """The status tells which generation of the spec it is about, and no right is missing or unused."""
+    await install_definitions(client, [definition(Memcached)])
+    async with under_role(wire, namespaces=[namespace]) as operator:
+        memcached = sample_of(Memcached)
+        memcached.metadata = ObjectMeta(name="sample", namespace=namespace)
+        await client.create(memcached)
+        await wait_for(
+            client,
+            Memcached,
+            memcached.key,
+            lambda found: found.status.ready == found.spec.size > 0,
+        )
+        assert operator.compare().lines() == []
