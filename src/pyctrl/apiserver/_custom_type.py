@@ -213,6 +213,7 @@ class CustomType:
         schema = self.schema
         metadata = obj.pop("metadata")
         causes = validate(schema, obj, old=ABSENT if old is None else old)
+        causes = [each for each in causes if each.field != "metadata"]  # it is there: a schema may require it
         causes += self._validate_scale(obj)
         causes += validate_embedded(schema, obj)
         causes += self._validate_list_types(obj, old)

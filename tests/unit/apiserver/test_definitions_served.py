@@ -103,3 +103,16 @@ def test_a_built_in_kind_without_the_door_has_no_scale(ask: Asker) -> None:
     """A ConfigMap has no scale: there is nothing at that path."""
     ask.make("a")
     assert ask("GET", f"{CONFIGMAPS}/a/scale")[0] == 404
+
+
+def test_metadata_that_a_schema_requires_is_there(ask: Asker) -> None:
+    """An object always has it: it is not complained of beside what is really wrong."""
+    made = definition("v1")
+    schema = made["spec"]["versions"][0]["schema"]["openAPIV3Schema"]
+    schema["required"] = ["metadata", "spec"]
+    schema["properties"]["spec"]["required"] = ["count"]
+    assert ask("POST", DEFINITIONS, made)[0] == 201
+    thing = {"apiVersion": "x.io/v1", "kind": "Thing", "metadata": {"name": "a"}}
+    code, refused = ask("POST", THINGS, {**thing, "spec": {}})
+    assert (code, [each["field"] for each in refused["details"]["causes"]]) == (422, ["spec.count"])
+    assert ask("POST", THINGS, {**thing, "spec": {"count": 1}})[0] == 201
