@@ -96,12 +96,17 @@ def _duplicate(files: Files) -> None:
     files["manifests/again.yaml"] = files[CRD]
 
 
+def _depends(kind: str, value: Any) -> Callable[[Files], None]:
+    return _with("metadata/dependencies.yaml", json.dumps({"dependencies": [{"type": kind, "value": value}]}))
+
+
 def _modes(**supported: bool) -> Callable[[Files], None]:
     return _spec(installModes=[{"type": mode, "supported": value} for mode, value in supported.items()])
 
 
 _ACCOUNT = "apiVersion: v1\nkind: ServiceAccount\nmetadata:\n  name: widgets-controller-manager\n"
 _POD = "apiVersion: v1\nkind: Pod\nmetadata:\n  name: web\nspec: {containers: [{name: web, image: web}]}\n"
+_MAP = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: web}\n"
 _OTHER = json.dumps([{"apiVersion": "example.com/v1", "kind": "Gadget", "metadata": {"name": "one"}}])
 _CONVERSION = {
     "type": "ConversionWebhook", "generateName": "convert.widgets", "sideEffects": "None",
@@ -116,6 +121,13 @@ MISTAKES = (
     Mistake("no package", _label("package.v1", None), f"annotations: {LABEL}.package.v1 is missing"),
     Mistake("no channels", _label("channels.v1", ""), f"{LABEL}.channels.v1: a channel was expected"),
     Mistake("no default channel", _label("channel.default.v1", ""), "channel.default.v1: a channel was expected"),
+    Mistake(
+        "annotation",
+        _edit(ANNOTATIONS, lambda obj: obj["annotations"].update(more=["a"])),
+        "more: a string was expected",
+    ),
+    Mistake("dependency", _depends("olm.pod", {}), "dependencies[0].type: one of olm.gvk, olm.package"),
+    Mistake("half a dependency", _depends("olm.package", {"packageName": "etcd"}), "[0].value.version: it is required"),
     Mistake("media type", _label("mediatype.v1", "plain"), "registry+v1 was expected; got 'plain'"),
     Mistake("no CSV", _without(CSV), "one ClusterServiceVersion was expected; there are none"),
     Mistake("two CSVs", lambda files: files.update({"manifests/b.yaml": files[CSV]}), "there are 2: "),
@@ -157,11 +169,6 @@ MISTAKES = (
     Mistake("alien example", _annotated(**{"alm-examples": _OTHER}), "an example of example.com/v1, Gadget"),
     Mistake("case", _annotated(**{"olm.skiprange": "<1.0.0"}), "olm.skiprange is written olm.skipRange"),
     Mistake("no modes", _spec(installModes=[]), "spec.installModes: there are none"),
-    Mistake(
-        "the same mode twice",
-        _spec(installModes=[{"type": "AllNamespaces", "supported": True}] * 2),
-        "spec.installModes: AllNamespaces is there 2 times",
-    ),
     Mistake("no supported mode", _modes(AllNamespaces=False), "spec.installModes: none is supported"),
     Mistake(
         "conversion in some namespaces",
@@ -176,6 +183,19 @@ MISTAKES = (
         "definition",
         _edit(CRD, lambda crd: crd["spec"].update(scope="Everywhere")),
         'spec.scope: Unsupported value: "Everywhere"',
+    ),
+)
+
+#: What it lets pass, and OLM or the API server does not; the second object of a file is not even looked at.
+MISSED = (
+    Mistake(
+        "the same mode twice",
+        _spec(installModes=[{"type": "AllNamespaces", "supported": True}] * 2),
+        "spec.installModes: AllNamespaces is there 2 times",
+    ),
+    Mistake("two objects", _with("manifests/a.yaml", f"{_MAP}---\n{_MAP}"), "it has 2 objects, and only the first one"),
+    Mistake(
+        "version of a CSV", _csv(lambda csv: csv.update(apiVersion="v1")), "operators.coreos.com/v1alpha1 was expected"
     ),
 )
 

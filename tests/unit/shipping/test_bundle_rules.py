@@ -7,7 +7,18 @@ import asyncio
 import pytest
 
 from pyctrl.shipping import examine
-from tests.unit.shipping._bundles import ADVICE, CRD, CSV, HUB_MISTAKES, MISTAKES, Files, Mistake, bundle_of, encoded
+from tests.unit.shipping._bundles import (
+    ADVICE,
+    CRD,
+    CSV,
+    HUB_MISTAKES,
+    MISSED,
+    MISTAKES,
+    Files,
+    Mistake,
+    bundle_of,
+    encoded,
+)
 from tests.unit.shipping._programs import WIDGETS
 
 OWNS = WIDGETS.replace(
@@ -32,8 +43,8 @@ def test_a_bundle_that_is_made_has_nothing_wrong_but_its_icon(whole: Files) -> N
     assert [(each.suite, each.path, each.is_warning) for each in examine(whole)] == [("operatorhub", "spec.icon", True)]
 
 
-@pytest.mark.parametrize("mistake", MISTAKES, ids=lambda each: each.name)
-def test_what_the_operator_sdk_refuses_is_refused(files: Files, mistake: Mistake) -> None:
+@pytest.mark.parametrize("mistake", [*MISTAKES, *MISSED], ids=lambda each: each.name)
+def test_what_the_operator_sdk_refuses_is_refused_and_what_it_should(files: Files, mistake: Mistake) -> None:
     """Each with the file, the field and what was expected."""
     mistake.make(files)
     found = examine(files, suites=["bundle"], place="bundle/")

@@ -41,6 +41,7 @@ def objections(contents: Contents) -> Iterator[Objection]:
     """Say what is wrong with a bundle."""
     yield from _layout(contents)
     yield from _annotations(contents)
+    yield from _dependencies(contents)
     yield from _objects(contents)
     yield from _size(contents)
     if contents.csv is None:
@@ -84,6 +85,8 @@ def _annotations(contents: Contents) -> Iterator[Objection]:
         yield _error(ANNOTATIONS, "it is missing, or has no annotations")
         return
     source, found = contents.annotations
+    for name in (name for name, value in found.items() if not isinstance(value, str)):
+        yield Objection("bundle", source, name, f"a string was expected; got {found[name]!r}")
     for key in ("mediatype.v1", "manifests.v1", "metadata.v1", "package.v1", "channels.v1"):
         name = f"{LABEL}.bundle.{key}"
         if name not in found:
@@ -95,6 +98,33 @@ def _annotations(contents: Contents) -> Iterator[Objection]:
         name = f"{LABEL}.bundle.{key}"
         if name in found and not found[name]:
             yield Objection("bundle", source, name, "a channel was expected; it is empty")
+
+
+#: What a bundle may depend on, and what has to be said of it.
+_NEEDS = {
+    "olm.gvk": ("group", "version", "kind"),
+    "olm.package": ("packageName", "version"),
+    "olm.label": ("label",),
+    "olm.constraint": (),
+}
+
+
+def _dependencies(contents: Contents) -> Iterator[Objection]:
+    """Check what other bundles it asks for."""
+    if contents.dependencies is None:
+        return
+    source, found = contents.dependencies
+    for number, each in enumerate(found["dependencies"]):
+        path = f"dependencies[{number}]"
+        kind, value = (each.get("type"), each.get("value")) if isinstance(each, dict) else (None, None)
+        if kind not in _NEEDS:
+            text = f"one of {', '.join(_NEEDS)} was expected; got {kind!r}"
+            yield Objection("bundle", source, f"{path}.type", text)
+        elif not isinstance(value, dict):
+            yield Objection("bundle", source, f"{path}.value", "an object was expected")
+        else:
+            lacking = [key for key in _NEEDS[kind] if not value.get(key)]
+            yield from (Objection("bundle", source, f"{path}.value.{key}", "it is required") for key in lacking)
 
 
 def _objects(contents: Contents) -> Iterator[Objection]:
