@@ -13,9 +13,9 @@ from ._ship_flags import NO_SHIP_FLAGS, ShipFlags
 
 EPILOGUE = epilogue(
     """\
-# dist/chart, and from there into a cluster
+# a chart/ directory, and from there into a cluster
 pyctrl helm podset.py --image registry.example/podset:0.1.0
-helm install podset dist/chart --namespace podset-system --create-namespace
+helm install podset ./chart --namespace podset-system --create-namespace
 
 # in CI: fail if the chart is out of date
 pyctrl helm --check
@@ -50,7 +50,7 @@ def helm(
     Parameters
     ----------
     chart_dir
-        The directory of the chart. Defaults to dist/chart.
+        The directory of the chart. Defaults to `chart`.
     check
         Write nothing; show what is out of date, and exit with 1 if anything is.
     force

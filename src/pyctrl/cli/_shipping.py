@@ -38,7 +38,7 @@ __all__ = [
 ALL = "all"
 STDOUT = Path("-")
 MANIFESTS = "pyctrl manifests"
-CHART = Path("dist", "chart")  # where kubebuilder has it
+CHART = Path("chart")  # not in dist/, as kubebuilder has it: git ignores that where wheels are built
 STATES = {"created": "missing", "updated": "stale", "removed": "leftover"}  # of a file, by what writing it does
 
 

@@ -28,8 +28,8 @@ def test_a_chart_is_written_and_checked(run: Run, folder: Path) -> None:
 
     made = run("helm")
     assert (made.code, made.err) == (0, "")
-    assert "created dist/chart/templates/crd/apps.jicki.cn_podsets.yaml\n" in made.out
-    assert 'appVersion: "0.1.0"\n' in (folder / "dist/chart/Chart.yaml").read_text()
+    assert "created chart/templates/crd/apps.jicki.cn_podsets.yaml\n" in made.out
+    assert 'appVersion: "0.1.0"\n' in (folder / "chart/Chart.yaml").read_text()
     assert run("helm", "--check") == type(made)(0, "", "")
 
     later = run("helm", "--check", "--replicas", "2")
