@@ -13,7 +13,7 @@ from pyctrl.api import ObjectMeta
 from ._leaves import INT_OR_STRING, QUANTITY
 from ._schema import JSON, Schema
 
-__all__ = ["OBJECT_META", "builtin_schema", "is_builtin"]
+__all__ = ["OBJECT_META", "builtin_part", "builtin_schema", "is_builtin"]
 
 _KINDS = "pyctrl.kinds."
 _META = "io.k8s.apimachinery.pkg.apis.meta.v1."
@@ -52,9 +52,14 @@ def builtin_schema(cls: type[object]) -> Schema | None:
         return OBJECT_META
     if not is_builtin(cls):
         return None
-    group, version = cls.__module__.removeprefix(_KINDS).split(".")
-    name = _references().get((group, version, cls.__name__))
-    return None if name is None else _component(name)
+    return builtin_part(cls.__module__, cls.__name__)
+
+
+def builtin_part(module: str, name: str) -> Schema | None:
+    """Return the schema of a class of Kubernetes' own by its module and name; None if there is none."""
+    group, version = module.removeprefix(_KINDS).split(".")
+    found = _references().get((group, version, name))
+    return None if found is None else _component(found)
 
 
 @cache

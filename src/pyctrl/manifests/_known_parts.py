@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from ._builtin import builtin_part
+from ._schema import Schema as OurSchema
+
 __all__ = ["known_part"]
 
 Schema = Mapping[str, Any]
@@ -40,7 +43,7 @@ def known_part(schema: Schema, *, name: str = "") -> tuple[str, str] | None:
     """Give the class, and its module, of what Kubernetes has a type for; None for everything else.
 
     A part that somebody has added rules to, or that keeps what it does not name, is not recognised: its own class says
-    more.
+    more. Nor is a small one with other fields further down; of large ones Kubernetes has dropped a few.
 
     Args:
         name: of the field that has it, where that is known.
@@ -50,6 +53,17 @@ def known_part(schema: Schema, *, name: str = "") -> tuple[str, str] | None:
         return ("ObjectMeta", _API) if _is_metadata(schema, name) else None
     found = _found(schema, fields, name)
     return None if found is None or (found[0] != "ObjectMeta" and _has_rules(schema)) else found
+
+
+def _has_all(ours: OurSchema, theirs: Schema) -> bool:
+    """Say whether each field of theirs is one of ours, all the way down."""
+    if ours.preserve_unknown_fields or ours.int_or_string:
+        return True
+    if any(name not in ours.properties for name in theirs.get("properties") or ()):
+        return False
+    below = [(ours.properties[name], each) for name, each in (theirs.get("properties") or {}).items()]
+    below += [(ours.items, theirs["items"])] if ours.items and isinstance(theirs.get("items"), Mapping) else []
+    return all(_has_all(our, their) for our, their in below)
 
 
 def _found(schema: Schema, fields: frozenset[str], name: str) -> tuple[str, str] | None:
@@ -62,7 +76,10 @@ def _found(schema: Schema, fields: frozenset[str], name: str) -> tuple[str, str]
     for kind, module, own, least in _BY_FIELDS:
         if own <= fields and len(fields) >= least:
             return kind, module
-    return _EXACTLY.get(fields)
+    if (found := _EXACTLY.get(fields)) is None or found[1] == _API:
+        return found
+    ours = builtin_part(found[1], found[0])
+    return found if ours is not None and _has_all(ours, schema) else None
 
 
 def _is_metadata(schema: Schema, name: str) -> bool:

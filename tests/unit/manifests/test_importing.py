@@ -204,3 +204,14 @@ def test_parts_that_kubernetes_has_types_for(tmp_path: Path) -> None:
     assert pool(size=1, template={"spec": {"tolerations": [{"key": "a"}]}}).template.spec.tolerations == [
         Toleration(key="a")
     ]
+
+
+def test_a_part_that_looks_like_one_of_kubernetes_keeps_its_fields(tmp_path: Path) -> None:
+    """Name, value and valueFrom are an EnvVar, unless there is something else to take the value from."""
+    text = {"type": "string"}
+    source = {"type": "object", "properties": {"podTemplateHashValue": text}}
+    argument = {"type": "object", "properties": {"name": text, "value": text, "valueFrom": source}}
+    spec = {"type": "object", "properties": {"args": {"type": "array", "items": argument}}}
+    code = import_definitions([widget({"type": "object", "properties": {"spec": spec}})]).code
+    assert "pod_template_hash_value: str" in code
+    assert "EnvVar" not in code
