@@ -137,8 +137,8 @@ def validate(
     directory
         The bundle.
     select_optional
-        Further rules: those of operatorhub.io, good practices (warnings only), the scorecard's tests that need no
-        cluster, or all of them. May be repeated.
+        Further rules: those of operatorhub.io, good practices (warnings only), both of them (the suite), or the
+        scorecard's tests that need no cluster. May be repeated.
     """
     from ._bundling import validate_bundle  # here: help needs none of it
 

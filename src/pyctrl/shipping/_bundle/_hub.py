@@ -144,11 +144,11 @@ def _channels(contents: Contents) -> Iterator[Objection]:
     if contents.annotations is None:
         return
     source, found = contents.annotations
-    listed = str(found.get(f"{LABEL}.bundle.channels.v1") or "").split(",")
-    default = found.get(f"{LABEL}.bundle.channel.default.v1")
-    for name in dict.fromkeys([*listed, *([str(default)] if default else [])]):
-        if name.strip() and not name.strip().startswith(CHANNELS):
-            text = f"{name.strip()!r}: names begin with {', '.join(CHANNELS)} by convention"
+    labels = (f"{LABEL}.bundle.channels.v1", f"{LABEL}.bundle.channel.default.v1")
+    names = [name.strip() for label in labels for name in str(found.get(label) or "").split(",")]
+    for name in dict.fromkeys(names):
+        if name and not name.startswith(CHANNELS):
+            text = f"{name!r}: names begin with {', '.join(CHANNELS)} by convention"
             yield Objection("good-practices", source, f"{LABEL}.bundle.channels.v1", text, is_warning=True)
 
 
