@@ -38,6 +38,10 @@ BASES = Path("config/crd/bases")  # where kubebuilder's projects, and ours, keep
 DEFINITION = GroupVersionKind("apiextensions.k8s.io", "v1", "CustomResourceDefinition")
 
 _OVERLOOKED = ("FieldUnknown", "FieldDuplicate")
+_OF_CHARTS = (
+    "metadata.labels",
+    "metadata.annotations",
+)  # where definitions in charts have templates, as cert-manager's
 
 Definition = Mapping[str, Any]
 
@@ -111,7 +115,8 @@ def _sound(document: Document) -> Definition:
     """Give a definition that is one: what it says more than the server knows does no harm."""
     from pyctrl.manifests import Validator
 
-    problems = [each for each in Validator().define(document).problems if each.reason not in _OVERLOOKED]
+    found = Validator().define(document).problems
+    problems = [each for each in found if each.reason not in _OVERLOOKED and not each.path.startswith(_OF_CHARTS)]
     if problems:
         told = "".join(f"\n  {document.source}:{each.line}:{each.column}: {each}" for each in problems)
         raise CommandFailed(f"{document.source} is no definition that a server would take:{told}")

@@ -80,6 +80,13 @@ def test_what_is_no_definition(run: Run, crd: Path) -> None:
     assert "widgets.yaml:20:28: spec.validation.openAPIV3Schema.properties[spec].properties[size].type: " in ran.err
 
 
+def test_a_definition_of_a_chart(run: Run, crd: Path) -> None:
+    """Templates in its labels, as those of cert-manager have, say nothing of the kind."""
+    label = "metadata:\n  labels: {app: '{{ template \"name\" . }}'}\n"
+    crd.write_text(DEFINITION.replace("metadata:\n", label, 1))
+    assert "class Widget(" in run("crd", "import", crd).out
+
+
 def test_a_url_is_for_curl(run: Run) -> None:
     """Nothing is downloaded; the line that does it is said, quoted for the shell."""
     told = run("crd", "import", "https://example.com/crds.yaml?ref=v1&raw")
