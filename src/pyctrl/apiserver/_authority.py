@@ -71,7 +71,7 @@ class Authority:
             _write_secret(key, secret)
             certificate.write_bytes(public)
         except OSError as error:
-            raise ConfigError(f"the authority cannot be kept in {directory}: {error}") from error
+            raise ConfigError(f"the authority cannot be kept in {directory}: {error.strerror}") from error
         return cls(public, secret)
 
     def server(self, names: Iterable[str] = ()) -> Issued:

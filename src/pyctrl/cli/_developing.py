@@ -120,7 +120,7 @@ class Developing:
     def _kubeconfig(self) -> Path:
         if self.kubeconfig_out is not None:
             return self.kubeconfig_out
-        caches = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+        caches = Path(os.environ.get("XDG_CACHE_HOME") or _home() / ".cache")
         return caches / "pyctrl" / f"{self.target.name}.kubeconfig"
 
     def _bind(self, wire: Wire) -> Wire:
@@ -157,4 +157,11 @@ class Developing:
 
 def _from_home(line: str) -> str:
     """Write the home directory as a shell does, for people: `~`."""
-    return line.replace(f"={Path.home()}/", "=~/")
+    return line.replace(f"={os.path.expanduser('~')}/", "=~/")  # noqa: PTH111 (Path's raises where there is no home)
+
+
+def _home() -> Path:
+    try:
+        return Path.home()
+    except RuntimeError as error:  # a number as user, as containers have it, and no HOME
+        raise CommandFailed("there is no home directory for the kubeconfig: name it with --kubeconfig-out") from error

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from cyclopts import App, CycloptsError
+    from cyclopts import App, Argument, CycloptsError
 
 FAILED, MISUSED = 1, 2  # exit codes, besides 0; an interrupt ends the process as the shell expects: 130
 
@@ -74,7 +74,18 @@ def _misuse(error: CycloptsError) -> str:
 
 def _sentence(error: Exception) -> str:
     """Give a message in one line, without its full stop."""
+    from cyclopts import MissingArgumentError
+
+    if isinstance(error, MissingArgumentError) and error.argument is not None:
+        return _what_is_missing(error.argument, error.keyword)
     return " ".join(str(error).split()).removesuffix(".")
+
+
+def _what_is_missing(argument: Argument, flag: str | None) -> str:
+    value = argument.parameter.metavar or argument.name
+    if argument.index is not None:
+        return f"{value} is missing"
+    return f"{flag} needs a value, {value}" if flag else f"{argument.name} {value} is missing"
 
 
 def _explain(name: str, error: Exception) -> int:

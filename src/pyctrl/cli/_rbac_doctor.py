@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from pyctrl.api import Key
-from pyctrl.errors import CommandFailed
+from pyctrl.errors import CommandFailed, TransportError, Unauthorized
 from pyctrl.manager import wired
 from pyctrl.rbac import Diagnosis, Grants, diagnose
 
@@ -59,8 +59,13 @@ async def _examined(
     granted = await _needed(target, watched, key)
     async with login.client(config) as client:
         namespace = key.namespace if key is not None else login.namespace
-        with Progress(f"the API server at {config.server}", quiet=quiet):
-            read = await read_cluster(client, namespace=namespace, own_namespace=namespace or config.namespace)
+        try:
+            with Progress(f"the API server at {config.server}", quiet=quiet):
+                read = await read_cluster(client, namespace=namespace, own_namespace=namespace or config.namespace)
+        except (TransportError, Unauthorized) as error:
+            from ._refusals import explained  # here: needed only now
+
+            raise await explained(error, config) from error
     return _diagnosed(read, key, granted, config.namespace)
 
 

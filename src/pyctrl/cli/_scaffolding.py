@@ -50,6 +50,8 @@ def begin(project: ScaffoldProject, *, shown: Path, dry_run: bool) -> int:
     Raises:
         CommandFailed: the directory has a pyproject.toml of something else.
     """
+    if project.root.exists() and not project.root.is_dir():
+        raise CommandFailed(f"{shown} is a file; a directory was expected")
     folder = Folder(project.root)
     if folder.text(PYPROJECT) is not None:
         found = find_project(project.root)

@@ -44,9 +44,11 @@ class Place:
         """Find out what ``FILE.py``, ``DIRECTORY`` or ``MODULE`` means, without importing anything.
 
         Raises:
-            CommandFailed: there is no such file, or a directory that is no package.
+            CommandFailed: there is no such file, or a file or directory that Python does not import.
         """
         path = Path(text)
+        if not text or (path.is_file() and path.suffix not in ("", ".py")):
+            raise CommandFailed(f"FILE.py, DIRECTORY or MODULE was expected; {text!r} is none of them")
         if text.endswith(".py"):
             return _of_file(text, path)
         if path.is_dir() and not (text.isidentifier() and _is_importable(text)):

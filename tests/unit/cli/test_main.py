@@ -45,6 +45,12 @@ def test_version() -> None:
         (["apiserver", "--port", "65536"], "pyctrl apiserver: Invalid value"),
         (["apiserver", "--audit-level", "None"], "pyctrl apiserver: Invalid value"),
         (["completion", "tcsh"], "pyctrl completion: Invalid value"),
+        (["completion"], "pyctrl completion: SHELL is missing"),
+        (["validate"], "pyctrl validate: FILE is missing"),
+        (["create", "api", "--kind", "A"], "pyctrl create api: --version VERSION is missing"),
+        (["token", "jenkins", "--duration"], "pyctrl token: --duration needs a value, DURATION"),
+        (["token", "jenkins", "--duraton", "1h"], "pyctrl token: Unknown option: --duraton. Did you mean --duration?"),
+        (["create", "apy"], 'pyctrl create: Unknown command "apy". Did you mean "api"?'),
     ],
 )
 def test_what_is_not_understood_is_exit_code_2(run: Run, arguments: list[str], line: str) -> None:
@@ -54,6 +60,53 @@ def test_what_is_not_understood_is_exit_code_2(run: Run, arguments: list[str], l
     assert (told.code, told.out) == (2, "")
     assert first.startswith(line)
     assert second.startswith("Try '")
+
+
+@pytest.mark.parametrize(
+    ("command", "line"),
+    [
+        ("run", "'a.yaml' is none of them"),
+        ("dev", "'a.yaml' is none of them"),
+        ("manifests", "a.yaml' is none of them"),
+        ("rbac generate", "'a.yaml' is none of them"),
+        ("validate --types", "'a.yaml' is none of them"),
+        ("init", "a.yaml is a file; a directory was expected"),
+        ("apiserver --insecure-http --port 0 --load", "a.yaml: yaml: "),
+        ("apiserver --cert-dir", "the authority cannot be kept in a.yaml: File exists"),
+        ("apiserver --token-auth-file", "--token-auth-file a.yaml: "),
+        ("crd import", "a.yaml: yaml: "),
+        ("crd diff a.yaml", "a.yaml: yaml: "),
+        ("explain widget --crd", "a.yaml: yaml: "),
+        ("rbac doctor -f", "there is no object in a.yaml"),
+        ("rbac compare a.py", "a.yaml is no text"),
+        ("whoami --kubeconfig", "kubeconfig a.yaml is not text"),
+    ],
+)
+def test_rubbish_is_one_line(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str, line: str
+) -> None:
+    """Bytes that are no text, in place of whatever was expected: the file is named, and there is no traceback."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "a.yaml").write_bytes(b"\xff\x00{]")
+    told = run(*command.split(), *(["a.yaml"] if "--types" not in command else ["a.yaml", "a.yaml"]))
+    assert (told.code, told.out) == (1, "")
+    assert line in told.err
+    assert "Traceback" not in told.err
+    assert "should not happen" not in told.err
+    assert [each.name for each in tmp_path.iterdir()] == ["a.yaml"]
+
+
+def test_a_directory_that_cannot_be_written_is_one_line(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A file stands where a directory has to be made: root may write anywhere else."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "file").touch()
+    program = Path(__file__).parents[3] / "examples" / "podset"
+    for command in (["manifests", program, "--config-dir", "file/b"], ["manifests", program, "--install", "file/b"]):
+        told = run(*command)
+        assert (told.code, told.out, len(told.err.splitlines())) == (1, "", 1)
+        assert "file" in told.err
 
 
 def test_a_traceback_is_shown_on_demand(tmp_path: Path) -> None:
