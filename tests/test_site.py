@@ -43,6 +43,9 @@ def test_the_reference_of_the_command_line_tells_every_command_with_examples() -
     """Commands within commands too, their flags, exit codes and examples."""
     page = cli_page()
 
+    assert "\npyctrl crd import SOURCE... [flags]\n" in page
+    assert "* `SOURCE`: Files or directories" in page
+
     assert "## pyctrl dev\n" in page
     assert "### pyctrl rbac doctor\n" in page
     assert "* `--kubeconfig-out FILE`: Where to write the kubeconfig." in page

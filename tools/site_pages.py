@@ -87,17 +87,30 @@ def cli_page() -> str:
     from pyctrl.cli._app import app  # the page is about the whole tree of commands, which is nobody else's business
 
     text = app.generate_docs(output_format="markdown")
-    text = re.sub(r"## Table of Contents\n.*?(?=^\*\*)", "", text, flags=re.DOTALL | re.MULTILINE)
+    text = re.sub(r"## Table of Contents\n.*?(?=^\*\*Start)", "", text, flags=re.DOTALL | re.MULTILINE)
     sections = re.split(r"^(?=#+ pyctrl)", text, flags=re.MULTILINE)
-    told = "".join(_with_examples(section, app) for section in sections if section)
-    return told.replace("# pyctrl\n", "# The command line\n", 1)
+    told = "".join(_as_in_its_help(section, app) for section in sections if section)
+    return told.replace("# pyctrl\n", f"# Commands\n\n{ABOUT_COMMANDS}\n", 1)
 
 
-def _with_examples(section: str, app: Any) -> str:
-    """Add what stands below the flags of a command on its help page; subcommands that have the same say it once."""
-    command = app
-    for name in section.partition("\n")[0].split()[2:]:
+ABOUT_COMMANDS = (
+    "What all of them have in common, exit codes and `-o json` among it, is on [a page of its own](../cli.md).\n"
+)
+
+
+def _as_in_its_help(section: str, app: Any) -> str:
+    """Call a command and its arguments as its help page does, and add what stands there below the flags."""
+    from pyctrl.cli._help import usage_of
+
+    command, title = app, section.partition("\n")[0].lstrip("# ")
+    for name in title.split()[1:]:
         command = command[name]
+    section = re.sub(r"(?<=```console\n).*", lambda _: usage_of(title, command), section, count=1)
+    for argument in command.assemble_argument_collection() if command.default_command else ():
+        if argument.index is not None and argument.parameter.metavar:
+            label = argument.name.upper().replace("_", "-")
+            for shown in (label, label.replace("-", "_")):
+                section = section.replace(f"* `{shown}`:", f"* `{argument.parameter.metavar}`:", 1)
     epilogue = command.help_epilogue
     return f"{section.rstrip()}\n\n{epilogue.strip() + chr(10) * 2 if epilogue else ''}"
 

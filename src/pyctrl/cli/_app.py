@@ -29,6 +29,15 @@ pyctrl deploy operator.py --image registry.example/podset:0.1.0
     "from.",
 )
 
+# cyclopts' script for zsh only defines a function, so it works only as a file of that function's name.
+ZSH = """
+if [[ "${funcstack[1]}" == _pyctrl ]]; then  # a file of $fpath, which is read when it is needed first
+  _cyclopts_pyctrl "$@"
+else
+  compdef _cyclopts_pyctrl pyctrl
+fi
+"""
+
 # In the order in which they are met. The help of a command is one line: `pyctrl --help` has to fit 80 columns.
 COMMANDS = {
     "Start a project": {
@@ -91,8 +100,8 @@ for place, (title, commands) in enumerate(COMMANDS.items()):
 # bash: in ~/.bashrc
 source <(pyctrl completion bash)
 
-# zsh: in a directory of $fpath, before compinit runs
-pyctrl completion zsh > ~/.zfunc/_pyctrl
+# zsh: in ~/.zshrc, after compinit; or as a file _pyctrl in a directory of $fpath
+source <(pyctrl completion zsh)
 
 # fish
 pyctrl completion fish > ~/.config/fish/completions/pyctrl.fish
@@ -108,4 +117,4 @@ def completion(shell: Annotated[Literal["bash", "zsh", "fish"], Parameter(metava
     shell
         The shell to complete for.
     """
-    print(app.generate_completion(shell=shell))
+    print(app.generate_completion(shell=shell) + (ZSH if shell == "zsh" else ""))

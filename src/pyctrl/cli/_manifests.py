@@ -7,6 +7,8 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
+from pyctrl.errors import CommandFailed
+
 from ._command_line import CommandLine, epilogue
 from ._login import NO_ACCOUNT, Account
 from ._shared_flags import OutputWithYaml
@@ -72,6 +74,8 @@ def manifests(
     """
     from ._shipping import print_manifests, show_changes, write_manifests  # here: help needs none of it
 
+    if output == "yaml" and (check or diff):
+        raise CommandFailed("-o yaml prints the manifests; --check and --diff print text or -o json")
     if diff:
         return show_changes(words, flags, account, output=output)
     if output != "text" and not check:

@@ -167,7 +167,7 @@ def doctor(
 
 @app.command(help_epilogue=COMPARE_EPILOGUE)
 def compare(
-    *named: Annotated[str, Parameter(metavar="[PROGRAM] RECORDED")],
+    *named: Annotated[str, Parameter(metavar="PROGRAM|RECORDING")],
     role: Annotated[tuple[Path, ...], Parameter(metavar="FILE")] = (),
     namespace: Annotated[tuple[str, ...], Parameter(name=("--namespace", "-n"), metavar="NAME")] = (),
     strict: bool = False,

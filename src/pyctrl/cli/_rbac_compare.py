@@ -26,7 +26,7 @@ def compare(
     """Print what differs; gives the exit code. Of what is named the first is a target, unless there are roles."""
     target, files = (None, named) if roles or not named else (named[0], named[1:])
     if not files:
-        raise CommandFailed("name what to compare: PROGRAM RECORDED..., files that pytest --rbac-record wrote")
+        raise CommandFailed("name what to compare: PROGRAM RECORDING..., files that pytest --rbac-record wrote")
     asked = read_recordings(map(Path, files))
     granted = _read_roles(roles) if target is None else asyncio.run(_derived(target, namespaces))
     found = compare_with(granted, asked)

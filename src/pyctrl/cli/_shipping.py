@@ -89,6 +89,8 @@ def write_manifests(
     if not check:
         written(found)
     problems = _sample_problems(project, [path for path in texts if path.startswith("samples/")])
+    if output == "text":
+        _tell(problems)
     code = checked(found, problems, output) if check else 0
     return max(code, int(check and bool(problems)))
 
@@ -104,19 +106,21 @@ def write_chart(
 
 
 def _sample_problems(project: Project, paths: Sequence[str]) -> list[str]:
-    """Tell what is wrong with samples, those included that people have changed."""
+    """Return what is wrong with samples, those included that people have changed."""
     found = []
     for path in paths:
         file = project.settings.directory / path
         if file.exists():
             found += [str(each) for each in problems_of(file.read_text("utf-8"), project.definitions, str(file))]
-    for problem in found:
-        print(problem, file=sys.stderr)
-    if found:
-        print(
-            "a sample is not valid: change it, or give its fields Field(examples=[...]) and remove it", file=sys.stderr
-        )
     return found
+
+
+def _tell(problems: Sequence[str]) -> None:
+    for problem in problems:
+        print(problem, file=sys.stderr)
+    if problems:
+        cure = "change it, or give its fields Field(examples=[...]) and remove it"
+        print(f"a sample is not valid: {cure}", file=sys.stderr)
 
 
 def show_changes(words: Sequence[str], flags: ShipFlags, account: Account, *, output: str = "text") -> int:

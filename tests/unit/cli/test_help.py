@@ -11,6 +11,7 @@ import pytest
 from cyclopts import App, ArgumentCollection
 
 from pyctrl.cli._app import app
+from tests._documents import page
 from tests.unit.cli.conftest import Run
 
 WIDTH = 80  # columns of a terminal that nobody has made larger
@@ -116,3 +117,14 @@ def test_a_flag_is_described_alike(flag: str) -> None:
     found = [each.parameter.help for command in COMMANDS for each in arguments_of(command) if flag in each.names]
     assert len(found) > 1
     assert len(set(found)) == 1
+
+
+def test_the_page_says_what_each_command_prints_as_json() -> None:
+    """Every command with ``-o`` has its row in docs/cli.md, and every command is named there."""
+    told = page("cli.md")
+    rows = "".join(line.split("|")[1] for line in told.splitlines() if line.startswith("| `"))
+    for command in COMMANDS:
+        name = " ".join(command)
+        assert f"`{name}`" in told, name
+        if any("--output" in argument.names for argument in arguments_of(command)):
+            assert f"`{name}`" in rows or f"`{name} --check`" in rows, name

@@ -54,11 +54,18 @@ def test_a_check_tells_each_file(run: Run, folder: Path) -> None:
     ran = run("manifests", "--check", "-o", "json")
     told = json.loads(ran.out)
 
-    assert (ran.code, told["upToDate"]) == (1, False)
+    assert (ran.code, ran.err, told["upToDate"]) == (1, "", False)
     states = {each["path"]: each["state"] for each in told["files"]}
     assert states == {"config/rbac/role.yaml": "missing", "config/manager/manager.yaml": "stale"}
     assert "+        image: podset:1" in next(each["diff"] for each in told["files"] if each["state"] == "stale")
     assert "podset.yaml:8:9: spec.size: Invalid value: -1" in told["problems"][0]
+
+
+def test_yaml_is_of_manifests_only(run: Run, folder: Path) -> None:
+    """A check has no manifests to print."""
+    ran = run("manifests", "--check", "-o", "yaml")
+    assert (ran.code, ran.out) == (1, "")
+    assert ran.err == "pyctrl: -o yaml prints the manifests; --check and --diff print text or -o json\n"
 
 
 async def test_a_deployment_tells_its_steps_when_it_is_over(capsys: pytest.CaptureFixture[str]) -> None:

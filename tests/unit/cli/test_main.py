@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import shlex
+import shutil
 import signal
 import subprocess
 import sys
@@ -127,10 +129,33 @@ def test_completion_knows_the_flags(run: Run, shell: str) -> None:
     assert "apiserver" in told.out
 
 
-def test_completion_is_a_script_that_bash_reads(run: Run) -> None:
-    """What is printed parses."""
-    script = run("completion", "bash").out
-    assert subprocess.run(["bash", "-n"], input=script, text=True, check=False).returncode == 0
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_completion_is_a_script_that_the_shell_reads(run: Run, shell: str) -> None:
+    """What is printed parses, in every shell that is installed here."""
+    script = run("completion", shell).out
+    if shutil.which(shell) is not None:
+        assert subprocess.run([shell, "-n"], input=script, text=True, check=False, timeout=15).returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("words", "found"),
+    [
+        (["vali"], ["validate"]),
+        (["rbac", "doc"], ["doctor"]),
+        (["apiserver", "--no"], ["--no-controllers", "--no-kubelet"]),
+        (["validate", "-o", ""], ["text", "json"]),
+        (["completion", "z"], ["zsh"]),
+    ],
+)
+def test_tab_completes_in_bash(run: Run, tmp_path: Path, words: list[str], found: list[str]) -> None:
+    """Commands, their own commands, flags, and the values that a flag takes."""
+    script = tmp_path / "completion.bash"
+    script.write_text(run("completion", "bash").out)
+    typed = shlex.join(["pyctrl", *words])
+    asked = f'''source {script}; COMP_WORDS=({typed}); COMP_CWORD={len(words)}
+        $(complete -p pyctrl | sed 's/.*-F \\([^ ]*\\).*/\\1/'); printf '%s\\n' "${{COMPREPLY[@]}}"'''
+    ran = subprocess.run(["bash", "-c", asked], capture_output=True, text=True, check=True, timeout=15)
+    assert ran.stdout.splitlines() == found
 
 
 def test_a_reader_that_goes_is_no_error() -> None:

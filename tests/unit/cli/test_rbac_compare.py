@@ -110,8 +110,8 @@ def test_programs_read_the_same(run: Run) -> None:
 @pytest.mark.parametrize(
     ("arguments", "line"),
     [
-        ([], "name what to compare: PROGRAM RECORDED..."),
-        (["copier.py"], "name what to compare: PROGRAM RECORDED..."),
+        ([], "name what to compare: PROGRAM RECORDING..."),
+        (["copier.py"], "name what to compare: PROGRAM RECORDING..."),
         (["copier.py", "three.json"], "three.json: No such file or directory"),
         (["copier.py", "roles.yaml"], "roles.yaml is no recording of accesses, as pytest --rbac-record writes them"),
         (["--role", "three.yaml", "one.json"], "three.yaml: No such file or directory"),
