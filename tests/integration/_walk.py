@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -94,7 +94,7 @@ class Walk:
         self._is_recording = is_recording
         self._terminal: Terminal | None = None
 
-    async def outcomes(self, steps: list[Step]) -> AsyncIterator[tuple[Step, str]]:
+    async def outcomes(self, steps: list[Step]) -> AsyncGenerator[tuple[Step, str], None]:
         """Carry steps out, one after the other; give each with its output, or what the file has."""
         async with AsyncExitStack() as stack:
             for step in steps:

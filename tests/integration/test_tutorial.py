@@ -6,7 +6,7 @@ import os
 import shutil
 import sys
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import aclosing, asynccontextmanager
 from difflib import unified_diff
 from pathlib import Path
 
@@ -53,8 +53,11 @@ async def test_the_tutorial_is_what_happens(tmp_path: Path) -> None:
     Where a change is meant, ``python tools/record_tutorial.py`` writes the outputs into the page anew.
     """
     has_kubectl = shutil.which("kubectl") is not None
-    async with newcomer(tmp_path, has_kubectl=has_kubectl) as opened:
-        async for step, told in Walk(opened).outcomes(steps_of(PAGE.read_text())):
+    async with (
+        newcomer(tmp_path, has_kubectl=has_kubectl) as opened,
+        aclosing(Walk(opened).outcomes(steps_of(PAGE.read_text()))) as outcomes,
+    ):
+        async for step, told in outcomes:
             seen, expected = comparable(told).splitlines(), comparable(step.text).splitlines()
             difference = "\n".join(
                 unified_diff(expected, seen, "docs/tutorial.md", step.what or "the terminal", lineterm="")
