@@ -31,6 +31,9 @@ class FinalizeResult:
     updated: bool = False
     #: Its status: a handler said so.
     status_updated: bool = False
+    #: There is more to wait for: the finalizer stays, and nothing has failed. Said by a handler; of `Finalizers`, that
+    #: one of them said so. What is waited for has to be watched, or asked for again with ``Result.after``.
+    waiting: bool = False
 
 
 #: Cleans up after an object that is being deleted. It may change the object's status and say so with its result;
@@ -53,7 +56,8 @@ class Finalizers(Generic[T]):
 
     Handlers run one after the other, in the order in which they were registered. A handler runs again until its
     finalizer is gone from the server, so it must be harmless when there is nothing left to do. One that fails keeps
-    its finalizer, does not keep the next ones from running, and is tried again with the reconcile.
+    its finalizer, does not keep the next ones from running, and is tried again with the reconcile. One that has begun
+    something, such as a Job, and waits for its end returns ``FinalizeResult(waiting=True)``.
     """
 
     def __init__(self) -> None:
@@ -119,15 +123,18 @@ class Finalizers(Generic[T]):
         errors: list[Exception] = []
         for name in [name for name in self._handlers if has_finalizer(obj, name)]:
             try:
-                results.append(await self._handlers[name](obj) or FinalizeResult())
+                result = await self._handlers[name](obj) or FinalizeResult()
             except Exception as error:  # noqa: BLE001 - raised when the others have had their turn
                 error.add_note(f"raised by the finalizer {name}")
                 errors.append(error)
             else:
-                results.append(FinalizeResult(updated=remove_finalizer(obj, name)))
+                results.append(result)
+                if not result.waiting:
+                    results.append(FinalizeResult(updated=remove_finalizer(obj, name)))
         return FinalizeResult(
             updated=any(result.updated for result in results),
             status_updated=any(result.status_updated for result in results),
+            waiting=any(result.waiting for result in results),
         ), errors
 
 

@@ -151,3 +151,26 @@ def test_names_that_cannot_be(name: str, reason: str) -> None:
 
     with pytest.raises(ValueError, match=reason):
         finalizers.register(name, handle)
+
+
+async def test_one_that_waits_stays_without_an_error(live: Client) -> None:
+    """Its finalizer stays until it has nothing to wait for, while the next one goes; nothing is raised."""
+    answers = [FinalizeResult(waiting=True), FinalizeResult(waiting=True, status_updated=True), None]
+    finalizers = Finalizers[Deployment]()
+
+    async def wait(obj: Deployment) -> FinalizeResult | None:
+        obj.status.replicas = 7
+        return answers.pop(0)
+
+    async def go(obj: Deployment) -> None: ...
+
+    finalizers.register("demo.test/waits", wait)
+    finalizers.register("demo.test/goes", go)
+    obj = await deleted(live, finalizers)
+
+    for replicas in (None, 7):
+        obj = await finalizers.finalize_and_patch(live, obj)
+        assert obj.metadata.finalizers == ["others.test/theirs", "demo.test/waits"]
+        assert (await live.get(Deployment, KEY)).status.replicas == replicas
+    obj = await finalizers.finalize_and_patch(live, obj)
+    assert (obj.metadata.finalizers, answers) == (["others.test/theirs"], [])
