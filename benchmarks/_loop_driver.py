@@ -1,0 +1,96 @@
+"""Who creates PodSets, patches them at a pace, and sees when all are converged. Takes no part in what is measured."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+from collections import deque
+from itertools import cycle, islice
+
+import aiohttp
+from _loop_server import DRIVER
+
+PODSETS = "/apis/apps.jicki.cn/v1alpha1/namespaces/default/podsets"
+STAMP = "benchmarks/written"
+AT_ONCE = 32  # requests under way
+
+
+class Driver:
+    """A client that knows three requests."""
+
+    def __init__(self, session: aiohttp.ClientSession, size: int) -> None:
+        self._session, self._size = session, size
+
+    async def create(self, count: int) -> None:
+        """Create so many PodSets as quickly as the server takes them."""
+        waiting = deque(_name(number) for number in range(count))
+
+        async def work() -> None:
+            while waiting:
+                podset = {"apiVersion": "apps.jicki.cn/v1alpha1", "kind": "PodSet"}
+                body = {**podset, "metadata": {"name": waiting.popleft()}, "spec": {"size": self._size}}
+                async with self._session.post(PODSETS, json=body) as answer:
+                    answer.raise_for_status()
+
+        async with asyncio.TaskGroup() as group:
+            for _ in range(AT_ONCE):
+                group.create_task(work())
+
+    async def wait_for_converged(self, count: int) -> None:
+        """Watch until so many PodSets have the names of all their pods in the status."""
+        converged: set[str] = set()
+        limit = 2**24  # an event is a line
+        async with self._session.get(
+            PODSETS,
+            params={
+                "watch": "true",
+                "sendInitialEvents": "true",
+                "resourceVersionMatch": "NotOlderThan",
+                "allowWatchBookmarks": "true",
+            },
+            read_bufsize=limit,
+        ) as events:
+            events.raise_for_status()
+            while len(converged) < count:
+                event = json.loads(await events.content.readline())
+                if event["type"] in {"ADDED", "MODIFIED"} and self._is_converged(event["object"]):
+                    converged.add(event["object"]["metadata"]["name"])
+
+    def _is_converged(self, podset: dict[str, dict[str, list[str]]]) -> bool:
+        return len(podset.get("status", {}).get("nodes", [])) == self._size
+
+    async def write(self, count: int, rate: float, seconds: float) -> float:
+        """Patch the time into one PodSet after the other, so many a second; return how many a second it came to.
+
+        Patches under way are at most `AT_ONCE`: a server that is slower than the rate makes it lower, and the time is
+        taken when a patch is sent.
+        """
+        total = int(rate * seconds)
+        free = asyncio.Semaphore(AT_ONCE)
+        begun = time.monotonic()
+        async with asyncio.TaskGroup() as group:
+            for number, name in enumerate(islice(cycle(map(_name, range(count))), total)):
+                await asyncio.sleep(max(0.0, begun + number / rate - time.monotonic()))
+                await free.acquire()
+                group.create_task(self._patch(name, free))
+        return total / (time.monotonic() - begun)
+
+    async def _patch(self, name: str, free: asyncio.Semaphore) -> None:
+        try:
+            body = {"metadata": {"annotations": {STAMP: str(time.monotonic_ns())}}}
+            headers = {"Content-Type": "application/merge-patch+json"}
+            async with self._session.patch(f"{PODSETS}/{name}", json=body, headers=headers) as answer:
+                answer.raise_for_status()
+        finally:
+            free.release()
+
+
+def _name(number: int) -> str:
+    return f"podset-{number:06}"
+
+
+def driving(url: str) -> aiohttp.ClientSession:
+    """Open a session; `async with` closes it."""
+    timeout = aiohttp.ClientTimeout(total=None, sock_read=600)
+    return aiohttp.ClientSession(url, headers={"User-Agent": DRIVER}, timeout=timeout)

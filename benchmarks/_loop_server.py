@@ -1,0 +1,77 @@
+"""The embedded API server in a process of its own, and what its audit log says of the operator's calls."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import tempfile
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+ROOT = Path(__file__).parent.parent
+DEFINITIONS = ROOT / "examples" / "podset" / "config" / "crd" / "bases"
+DRIVER = "benchmark-driver"  # the user agent of who creates, patches and looks on
+READS = frozenset({"get", "list", "watch"})
+
+
+class Calls:
+    """Counts what somebody else than the driver asked the server, by verb and resource, from its audit log."""
+
+    def __init__(self, log: Path) -> None:
+        self._log = log
+        self._offset = 0
+        self._rest = b""
+
+    def take(self) -> Counter[str]:
+        """Return what was asked since this was called last. A watch counts when it ends."""
+        with self._log.open("rb") as file:
+            file.seek(self._offset)
+            read = file.read()
+        self._offset += len(read)
+        *lines, self._rest = (self._rest + read).split(b"\n")
+        # The controllers of the cluster run in the server, without a user agent
+        return Counter(
+            _call(json.loads(line)) for line in lines if b'"userAgent"' in line and DRIVER.encode() not in line
+        )
+
+
+def _call(event: Mapping[str, dict[str, str]]) -> str:
+    target = event.get("objectRef", {})
+    resource = "/".join(filter(None, (target.get("resource"), target.get("subresource"))))
+    return f"{event['verb']} {resource or 'discovery'}"
+
+
+def writes(calls: Mapping[str, int]) -> int:
+    """Return how many of the calls write; reviews of one's own rights do not."""
+    return sum(
+        count
+        for call, count in calls.items()
+        if call.split()[0] not in READS and not call.endswith(("reviews", "discovery"))
+    )
+
+
+class Cluster:
+    """A running server: where it is, a kubeconfig for it, and who asked it what."""
+
+    def __init__(self, url: str, directory: Path) -> None:
+        self.url, self.kubeconfig = url, directory / "kubeconfig"
+        self.calls = Calls(directory / "audit.log")
+
+
+@contextmanager
+def serving(*, kubelet: bool) -> Iterator[Cluster]:
+    """Run the server with the definition of PodSet and the controllers of a cluster."""
+    with tempfile.TemporaryDirectory(prefix="pyctrl-loop-") as name:
+        directory = Path(name)
+        command = [sys.executable, "-m", "pyctrl", "apiserver", "--insecure-http", "--load", str(DEFINITIONS)]
+        command += ["--audit", str(directory / "audit.log"), "--kubeconfig-out", str(directory / "kubeconfig")]
+        command += ["--kubelet" if kubelet else "--no-kubelet"]
+        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+            try:
+                assert process.stdout is not None
+                yield Cluster(process.stdout.readline().removeprefix("ready ").strip(), directory)
+            finally:
+                process.kill()  # all it has is memory

@@ -1,0 +1,125 @@
+package main
+
+import (
+	"context"
+	"slices"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+)
+
+// PodSetReconciler has a Deployment of the PodSet's size, and the names of its pods in the status.
+type PodSetReconciler struct {
+	client.Client
+	scheme  *runtime.Scheme
+	arrived *arrivals
+}
+
+func labelsFor(name string) map[string]string {
+	return map[string]string{"app": "podSet", "podSet_cr": name}
+}
+
+// Reconcile reads from the cache, and writes what differs.
+func (r *PodSetReconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {
+	var podset PodSet
+	if err := r.Get(ctx, request.NamespacedName, &podset); err != nil {
+		return ctrl.Result{}, client.IgnoreNotFound(err)
+	}
+	r.arrived.note(&podset)
+	if !podset.DeletionTimestamp.IsZero() {
+		return ctrl.Result{}, nil
+	}
+	if err := r.scale(ctx, &podset); err != nil {
+		return ctrl.Result{}, err
+	}
+	return ctrl.Result{}, r.report(ctx, &podset)
+}
+
+func (r *PodSetReconciler) scale(ctx context.Context, podset *PodSet) error {
+	var deployment appsv1.Deployment
+	err := r.Get(ctx, client.ObjectKeyFromObject(podset), &deployment)
+	if apierrors.IsNotFound(err) {
+		wanted := deploymentFor(podset)
+		if err := controllerutil.SetControllerReference(podset, wanted, r.scheme); err != nil {
+			return err
+		}
+		log.FromContext(ctx).Info("created deployment", "replicas", podset.Spec.Size)
+		return r.Create(ctx, wanted)
+	}
+	if err != nil {
+		return err
+	}
+	if *deployment.Spec.Replicas == podset.Spec.Size {
+		return nil
+	}
+	deployment.Spec.Replicas = &podset.Spec.Size
+	log.FromContext(ctx).Info("scaled deployment", "replicas", podset.Spec.Size)
+	return r.Update(ctx, &deployment)
+}
+
+func (r *PodSetReconciler) report(ctx context.Context, podset *PodSet) error {
+	var pods corev1.PodList
+	err := r.List(ctx, &pods, client.InNamespace(podset.Namespace), client.MatchingLabels(labelsFor(podset.Name)))
+	if err != nil {
+		return err
+	}
+	names := []string{}
+	for i := range pods.Items {
+		if pods.Items[i].DeletionTimestamp.IsZero() {
+			names = append(names, pods.Items[i].Name)
+		}
+	}
+	slices.Sort(names)
+	if slices.Equal(names, podset.Status.Nodes) {
+		return nil
+	}
+	podset.Status.Nodes = names
+	return r.Status().Update(ctx, podset)
+}
+
+func deploymentFor(podset *PodSet) *appsv1.Deployment {
+	labels := labelsFor(podset.Name)
+	return &appsv1.Deployment{
+		ObjectMeta: metav1.ObjectMeta{Name: podset.Name, Namespace: podset.Namespace},
+		Spec: appsv1.DeploymentSpec{
+			Replicas: &podset.Spec.Size,
+			Selector: &metav1.LabelSelector{MatchLabels: labels},
+			Template: corev1.PodTemplateSpec{
+				ObjectMeta: metav1.ObjectMeta{Labels: labels},
+				Spec: corev1.PodSpec{Containers: []corev1.Container{{
+					Name:    "podset",
+					Image:   "busybox",
+					Command: []string{"sleep", "3600"},
+					Ports:   []corev1.ContainerPort{{Name: "podset", ContainerPort: 1234}},
+				}}},
+			},
+		},
+	}
+}
+
+func (r *PodSetReconciler) setUp(manager ctrl.Manager, workers int) error {
+	podsetOf := func(_ context.Context, pod client.Object) []reconcile.Request {
+		name := pod.GetLabels()["podSet_cr"]
+		if name == "" {
+			return nil
+		}
+		return []reconcile.Request{{NamespacedName: types.NamespacedName{Namespace: pod.GetNamespace(), Name: name}}}
+	}
+	return ctrl.NewControllerManagedBy(manager).
+		For(&PodSet{}).
+		Owns(&appsv1.Deployment{}).
+		Watches(&corev1.Pod{}, handler.EnqueueRequestsFromMapFunc(podsetOf)).
+		WithOptions(controller.Options{MaxConcurrentReconciles: workers}).
+		Complete(r)
+}
