@@ -9,6 +9,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from pyctrl._files import write_whole
 from pyctrl.errors import CommandFailed
 from pyctrl.manifests import import_definitions
 
@@ -39,8 +40,7 @@ def write_classes(sources: Sequence[str], *, out: Path | None, force: bool, logi
 
 def _write(out: Path, code: str) -> None:
     try:
-        out.parent.mkdir(parents=True, exist_ok=True)
-        out.write_text(code, encoding="utf-8")
+        write_whole(out, code)
     except OSError as error:
         raise CommandFailed(f"{out}: {error.strerror}") from error
     ruff = shutil.which("ruff")

@@ -21,6 +21,8 @@ def check_kubeconfig(path: Path, *, force: bool) -> None:
     Raises:
         CommandFailed: somebody else's kubeconfig, or whatever it is, is there.
     """
+    if _is_device(path):
+        return  # written to as it is, and not read
     try:
         found = path.read_text(errors="replace")
     except FileNotFoundError:
@@ -32,6 +34,11 @@ def check_kubeconfig(path: Path, *, force: bool) -> None:
             f"--kubeconfig-out {path}: there is a file that pyctrl did not write, which it leaves alone; "
             "name another, or add --force to replace it"
         )
+
+
+def _is_device(path: Path) -> bool:
+    """Whether it is /dev/null, /dev/stdout or the like, which root could replace by a file."""
+    return path.exists() and not path.is_file() and not path.is_dir()
 
 
 def server_of(path: Path) -> str:
@@ -60,6 +67,9 @@ def write_kubeconfig(path: Path, url: str, token: str, authority: Authority | No
     """
     check_kubeconfig(path, force=force)
     try:
+        if _is_device(path):
+            path.write_text(MARK + _kubeconfig(url, token, authority))
+            return
         path.parent.mkdir(parents=True, exist_ok=True)
         descriptor, name = tempfile.mkstemp(prefix=f".{path.name}-", dir=path.parent)  # 0600
         with os.fdopen(descriptor, "w") as file:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from pyctrl._files import write_whole
 from pyctrl.errors import CommandFailed
 
 __all__ = ["Folder"]
@@ -50,8 +51,7 @@ class Folder:
         for path, text in files.items():
             file = self.root / path
             try:
-                file.parent.mkdir(parents=True, exist_ok=True)
-                file.write_text(text, encoding="utf-8")
+                write_whole(file, text)
             except OSError as error:
                 raise CommandFailed(f"{file}: {error.strerror}") from error
 

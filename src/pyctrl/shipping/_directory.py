@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from pyctrl._files import write_whole
 from pyctrl.errors import CommandFailed
 
 from ._kustomization import merged
@@ -46,8 +47,7 @@ class Difference:
             self.path.unlink(missing_ok=True)
             _remove_empty(self.path.parent)
         else:
-            self.path.parent.mkdir(parents=True, exist_ok=True)
-            self.path.write_text(self.after, encoding="utf-8")
+            write_whole(self.path, self.after)
 
 
 def _remove_empty(directory: Path) -> None:

@@ -18,6 +18,7 @@ import yaml
 
 from pyctrl.api import Key
 from pyctrl.apiserver import Authority
+from pyctrl.cli._kubeconfig_file import write_kubeconfig
 from pyctrl.client import Client, Config, wait_for
 from pyctrl.kinds.core.v1 import Namespace, Pod, ServiceAccount
 from tests.unit.cli._command import apiserver
@@ -233,6 +234,19 @@ def test_a_kubeconfig_of_somebody_else_is_left_alone(run: Run, tmp_path: Path) -
     for force in (["--force"], []):
         with apiserver(*ALONE, "--kubeconfig-out", kubeconfig, *force) as served:
             assert served.url in kubeconfig.read_text()
+
+
+def test_a_kubeconfig_is_written_to_a_device_as_it_is() -> None:
+    """/dev/stdout and /dev/null are not replaced by a file, which root could do; a terminal stands for them."""
+    ours, theirs = os.openpty()
+    try:
+        device = Path(os.ttyname(theirs))
+        write_kubeconfig(device, "http://127.0.0.1:1", "token", None, force=False)
+        assert os.read(ours, 1000).startswith(b"# Written by pyctrl")
+        assert device.is_char_device()
+    finally:
+        os.close(ours)
+        os.close(theirs)
 
 
 @pytest.mark.parametrize(
