@@ -68,7 +68,7 @@ CHECKS = (
         "unit",
         "do the rooms behave, each by itself?",
         (*PYTEST, *SHARED_OUT, "tests", "--ignore=tests/integration"),
-        True,
+        uses_all_cores=True,
     ),
     Check("integration", "do they behave together, on a server?", _integration(), uses_all_cores=True),
     Check(
