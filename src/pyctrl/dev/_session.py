@@ -208,7 +208,10 @@ class DevSession:
         Raises:
             PyctrlError: it cannot be; nothing has changed then but, perhaps, definitions.
         """
-        await self._take(await self._make_plan())
+        before, plan = self.plan, await self._make_plan()
+        await self._take(plan)
+        for change in plan.breaks(before) if before is not None else ():
+            log.warning("Objects that are stored may no longer fit: %s", change)
 
     async def _make_plan(self) -> Plan:
         before = self._files.look()

@@ -111,6 +111,16 @@ async def test_reconciles_have_five_seconds_to_end(file: Path) -> None:
             assert asyncio.get_running_loop().time() - began < 7
 
 
+async def test_a_type_that_stored_objects_may_not_fit_is_told_of(file: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """The new definition is installed all the same; it is development."""
+    async with session_of(file) as session:
+        await says(session, "one")
+        file.write_text(PROGRAM.replace("size: int = 1", 'colour: str = "red"').replace('"one"', '"two"'))
+        await says(session, "two")
+        (told,) = [record.getMessage() for record in caplog.records if "no longer fit" in record.message]
+        assert told.startswith("Objects that are stored may no longer fit: spec.size: ")
+
+
 async def test_what_cannot_be_imported_leaves_the_old_program_running(file: Path) -> None:
     """The error says where; the old version goes on until something better is saved."""
     async with session_of(file) as session:
