@@ -1,23 +1,20 @@
-"""Who creates PodSets, patches them at a pace, and sees when all are converged. Takes no part in what is measured."""
+"""Who creates PodSets and sees when all are converged. Takes no part in what is measured."""
 
 from __future__ import annotations
 
 import asyncio
 import json
-import time
 from collections import deque
-from itertools import cycle, islice
 
 import aiohttp
 from _loop_server import DRIVER
 
 PODSETS = "/apis/apps.jicki.cn/v1alpha1/namespaces/default/podsets"
-STAMP = "benchmarks/written"
 AT_ONCE = 32  # requests under way
 
 
 class Driver:
-    """A client that knows three requests."""
+    """A client that knows two requests."""
 
     def __init__(self, session: aiohttp.ClientSession, size: int) -> None:
         self._session, self._size = session, size
@@ -59,31 +56,6 @@ class Driver:
 
     def _is_converged(self, podset: dict[str, dict[str, list[str]]]) -> bool:
         return len(podset.get("status", {}).get("nodes", [])) == self._size
-
-    async def write(self, count: int, rate: float, seconds: float) -> float:
-        """Patch the time into one PodSet after the other, so many a second; return how many a second it came to.
-
-        Patches under way are at most `AT_ONCE`: a server that is slower than the rate makes it lower, and the time is
-        taken when a patch is sent.
-        """
-        total = int(rate * seconds)
-        free = asyncio.Semaphore(AT_ONCE)
-        begun = time.monotonic()
-        async with asyncio.TaskGroup() as group:
-            for number, name in enumerate(islice(cycle(map(_name, range(count))), total)):
-                await asyncio.sleep(max(0.0, begun + number / rate - time.monotonic()))
-                await free.acquire()
-                group.create_task(self._patch(name, free))
-        return total / (time.monotonic() - begun)
-
-    async def _patch(self, name: str, free: asyncio.Semaphore) -> None:
-        try:
-            body = {"metadata": {"annotations": {STAMP: str(time.monotonic_ns())}}}
-            headers = {"Content-Type": "application/merge-patch+json"}
-            async with self._session.patch(f"{PODSETS}/{name}", json=body, headers=headers) as answer:
-                answer.raise_for_status()
-        finally:
-            free.release()
 
 
 def _name(number: int) -> str:

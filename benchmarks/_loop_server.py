@@ -13,7 +13,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
 DEFINITIONS = ROOT / "examples" / "podset" / "config" / "crd" / "bases"
-DRIVER = "benchmark-driver"  # the user agent of who creates, patches and looks on
+DRIVER = "benchmark-driver"  # the user agent of who creates and looks on
 READS = frozenset({"get", "list", "watch"})
 
 

@@ -2,7 +2,8 @@
 
 Each peer is the PodSet operator of examples/podset, written as its documentation has it: a Deployment of the PodSet's
 size, and the names of its pods in the status. The embedded API server runs in a process of its own with the controllers
-of a cluster; its audit log counts the calls, without watches that are still open. Only the operator's process is
+of a cluster; its audit log counts the calls, without watches that are still open. Latency is measured with one that
+does nothing but write events at a pace, each with the time in it. Only the operator's process is
 measured. Numbers are medians; one round with few objects comes first and does not count.
 """
 
@@ -11,41 +12,20 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
-import os
 import sys
 import time
 from collections.abc import Awaitable, Mapping
 from pathlib import Path
-from statistics import median, quantiles
 
 from _loop_driver import Driver, driving
+from _loop_latency import latencies
 from _loop_operators import OPERATORS
 from _loop_report import Measured, document, tables
-from _loop_server import ROOT, Cluster, serving, writes
+from _loop_server import Cluster, serving, writes
+from _loop_started import STEP, settled, started
 from _machine import machine
-from _peers import HERE, Unavailable, environment
+from _peers import HERE, Unavailable
 from _process import PeerFailed, Process
-
-STEP, STILL = 0.2, 2.0  # seconds between two looks, and for which nothing happens before it is quiet
-IDLE = 0.05  # of a core: an operator that takes less does nothing but wait
-
-
-async def settled(operator: Process, cluster: Cluster, calls: dict[str, int]) -> tuple[float, float]:
-    """Wait until the operator asks nothing and takes no time; return the clock and its CPU when that began.
-
-    Whatever it asks meanwhile is added to `calls`.
-    """
-    quiet_since, quiet_cpu = time.monotonic(), operator.cpu()
-    before = quiet_cpu
-    while time.monotonic() < quiet_since + STILL:
-        await asyncio.sleep(STEP)
-        asked, cpu = cluster.calls.take(), operator.cpu()
-        for call, count in asked.items():
-            calls[call] = calls.get(call, 0) + count
-        if asked or cpu - before > IDLE * STEP:
-            quiet_since, quiet_cpu = time.monotonic(), cpu
-        before = cpu
-    return quiet_since, quiet_cpu
 
 
 class Trial:
@@ -53,8 +33,6 @@ class Trial:
 
     def __init__(self, command: list[str], cluster: Cluster, driver: Driver, told: argparse.Namespace) -> None:
         self._command, self._cluster, self._driver, self._told = command, cluster, driver, told
-        self._environment = environment() | {"KUBECONFIG": str(cluster.kubeconfig)}
-        self._environment["PYTHONPATH"] = os.pathsep.join([self._environment["PYTHONPATH"], str(ROOT)])
         #: What was measured so far, by name.
         self.numbers: dict[str, float] = {}
         #: The calls of each part, by verb and resource.
@@ -62,17 +40,14 @@ class Trial:
 
     def start(self) -> Process:
         """Start the operator's process."""
-        command = [*self._command, "--workers", str(self._told.workers)]
-        return Process(command, HERE, self._environment, is_loud=self._told.loud)
+        return started(self._command, self._cluster.kubeconfig, self._told)
 
     async def run(self, objects: int) -> None:
-        """Converge, write, and start again."""
+        """Converge, and start again."""
         with self.start() as operator:
             await asyncio.to_thread(operator.do, "start")
-            await settled(operator, self._cluster, {})
+            await settled(operator, self._cluster.calls, {})
             await self._converge(operator, objects)
-            for rate in self._told.rates:
-                await self._write(operator, objects, rate)
         await asyncio.sleep(STEP)
         self._cluster.calls.take()
         await self._restart(objects)
@@ -82,7 +57,7 @@ class Trial:
         begun, cpu = time.monotonic(), operator.cpu()
         await _together(self._driver.create(objects), self._driver.wait_for_converged(objects))
         wall = time.monotonic() - begun
-        _, spent = await settled(operator, self._cluster, calls)
+        _, spent = await settled(operator, self._cluster.calls, calls)
         self.numbers |= {
             "converge_cpu": (spent - cpu) / objects,
             "converge_wall": wall,
@@ -91,28 +66,13 @@ class Trial:
             "converge_bytes": float(operator.memory().peak),
         }
 
-    async def _write(self, operator: Process, objects: int, rate: float) -> None:
-        cpu = operator.cpu()
-        reached = await self._driver.write(objects, rate, self._told.seconds)
-        await settled(operator, self._cluster, {})
-        found = [each / 1e9 for each in (await asyncio.to_thread(operator.do, "latencies")).facts["nanoseconds"]]
-        if len(found) < 2:
-            raise PeerFailed(f"{len(found)} of {rate * self._told.seconds:.0f} writes were seen")
-        self.numbers |= {
-            f"latency_{rate:.0f}_median": median(found),
-            f"latency_{rate:.0f}_99th": quantiles(found, n=100)[98],
-            f"latency_{rate:.0f}_rate": reached,
-            f"latency_{rate:.0f}_seen": len(found) / int(rate * self._told.seconds),
-            f"latency_{rate:.0f}_cpu": (operator.cpu() - cpu) / int(rate * self._told.seconds),
-        }
-
     async def _restart(self, objects: int) -> None:
         calls = self.calls["restart"] = {}
         begun = time.monotonic()
         with self.start() as operator:
             loaded = operator.cpu()
             await asyncio.to_thread(operator.do, "start")
-            quiet, spent = await settled(operator, self._cluster, calls)
+            quiet, spent = await settled(operator, self._cluster.calls, calls)
             self.numbers |= {
                 "restart_cpu": spent,
                 "restart_load_cpu": loaded,
@@ -147,6 +107,7 @@ def measure(commands: Mapping[str, list[str]], told: argparse.Namespace) -> Meas
             print(f"round {number}: {name}, {objects} PodSets", file=sys.stderr, flush=True)
             try:
                 done = asyncio.run(trial(command, told, objects))
+                done.numbers |= asyncio.run(latencies(command, told))
             except (PeerFailed, TimeoutError) as reason:
                 measured.failures[name] = str(reason) or f"it took more than {told.patience:.0f} s"
                 continue
