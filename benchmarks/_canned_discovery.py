@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from _canned_objects import KINDS, Kind
+from _canned_objects import EMPTY, KINDS, Kind
 
+SERVED = (*KINDS.values(), *EMPTY)
 VERBS = ["create", "delete", "get", "list", "patch", "update", "watch"]
 
 
 def discovered(path: str) -> dict[str, object] | None:
     """Return the document at a path of discovery; None when it is not one."""
-    groups = {kind.group for kind in KINDS.values() if kind.group}
+    groups = {kind.group for kind in SERVED if kind.group}
     if path == "/version":
         return {"major": "1", "minor": "36", "gitVersion": "v1.36.0", "platform": "linux/amd64"}
     if path == "/api":
@@ -19,7 +20,7 @@ def discovered(path: str) -> dict[str, object] | None:
     for name in groups:
         if path == f"/apis/{name}":
             return {"kind": "APIGroup", "apiVersion": "v1", **_group(name)}
-    served = [kind for kind in KINDS.values() if kind.path == path]
+    served = [kind for kind in SERVED if kind.path == path]
     return _resources(served) if served else None
 
 
@@ -33,7 +34,7 @@ def _resources(kinds: list[Kind]) -> dict[str, object]:
         {
             "name": kind.plural,
             "singularName": kind.kind.lower(),
-            "namespaced": True,
+            "namespaced": kind not in EMPTY,
             "kind": kind.kind,
             "verbs": VERBS,
         }

@@ -39,6 +39,12 @@ KINDS = {
     "pods": Kind("Pod", "pods", ""),
 }
 
+#: Kinds that are served and of which there is nothing; kopf waits until definitions can be watched.
+EMPTY = (
+    Kind("CustomResourceDefinition", "customresourcedefinitions", "apiextensions.k8s.io"),
+    Kind("Namespace", "namespaces", ""),
+)
+
 
 def objects(kind: Kind, count: int, size: int, first_version: int) -> list[bytes]:
     """Make so many objects, in the order of their keys. What kind they are is not in them, as in lists."""

@@ -20,11 +20,12 @@ from urllib.parse import parse_qsl, urlsplit
 
 from _canned_answers import HEAD, LAST_CHUNK, Answers, chunk, status, whole
 from _canned_discovery import discovered
-from _canned_objects import KINDS
+from _canned_objects import EMPTY, KINDS
 from _prepared_server import encoded
 
 SLAB = 500  # events that are sent at once when there is no pace
 
+NOTHING = {f"{kind.path}/{kind.plural}": kind for kind in EMPTY}
 ALLOWED = {"kind": "SelfSubjectAccessReview", "apiVersion": "authorization.k8s.io/v1", "status": {"allowed": True}}
 
 
@@ -41,6 +42,11 @@ class Request:
     def accepts_gzip(self) -> bool:
         """Whether the client wants compressed answers."""
         return "gzip" in self.headers.get("accept-encoding", "")
+
+    @property
+    def is_watch(self) -> bool:
+        """Whether it asks for a watch, in any of the spellings that Go takes."""
+        return self.query.get("watch", "").lower() in {"true", "1"}
 
 
 class Timeline:
@@ -153,13 +159,24 @@ class Connection:
             self._socket.sendall(whole(document))
         elif request.method == "POST" and request.path.startswith("/apis/authorization.k8s.io/"):
             self._socket.sendall(whole(ALLOWED, "201 Created"))
+        elif request.path in NOTHING:
+            self._say_nothing(request)
         elif request.path != f"{kind.path}/{kind.plural}":
             refusal = status(404, "NotFound", "the server could not find the requested resource")
             self._socket.sendall(whole(refusal, "404 Not Found"))
-        elif request.query.get("watch") in {"true", "1"}:
+        elif request.is_watch:
             self._watch(request)
         else:
             self._list(request)
+
+    def _say_nothing(self, request: Request) -> None:
+        """Answer for a kind of which there is nothing: an empty list, and a watch in which nothing happens."""
+        if request.is_watch:
+            self._socket.sendall(HEAD)
+            self._timeline.era.wait()
+        listed = NOTHING[request.path]
+        head = {"kind": f"{listed.kind}List", "apiVersion": listed.api_version}
+        self._socket.sendall(whole({**head, "metadata": {"resourceVersion": "1"}, "items": []}))
 
     def _list(self, request: Request) -> None:
         query = request.query

@@ -29,7 +29,6 @@ class Peer:
         works: which work it can do.
         kinds: which kinds it reads.
         lists: how it can ask for the first list.
-        says: its defaults, in a few words.
     """
 
     name: str
@@ -37,7 +36,6 @@ class Peer:
     works: frozenset[str]
     kinds: frozenset[str]
     lists: frozenset[str]
-    says: str
 
     def command(self) -> list[str]:
         """Build it and return what starts it. Raises Unavailable."""
@@ -102,19 +100,18 @@ def _this(name: str) -> list[str]:
 
 ALL_WORK = frozenset({"cache", "reads", "reconcile"})
 BOTH_KINDS, BOTH_LISTS = frozenset({"widgets", "pods"}), frozenset({"stream", "pages"})
+CUSTOM = frozenset({"widgets"})
 
 PEERS = {
     peer.name: peer
     for peer in (
-        Peer(
-            "pyctrl", _this, ALL_WORK, BOTH_KINDS, BOTH_LISTS, "typed reads; streamed lists first, else pages of 500"
-        ),
-        Peer(
-            "controller-runtime", _go, ALL_WORK, BOTH_KINDS, BOTH_LISTS,
-            "typed with DeepCopy, GOGC 100; asks for gzip, protobuf of built-in kinds, streamed lists, or all at once",
-        ),
+        Peer("pyctrl", _this, ALL_WORK, BOTH_KINDS, BOTH_LISTS),
+        Peer("controller-runtime", _go, ALL_WORK, BOTH_KINDS, BOTH_LISTS),
+        Peer("kopf", _venv, frozenset({"cache", "reconcile"}), CUSTOM, BOTH_LISTS),
+        Peer("kubernetes_asyncio", _venv, frozenset({"cache", "reads"}), BOTH_KINDS, BOTH_LISTS),
+        Peer("kubernetes", _venv, frozenset({"cache"}), BOTH_KINDS, BOTH_LISTS),
     )
-}  # fmt: skip
+}
 
 
 def environment() -> dict[str, str]:

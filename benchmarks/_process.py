@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
 
-LONGEST = 900.0  # seconds for one command; a peer that takes longer hangs
+LONGEST = 300.0  # seconds for one command; a peer that takes longer hangs
 
 
 class PeerFailed(Exception):
@@ -65,12 +65,9 @@ class Process:
 
     def __exit__(self, *_: object) -> None:
         assert self._process.stdin is not None
+        self._process.kill()  # all it has is memory, and some take their time to end
+        self._process.wait()
         self._process.stdin.close()
-        try:
-            self._process.wait(timeout=2)
-        except subprocess.TimeoutExpired:
-            self._process.kill()
-            self._process.wait()
         assert self._process.stdout is not None
         self._process.stdout.close()
 

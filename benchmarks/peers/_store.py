@@ -1,0 +1,57 @@
+"""What one keeps who has a client and no cache: a dictionary of objects, copied for whoever reads."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from copy import deepcopy
+from typing import Any
+
+__all__ = ["GROUP", "Store"]
+
+GROUP = ("benchmarks.example.com", "v1", "widgets")
+
+Key = tuple[str, str]
+
+
+class Store:
+    """Objects by namespace and name, as dictionaries or as models, and one index."""
+
+    def __init__(self) -> None:
+        self.objects: dict[Key, Any] = {}
+        self.pools: dict[str, set[Key]] = {}
+        #: The last version that came.
+        self.version = 0
+
+    def replace(self, objects: Iterable[Any]) -> None:
+        """Take a whole list."""
+        self.objects = {}
+        for item in objects:
+            self.put(item)
+
+    def put(self, item: Any) -> None:
+        """Take one object."""
+        if isinstance(item, dict):
+            metadata = item["metadata"]
+            key, version = (metadata["namespace"], metadata["name"]), metadata["resourceVersion"]
+            self.pools.setdefault(item["spec"]["pool"], set()).add(key)
+        else:
+            metadata = item.metadata
+            key, version = (metadata.namespace, metadata.name), metadata.resource_version
+        self.objects[key] = item
+        self.version = max(self.version, int(version))
+
+    def readers(self) -> dict[str, Callable[[int], int]]:
+        """Return what reads: takes the number of the read and returns how many objects came."""
+        keys = list(self.objects)
+
+        def get(number: int) -> int:
+            return len([deepcopy(self.objects[keys[number % len(keys)]])])
+
+        def label(_number: int) -> int:
+            found = (o for o in self.objects.values() if o["metadata"].get("labels", {}).get("batch") == "b-0")
+            return len([deepcopy(item) for item in found])
+
+        def index(_number: int) -> int:
+            return len([deepcopy(self.objects[key]) for key in self.pools["p-0"]])
+
+        return {"get": get, "label": label, "index": index}
