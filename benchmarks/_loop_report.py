@@ -47,7 +47,7 @@ class Measured:
 
     def median(self, name: str, number: str) -> float | None:
         """Return the median of a number over the runs; None without runs."""
-        values = [numbers[number] for numbers in self.runs.get(name, [])]
+        values = [numbers[number] for numbers in self.runs.get(name, []) if number in numbers]
         return median(values) if values else None
 
 
@@ -89,7 +89,8 @@ def _table(measured: Measured, columns: tuple[Column, ...]) -> str:
     heads = ["peer"]
     for _, heading, _ in columns:
         heads += [heading, "×"]
-    return _markdown(heads, [_row(measured, name, columns) for name in measured.runs])
+    able = (name for name, runs in measured.runs.items() if columns[0][0] in runs[0])
+    return _markdown(heads, [_row(measured, name, columns) for name in able])
 
 
 def _row(measured: Measured, name: str, columns: tuple[Column, ...]) -> list[str]:

@@ -107,7 +107,8 @@ def measure(commands: Mapping[str, list[str]], told: argparse.Namespace) -> Meas
             print(f"round {number}: {name}, {objects} PodSets", file=sys.stderr, flush=True)
             try:
                 done = asyncio.run(trial(command, told, objects))
-                done.numbers |= asyncio.run(latencies(command, told))
+                if OPERATORS[name].has_latency:
+                    done.numbers |= asyncio.run(latencies(command, told))
             except (PeerFailed, TimeoutError) as reason:
                 measured.failures[name] = str(reason) or f"it took more than {told.patience:.0f} s"
                 continue
