@@ -1,4 +1,8 @@
-"""A peer: kopf. Its cache is an index of whole objects; its lightest handler, on.event, stands for a reconcile."""
+"""A peer: kopf. Its cache is an index of whole objects; its lightest handler, on.event, stands for a reconcile.
+
+Its workers are not limited, as by default: each belongs to one object and stays for five seconds, so that with a
+limit of one an object would wait for five seconds of each before it.
+"""
 
 from __future__ import annotations
 
@@ -33,15 +37,12 @@ class Seen:
         return {"objects": len(self.objects)}
 
 
-def registered(server: str, seen: Seen, workers: int | None, *, with_index: bool) -> kopf.OperatorRegistry:
+def registered(server: str, seen: Seen, *, with_index: bool) -> kopf.OperatorRegistry:
     """Return the handlers."""
     registry = kopf.OperatorRegistry()
 
     async def login(**_: Any) -> kopf.ConnectionInfo:
         return kopf.ConnectionInfo(server=server)
-
-    async def configure(settings: kopf.OperatorSettings, **_: Any) -> None:
-        settings.batching.worker_limit = workers
 
     async def objects(namespace: str, name: str, body: kopf.Body, **_: Any) -> dict[tuple[str, str], Any]:
         return {(namespace, name): dict(body)}
@@ -50,7 +51,6 @@ def registered(server: str, seen: Seen, workers: int | None, *, with_index: bool
         seen.take(str(meta["uid"]), int(meta["resourceVersion"]))
 
     kopf.on.login(registry=registry)(login)
-    kopf.on.startup(registry=registry)(configure)
     if with_index:
         kopf.index(*GROUP, registry=registry)(objects)
     kopf.on.event(*GROUP, registry=registry)(called)
@@ -62,7 +62,7 @@ async def main() -> None:
     told = arguments()
     seen = Seen()
     is_cache = told.work == "cache"
-    registry = registered(told.server, seen, None if is_cache else told.workers, with_index=is_cache)
+    registry = registered(told.server, seen, with_index=is_cache)
     kopf.configure()
     running: list[asyncio.Task[Any]] = []
 
