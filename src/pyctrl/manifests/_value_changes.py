@@ -79,6 +79,8 @@ def _ranges(old: Schema, new: Schema, tell: Tell) -> Found:
             is_narrower = bool(new.get(exclusive))
             effect: Effect = "breaking" if is_narrower else "harmless"
             yield tell(effect, _narrowed(is_narrower), f"{key} {new.get(key)} is {'not ' * is_narrower}allowed itself")
+        elif new.get(exclusive) and not old.get(exclusive) and _is_one_for_whole_numbers(old.get(key), new.get(key)):
+            yield tell("breaking", "bounds-narrowed", f"{key} {new.get(key)} is not allowed itself")
         else:
             yield from _bound(old.get(key), new.get(key), tell, f"{key}: {words}", sign=sign)
     yield from _multiple(old.get("multipleOf"), new.get("multipleOf"), tell)
@@ -100,13 +102,23 @@ def _bound(old: float | None, new: float | None, tell: Tell, words: str, *, sign
         yield tell("harmless", "bounds-widened", f"{words} {new}, was {old}")
 
 
+def _is_one_for_whole_numbers(old: float | None, new: float | None) -> bool:
+    """Whether kube-apiserver compares whole numbers with the same bound: it cuts off the fraction of a bound."""
+    return old is not None and new is not None and int(old) == int(new)
+
+
 def _multiple(old: float | None, new: float | None, tell: Tell) -> Found:
     if old == new:
         return
-    if new is None or (old is not None and Fraction(str(old)) % Fraction(str(new)) == 0):
+    if new is None or (old is not None and _are_multiples(old, new) and _are_multiples(int(old), int(new))):
         yield tell("harmless", "bounds-widened", f"multipleOf: was {old}, is {new or 'anything'}")
     else:
         yield tell("breaking", "bounds-narrowed", f"multipleOf: must be a multiple of {new}")
+
+
+def _are_multiples(old: float, new: float) -> bool:
+    """Whether the multiples of one number are multiples of another; nothing is one of 0."""
+    return old == 0 or (new != 0 and Fraction(str(old)) % Fraction(str(new)) == 0)
 
 
 # -- texts -----------------------------------------------------------------------------------------------------------

@@ -86,8 +86,9 @@ class _Opening:
     def _labelled(self, value: Object) -> Object:
         for labels, name in ((self._labels, "labels"), (self._selector, "selectorLabels")):
             if all(value.get(key) == each for key, each in labels.items()):
-                rest: dict[Any, Any] = {key: each for key, each in value.items() if key not in self._labels}
-                return {Spread(f'include "{self._chart}.{name}" .'): None} | rest
+                rest = {key: each for key, each in value.items() if key not in self._labels}
+                spread: dict[Any, Any] = {Spread(f'include "{self._chart}.{name}" .'): None}
+                return spread | rest
         return value
 
     def _watching(self, tree: Object) -> Object:

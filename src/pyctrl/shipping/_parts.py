@@ -58,7 +58,7 @@ def parts(project: Project, wanted: Collection[Part] = PARTS) -> list[Sheet]:
 
 def install(project: Project, wanted: Collection[Part] = PARTS) -> list[Object]:
     """Return the objects in an order in which each finds what it needs; samples only if nothing else is wanted."""
-    asked = [part for part in wanted if part != "samples"] or wanted
+    asked: Collection[Part] = [part for part in wanted if part != "samples"] or wanted
     found = [obj for sheet in parts(project, asked) for obj in sheet.objects]
     return sorted(found, key=lambda obj: _ORDER.index(obj["kind"]) if obj["kind"] in _ORDER else len(_ORDER))
 

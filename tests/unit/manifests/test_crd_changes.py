@@ -107,6 +107,16 @@ SCHEMAS: dict[str, tuple[Schema, Schema, tuple[str, str, str] | None]] = {
         of(a={**NUMBER, "multipleOf": 2}),
         ("harmless", "bounds-widened", "spec.a"),
     ),
+    "finer multiple, of which a whole number has no fraction": (
+        of(a={"type": "number", "multipleOf": 5}),
+        of(a={"type": "number", "multipleOf": 2.5}),
+        ("breaking", "bounds-narrowed", "spec.a"),
+    ),
+    "wider range, of which a whole number has no fraction": (
+        of(a={"type": "number", "minimum": 0.7}),
+        of(a={"type": "number", "minimum": 0.5, "exclusiveMinimum": True}),
+        ("breaking", "bounds-narrowed", "spec.a"),
+    ),
     "coarser multiple": (
         of(a={**NUMBER, "multipleOf": 2}),
         of(a={**NUMBER, "multipleOf": 4}),
