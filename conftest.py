@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+
 import pytest
 from hypothesis import HealthCheck, settings
 from sybil import Sybil
@@ -23,3 +25,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     blocks = [item for item in items if isinstance(item, SybilItem)]
     blocks.sort(key=lambda block: (block.path, block.example.line))
     items[:] = [*(item for item in items if not isinstance(item, SybilItem)), *blocks]
+
+
+def pytest_collection_finish() -> None:
+    """Spare the collector the modules and the thousands of tests that stay to the end: a tenth of the time of all."""
+    gc.collect()
+    gc.freeze()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import gc
 import re
 import subprocess
 from collections.abc import Iterable, Iterator
@@ -92,13 +93,15 @@ def _sources(under: Path = ROOT) -> tuple[tuple[str, ast.Module], ...]:
 
 @pytest.fixture(scope="module", autouse=True)
 def _forgotten() -> Iterator[None]:
-    """Forget the trees afterwards.
+    """Forget the trees afterwards, and collect no garbage before.
 
-    Collecting garbage takes seconds where there are two million objects, and whichever test it falls into would have
-    blocked its loop.
+    Collecting takes seconds where there are two million objects, and whichever test it falls into would have blocked
+    its loop.
     """
+    gc.disable()
     yield
     _sources.cache_clear()
+    gc.enable()
 
 
 def _texts() -> Iterator[tuple[str, str]]:

@@ -13,7 +13,7 @@ import pytest
 
 from tests.simulation._history import HistoryFailed, live
 
-DEFAULT = 60  # histories; 0.3 s of CPU each
+DEFAULT = 30  # histories; about a second of CPU each
 BATCH = 5
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache
 from typing import Protocol
 
 from . import _answers as answers
@@ -72,7 +73,7 @@ class Registry:
 
     def __init__(self, load: Callable[[str], Mapping[str, JSON]] | None = None) -> None:
         self.load: Callable[[str], Mapping[str, JSON]] = load or _load
-        self.components: Components = Components(self.load)
+        self.components: Components = Components(load) if load else _built_in_components()
         self._types: dict[tuple[str, str, str], BuiltinType | CustomType] = {}
         self._kinds: dict[tuple[str, str, str], BuiltinType | CustomType] = {}
         self._definitions: dict[str, tuple[CustomType, ...]] = {}
@@ -191,6 +192,12 @@ def version_rank(version: str) -> tuple[int, int, int, str]:
     return 9, 0, 0, version
 
 
+@cache  # for all servers of this process, which only read: compiling anew is most of what starting one takes
+def _built_in_components() -> Components:
+    return Components(_load)
+
+
+@cache
 def _load(name: str) -> Mapping[str, JSON]:
     from pyctrl._schemas import load  # the documents are read when the first registry is made, not on import
 

@@ -12,6 +12,7 @@ from typing import Any, TypeVar, overload
 
 from pyctrl._measures import Family
 from pyctrl.api import GroupVersionKind, Key, KindLike, KubernetesObject, Unstructured, kind_of
+from pyctrl.cache._collector import held_back
 from pyctrl.cache._coverage import Query, field_selector, label_selector
 from pyctrl.cache._families import cache_families
 from pyctrl.cache._informer import Informer, InformerStatistics
@@ -315,7 +316,8 @@ class Cache:
             if index is not None or not self._goes_live(kind):
                 raise
             return await self._client.list(kind, namespace=namespace, labels=labels, fields=fields)
-        return [record.decode(kind) for record in records]
+        with held_back():
+            return [record.decode(kind) for record in records]
 
     def _existing(self, kind: KindLike) -> Informer:
         gvk = kind_of(kind)
