@@ -24,7 +24,6 @@ BIN = Path(sys.executable).parent
 
 PYTEST = (sys.executable, "-m", "pytest", "-q")
 SHARED_OUT = ("-n", "auto", "--dist", "worksteal")  # tests of a worker each have a cluster of their own
-BY_FILE = ("-n", "auto", "--dist", "loadfile")  # the blocks of a page build on each other
 OUTSIDE = ("KUBEBUILDER_ASSETS", "USE_EXISTING_CLUSTER")  # name one cluster for all tests, see docs/testing.md
 # pyright looks for the environment of the first `python` on the path
 _ENVIRONMENT = os.environ | {"PATH": f"{BIN}{os.pathsep}{os.environ.get('PATH', '')}"}
@@ -71,12 +70,7 @@ CHECKS = (
         uses_all_cores=True,
     ),
     Check("integration", "do they behave together, on a server?", _integration(), uses_all_cores=True),
-    Check(
-        "docs",
-        "do README and docs run as they are written?",
-        (*PYTEST, *BY_FILE, "README.md", "docs"),
-        uses_all_cores=True,
-    ),
+    Check("docs", "do README and docs run as they are written?", (*PYTEST, "README.md", "docs")),
 )
 
 
