@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from cyclopts import Group, Parameter
+from cyclopts import Parameter
 
 from ._command_line import NO, CommandLine, epilogue
+from ._kind_flags import FILES, KIND, Convert, Default, KindGroup, KindName, KindVersion, Validate
 from ._shared_flags import DryRun
-
-KIND = Group("Kind", sort_key=0)
-MADE = Group("Files", sort_key=1)
 
 API_EPILOGUE = epilogue(
     """\
@@ -43,16 +41,16 @@ app = CommandLine("create")
 @app.command(help_epilogue=API_EPILOGUE)
 def api(
     *,
-    group: Annotated[str, Parameter(group=KIND, metavar="GROUP")] = "",
-    version: Annotated[str, Parameter(group=KIND, metavar="VERSION")],
-    kind: Annotated[str, Parameter(group=KIND, metavar="KIND")],
+    group: KindGroup = "",
+    version: KindVersion,
+    kind: KindName,
     plural: Annotated[str, Parameter(group=KIND, metavar="NAME")] = "",
     namespaced: Annotated[bool, Parameter(group=KIND, negative_bool=NO)] = True,
-    image: Annotated[str, Parameter(group=MADE, metavar="IMAGE")] = "",
-    resource: Annotated[bool | None, Parameter(group=MADE, negative_bool=NO)] = None,
-    controller: Annotated[bool | None, Parameter(group=MADE, negative_bool=NO)] = None,
-    force: Annotated[bool, Parameter(group=MADE)] = False,
-    dry_run: Annotated[DryRun, Parameter(group=MADE)] = False,
+    image: Annotated[str, Parameter(group=FILES, metavar="IMAGE")] = "",
+    resource: Annotated[bool | None, Parameter(group=FILES, negative_bool=NO)] = None,
+    controller: Annotated[bool | None, Parameter(group=FILES, negative_bool=NO)] = None,
+    force: Annotated[bool, Parameter(group=FILES)] = False,
+    dry_run: Annotated[DryRun, Parameter(group=FILES)] = False,
 ) -> int:
     """Add a kind: its types, a controller and a passing test.
 
@@ -89,15 +87,15 @@ def api(
 @app.command(help_epilogue=WEBHOOK_EPILOGUE)
 def webhook(
     *,
-    group: Annotated[str, Parameter(group=KIND, metavar="GROUP")] = "",
-    version: Annotated[str, Parameter(group=KIND, metavar="VERSION")],
-    kind: Annotated[str, Parameter(group=KIND, metavar="KIND")],
-    default: Annotated[bool, Parameter(name=("--default", "--defaulting"), group=MADE)] = False,
-    validate: Annotated[bool, Parameter(name=("--validate", "--programmatic-validation"), group=MADE)] = False,
-    convert: Annotated[bool, Parameter(name=("--convert", "--conversion"), group=MADE)] = False,
-    spoke: Annotated[tuple[str, ...], Parameter(group=MADE, metavar="VERSION[,VERSION]")] = (),
-    force: Annotated[bool, Parameter(group=MADE)] = False,
-    dry_run: Annotated[DryRun, Parameter(group=MADE)] = False,
+    group: KindGroup = "",
+    version: KindVersion,
+    kind: KindName,
+    default: Default = False,
+    validate: Validate = False,
+    convert: Convert = False,
+    spoke: Annotated[tuple[str, ...], Parameter(group=FILES, metavar="VERSION[,VERSION]")] = (),
+    force: Annotated[bool, Parameter(group=FILES)] = False,
+    dry_run: Annotated[DryRun, Parameter(group=FILES)] = False,
 ) -> int:
     """Add webhooks of a kind, each with a passing test.
 

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from cyclopts import Group, Parameter
+from cyclopts import Parameter
 
 from ._command_line import CommandLine, epilogue
-
-KIND = Group("Kind", sort_key=0)
-REMOVED = Group("Files", sort_key=1)
+from ._kind_flags import FILES, Convert, Default, KindGroup, KindName, KindVersion, Validate
 
 API_EPILOGUE = epilogue(
     """\
@@ -37,11 +35,11 @@ app = CommandLine("delete")
 @app.command(help_epilogue=API_EPILOGUE)
 def api(
     *,
-    group: Annotated[str, Parameter(group=KIND, metavar="GROUP")] = "",
-    version: Annotated[str, Parameter(group=KIND, metavar="VERSION")],
-    kind: Annotated[str, Parameter(group=KIND, metavar="KIND")],
-    yes: Annotated[bool, Parameter(group=REMOVED)] = False,
-    force: Annotated[bool, Parameter(group=REMOVED)] = False,
+    group: KindGroup = "",
+    version: KindVersion,
+    kind: KindName,
+    yes: Annotated[bool, Parameter(group=FILES)] = False,
+    force: Annotated[bool, Parameter(group=FILES)] = False,
 ) -> int:
     """List the files of a kind, or remove them with `--yes`.
 
@@ -69,14 +67,14 @@ def api(
 @app.command(help_epilogue=WEBHOOK_EPILOGUE)
 def webhook(
     *,
-    group: Annotated[str, Parameter(group=KIND, metavar="GROUP")] = "",
-    version: Annotated[str, Parameter(group=KIND, metavar="VERSION")],
-    kind: Annotated[str, Parameter(group=KIND, metavar="KIND")],
-    default: Annotated[bool, Parameter(name=("--default", "--defaulting"), group=REMOVED)] = False,
-    validate: Annotated[bool, Parameter(name=("--validate", "--programmatic-validation"), group=REMOVED)] = False,
-    convert: Annotated[bool, Parameter(name=("--convert", "--conversion"), group=REMOVED)] = False,
-    yes: Annotated[bool, Parameter(group=REMOVED)] = False,
-    force: Annotated[bool, Parameter(group=REMOVED)] = False,
+    group: KindGroup = "",
+    version: KindVersion,
+    kind: KindName,
+    default: Default = False,
+    validate: Validate = False,
+    convert: Convert = False,
+    yes: Annotated[bool, Parameter(group=FILES)] = False,
+    force: Annotated[bool, Parameter(group=FILES)] = False,
 ) -> int:
     """List the files of a kind's webhooks, or remove them with `--yes`.
 

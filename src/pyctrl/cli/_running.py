@@ -15,7 +15,7 @@ from pyctrl._log import configure_logging
 from pyctrl.client import Client, Config
 from pyctrl.errors import CommandFailed, PyctrlError, TransportError, Unauthorized
 from pyctrl.manager import Wire
-from pyctrl.program import ProgramManager, custom_kinds, definitions_of, install_definitions
+from pyctrl.program import ProgramManager, custom_kinds, definitions_of, install_definitions, wire_up
 
 from ._log_flags import Logs
 from ._login import Account
@@ -25,6 +25,7 @@ from ._run_flags import METRICS, RunFlags
 log = logging.getLogger("pyctrl.run")
 
 OWNER = "pyctrl-run"  # of definitions that are installed
+TRACEBACK = " (--traceback shows where)"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,7 +53,7 @@ class Running:
     async def _run(self, config: Config, certificates: Path | None) -> None:
         manager = self.flags.manager(config, name=self.name, metrics=self._metrics(), certificates=certificates)
         async with manager:
-            self._wire(manager)
+            wire_up(self.wire, manager, self.name, hint=TRACEBACK)
             if self.flags.install_crds:
                 await self._install(manager, config)
             log.info("starting manager", extra={"program": self.name})
@@ -62,16 +63,7 @@ class Running:
                 raise
             except Exception as error:
                 kind = type(error).__name__
-                raise CommandFailed(f"{self.name} has failed: {kind}: {error} (--traceback shows where)") from error
-
-    def _wire(self, manager: ProgramManager) -> None:
-        try:
-            self.wire(manager)
-        except PyctrlError:
-            raise
-        except Exception as error:
-            kind = type(error).__name__
-            raise CommandFailed(f"wiring {self.name} failed: {kind}: {error} (--traceback shows where)") from error
+                raise CommandFailed(f"{self.name} has failed: {kind}: {error}{TRACEBACK}") from error
 
     async def _install(self, manager: ProgramManager, config: Config) -> None:
         definitions = definitions_of(custom_kinds(manager, manager.webhooks), manager.webhooks)

@@ -8,11 +8,15 @@ from pyctrl.manager import Manager, Wire
 __all__ = ["wire_up"]
 
 
-def wire_up(wire: Wire, manager: Manager, name: str) -> None:
-    """Put a program's controllers into a manager. Raises CommandFailed: it fails; says how."""
+def wire_up(wire: Wire, manager: Manager, name: str, *, hint: str = "") -> None:
+    """Put a program's controllers into a manager.
+
+    Raises:
+        CommandFailed: it fails; says how, and the hint.
+    """
     try:
         wire(manager)
     except PyctrlError:
         raise
     except Exception as error:
-        raise CommandFailed(f"wiring {name} failed: {type(error).__name__}: {error}") from error
+        raise CommandFailed(f"wiring {name} failed: {type(error).__name__}: {error}{hint}") from error

@@ -27,7 +27,8 @@ if TYPE_CHECKING:
     from ._chart_directory import ChartDirectory
     from ._comparing import ObjectChange, changes
     from ._deploying import Deployer, Step
-    from ._directory import ConfigDirectory, Difference
+    from ._difference import Difference
+    from ._directory import ConfigDirectory
     from ._image import Image, find_tool, image_of
     from ._parts import PARTS, Part, install, parts
     from ._project import Project
@@ -82,7 +83,8 @@ _FILES = {
     **dict.fromkeys(("Chart", "read_chart"), "_chart"),
     **dict.fromkeys(("Deployer", "Step"), "_deploying"),
     **dict.fromkeys(("ObjectChange", "changes"), "_comparing"),
-    **dict.fromkeys(("ConfigDirectory", "Difference"), "_directory"),
+    "ConfigDirectory": "_directory",
+    "Difference": "_difference",
     **dict.fromkeys(("Image", "find_tool", "image_of"), "_image"),
     **dict.fromkeys(("PARTS", "Part", "install", "parts"), "_parts"),
     **dict.fromkeys(("Settings", "read_settings"), "_settings"),

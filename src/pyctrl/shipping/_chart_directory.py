@@ -7,11 +7,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from pyctrl.errors import CommandFailed
-
 from ._chart import CHART, VALUES, Chart
 from ._chart_values import read_values, with_missing
-from ._directory import Difference
+from ._difference import Difference, read_text, somebody_elses, stale
 
 __all__ = ["ChartDirectory"]
 
@@ -52,8 +50,7 @@ class ChartDirectory:
                 self._check_free(path, text)
         texts: dict[str, str | None] = dict.fromkeys(owned.keys() - wanted.keys())
         texts |= {**wanted, **edited, INDEX: _index(wanted, edited)}
-        found = (Difference(self.path / path, self._read(path), text) for path, text in sorted(texts.items()))
-        return [each for each in found if each.before != each.after]
+        return stale(Difference(self.path / path, self._read(path), text) for path, text in sorted(texts.items()))
 
     def _edited(self, chart: Chart, wanted: Mapping[str, str], owned: Mapping[str, str]) -> dict[str, str]:
         """Return the files that their author has changed, as they should be."""
@@ -68,10 +65,7 @@ class ChartDirectory:
 
     def _check_free(self, path: str, text: str) -> None:
         if self._read(path) not in (None, text):
-            raise CommandFailed(
-                f"{self.path / path} is there, and was not written by this command: move it away, or let it be "
-                "replaced with --force"
-            )
+            raise somebody_elses(self.path / path)
 
     def _owned(self) -> dict[str, str]:
         """Return the files of the index, and of those that people edit what was written."""
@@ -79,12 +73,7 @@ class ChartDirectory:
         return {path: digest for path, _, digest in lines}
 
     def _read(self, path: str) -> str | None:
-        try:
-            return (self.path / path).read_text(encoding="utf-8")
-        except FileNotFoundError:
-            return None
-        except (OSError, ValueError) as error:
-            raise CommandFailed(f"{self.path / path}: {error}") from error
+        return read_text(self.path / path)
 
 
 def _index(wanted: Mapping[str, str], edited: Mapping[str, str]) -> str:

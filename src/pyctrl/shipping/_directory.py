@@ -2,58 +2,19 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from pyctrl._files import write_whole
-from pyctrl.errors import CommandFailed
-
+from ._difference import Difference, read_text, somebody_elses, stale
 from ._kustomization import merged
 from ._parts import PARTS, Part
 from ._tree import DIRECTORIES, KUSTOMIZATION
 
-__all__ = ["INDEX", "ConfigDirectory", "Difference"]
+__all__ = ["INDEX", "ConfigDirectory"]
 
 #: Names the files that were written, one in a line: what is not in it is somebody else's.
 INDEX = ".pyctrl-manifests"
-
-
-@dataclass(frozen=True, slots=True)
-class Difference:
-    """A file that is not as it should be."""
-
-    path: Path
-    before: str | None  # None: it is missing
-    after: str | None  # None: it should not be there
-
-    @property
-    def verb(self) -> str:
-        """What writing it does."""
-        if self.before is None:
-            return "created"
-        return "removed" if self.after is None else "updated"
-
-    def unified(self) -> str:
-        """Return it as `diff -u` shows it."""
-        before, after = [(text or "").splitlines(keepends=True) for text in (self.before, self.after)]
-        old, new = [str(self.path) if text is not None else "/dev/null" for text in (self.before, self.after)]
-        return "".join(difflib.unified_diff(before, after, old, new))
-
-    def write(self) -> None:
-        """Make it so."""
-        if self.after is None:
-            self.path.unlink(missing_ok=True)
-            _remove_empty(self.path.parent)
-        else:
-            write_whole(self.path, self.after)
-
-
-def _remove_empty(directory: Path) -> None:
-    while directory.is_dir() and not any(directory.iterdir()):
-        directory.rmdir()
-        directory = directory.parent
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,8 +49,7 @@ class ConfigDirectory:
         for path, text in wanted.items():
             texts[path] = self._text(path, text, gone, may_replace=force or path in owned)
         texts[INDEX] = "".join(f"{path}\n" for path in sorted(elsewhere | set(wanted)))
-        found = (Difference(self.path / path, self._read(path), text) for path, text in sorted(texts.items()))
-        return [each for each in found if each.before != each.after]
+        return stale(Difference(self.path / path, self._read(path), text) for path, text in sorted(texts.items()))
 
     def _text(self, path: str, text: str, gone: Collection[str], *, may_replace: bool) -> str:
         """Return what should be in a file that is wanted."""
@@ -101,10 +61,7 @@ class ConfigDirectory:
         if path.startswith("samples/"):
             return current
         if not may_replace:
-            raise CommandFailed(
-                f"{self.path / path} is there, and was not written by this command: move it away, or let it be "
-                "replaced with --force"
-            )
+            raise somebody_elses(self.path / path)
         return text
 
     def _left(self, path: str, gone: Collection[str]) -> str | None:
@@ -119,12 +76,7 @@ class ConfigDirectory:
         return set((self._read(INDEX) or "").split("\n")) - {""}
 
     def _read(self, path: str) -> str | None:
-        try:
-            return (self.path / path).read_text(encoding="utf-8")
-        except FileNotFoundError:
-            return None
-        except (OSError, ValueError) as error:
-            raise CommandFailed(f"{self.path / path}: {error}") from error
+        return read_text(self.path / path)
 
 
 def _entries(path: str, gone: Collection[str]) -> set[str]:

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from pyctrl.errors import CommandFailed
-from pyctrl.shipping._directory import INDEX, Difference
+from pyctrl.shipping._difference import Difference, read_text, somebody_elses, stale
+from pyctrl.shipping._directory import INDEX
 
 from ._contents import read_files
 from ._files import DOCKERFILE
@@ -31,7 +31,7 @@ class BundleDirectory:
         Raises:
             CommandFailed: a file that should be there is somebody else's.
         """
-        owned = set((self._read(INDEX) or "").split("\n")) - {""}
+        owned = self._owned()
         texts: dict[str, str | None] = {
             **dict.fromkeys(owned),
             **wanted,
@@ -41,28 +41,22 @@ class BundleDirectory:
         for path, each in zip(sorted(texts), found, strict=True):
             is_ours = path in owned or path == INDEX or force
             if each.before not in {None, each.after} and not is_ours:
-                raise CommandFailed(
-                    f"{each.path} is there, and was not written by this command: move it away, or let it be replaced "
-                    "with --force"
-                )
-        return [each for each in found if each.before != each.after]
+                raise somebody_elses(each.path)
+        return stale(found)
 
     def contents(self, wanted: Mapping[str, str]) -> dict[str, bytes]:
         """Return the files that the bundle will have, once it is as it should be: ours, and those of others."""
-        owned = set((self._read(INDEX) or "").split("\n"))
+        owned = self._owned()
         there = read_files(self.path) if self.path.is_dir() else {}
         others = {path: data for path, data in there.items() if path not in owned and path != INDEX}
         ours = {path: text.encode() for path, text in wanted.items() if path != DOCKERFILE}
         return {**others, **ours}
 
+    def _owned(self) -> set[str]:
+        return set((self._read(INDEX) or "").split("\n")) - {""}
+
     def _place(self, path: str) -> Path:
         return self.path.parent / path if path == DOCKERFILE else self.path / path
 
     def _read(self, path: str) -> str | None:
-        place = self._place(path)
-        try:
-            return place.read_text(encoding="utf-8")
-        except FileNotFoundError:
-            return None
-        except (OSError, ValueError) as error:
-            raise CommandFailed(f"{place}: {error}") from error
+        return read_text(self._place(path))
