@@ -18,10 +18,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from urllib.parse import parse_qsl, urlsplit
 
-from _canned_answers import HEAD, LAST_CHUNK, Answers, chunk, status, whole
+from _canned_answers import HEAD, Answers, World, status, whole
 from _canned_discovery import discovered
 from _canned_objects import EMPTY, KINDS
-from _prepared_server import encoded
 
 SLAB = 500  # events that are sent at once when there is no pace
 
@@ -52,8 +51,8 @@ class Request:
 class Timeline:
     """What has happened so far: how many changes are out, and which watches are over."""
 
-    def __init__(self, answers: Answers) -> None:
-        self.answers = answers
+    def __init__(self, world: World) -> None:
+        self.world = world
         self.news = threading.Condition()
         self.era = threading.Event()  # set when watches of it are over
         self.reset("stream")
@@ -61,7 +60,7 @@ class Timeline:
     def reset(self, lists: str) -> None:
         """Go back to the beginning, for the next client."""
         with self.news:
-            self.lists, self.released, self.is_changed, self.last = lists, 0, False, b""
+            self.lists, self.released, self.state, self.oldest = lists, 0, 0, 0
             self._end_era()
 
     def _end_era(self) -> None:
@@ -71,7 +70,7 @@ class Timeline:
 
     def release(self, rate: float | None) -> None:
         """Change every object once, at once or so many a second."""
-        count = self.answers.count
+        count = self.world.count
         if rate is None:
             self._release(count)
         else:
@@ -80,45 +79,50 @@ class Timeline:
     def _release(self, count: int) -> None:
         with self.news:
             self.released = count
-            self.is_changed = count == self.answers.count
+            self.state = int(count == self.world.count)
             self.news.notify_all()
 
     def _pace(self, rate: float) -> None:
         begun = time.monotonic()
-        for number in range(1, self.answers.count + 1):
+        for number in range(1, self.world.count + 1):
             time.sleep(max(0.0, begun + number / rate - time.monotonic()))
             self._release(number)
 
     def expire(self) -> int:
-        """End every watch with 410 Expired; after the list that follows comes one change, whose version is returned."""
+        """End every watch with 410 Expired, and refuse every watch from a version of before.
+
+        Lists have a later version from now on, and one change comes after it, whose version is returned.
+        """
         with self.news:
-            version = self.version + 1
-            self.last = self.answers.last_change(version)
+            self.oldest = self.version + 1
             self._end_era()
-        return version
+        return self.oldest + 1
 
     @property
     def version(self) -> int:
         """The version of a list that is made now."""
-        return self.answers.base + (self.answers.count if self.is_changed else 0)
+        return max(self.oldest, self.world.base + self.state * self.world.count)
 
-    def changes_from(self, version: int) -> Iterator[memoryview | bytes]:
+    def changes_from(self, version: int, answers: Answers) -> Iterator[memoryview | bytes]:
         """Wait for what happens after a version and yield it as chunks; the last one says that it is over."""
-        era = self.era
-        done = min(max(0, version - self.answers.base), self.answers.count)
-        if self.last and done == self.answers.count:
-            yield self.last
+        with self.news:
+            era, oldest = self.era, self.oldest
+        if version < oldest:
+            yield answers.expired(version, oldest)
+            return
+        if oldest == version:
+            yield answers.last_change(oldest + 1)
+        done = min(max(0, version - answers.base), answers.count)
         while True:
             with self.news:
                 while self.released <= done and not era.is_set():
                     self.news.wait()
                 upto = self.released
             if era.is_set():
-                refusal = status(410, "Expired", f"too old resource version: {version} ({self.version})")
-                yield chunk(encoded({"type": "ERROR", "object": refusal}) + b"\n") + LAST_CHUNK
+                yield answers.expired(version, self.oldest)
                 return
             for start in range(done, upto, SLAB):
-                yield self.answers.changes(start, min(start + SLAB, upto))
+                yield answers.changes(start, min(start + SLAB, upto))
             done = upto
 
 
@@ -154,7 +158,7 @@ class Connection:
         return Request(method, parts.path, dict(parse_qsl(parts.query)), headers)
 
     def _answer(self, request: Request) -> None:
-        kind = self._timeline.answers.kind
+        kind = self._timeline.world.kind
         if (document := discovered(request.path)) is not None:
             self._socket.sendall(whole(document))
         elif request.method == "POST" and request.path.startswith("/apis/authorization.k8s.io/"):
@@ -165,9 +169,9 @@ class Connection:
             refusal = status(404, "NotFound", "the server could not find the requested resource")
             self._socket.sendall(whole(refusal, "404 Not Found"))
         elif request.is_watch:
-            self._watch(request)
+            self._watch(request, self._timeline.world.answers(request.headers.get("accept", "")))
         else:
-            self._list(request)
+            self._list(request, self._timeline.world.answers(request.headers.get("accept", "")))
 
     def _say_nothing(self, request: Request) -> None:
         """Answer for a kind of which there is nothing: an empty list, and a watch in which nothing happens."""
@@ -175,29 +179,30 @@ class Connection:
             self._socket.sendall(HEAD)
             self._timeline.era.wait()
         listed = NOTHING[request.path]
-        head = {"kind": f"{listed.kind}List", "apiVersion": listed.api_version}
-        self._socket.sendall(whole({**head, "metadata": {"resourceVersion": "1"}, "items": []}))
+        names = {"kind": f"{listed.kind}List", "apiVersion": listed.api_version}
+        self._socket.sendall(whole({**names, "metadata": {"resourceVersion": "1"}, "items": []}))
 
-    def _list(self, request: Request) -> None:
-        query = request.query
+    def _list(self, request: Request, answers: Answers) -> None:
+        query, timeline = request.query, self._timeline
         limit = None if query.get("resourceVersion") == "0" else int(query.get("limit", "0")) or None
-        start = int(query.get("continue", "0"))
-        state = int(self._timeline.is_changed)
-        answers = self._timeline.answers
-        self._socket.sendall(answers.page(state, start, limit, is_compressed=request.accepts_gzip))
+        place = (timeline.state, timeline.version, int(query.get("continue", "0")), limit)
+        self._socket.sendall(answers.page(*place, is_compressed=request.accepts_gzip))
 
-    def _watch(self, request: Request) -> None:
-        version = int(request.query.get("resourceVersion", "0"))
+    def _watch(self, request: Request, answers: Answers) -> None:
+        timeline = self._timeline
+        version = int(request.query.get("resourceVersion") or "0")
         wants_list = request.query.get("sendInitialEvents") == "true"
-        if wants_list and self._timeline.lists != "stream":
+        if wants_list and timeline.lists != "stream":
             message = "sendInitialEvents is forbidden for watch unless the WatchList feature gate is enabled"
             self._socket.sendall(whole(status(422, "Invalid", message), "422 Unprocessable Entity"))
             return
-        self._socket.sendall(HEAD)
+        self._socket.sendall(answers.watch_head)
+        if wants_list or not version:  # a watch from nowhere begins with all that is there
+            version = timeline.version
+            self._socket.sendall(answers.initial(timeline.state))
         if wants_list:
-            version = self._timeline.version
-            self._socket.sendall(self._timeline.answers.stream(int(self._timeline.is_changed)))
-        for piece in self._timeline.changes_from(version):
+            self._socket.sendall(answers.initial_end(version))
+        for piece in timeline.changes_from(version, answers):
             self._socket.sendall(piece)
 
 
@@ -212,7 +217,7 @@ def obey(timeline: Timeline, command: Mapping[str, object]) -> dict[str, object]
             timeline.release(float(str(rate)) if rate else None)
             return {}
         case "last":
-            return {"until": timeline.answers.base + timeline.answers.count}
+            return {"until": timeline.world.base + timeline.world.count}
         case "expire":
             return {"until": timeline.expire()}
         case other:
@@ -226,9 +231,8 @@ def main() -> None:
     parser.add_argument("--objects", type=int, default=10_000)
     parser.add_argument("--size", type=int, default=4096)
     options = parser.parse_args()
-    answers = Answers(KINDS[options.kind], options.objects, options.size)
-    answers.prepare(streams=True)
-    timeline = Timeline(answers)
+    world = World(KINDS[options.kind], options.objects, options.size)
+    timeline = Timeline(world)
     listener = socket.create_server(("127.0.0.1", 0), backlog=64)
 
     def accept() -> None:
@@ -237,7 +241,7 @@ def main() -> None:
             threading.Thread(target=Connection(sock, timeline).run, daemon=True).start()
 
     threading.Thread(target=accept, daemon=True).start()
-    told = {"url": f"http://127.0.0.1:{listener.getsockname()[1]}", "bytes": answers.object_bytes}
+    told = {"url": f"http://127.0.0.1:{listener.getsockname()[1]}", "bytes": world.object_bytes}
     print(json.dumps(told), flush=True)
     for line in sys.stdin:
         print(json.dumps(obey(timeline, json.loads(line))), flush=True)
