@@ -107,6 +107,7 @@ PEERS = {
     for peer in (
         Peer("pyctrl", _this, ALL_WORK, BOTH_KINDS, BOTH_LISTS),
         Peer("controller-runtime", _go, ALL_WORK, BOTH_KINDS, BOTH_LISTS),
+        Peer("client-go", _go, ALL_WORK, BOTH_KINDS, BOTH_LISTS),
         Peer("kube-rs", _cargo, frozenset({"cache", "reads"}), BOTH_KINDS, BOTH_LISTS),
         Peer("kopf", _venv, frozenset({"cache", "reconcile"}), CUSTOM, BOTH_LISTS),
         Peer("kubernetes_asyncio", _venv, frozenset({"cache", "reads"}), BOTH_KINDS, BOTH_LISTS),

@@ -1,4 +1,4 @@
-module peer
+module peers
 
 go 1.26.0
 

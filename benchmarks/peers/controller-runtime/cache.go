@@ -2,47 +2,15 @@ package main
 
 import (
 	"context"
-	"strconv"
-	"sync"
 
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/rest"
 	toolscache "k8s.io/client-go/tools/cache"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"peers/internal/peer"
 )
-
-// seen counts objects and remembers the last version that an event handler was told of.
-type seen struct {
-	mutex   sync.Mutex
-	news    *sync.Cond
-	objects int
-	version int64
-}
-
-func newSeen() *seen {
-	s := &seen{}
-	s.news = sync.NewCond(&s.mutex)
-	return s
-}
-
-func (s *seen) take(object any, added int) {
-	version, _ := strconv.ParseInt(object.(client.Object).GetResourceVersion(), 10, 64)
-	s.mutex.Lock()
-	defer s.mutex.Unlock()
-	s.objects += added
-	s.version = max(s.version, version)
-	s.news.Broadcast()
-}
-
-func (s *seen) waitFor(version int64) facts {
-	s.mutex.Lock()
-	defer s.mutex.Unlock()
-	for s.version < version {
-		s.news.Wait()
-	}
-	return facts{"objects": s.objects}
-}
 
 // readAll serves the work with the cache: one informer with one handler, as a controller has it.
 func readAll(ctx context.Context, config *rest.Config, scheme *runtime.Scheme, object client.Object, withIndex bool) error {
@@ -50,12 +18,12 @@ func readAll(ctx context.Context, config *rest.Config, scheme *runtime.Scheme, o
 	if err != nil {
 		return err
 	}
-	watched := newSeen()
+	watched := peer.NewSeen()
 	var registered toolscache.ResourceEventHandlerRegistration
-	sync := func(ctx context.Context, _ command) (facts, error) {
+	sync := func(ctx context.Context, _ peer.Command) (peer.Facts, error) {
 		if withIndex {
-			pool := func(object client.Object) []string { return []string{object.(*Widget).Spec.Pool} }
-			if err := objects.IndexField(ctx, &Widget{}, "spec.pool", pool); err != nil {
+			pool := func(object client.Object) []string { return []string{object.(*peer.Widget).Spec.Pool} }
+			if err := objects.IndexField(ctx, &peer.Widget{}, "spec.pool", pool); err != nil {
 				return nil, err
 			}
 		}
@@ -64,18 +32,20 @@ func readAll(ctx context.Context, config *rest.Config, scheme *runtime.Scheme, o
 			return nil, err
 		}
 		registered, err = informer.AddEventHandler(toolscache.ResourceEventHandlerFuncs{
-			AddFunc:    func(object any) { watched.take(object, 1) },
-			UpdateFunc: func(_, object any) { watched.take(object, 0) },
+			AddFunc:    func(object any) { watched.Take(object.(client.Object), 1) },
+			UpdateFunc: func(_, object any) { watched.Take(object.(client.Object), 0) },
 		})
 		if err != nil {
 			return nil, err
 		}
-		go func() { must(objects.Start(ctx)) }()
+		go func() { peer.Must(objects.Start(ctx)) }()
 		toolscache.WaitForCacheSync(ctx.Done(), registered.HasSynced)
-		return watched.waitFor(0), nil
+		return watched.WaitForVersion(0), nil
 	}
-	follow := func(_ context.Context, told command) (facts, error) { return watched.waitFor(told.Until), nil }
-	return serve(ctx, commands{
+	follow := func(_ context.Context, told peer.Command) (peer.Facts, error) {
+		return watched.WaitForVersion(told.Until), nil
+	}
+	return peer.Serve(ctx, peer.Commands{
 		"sync":   sync,
 		"follow": follow,
 		"get":    getter(objects),
@@ -85,11 +55,11 @@ func readAll(ctx context.Context, config *rest.Config, scheme *runtime.Scheme, o
 }
 
 // getter reads one object after the other.
-func getter(objects cache.Cache) func(context.Context, command) (facts, error) {
+func getter(objects cache.Cache) func(context.Context, peer.Command) (peer.Facts, error) {
 	var keys []client.ObjectKey
-	return func(ctx context.Context, told command) (facts, error) {
+	return func(ctx context.Context, told peer.Command) (peer.Facts, error) {
 		if keys == nil {
-			var all WidgetList
+			var all peer.WidgetList
 			if err := objects.List(ctx, &all); err != nil {
 				return nil, err
 			}
@@ -97,17 +67,17 @@ func getter(objects cache.Cache) func(context.Context, command) (facts, error) {
 				keys = append(keys, client.ObjectKeyFromObject(&all.Items[i]))
 			}
 		}
-		return timed(told.Seconds, func(number int) (int, error) {
-			var widget Widget
+		return peer.Timed(told.Seconds, func(number int) (int, error) {
+			var widget peer.Widget
 			return 1, objects.Get(ctx, keys[number%len(keys)], &widget)
 		})
 	}
 }
 
-func lister(objects cache.Cache, option client.ListOption) func(context.Context, command) (facts, error) {
-	return func(ctx context.Context, told command) (facts, error) {
-		return timed(told.Seconds, func(int) (int, error) {
-			var found WidgetList
+func lister(objects cache.Cache, option client.ListOption) func(context.Context, peer.Command) (peer.Facts, error) {
+	return func(ctx context.Context, told peer.Command) (peer.Facts, error) {
+		return peer.Timed(told.Seconds, func(int) (int, error) {
+			var found peer.WidgetList
 			err := objects.List(ctx, &found, option)
 			return len(found.Items), err
 		})

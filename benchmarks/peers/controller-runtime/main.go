@@ -3,8 +3,6 @@ package main
 
 import (
 	"context"
-	"flag"
-	"log"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -13,36 +11,26 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log/zap"
+
+	"peers/internal/peer"
 )
 
 func main() {
-	server := flag.String("server", "", "URL of the API server")
-	work := flag.String("work", "", "cache, reads or reconcile")
-	kind := flag.String("kind", "widgets", "widgets or pods")
-	_ = flag.String("lists", "stream", "the server says whether it streams lists")
-	objects := flag.Int("objects", 0, "how many there are")
-	workers := flag.Int("workers", 1, "MaxConcurrentReconciles")
-	flag.Parse()
+	told := peer.Parse()
 	ctrl.SetLogger(zap.New())
 	scheme := runtime.NewScheme()
-	must(clientgoscheme.AddToScheme(scheme))
-	must(addToScheme(scheme))
-	config := &rest.Config{Host: *server}
+	peer.Must(clientgoscheme.AddToScheme(scheme))
+	peer.Must(peer.AddToScheme(scheme))
+	config := &rest.Config{Host: told.Server}
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
-	if *work == "reconcile" {
-		must(reconcileAll(ctx, config, scheme, *objects, *workers))
+	if told.Work == "reconcile" {
+		peer.Must(reconcileAll(ctx, config, scheme, told))
 		return
 	}
-	var object client.Object = &Widget{}
-	if *kind == "pods" {
+	var object client.Object = &peer.Widget{}
+	if told.Kind == "pods" {
 		object = &corev1.Pod{}
 	}
-	must(readAll(ctx, config, scheme, object, *work == "reads"))
-}
-
-func must(err error) {
-	if err != nil {
-		log.Fatal(err)
-	}
+	peer.Must(readAll(ctx, config, scheme, object, told.Work == "reads"))
 }

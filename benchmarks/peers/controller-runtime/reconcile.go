@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"sync"
 
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/rest"
@@ -10,34 +9,20 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/controller"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"peers/internal/peer"
 )
 
 // noOp does nothing and counts how often.
-type noOp struct {
-	mutex sync.Mutex
-	news  *sync.Cond
-	count int
-}
+type noOp struct{ *peer.Seen }
 
-func (r *noOp) Reconcile(context.Context, reconcile.Request) (reconcile.Result, error) {
-	r.mutex.Lock()
-	defer r.mutex.Unlock()
-	r.count++
-	r.news.Signal()
+func (r noOp) Reconcile(context.Context, reconcile.Request) (reconcile.Result, error) {
+	r.Count()
 	return reconcile.Result{}, nil
 }
 
-func (r *noOp) waitFor(count int) facts {
-	r.mutex.Lock()
-	defer r.mutex.Unlock()
-	for r.count < count {
-		r.news.Wait()
-	}
-	return facts{"objects": r.count}
-}
-
 // reconcileAll serves the work with a controller: all objects once, and then again after each has changed.
-func reconcileAll(ctx context.Context, config *rest.Config, scheme *runtime.Scheme, objects, workers int) error {
+func reconcileAll(ctx context.Context, config *rest.Config, scheme *runtime.Scheme, told peer.Options) error {
 	manager, err := ctrl.NewManager(config, ctrl.Options{
 		Scheme:  scheme,
 		Metrics: metricsserver.Options{BindAddress: "0"},
@@ -45,20 +30,21 @@ func reconcileAll(ctx context.Context, config *rest.Config, scheme *runtime.Sche
 	if err != nil {
 		return err
 	}
-	reconciler := &noOp{}
-	reconciler.news = sync.NewCond(&reconciler.mutex)
+	reconciler := noOp{peer.NewSeen()}
 	err = ctrl.NewControllerManagedBy(manager).
-		For(&Widget{}).
-		WithOptions(controller.Options{MaxConcurrentReconciles: workers}).
+		For(&peer.Widget{}).
+		WithOptions(controller.Options{MaxConcurrentReconciles: told.Workers}).
 		Complete(reconciler)
 	if err != nil {
 		return err
 	}
-	return serve(ctx, commands{
-		"sync": func(ctx context.Context, _ command) (facts, error) {
-			go func() { must(manager.Start(ctx)) }()
-			return reconciler.waitFor(objects), nil
+	return peer.Serve(ctx, peer.Commands{
+		"sync": func(ctx context.Context, _ peer.Command) (peer.Facts, error) {
+			go func() { peer.Must(manager.Start(ctx)) }()
+			return reconciler.WaitForCount(told.Objects), nil
 		},
-		"follow": func(context.Context, command) (facts, error) { return reconciler.waitFor(2 * objects), nil },
+		"follow": func(context.Context, peer.Command) (peer.Facts, error) {
+			return reconciler.WaitForCount(2 * told.Objects), nil
+		},
 	})
 }

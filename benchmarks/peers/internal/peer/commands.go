@@ -1,35 +1,38 @@
-package main
+// Package peer is what the peers in Go share: the contract of a peer, and the custom resource of every peer.
+package peer
 
 import (
 	"bufio"
 	"context"
 	"encoding/json"
+	"log"
 	"os"
 	"runtime"
 	"runtime/debug"
 	"time"
 )
 
-// command is a line of the input: what to do, and until when.
-type command struct {
+// Command is a line of the input: what to do, and until when.
+type Command struct {
 	Do      string  `json:"do"`
 	Until   int64   `json:"until"`
 	Seconds float64 `json:"seconds"`
 }
 
-// facts are what a mark tells beside its name.
-type facts map[string]any
+// Facts are what a mark tells beside its name.
+type Facts map[string]any
 
-type commands map[string]func(context.Context, command) (facts, error)
+// Commands are what is done for each, by name.
+type Commands map[string]func(context.Context, Command) (Facts, error)
 
-// serve says that all is ready, and obeys a line at a time until the input ends.
-func serve(ctx context.Context, known commands) error {
-	if err := mark("ready", facts{"versions": versions()}); err != nil {
+// Serve says that all is ready, and obeys a line at a time until the input ends.
+func Serve(ctx context.Context, known Commands) error {
+	if err := mark("ready", Facts{"versions": versions()}); err != nil {
 		return err
 	}
 	lines := bufio.NewScanner(os.Stdin)
 	for lines.Scan() {
-		var told command
+		var told Command
 		if err := json.Unmarshal(lines.Bytes(), &told); err != nil {
 			return err
 		}
@@ -44,7 +47,7 @@ func serve(ctx context.Context, known commands) error {
 	return lines.Err()
 }
 
-func mark(name string, told facts) error {
+func mark(name string, told Facts) error {
 	told["mark"] = name
 	return json.NewEncoder(os.Stdout).Encode(told)
 }
@@ -63,8 +66,8 @@ func versions() map[string]string {
 	return found
 }
 
-// timed reads again and again for so long, each time with the next number.
-func timed(seconds float64, read func(number int) (int, error)) (facts, error) {
+// Timed reads again and again for so long, each time with the next number.
+func Timed(seconds float64, read func(number int) (int, error)) (Facts, error) {
 	until := time.Now().Add(time.Duration(seconds * float64(time.Second)))
 	count, objects := 0, 0
 	for count == 0 || time.Now().Before(until) {
@@ -75,5 +78,12 @@ func timed(seconds float64, read func(number int) (int, error)) (facts, error) {
 		count++
 		objects += got
 	}
-	return facts{"count": count, "objects": objects}, nil
+	return Facts{"count": count, "objects": objects}, nil
+}
+
+// Must ends the program when something failed.
+func Must(err error) {
+	if err != nil {
+		log.Fatal(err)
+	}
 }

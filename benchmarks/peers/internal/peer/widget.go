@@ -1,4 +1,4 @@
-package main
+package peer
 
 import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -6,7 +6,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-var groupVersion = schema.GroupVersion{Group: "benchmarks.example.com", Version: "v1"}
+// GroupVersion is that of widgets.
+var GroupVersion = schema.GroupVersion{Group: "benchmarks.example.com", Version: "v1"}
 
 // Widget is the custom resource of every peer. DeepCopy is written as controller-gen writes it.
 type Widget struct {
@@ -48,9 +49,10 @@ type WidgetList struct {
 	Items           []Widget `json:"items"`
 }
 
-func addToScheme(scheme *runtime.Scheme) error {
-	scheme.AddKnownTypes(groupVersion, &Widget{}, &WidgetList{})
-	metav1.AddToGroupVersion(scheme, groupVersion)
+// AddToScheme makes the kind known.
+func AddToScheme(scheme *runtime.Scheme) error {
+	scheme.AddKnownTypes(GroupVersion, &Widget{}, &WidgetList{})
+	metav1.AddToGroupVersion(scheme, GroupVersion)
 	return nil
 }
 
