@@ -98,9 +98,9 @@ class PodSetReconciler(Reconciler[PodSet]):
             await self.client.create(deployment_for(podset))
             log.info("created deployment", extra={"replicas": podset.spec.size})
         elif deployment.spec.replicas != podset.spec.size:
-            before = deployment.deep_copy()
+            patch = merge_from(deployment)  # of what is changed from here on
             deployment.spec.replicas = podset.spec.size
-            await self.client.patch(deployment, merge_from(before))
+            await self.client.patch(deployment, patch)
             log.info("scaled deployment", extra={"replicas": podset.spec.size})
 
     async def report(self, podset: PodSet) -> None:
@@ -109,9 +109,9 @@ class PodSetReconciler(Reconciler[PodSet]):
         pods = await self.client.list(Pod, namespace=podset.metadata.namespace, labels=labels)
         names = sorted(pod.metadata.name for pod in pods if not is_deleting(pod))
         if names != podset.status.nodes:
-            before = podset.deep_copy()
+            patch = merge_from(podset)
             podset.status.nodes = names
-            await self.client.status.patch(podset, merge_from(before))
+            await self.client.status.patch(podset, patch)
 
 
 def podset_of(pod: Pod) -> list[Request]:

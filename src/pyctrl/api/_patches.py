@@ -31,6 +31,8 @@ def merge_patch_diff(before: Mapping[str, Any], after: Mapping[str, Any]) -> dic
 
 def _same(old: Any, new: Any) -> bool:
     """Compare as JSON does: `true` is not 1, but 1 is 1.0."""
+    if type(old) is str or type(new) is str:  # most are
+        return bool(old == new)
     if isinstance(old, Mapping) and isinstance(new, Mapping):
         return old.keys() == new.keys() and all(_same(value, new[name]) for name, value in old.items())
     if isinstance(old, list) and isinstance(new, list):

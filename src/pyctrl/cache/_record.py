@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, TypeVar, overload
 
 import msgspec
 
 from pyctrl.api import GroupVersionKind, Key, KindLike, KubernetesObject, OwnerReference, Unstructured, decode
-from pyctrl.cache._metadata import IdentityReader, read_details
+from pyctrl.cache._metadata import IdentityReader, Owner, read_details
 from pyctrl.cache._packing import Packing, Unpack
 from pyctrl.cache._shaping import Shape
 
@@ -84,6 +84,11 @@ class Record(msgspec.Struct, gc=False, eq=False):  # gc=False: nothing in it ref
         """Its owners."""
         owners = read_details(self.data).owner_references or ()
         return [OwnerReference.from_wire(msgspec.to_builtins(owner)) for owner in owners]
+
+    @property
+    def owners(self) -> Sequence[Owner]:
+        """Its owners as plain structs, at a tenth of the cost of `owner_references`."""
+        return read_details(self.data).owner_references or ()
 
     @property
     def owner_uids(self) -> tuple[str, ...]:

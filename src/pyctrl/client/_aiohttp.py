@@ -9,6 +9,7 @@ import ssl
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from functools import lru_cache
 from urllib.parse import quote, urlencode
 
 import aiohttp
@@ -56,31 +57,32 @@ class AiohttpTransport:
 
     async def request(self, request: HttpRequest) -> HttpResponse:
         """Send a request and return the whole answer."""
-        timeout = aiohttp.ClientTimeout(total=request.timeout, sock_connect=CONNECT_TIMEOUT)
         with _Mapped(request, self._config):
-            async with self._reading(await self._send(self._opened().requests, request, timeout)) as response:
+            response = await self._send(self._opened().requests, request, _timeout(request.timeout))
+            self._answers.add(response)
+            try:
                 body = await response.read()
+            finally:
+                self._end(response)
         return HttpResponse(status=response.status, headers=Headers(response.headers.items()), body=body)
 
     @asynccontextmanager
     async def stream(self, request: HttpRequest, *, idle_timeout: float | None = None) -> AsyncIterator[HttpStream]:
         """Send a request; inside the block its body can be read."""
-        timeout = aiohttp.ClientTimeout(total=request.timeout, sock_connect=CONNECT_TIMEOUT, sock_read=idle_timeout)
         mapped = _Mapped(request, self._config)
         with mapped:
+            timeout = _timeout(request.timeout, idle_timeout)
             response = await self._send(self._opened().streams, request, timeout, HEAD_TIMEOUT)
-        async with self._reading(response):
-            yield _Stream(response, mapped)
-
-    @asynccontextmanager
-    async def _reading(self, response: aiohttp.ClientResponse) -> AsyncIterator[aiohttp.ClientResponse]:
-        """End the answer with the block: its connection is kept when all of it was read, and closed otherwise."""
         self._answers.add(response)
         try:
-            yield response
+            yield _Stream(response, mapped)
         finally:
-            self._answers.discard(response)
-            _end(response)
+            self._end(response)
+
+    def _end(self, response: aiohttp.ClientResponse) -> None:
+        """End an answer: its connection is kept when all of it was read, and closed otherwise."""
+        self._answers.discard(response)
+        _end(response)
 
     async def aclose(self) -> None:
         """Close every connection; what is being read from one breaks off."""
@@ -122,25 +124,27 @@ class AiohttpTransport:
         timeout: aiohttp.ClientTimeout,
         head_timeout: float | None,
     ) -> aiohttp.ClientResponse:
-        context = await self._context()  # may run a plugin that asks a human, as `_headers_of` may: no timer runs yet
+        # Plugins that ask a human may run in here and in `_headers_of`: no timer runs yet.
+        context = True if self._contexts is None else await self._context(self._contexts)
+        sent = session.request(
+            request.method,
+            self._url(request),
+            headers=headers,
+            data=request.body,
+            timeout=timeout,
+            allow_redirects=False,
+            proxy=self._config.proxy,
+            ssl=context,  # part of the pool's key: what was connected with another one is not used again
+            server_hostname=self._config.tls.server_name,
+        )
+        if head_timeout is None:
+            return await sent
         async with asyncio.timeout(head_timeout):
-            return await session.request(
-                request.method,
-                self._url(request),
-                headers=headers,
-                data=request.body,
-                timeout=timeout,
-                allow_redirects=False,
-                proxy=self._config.proxy,
-                ssl=context,  # part of the pool's key: what was connected with another one is not used again
-                server_hostname=self._config.tls.server_name,
-            )
+            return await sent
 
-    async def _context(self) -> ssl.SSLContext | bool:
-        if self._contexts is None:
-            return True
+    async def _context(self, contexts: TlsContexts) -> ssl.SSLContext:
         async with self._building:  # many requests at the start share the first context
-            return await self._contexts.current()
+            return await contexts.current()
 
     async def _is_renewed(self, rejected: str | None) -> bool:
         """Renew what the server has refused; one of many askers does it, the others learn the outcome."""
@@ -149,16 +153,28 @@ class AiohttpTransport:
 
     def _url(self, request: HttpRequest) -> URL:
         url = f"{self._root}{quote(request.path)}"
-        return URL(f"{url}?{urlencode(request.query)}" if request.query else url, encoded=True)
+        return URL(f"{url}?{_encoded(request.query)}" if request.query else url, encoded=True)
 
     async def _headers_of(self, request: HttpRequest) -> CIMultiDict[str]:
-        impersonated = self._config.impersonate.headers() if self._config.impersonate else ()
-        headers = CIMultiDict(Headers.of(request.headers).over(Headers(impersonated)).pairs)
+        stated = Headers.of(request.headers)
+        if self._config.impersonate:
+            stated = stated.over(Headers(self._config.impersonate.headers()))
+        headers = CIMultiDict(stated.pairs)
         if "Authorization" not in headers:
             authorization = await self._config.credentials.authorization()
             if authorization is not None:
                 headers["Authorization"] = authorization
         return headers
+
+
+@lru_cache(64)
+def _timeout(total: float | None, idle: float | None = None) -> aiohttp.ClientTimeout:
+    return aiohttp.ClientTimeout(total=total, sock_connect=CONNECT_TIMEOUT, sock_read=idle)
+
+
+@lru_cache(64)  # the queries of writes are few; those of lists and watches come and go
+def _encoded(query: tuple[tuple[str, str], ...]) -> str:
+    return urlencode(query)
 
 
 def _end(response: aiohttp.ClientResponse) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 
 import msgspec
@@ -55,6 +55,7 @@ class Calls:
         self.options = options
         self.observers = observers
         self.settled: SettledApplies = settled or SettledApplies()
+        self._known_headers: dict[tuple[str, str | None], Headers] = {}
 
     def with_options(self, options: ClientOptions) -> Calls:
         """Return the same with other options; connections, discovery and observers are shared."""
@@ -73,8 +74,7 @@ class Calls:
         path = path_for(mapping, self._namespace(mapping, key.namespace), key.name, subresource)
         accept = _accept(kind, "PartialObjectMetadata") if not subresource else JSON
         request = HttpRequest(method="GET", path=path, query=query, headers=self._headers(accept))
-        async with self._served(mapping, subresource):
-            return (await self.exchange.send(request)).body
+        return await self._answer(mapping, request, subresource)
 
     async def read_collection(
         self, kind: KindLike, namespace: str | None, *, query: Query, timeout: float = REQUEST_TIMEOUT
@@ -84,8 +84,7 @@ class Calls:
         path = path_for(mapping, self._namespace(mapping, namespace or ""))
         headers = self._headers(_accept(kind, "PartialObjectMetadataList"))
         request = HttpRequest(method="GET", path=path, query=query, headers=headers, timeout=timeout)
-        async with self._served(mapping):
-            return (await self.exchange.send(request)).body
+        return await self._answer(mapping, request)
 
     @asynccontextmanager
     async def watch(
@@ -96,7 +95,12 @@ class Calls:
         path = path_for(mapping, self._namespace(mapping, namespace or ""))
         headers = self._headers(_accept(kind, "PartialObjectMetadata"))
         request = HttpRequest(method="GET", path=path, query=query, headers=headers, timeout=timeout)
-        async with self._served(mapping), self.exchange.stream(request, idle_timeout=idle_timeout) as stream:
+        async with AsyncExitStack() as stack:
+            try:
+                stream = await stack.enter_async_context(self.exchange.stream(request, idle_timeout=idle_timeout))
+            except NotFound as error:
+                await self._check_served(error, mapping)
+                raise
             yield stream
 
     async def write(self, kind: KindLike, write: Write) -> bytes:
@@ -119,8 +123,14 @@ class Calls:
         return body
 
     async def _send_write(self, mapping: ResourceMapping, request: HttpRequest, write: Write) -> bytes:
-        async with self._served(mapping, write.subresource):
+        return await self._answer(mapping, request, write.subresource)
+
+    async def _answer(self, mapping: ResourceMapping, request: HttpRequest, subresource: str = "") -> bytes:
+        try:
             return (await self.exchange.send(request)).body
+        except NotFound as error:
+            await self._check_served(error, mapping, subresource)
+            raise
 
     def _write_request(self, mapping: ResourceMapping, key: Key, write: Write) -> HttpRequest:
         if mapping.namespaced and not key.namespace:
@@ -133,12 +143,16 @@ class Calls:
         return HttpRequest(method=write.method, path=path, query=write.query, headers=headers, body=write.body)
 
     def _headers(self, accept: str, content_type: str | None = None) -> Headers:
-        pairs = [("Accept", accept)]
-        if content_type:
-            pairs.append(("Content-Type", content_type))
-        if self.options.impersonate:
-            pairs += self.options.impersonate.headers()
-        return Headers(pairs)
+        """Return the headers of a request, which is one of a few."""
+        known = self._known_headers.get((accept, content_type))
+        if known is None:
+            pairs = [("Accept", accept)]
+            if content_type:
+                pairs.append(("Content-Type", content_type))
+            if self.options.impersonate:
+                pairs += self.options.impersonate.headers()
+            known = self._known_headers[accept, content_type] = Headers(pairs)
+        return known
 
     def _namespace(self, mapping: ResourceMapping, namespace: str) -> str:
         """Return the namespace to ask in; a client for one namespace fills it in, and refuses others."""
@@ -151,18 +165,14 @@ class Calls:
             )
         return namespace or own
 
-    @asynccontextmanager
-    async def _served(self, mapping: ResourceMapping, subresource: str = "") -> AsyncIterator[None]:
-        """Tell "no such path" from "no such object": only the second has a reason, and says what was not found."""
-        try:
-            yield
-        except NotFound as error:
-            if error.reason and (error.details or error.message != NO_SUCH_PATH):
-                raise
-            if subresource:
-                raise UnknownKind(f"{mapping.gvk}, sub-resource {subresource}") from error
-            self.discovery.forget(mapping.gvk)
-            raise await self.discovery.explain(mapping.gvk) from error
+    async def _check_served(self, error: NotFound, mapping: ResourceMapping, subresource: str = "") -> None:
+        """Raise what "no such path" means; return when there is "no such object", which alone has a reason."""
+        if error.reason and (error.details or error.message != NO_SUCH_PATH):
+            return
+        if subresource:
+            raise UnknownKind(f"{mapping.gvk}, sub-resource {subresource}") from error
+        self.discovery.forget(mapping.gvk)
+        raise await self.discovery.explain(mapping.gvk) from error
 
 
 class _AnswerMetadata(msgspec.Struct):

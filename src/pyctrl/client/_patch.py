@@ -11,8 +11,6 @@ from pyctrl.api import Object, merge_patch_diff
 
 __all__ = ["JsonPatch", "MergeFrom", "MergePatch", "Patch", "StrategicMergePatch", "merge_from"]
 
-#: An object, typed or not.
-
 
 class Patch(Protocol):
     """A change that the server makes; implement it for a kind of patch that is not here."""
@@ -76,9 +74,7 @@ class MergeFrom:
     content_type: str = MergePatch.content_type
 
     def __init__(self, before: Object, *, optimistic_lock: bool = False) -> None:
-        self._before = msgspec.json.decode(
-            before.to_json()
-        )  # a snapshot: the object may be changed in place from here on
+        self._before = before.to_json()  # a snapshot: the object may be changed in place from here on
         self._version = before.metadata.resource_version if optimistic_lock else ""
         if optimistic_lock and not self._version:
             raise ValueError(f"{before.kind} {before.key} has no resource version to lock on: read it from the server")
@@ -87,10 +83,25 @@ class MergeFrom:
         """Return the difference to ``after``."""
         if after is None:
             raise TypeError("merge_from() needs the changed object: call patch(obj, merge_from(before))")
-        patch = merge_patch_diff(self._before, after.to_wire())
+        patch = _difference(self._before, after.to_json())
         if self._version:
             patch.setdefault("metadata", {})["resourceVersion"] = self._version
         return msgspec.json.encode(patch)
+
+
+_MEMBERS = msgspec.json.Decoder(dict[str, msgspec.Raw])
+
+
+def _difference(before: bytes, after: bytes) -> dict[str, Any]:
+    """Return the merge patch between two objects. Members that are written alike are not looked into."""
+    old, new = _MEMBERS.decode(before), _MEMBERS.decode(after)
+    for name in [name for name, raw in old.items() if new.get(name) == raw]:
+        del old[name], new[name]
+    return merge_patch_diff(_read(old), _read(new))
+
+
+def _read(members: Mapping[str, msgspec.Raw]) -> dict[str, Any]:
+    return {name: msgspec.json.decode(raw) for name, raw in members.items()}
 
 
 def merge_from(before: Object, *, optimistic_lock: bool = False) -> MergeFrom:

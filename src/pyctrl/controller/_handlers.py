@@ -15,7 +15,7 @@ from typing_extensions import TypeVar
 
 from pyctrl._backoff import until_next_look
 from pyctrl._log import Complaints
-from pyctrl.api import GroupKind, GroupVersionKind, KindLike, OwnerReference, kind_of
+from pyctrl.api import GroupVersionKind, KindLike, kind_of
 from pyctrl.client import Discovery
 from pyctrl.controller._observed import Observed
 from pyctrl.controller._reconciler import Request
@@ -63,9 +63,9 @@ class OwnerHandler:
     def __call__(self, observed: Observed) -> list[Request]:
         requests: dict[Request, None] = {}
         for state in observed.records:
-            for reference in state.owner_references:
-                if self._means(reference):
-                    namespace = "" if self.namespaced is False else state.key.namespace
+            for reference in state.owners:
+                if self._means(reference.api_version, reference.kind, reference.controller):
+                    namespace = "" if self.namespaced is False else state.namespace
                     requests[Request(namespace, reference.name, observed.cluster)] = None
         return list(requests)
 
@@ -84,9 +84,10 @@ class OwnerHandler:
                 await asyncio.sleep(until_next_look(loop.time() - begun) if is_absent else delay)
                 delay = min(30.0, delay * 2)
 
-    def _means(self, reference: OwnerReference) -> bool:
-        group = GroupVersionKind.parse(reference.api_version, reference.kind).group_kind
-        return group == GroupKind(self.owner.group, self.owner.kind) and (self._every or bool(reference.controller))
+    def _means(self, api_version: str, kind: str, is_controller: bool | None) -> bool:
+        if kind != self.owner.kind or not (self._every or is_controller):
+            return False
+        return api_version.rpartition("/")[0] == self.owner.group
 
 
 def mapped(requests_of: Callable[[T], Requests]) -> Handler[T]:
@@ -94,11 +95,16 @@ def mapped(requests_of: Callable[[T], Requests]) -> Handler[T]:
 
     def handle(observed: Observed[T]) -> Requests:
         answers = [requests_of(state) for state in observed.objects]
-        if any(inspect.isawaitable(answer) for answer in answers):
+        if any(may_wait(answer) for answer in answers):
             return _all_of(answers)
         return _each_once(answers)  # type: ignore[arg-type]  # none of them is awaitable
 
     return handle
+
+
+def may_wait(requests: Requests) -> bool:
+    """Whether what a handler returned is to be awaited; of a list `isawaitable` takes long to say so."""
+    return type(requests) is not list and inspect.isawaitable(requests)
 
 
 async def _all_of(answers: Iterable[Requests]) -> Iterable[Request]:

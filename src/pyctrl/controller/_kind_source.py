@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-import inspect
 import logging
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, cast
 
 from pyctrl.api import GroupVersionKind, KindLike, kind_of
 from pyctrl.cache import CachedClient, Created, Deleted, Informer, Synced, Updated
 from pyctrl.controller._causes import ChangeCause
-from pyctrl.controller._handlers import Handler, OwnerHandler, for_object
+from pyctrl.controller._handlers import Handler, OwnerHandler, Requests, for_object, may_wait
 from pyctrl.controller._line import LOW_PRIORITY
 from pyctrl.controller._observed import Observed
 from pyctrl.controller._options import Absence
@@ -25,6 +24,7 @@ __all__ = ["KindSource", "observe"]
 
 log = logging.getLogger("pyctrl.controller")
 
+HANDLER_FAILED = "A handler failed, the change is lost"
 #: Changes handled without letting others run: some 3 ms. A first list of 50,000 would otherwise hold up the loop.
 BATCH = 200
 
@@ -76,7 +76,12 @@ class KindSource(Source):
                 if isinstance(change, Synced):
                     self.synced.set()
                     continue
-                await self._tell(change, queue)
+                observed = observe(change, self.kind, self.cluster)
+                if all(self._accepts(predicate, observed) for predicate in self._predicates):
+                    requests = self._requests(observed)
+                    if may_wait(requests):
+                        requests = await self._awaited(observed, requests)
+                    self._put(observed, cast(Iterable[Request], requests), queue)
                 handled += 1
                 if handled % BATCH == 0:
                     await asyncio.sleep(0)
@@ -134,17 +139,14 @@ class KindSource(Source):
             return False
         return self._informer.is_own_write(cause.key, cause.version)
 
-    async def _tell(self, change: Created | Updated | Deleted, queue: Intake) -> None:
-        observed = observe(change, self.kind, self.cluster)
-        if not all(self._accepts(predicate, observed) for predicate in self._predicates):
-            return
-        priority = LOW_PRIORITY if observed.is_initial or observed.is_resync else 0
-        current = observed.current
+    def _put(self, observed: Observed[Any], requests: Iterable[Request], queue: Intake) -> None:
+        current, change = observed.current, observed.change
         cause = ChangeCause(
-            self.gvk, current.key, observed.change, str(current.version), observed.is_initial, cluster=self.cluster
+            self.gvk, current.key, change, str(current.version), observed.is_initial, cluster=self.cluster
         )
-        is_gone = observed.change == "deleted" and self._handler is for_object and not self._is_elsewhere
-        for request in await self._handle(observed):
+        priority = LOW_PRIORITY if observed.is_initial or observed.is_resync else 0
+        is_gone = change == "deleted" and self._handler is for_object and not self._is_elsewhere
+        for request in requests:
             queue.add(request, priority=priority, cause=cause, is_gone=is_gone)
 
     def _accepts(self, predicate: Callable[[Observed[Any]], bool], observed: Observed[Any]) -> bool:
@@ -154,12 +156,18 @@ class KindSource(Source):
             log.exception("A predicate failed, the change is let through", extra=self._about(observed))
             return True
 
-    async def _handle(self, observed: Observed[Any]) -> Iterable[Request]:
+    def _requests(self, observed: Observed[Any]) -> Requests:
         try:
-            requests = self._handler(observed)
-            return await requests if inspect.isawaitable(requests) else requests
+            return self._handler(observed)
         except Exception:
-            log.exception("A handler failed, the change is lost", extra=self._about(observed))
+            log.exception(HANDLER_FAILED, extra=self._about(observed))
+            return ()
+
+    async def _awaited(self, observed: Observed[Any], requests: Requests) -> Iterable[Request]:
+        try:
+            return await cast(Awaitable[Iterable[Request]], requests)
+        except Exception:
+            log.exception(HANDLER_FAILED, extra=self._about(observed))
             return ()
 
     def _about(self, observed: Observed[Any]) -> dict[str, object]:
