@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from pyctrl.cache._feed import Feed
 from pyctrl.cache._metadata import read_details
 from pyctrl.cache._record import UNORDERED, Record, RecordReader, version_number
-from pyctrl.cache._wire import Event, error_of, read_bookmark, read_events, read_page
+from pyctrl.cache._wire import SHOWN, Event, error_of, read_bookmark, read_events, read_page
 from pyctrl.errors import DecodeError
 
 __all__ = ["Intake"]
@@ -58,33 +58,38 @@ class Intake:
         if problem is not None:
             raise problem
 
-    def _take_events(self, events: Iterable[Event]) -> None:
+    def _take_events(self, events: Iterable[tuple[Event, bytes]]) -> None:
         last: Record | None = None
-        read, put = self._reader, self._feed.put
+        put, remove = self._feed.put, self._feed.remove
         try:
-            for event in events:
+            for event, data in events:
                 kind = event.type
                 if kind == "ADDED" or kind == "MODIFIED":
-                    record = read(bytes(event.object))
+                    record = self._record(event, data)
                     put(record)
                     last = record
                 elif kind == "DELETED":
-                    record = read(bytes(event.object))
-                    self._feed.remove(record)
+                    record = self._record(event, data)
+                    remove(record)
                     last = record
                 else:
-                    self._take_notice(event)
+                    self._take_notice(kind, data)
                     last = None
         finally:
             if last is not None:
                 self._advance(last)
 
-    def _take_notice(self, event: Event) -> None:
-        data = bytes(event.object)
-        if event.type == "ERROR":
+    def _record(self, event: Event, data: bytes) -> Record:
+        found = event.object.metadata
+        if found is None or not (found.name and found.resource_version):
+            raise DecodeError(f"expected an object with name and resourceVersion, got {data[:SHOWN]!r}")
+        return self._reader.record(data, found)
+
+    def _take_notice(self, kind: str, data: bytes) -> None:
+        if kind == "ERROR":
             raise error_of(data, http_code=500, request="watch")
-        if event.type != "BOOKMARK":
-            raise DecodeError(f"expected ADDED, MODIFIED, DELETED, BOOKMARK or ERROR, got {event.type!r}")
+        if kind != "BOOKMARK":
+            raise DecodeError(f"expected ADDED, MODIFIED, DELETED, BOOKMARK or ERROR, got {kind!r}")
         bookmark = read_bookmark(data)
         if self.position is not None:
             self.position = bookmark.version

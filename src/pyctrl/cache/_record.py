@@ -8,7 +8,7 @@ from typing import Any, TypeVar, overload
 import msgspec
 
 from pyctrl.api import GroupVersionKind, Key, KindLike, KubernetesObject, OwnerReference, Unstructured, decode
-from pyctrl.cache._metadata import IdentityReader, Owner, read_details
+from pyctrl.cache._metadata import Identity, IdentityReader, Owner, read_details
 from pyctrl.cache._packing import Packing, Unpack
 from pyctrl.cache._shaping import Shape
 
@@ -138,14 +138,20 @@ class RecordReader:
         Raises:
             DecodeError: when it is no Kubernetes object.
         """
-        found = self._identity(data)
+        return self.record(data, self._identity(data))
+
+    def record(self, data: bytes, found: Identity) -> Record:
+        """Make the record of an object whose identity is known already."""
         namespace = found.namespace or ""
         try:  # not version_number(): this is done for every object
             version = int(found.resource_version)
         except ValueError:
             version = UNORDERED
-        kept = data if self._shape is None else self._shape(data)
-        kept, unpack = (kept, None) if self._packing is None else self._packing(kept)
+        kept, unpack = data, None
+        if self._shape is not None:
+            kept = self._shape(data)
+        if self._packing is not None:
+            kept, unpack = self._packing(kept)
         return Record(
             kept,
             found.name,

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import msgspec
 
+from pyctrl.cache._metadata import Identity
 from pyctrl.errors import ApiError, DecodeError, error_from_status
 
-__all__ = ["Bookmark", "Event", "LineBuffer", "Page", "error_of", "read_bookmark", "read_events", "read_page"]
+__all__ = ["SHOWN", "Bookmark", "Event", "LineBuffer", "Page", "error_of", "read_bookmark", "read_events", "read_page"]
 
 INITIAL_EVENTS_END = "k8s.io/initial-events-end"  # annotation of the bookmark that ends a streamed list (KEP-3157)
 SHOWN = 200  # bytes of a bad line in its error
@@ -26,8 +27,21 @@ class Page(msgspec.Struct, gc=False):
     items: list[msgspec.Raw] | None = None
 
 
-class Event(msgspec.Struct, gc=False):
-    """One line of a watch. Its object is a view of all the lines it came with."""
+class Named(msgspec.Struct, gc=False):
+    """An object of which only the identity was read. Those of bookmarks and errors have none, or half of one."""
+
+    metadata: Identity | None = None
+
+
+class Event(msgspec.Struct, gc=False, forbid_unknown_fields=True):
+    """One line of a watch, read in one scan. The object's bytes stand beside it; see `read_events`."""
+
+    type: str
+    object: Named
+
+
+class _LooseEvent(msgspec.Struct, gc=False):
+    """One line of a watch in whatever order and with whatever spaces; its object is a view of the line."""
 
     type: str
     object: msgspec.Raw
@@ -51,7 +65,15 @@ class _BookmarkObject(msgspec.Struct, gc=False):
 
 _decode_bookmark = msgspec.json.Decoder(_BookmarkObject).decode
 _decode_page = msgspec.json.Decoder(Page).decode
-_event_decoder = msgspec.json.Decoder(Event)
+_decode_lines = msgspec.json.Decoder(Event).decode_lines
+_decode_loose = msgspec.json.Decoder(_LooseEvent).decode
+_decode_named = msgspec.json.Decoder(Named).decode
+
+# How every API server writes them, so that an object need not be looked for within its line.
+_HEADS = {
+    word: b'{"type":"%s","object":' % word.encode() for word in ("ADDED", "MODIFIED", "DELETED", "BOOKMARK", "ERROR")
+}
+_TAIL = b"}}"  # ends the object, then the event
 
 
 def read_page(body: bytes) -> Page:
@@ -66,20 +88,49 @@ def read_page(body: bytes) -> Page:
         raise DecodeError(f"expected a list, got {body[:SHOWN]!r}: {error}") from error
 
 
-def read_events(lines: bytes) -> tuple[Sequence[Event], DecodeError | None]:
-    """Decode complete lines; with an error, these are the events before the line that is none."""
+def read_events(lines: bytes) -> tuple[Iterable[tuple[Event, bytes]], DecodeError | None]:
+    """Decode complete lines to events with the bytes of their objects.
+
+    With an error, these are the events before the line that is none.
+    """
     try:
-        return _event_decoder.decode_lines(lines), None
+        events = _decode_lines(lines)
     except msgspec.DecodeError:
-        pass  # which line?
-    events: list[Event] = []
+        return _read_loosely(lines)  # which line?
+    objects = _cut_objects(lines, events)
+    return _read_loosely(lines) if objects is None else (zip(events, objects, strict=True), None)
+
+
+def _cut_objects(lines: bytes, events: Sequence[Event]) -> list[bytes] | None:
+    """Cut the object out of each line; None when a line is not written as usual.
+
+    The lines are known to be JSON, and an event to have no other fields: between the usual beginning and the last
+    brace there is the object and nothing else.
+    """
+    objects: list[bytes] = []
+    start = 0
+    for event in events:
+        end = lines.find(b"\n", start)
+        head = _HEADS.get(event.type)
+        if head is None or end < 0 or not lines.startswith(head, start) or lines[end - 2 : end] != _TAIL:
+            return None
+        objects.append(lines[start + len(head) : end - 1])
+        start = end + 1
+    return objects
+
+
+def _read_loosely(lines: bytes) -> tuple[Iterable[tuple[Event, bytes]], DecodeError | None]:
+    found: list[tuple[Event, bytes]] = []
     for line in lines.splitlines():
+        if not line.strip():
+            continue
         try:
-            if line.strip():
-                events.append(_event_decoder.decode(line))
+            event = _decode_loose(line)
+            data = bytes(event.object)  # a copy: a view would keep the whole line
+            found.append((Event(event.type, _decode_named(data)), data))
         except msgspec.DecodeError as error:
-            return events, DecodeError(f"expected a watch event, got {line[:SHOWN]!r}: {error}")
-    return events, None
+            return found, DecodeError(f"expected a watch event, got {line[:SHOWN]!r}: {error}")
+    return found, None
 
 
 def read_bookmark(data: bytes | msgspec.Raw) -> Bookmark:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from random import Random
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -29,8 +31,44 @@ def test_the_events_before_a_bad_line_are_not_lost() -> None:
     """What came before is given with the error."""
     good = b'{"type":"ADDED","object":{}}\n'
     events, problem = read_events(good + b"\n" + good + b"bad\n" + good)
-    assert len(events) == 2
+    assert len(list(events)) == 2
     assert "bad" in str(problem)
+
+
+OBJECT = {"apiVersion": "v1", "metadata": {"name": "a\n}}", "resourceVersion": "1"}, "data": {"x": '","object":{}'}}
+USUAL = json.dumps({"type": "ADDED", "object": OBJECT}, separators=(",", ":")).encode()
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        USUAL,
+        json.dumps({"type": "ADDED", "object": OBJECT}).encode(),  # spaces
+        json.dumps({"object": OBJECT, "type": "ADDED"}, separators=(",", ":")).encode(),
+        json.dumps({"type": "ADDED", "object": OBJECT, "more": {}}, separators=(",", ":")).encode(),
+        USUAL + b" ",
+        USUAL + b"\r",
+        b"\n" + USUAL,
+    ],
+    ids=[
+        "as API servers write it",
+        "spaces",
+        "another order",
+        "another field",
+        "a space after it",
+        "CRLF",
+        "an empty line",
+    ],
+)
+def test_an_event_is_its_object_however_the_line_is_written(line: bytes) -> None:
+    """Between usual lines an unusual one changes nothing: each object comes out whole, with its name."""
+    events, problem = read_events(USUAL + b"\n" + line + b"\n" + USUAL + b"\n")
+    found = list(events)
+    assert problem is None
+    assert [json.loads(data) for _, data in found] == [OBJECT] * 3
+    assert {(event.type, event.object.metadata and event.object.metadata.name) for event, _ in found} == {
+        ("ADDED", "a\n}}")
+    }
 
 
 def test_waits_double_up_to_thirty_seconds_and_are_forgotten_when_healthy() -> None:
