@@ -1,20 +1,24 @@
-"""The lines of the table: which work each needs, and which of its numbers it shows."""
+"""The lines of the table: which works each is made of, and which of their numbers it shows."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import product
 
 from _works import Case
 
 
 @dataclass(frozen=True)
 class Column:
-    """A number of a line: its name in the results, its heading, and how many of its units make one that is shown."""
+    """A number of a line: its name in the results, its heading, and how many of its units make one that is shown.
+
+    Attributes:
+        is_limited: whether the peer "limit" has the physical limit of it.
+    """
 
     name: str
     heading: str
     scale: float
+    is_limited: bool = False
 
 
 MICRO, MILLI, MEGABYTES = 1e6, 1e3, 1e-6
@@ -22,58 +26,68 @@ MICRO, MILLI, MEGABYTES = 1e6, 1e3, 1e-6
 
 @dataclass(frozen=True)
 class Line:
-    """One line of work."""
+    """One line of work.
+
+    Attributes:
+        profile: between which commands of a peer it takes place, the first time that they come.
+    """
 
     title: str
-    work: str
+    works: tuple[str, ...]
     columns: tuple[Column, ...]
+    profile: tuple[str, str]
 
 
 LINES = {
     "sync": Line(
         "initial sync, CPU per object",
-        "cache",
-        (Column("sync_cpu", "µs/object", MICRO), Column("sync_wall", "wall s", 1)),
+        ("cache",),
+        (Column("sync_cpu", "µs/object", MICRO, is_limited=True), Column("sync_wall", "wall s", 1)),
+        ("sync", "sync"),
     ),
     "events": Line(
         "watch events, CPU per event",
-        "cache",
-        (Column("events_cpu", "µs/event", MICRO), Column("events_wall", "wall s", 1)),
+        ("cache",),
+        (Column("events_cpu", "µs/event", MICRO, is_limited=True), Column("events_wall", "wall s", 1)),
+        ("follow", "follow"),
     ),
     "memory": Line(
         "memory",
-        "cache",
+        ("cache",),
         (
             Column("ready_bytes", "MB before", MEGABYTES),
             Column("synced_bytes", "MB synced", MEGABYTES),
             Column("steady_bytes", "MB after events", MEGABYTES),
             Column("sync_peak_bytes", "MB peak", MEGABYTES),
             Column("relist_peak_bytes", "MB relist peak", MEGABYTES),
-            Column("relist_cpu", "relist µs/object", MICRO),
+            Column("relist_cpu", "relist µs/object", MICRO, is_limited=True),
         ),
+        ("sync", "sync"),
     ),
     "reads": Line(
         "cached reads, CPU",
-        "reads",
+        ("reads",),
         (
-            Column("get_cpu", "get µs", MICRO),
-            Column("label_cpu", "by label ms", MILLI),
-            Column("index_cpu", "by index ms", MILLI),
+            Column("get_cpu", "get µs", MICRO, is_limited=True),
+            Column("label_cpu", "by label ms", MILLI, is_limited=True),
+            Column("index_cpu", "by index ms", MILLI, is_limited=True),
             Column("sync_cpu", "sync with index µs/object", MICRO),
         ),
+        ("get", "index"),
     ),
     "reconcile": Line(
         "no-op reconciles, CPU each, from the event on",
-        "reconcile",
+        ("reconcile",),
         (
-            Column("reconcile_cpu", "µs/reconcile", MICRO),
+            Column("reconcile_cpu", "µs/reconcile", MICRO, is_limited=True),
             Column("reconcile_wall", "wall s", 1),
             Column("sync_cpu", "first list µs/object", MICRO),
         ),
+        ("follow", "follow"),
     ),
     "start": Line(
         "start with one object",
-        "reconcile",
+        ("reconcile",),
         (
             Column("ready_cpu", "load CPU ms", MILLI),
             Column("ready_wall", "load ms", MILLI),
@@ -81,37 +95,51 @@ LINES = {
             Column("idle_bytes", "MB idle", MEGABYTES),
             Column("idle_cpu", "idle CPU ms/s", MILLI),
         ),
+        ("sync", "sync"),
+    ),
+    "loop": Line(
+        "the whole loop: created at once until all have converged",
+        ("loop",),
+        (
+            Column("converge_cpu", "CPU ms/object", MILLI),
+            Column("converge_calls", "calls/object", 1),
+            Column("converge_writes", "writes/object", 1),
+            Column("converge_wall", "wall s", 1),
+            Column("converge_bytes", "MB peak", MEGABYTES),
+        ),
+        ("start", "latencies"),
+    ),
+    "latency": Line(
+        "from write to reconcile, at 100 and 1,000 writes a second",
+        ("latency",),
+        tuple(
+            Column(f"latency_{rate}_{name}", f"{heading} at {rate}", scale)
+            for rate in (100, 1_000)
+            for name, heading, scale in (
+                ("median", "median ms", MILLI),
+                ("99th", "99th ms", MILLI),
+                ("cpu", "CPU ms/write", MILLI),
+                ("seen", "seen", 1),
+            )
+        ),
+        ("start", "latencies"),
+    ),
+    "restart": Line(
+        "restart with converged objects",
+        ("restart", "loop"),
+        (
+            Column("restart_wall", "s until quiet", 1),
+            Column("restart_cpu", "CPU s", 1),
+            Column("restart_object_cpu", "CPU µs/object", MICRO),
+            Column("restart_calls", "calls", 1),
+            Column("restart_writes", "writes", 1),
+            Column("restart_bytes", "MB", MEGABYTES),
+        ),
+        ("start", "latencies"),
     ),
 }
 
 
-@dataclass(frozen=True)
-class Sizes:
-    """What the lines are measured with."""
-
-    objects: tuple[int, ...]
-    sizes: tuple[int, ...]
-    kinds: tuple[str, ...]
-    lists: tuple[str, ...]
-    workers: tuple[int, ...]
-
-
-def cases(names: list[str], sizes: Sizes) -> list[Case]:
-    """Return the cases that these lines need; lines that need the same work share it."""
-    found: dict[Case, None] = {}
-    for name in names:
-        work = LINES[name].work
-        if name == "start":
-            found[Case(work, "widgets", 1, sizes.sizes[0], "stream")] = None
-            continue
-        kinds = sizes.kinds if work == "cache" else ("widgets",)
-        lists = sizes.lists if work == "cache" else sizes.lists[:1]
-        workers = sizes.workers if work == "reconcile" else (1,)
-        for values in product(kinds, sizes.objects, sizes.sizes, lists, workers):
-            found[Case(work, *values)] = None
-    return list(found)
-
-
 def belongs(name: str, case: Case) -> bool:
-    """Whether a case is shown in a line."""
-    return LINES[name].work == case.work and (name == "start") == (case.work == "reconcile" and case.objects == 1)
+    """Whether a case is shown in a line. One object is what a start is measured with, and nothing else."""
+    return case.work in LINES[name].works and (name == "start") == (case.work == "reconcile" and case.objects == 1)

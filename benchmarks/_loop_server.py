@@ -1,4 +1,8 @@
-"""The embedded API server in a process of its own, and what its audit log says of the operator's calls."""
+"""The servers of whole operators, each in a process of its own, and what was asked of them.
+
+One is the embedded API server with the controllers of a cluster, whose audit log counts calls; the other has objects
+that have converged and writes events at a pace.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +14,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).parent.parent
 DEFINITIONS = ROOT / "examples" / "podset" / "config" / "crd" / "bases"
@@ -62,16 +67,61 @@ class Cluster:
 
 
 @contextmanager
-def serving(*, kubelet: bool) -> Iterator[Cluster]:
-    """Run the server with the definition of PodSet and the controllers of a cluster."""
+def converging() -> Iterator[Cluster]:
+    """Run the embedded server with the definition of PodSet and the controllers of a cluster; pods stay Pending."""
     with tempfile.TemporaryDirectory(prefix="pyctrl-loop-") as name:
         directory = Path(name)
         command = [sys.executable, "-m", "pyctrl", "apiserver", "--insecure-http", "--load", str(DEFINITIONS)]
         command += ["--audit", str(directory / "audit.log"), "--kubeconfig-out", str(directory / "kubeconfig")]
-        command += ["--kubelet" if kubelet else "--no-kubelet"]
+        command += ["--no-kubelet"]
         with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
             try:
                 assert process.stdout is not None
                 yield Cluster(process.stdout.readline().removeprefix("ready ").strip(), directory)
             finally:
                 process.kill()  # all it has is memory
+
+
+class PacedServer:
+    """A running server with converged PodSets, and a kubeconfig for it."""
+
+    def __init__(self, process: subprocess.Popen[str], directory: Path) -> None:
+        self._process = process
+        self.kubeconfig = directory / "kubeconfig"
+        cluster = {"name": "paced", "cluster": {"server": self._line()["url"]}}
+        context = {"name": "paced", "context": {"cluster": "paced", "user": "paced"}}
+        config = {"apiVersion": "v1", "kind": "Config", "current-context": "paced", "clusters": [cluster]}
+        config |= {"contexts": [context], "users": [{"name": "paced", "user": {}}]}
+        self.kubeconfig.write_text(json.dumps(config), encoding="utf-8")
+
+    def write(self, rate: float, seconds: float) -> float:
+        """Write events so many a second; return how many a second it came to."""
+        return float(self._tell(do="write", rate=rate, seconds=seconds)["reached"])
+
+    def take(self) -> dict[str, int]:
+        """Return what was asked since this was called last, by verb and resource."""
+        return dict(self._tell(do="take"))
+
+    def _tell(self, **told: object) -> Any:
+        assert self._process.stdin is not None
+        self._process.stdin.write(json.dumps(told) + "\n")
+        self._process.stdin.flush()
+        return self._line()
+
+    def _line(self) -> Any:
+        assert self._process.stdout is not None
+        return json.loads(self._process.stdout.readline())
+
+
+@contextmanager
+def pacing(objects: int) -> Iterator[PacedServer]:
+    """Run the server with so many PodSets that have converged."""
+    command = [sys.executable, str(Path(__file__).parent / "_paced_server.py"), "--objects", str(objects)]
+    with (
+        tempfile.TemporaryDirectory(prefix="pyctrl-loop-") as name,
+        subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process,
+    ):
+        try:
+            yield PacedServer(process, Path(name))
+        finally:
+            process.kill()

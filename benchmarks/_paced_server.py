@@ -3,28 +3,32 @@
 It stands in for the embedded one where latency is measured: an event is one line with the monotonic time in it, taken
 as it goes to the kernel, so that what is left is the operator's. It runs in a process of its own with a thread for each
 connection, takes ``{"do": "write", "rate": 100, "seconds": 10}`` on its input, and answers when all is written.
+``{"do": "take"}`` is answered with what clients asked since the last time, by verb and resource.
 """
 
 from __future__ import annotations
 
+import argparse
 import json
 import socket
 import sys
 import threading
 import time
+from collections import Counter
+from functools import lru_cache
 
 from _canned_answers import HEAD, chunk, status, whole
 from _canned_server import ALLOWED, Connection, Request
 from _prepared_server import encoded
 
 STAMP = "benchmarks/written"
-PODSETS = 1_000
 GROUP, NAME = "apps.jicki.cn", "podset-{:06}"
 SERVED = {  # by path of the group and version: plural, kind
     f"/apis/{GROUP}/v1alpha1": ("podsets", "PodSet"),
     "/apis/apps/v1": ("deployments", "Deployment"),
     "/api/v1": ("pods", "Pod"),
 }
+RESOURCES = frozenset(plural for plural, _ in SERVED.values())
 VERBS = ["create", "delete", "get", "list", "patch", "update", "watch"]
 FIRST = 1_000  # the resource version of every list
 
@@ -75,14 +79,38 @@ def _group(name: str, version: str) -> dict[str, object]:
     return {"name": name, "versions": [served], "preferredVersion": served}
 
 
+class Asked:
+    """Counts what clients ask."""
+
+    def __init__(self) -> None:
+        self._calls: Counter[str] = Counter()
+        self._lock = threading.Lock()
+
+    def note(self, request: Request) -> None:
+        """Count a request. Watches are not counted: they stay open."""
+        verbs = {"POST": "create", "PUT": "update", "PATCH": "patch", "DELETE": "delete"}
+        words = request.path.strip("/").split("/")
+        known = [word for word in words if word in RESOURCES or word.endswith("reviews")]
+        if not request.is_watch:
+            with self._lock:
+                self._calls[f"{verbs.get(request.method, 'list')} {known[-1] if known else 'discovery'}"] += 1
+
+    def take(self) -> dict[str, int]:
+        """Return the counts since the last time."""
+        with self._lock:
+            taken, self._calls = self._calls, Counter()
+        return dict(taken)
+
+
 class Paced(Connection):
     """One client's connection."""
 
-    def __init__(self, sock: socket.socket, watching: list[socket.socket]) -> None:
-        self._socket, self._watching = sock, watching
+    def __init__(self, sock: socket.socket, objects: int, watching: list[socket.socket], asked: Asked) -> None:
+        self._socket, self._objects, self._watching, self._asked = sock, objects, watching, asked
         self._input = sock.makefile("rb")
 
     def _answer(self, request: Request) -> None:
+        self._asked.note(request)
         path, _, plural = request.path.rpartition("/")
         if (document := _discovered(request.path)) is not None:
             self._socket.sendall(whole(document))
@@ -91,8 +119,8 @@ class Paced(Connection):
         elif SERVED.get(path, ("", ""))[0] != plural:
             refusal = status(404, "NotFound", "the server could not find the requested resource")
             self._socket.sendall(whole(refusal, "404 Not Found"))
-        elif request.query.get("watch") not in {"true", "1"}:
-            self._socket.sendall(whole(_list(path)))
+        elif not request.is_watch:
+            self._socket.sendall(_list(path, self._objects))
         elif request.query.get("sendInitialEvents") == "true":
             message = "sendInitialEvents is forbidden for watch unless the WatchList feature gate is enabled"
             self._socket.sendall(whole(status(422, "Invalid", message), "422 Unprocessable Entity"))
@@ -102,22 +130,23 @@ class Paced(Connection):
                 self._watching.append(self._socket)
 
 
-def _list(path: str) -> dict[str, object]:
+@lru_cache
+def _list(path: str, objects: int) -> bytes:
     kind = SERVED[path][1]
-    items = [_typed(path, kind, _object(kind, number, FIRST, {})) for number in range(PODSETS)]
+    items = [_typed(path, kind, _object(kind, number, FIRST, {})) for number in range(objects)]
     head = {"apiVersion": path.split("/", 2)[2], "kind": f"{kind}List"}
-    return {**head, "metadata": {"resourceVersion": str(FIRST)}, "items": items}
+    return whole({**head, "metadata": {"resourceVersion": str(FIRST)}, "items": items})
 
 
 class Writer:
     """Changes one PodSet after the other."""
 
-    def __init__(self, watching: list[socket.socket]) -> None:
+    def __init__(self, objects: int, watching: list[socket.socket]) -> None:
         self._watching, self._version = watching, FIRST
         path = f"/apis/{GROUP}/v1alpha1"
         prepared = (
             encoded({"type": "MODIFIED", "object": _typed(path, "PodSet", _object("PodSet", number, 0, {STAMP: "@"}))})
-            for number in range(PODSETS)
+            for number in range(objects)
         )
         self._events = [event.replace(b'"resourceVersion":"0"', b'"resourceVersion":"%d"') for event in prepared]
         self._events = [event.replace(b'"@"', b'"%d"') + b"\n" for event in self._events]
@@ -128,7 +157,7 @@ class Writer:
         for number in range(total):
             time.sleep(max(0.0, begun + number / rate - time.monotonic()))
             self._version += 1
-            event = self._events[number % PODSETS]
+            event = self._events[number % len(self._events)]
             sent = chunk(event % (time.monotonic_ns(), self._version))  # annotations come first, see _object
             for sock in self._watching:
                 sock.sendall(sent)
@@ -137,20 +166,26 @@ class Writer:
 
 def main() -> None:
     """Serve until the input ends."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--objects", type=int, default=1_000)
+    objects = parser.parse_args().objects
     listener = socket.create_server(("127.0.0.1", 0), backlog=64)
     watching: list[socket.socket] = []
-    writer = Writer(watching)
+    writer, asked = Writer(objects, watching), Asked()
+    for path in SERVED:  # made now, so that nobody waits
+        _list(path, objects)
 
     def accept() -> None:
         while True:
             sock, _ = listener.accept()
-            threading.Thread(target=Paced(sock, watching).run, daemon=True).start()
+            threading.Thread(target=Paced(sock, objects, watching, asked).run, daemon=True).start()
 
     threading.Thread(target=accept, daemon=True).start()
     print(json.dumps({"url": f"http://127.0.0.1:{listener.getsockname()[1]}"}), flush=True)
     for line in sys.stdin:
         told = json.loads(line)
-        print(json.dumps(writer.write(told["rate"], told["seconds"])), flush=True)
+        answer = asked.take() if told["do"] == "take" else writer.write(told["rate"], told["seconds"])
+        print(json.dumps(answer), flush=True)
 
 
 if __name__ == "__main__":

@@ -9,7 +9,10 @@ import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from hashlib import sha256
+from importlib.util import find_spec
 from pathlib import Path
+
+from _works import OPERATOR_WORKS
 
 HERE = Path(__file__).parent
 BUILT = HERE / ".cache"  # of what is built; git does not look at it
@@ -29,6 +32,7 @@ class Peer:
         works: which work it can do.
         kinds: which kinds it reads.
         lists: how it can ask for the first list.
+        operator: makes its PodSet operator, which does the works `loop`, `restart` and `latency`.
     """
 
     name: str
@@ -36,14 +40,18 @@ class Peer:
     works: frozenset[str]
     kinds: frozenset[str]
     lists: frozenset[str]
+    operator: Callable[[str], list[str]] | None = None
 
-    def command(self) -> list[str]:
-        """Build it and return what starts it. Raises Unavailable."""
+    def command(self, work: str) -> list[str]:
+        """Build what does this work and return what starts it. Raises Unavailable."""
+        if work in OPERATOR_WORKS:
+            assert self.operator is not None, f"{self.name} has no operator"
+            return self.operator(self.name)
         return self.build(self.name)
 
     def can(self, work: str, kind: str, lists: str) -> bool:
         """Whether it does this work."""
-        return work in self.works and kind in self.kinds and lists in self.lists
+        return work in self.works and (work in OPERATOR_WORKS or (kind in self.kinds and lists in self.lists))
 
 
 def _tool(name: str) -> str:
@@ -98,6 +106,26 @@ def _this(name: str) -> list[str]:
     return [sys.executable, "-m", f"peers.{name}.peer"]
 
 
+def _compressed(_name: str) -> list[str]:
+    if find_spec("zstandard") is None:
+        raise Unavailable("zstandard is not installed")
+    return [*_this("pyctrl"), "--compress"]
+
+
+def _podset(_name: str) -> list[str]:
+    return [sys.executable, "-m", "peers.pyctrl.podset"]
+
+
+def _go_podset(name: str) -> list[str]:
+    target = BUILT / f"{name}-podset"
+    _run([_tool("go"), "build", "-o", str(target), "./podset"], HERE / "peers" / name)
+    return [str(target)]
+
+
+def _venv_podset(name: str) -> list[str]:
+    return _venv(f"{name}_podset")
+
+
 ALL_WORK = frozenset({"cache", "reads", "reconcile"})
 BOTH_KINDS, BOTH_LISTS = frozenset({"widgets", "pods"}), frozenset({"stream", "pages"})
 CUSTOM = frozenset({"widgets"})
@@ -105,11 +133,14 @@ CUSTOM = frozenset({"widgets"})
 PEERS = {
     peer.name: peer
     for peer in (
-        Peer("pyctrl", _this, ALL_WORK, BOTH_KINDS, BOTH_LISTS),
-        Peer("controller-runtime", _go, ALL_WORK, BOTH_KINDS, BOTH_LISTS),
+        Peer("limit", _this, ALL_WORK, BOTH_KINDS, BOTH_LISTS),
+        Peer("pyctrl", _this, ALL_WORK | OPERATOR_WORKS, BOTH_KINDS, BOTH_LISTS, _podset),
+        Peer("pyctrl-compressed", _compressed, frozenset({"cache", "reads"}), CUSTOM, BOTH_LISTS),
+        Peer("controller-runtime", _go, ALL_WORK | OPERATOR_WORKS, BOTH_KINDS, BOTH_LISTS, _go_podset),
         Peer("client-go", _go, ALL_WORK, BOTH_KINDS, BOTH_LISTS),
         Peer("kube-rs", _cargo, frozenset({"cache", "reads"}), BOTH_KINDS, BOTH_LISTS),
-        Peer("kopf", _venv, frozenset({"cache", "reconcile"}), CUSTOM, BOTH_LISTS),
+        # Not "latency" and "restart", whose server takes no writes: kopf notes in each object what it did
+        Peer("kopf", _venv, frozenset({"cache", "reconcile", "loop"}), CUSTOM, BOTH_LISTS, _venv_podset),
         Peer("kubernetes_asyncio", _venv, frozenset({"cache", "reads"}), BOTH_KINDS, BOTH_LISTS),
         Peer("kubernetes", _venv, frozenset({"cache"}), BOTH_KINDS, BOTH_LISTS),
     )

@@ -15,13 +15,14 @@ from typing import Any
 from _process import PeerFailed, Process, Spent
 
 HERE = Path(__file__).parent
+OPERATOR_WORKS = frozenset({"loop", "latency", "restart"})  # done with a whole operator, see _operators.py
 Numbers = dict[str, float]
 """Measured in one run, by name: seconds of CPU for one object, read or reconcile; seconds of wall time; bytes."""
 
 
 @dataclass(frozen=True)
 class Case:
-    """What is done, whoever does it."""
+    """What is done, whoever does it. The size of an object is its bytes; of a PodSet, its pods."""
 
     work: str
     kind: str
@@ -29,6 +30,19 @@ class Case:
     size: int
     lists: str
     workers: int = 1
+
+    @property
+    def server(self) -> tuple[str, int, int]:
+        """What the server has; cases that want the same share one."""
+        return self.kind, self.objects, self.size
+
+    @property
+    def title(self) -> str:
+        """What is done with what, for people."""
+        if self.work in OPERATOR_WORKS:
+            return f"{self.objects:,} PodSets of {self.size}, {self.workers} workers"
+        workers = f", workers {self.workers}" if self.work == "reconcile" else ""
+        return f"{self.objects:,} {self.kind} of {self.size:,} bytes, lists by {self.lists}{workers}"
 
     @property
     def arguments(self) -> list[str]:
@@ -40,11 +54,16 @@ class Case:
 
 @dataclass(frozen=True)
 class Pace:
-    """How long things take: to settle before memory is read, for one kind of reads, and to be idle; in seconds."""
+    """How long things take: to settle before memory is read, for one kind of reads, to be idle, and writes at a rate.
+
+    In seconds, as is the patience with a whole operator.
+    """
 
     settle: float = 3.0
     reads: float = 2.0
     idle: float = 10.0
+    writes: float = 10.0
+    patience: float = 900.0
 
 
 class Server:

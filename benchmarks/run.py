@@ -1,85 +1,124 @@
 """pyctrl beside its peers: the same work, the same server, in turns, each in a fresh process measured from outside.
 
-One run prints a table for each line of work and writes one JSON file. Numbers are medians; ± is the widest deviation of
-a run; × is how many times pyctrl's number that is. One round comes first and does not count.
+One call prints a table for each line of work and writes one JSON file, after every round, so that nothing is lost when
+it is interrupted. Each peer does each work once before it counts.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
+import signal
 import sys
 from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
 from itertools import groupby
 from pathlib import Path
+from types import FrameType
 
-from _lines import LINES, Sizes, cases
+import _operators
+from _lines import LINES
 from _machine import machine
 from _peers import HERE, PEERS, Unavailable, environment
+from _plans import PLANS, START, Part, Wanted, minutes, operators, wanted
 from _process import PeerFailed, Process
-from _report import Results, document, tables
-from _works import Case, Pace, Server, run, serving
+from _report import report
+from _results import OURS, Call, Results
+from _works import OPERATOR_WORKS, Case, Numbers, Pace, Server, run, serving
 
-QUICK = Pace(settle=0.3, reads=0.2, idle=1.0)
-
-
-def built(names: list[str], results: Results) -> dict[str, list[str]]:
-    """Build the peers and return what starts each; who cannot be built is skipped with a word."""
-    commands: dict[str, list[str]] = {}
-    for name in names:
-        try:
-            commands[name] = PEERS[name].command()
-        except Unavailable as reason:
-            results.failures[name] = str(reason)
-            print(f"without {name}: {reason}", file=sys.stderr)
-    return commands
+QUICK = Pace(settle=0.3, reads=0.2, idle=1.0, writes=2.0)
+INTERRUPTED = 130  # what a shell says of who was ended by Ctrl-C
+FEW = 50  # PodSets that are enough to have tried
 
 
 class Suite:
     """Runs every case with every peer, in turns."""
 
-    def __init__(self, commands: dict[str, list[str]], results: Results, pace: Pace, *, is_loud: bool) -> None:
-        self._commands, self._results, self._pace, self._is_loud = commands, results, pace, is_loud
-        #: What each peer says it is made of.
-        self.versions: dict[str, dict[str, str]] = {}
+    def __init__(self, plan: Wanted, results: Results, told: argparse.Namespace) -> None:
+        self._plan, self._results, self._told = plan, results, told
+        self._call = results.calls[-1]
+        self._pace = QUICK if told.plan == "quick" else Pace()
+        self._commands: dict[tuple[str, bool], list[str]] = {}
+        self._tried: set[tuple[str, str]] = set()
 
-    def run(self, wanted: list[Case], runs: int) -> None:
-        """Measure. Cases with the same objects share a server."""
-
-        def objects(case: Case) -> tuple[str, int, int]:
-            return case.kind, case.objects, case.size
-
-        for shared, group in groupby(sorted(wanted, key=objects), objects):
-            together = list(group)
-            with serving(*shared) as server:
-                self._results.object_bytes[shared] = server.object_bytes
-                for number in range(runs + 1):
-                    self._round(together, server, number)
-
-    def _round(self, together: list[Case], server: Server, number: int) -> None:
-        for case, peer in self._turns(together):
-            _tell(f"round {number}: {case.work}, {case.lists}, {peer}")
-            try:
-                with self._started(case, peer, server) as process:
-                    self.versions[peer] = dict(process.started.facts["versions"])
-                    numbers = run(case, process, server, self._pace)
-            except PeerFailed as reason:
-                self._results.failures[f"{peer}, {case.work}"] = str(reason)
+    def build(self) -> None:
+        """Build the peers; who cannot be built is skipped with a word."""
+        for peer, work in dict.fromkeys((peer, case.work) for case, peers in self._plan.items() for peer in peers):
+            key = (peer, work in OPERATOR_WORKS)
+            if key in self._commands or peer in self._call.failures:
                 continue
-            if number:
-                self._results.add(case, peer, numbers)
+            try:
+                self._commands[key] = PEERS[peer].command(work)
+            except Unavailable as reason:
+                self._call.failures[peer] = str(reason)
+                print(f"without {peer}: {reason}", file=sys.stderr)
+
+    def run(self) -> bool:
+        """Measure; return whether every peer did its work. Cases with the same objects share a server."""
+        is_well = True
+        for _, group in groupby(self._plan, lambda case: case.server):
+            together = list(group)
+            with _server(together[0]) as server:
+                if server:
+                    self._results.object_bytes[together[0].server] = server.object_bytes
+                for number in range(self._told.runs):
+                    is_well &= self._round(together, server, number + 1)
+                    self._results.save(self._told.out)
+        return is_well
+
+    def _round(self, together: list[Case], server: Server | None, number: int) -> bool:
+        is_well = True
+        for case, peer in self._turns(together):
+            try:
+                if (case.work, peer) not in self._tried:
+                    self._tried.add((case.work, peer))
+                    _tell(f"first try: {case.work}, {peer}")
+                    self._measured(_tried(case), peer, server)
+                _tell(f"round {number}: {case.work}, {case.title}, {peer}")
+                self._results.add(case, peer, self._measured(case, peer, server))
+            except PeerFailed as reason:
+                self._call.failures[f"{peer}, {case.work}, {case.title}"] = str(reason)
+                is_well = False
         _tell("")
+        return is_well
 
     def _turns(self, together: list[Case]) -> Iterator[tuple[Case, str]]:
         for case in together:
-            for peer in self._commands:
-                if PEERS[peer].can(case.work, case.kind, case.lists):
+            for peer in self._plan[case]:
+                if (peer, case.work in OPERATOR_WORKS) in self._commands:
                     yield case, peer
 
-    def _started(self, case: Case, peer: str, server: Server) -> Process:
+    def _measured(self, case: Case, peer: str, server: Server | None) -> Numbers:
+        if server is None:
+            operator = _operators.Operator(self._commands[peer, True], self._profile(), self._told.loud)
+            numbers, versions = _operators.run(case, operator, self._pace)
+            self._call.versions.setdefault(peer, {}).update(versions)
+            return numbers
         server.tell("reset", lists=case.lists)
-        command = [*self._commands[peer], "--server", server.url, *case.arguments]
-        return Process(command, HERE, environment(), is_loud=self._is_loud)
+        command = [*self._commands[peer, False], "--server", server.url, *case.arguments]
+        with Process(command, HERE, {**environment(), **self._profile()}, is_loud=self._told.loud) as process:
+            self._call.versions.setdefault(peer, {}).update(process.started.facts["versions"])
+            return run(case, process, server, self._pace)
+
+    def _profile(self) -> dict[str, str]:
+        if not (line := self._told.profile):
+            return {}
+        return {"BENCHMARK_PROFILE": " ".join((*LINES[line].profile, str(self._told.out.parent / f"{line}.profile")))}
+
+
+@contextmanager
+def _server(case: Case) -> Iterator[Server | None]:
+    """Run the server that a case shares with its like; whole operators have one of their own each time."""
+    if case.work in OPERATOR_WORKS:
+        yield None
+        return
+    with serving(*case.server) as server:
+        yield server
+
+
+def _tried(case: Case) -> Case:
+    """Return what is tried before it counts."""
+    return replace(case, objects=min(FEW, case.objects)) if case.work == "loop" else case
 
 
 def _tell(what: str) -> None:
@@ -91,42 +130,81 @@ def _tell(what: str) -> None:
 def options() -> argparse.Namespace:
     """Read the command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument(
-        "--only", nargs="+", choices=list(LINES), default=list(LINES), metavar="LINE", help=", ".join(LINES)
-    )
-    parser.add_argument(
-        "--peers", nargs="+", choices=list(PEERS), default=list(PEERS), metavar="PEER", help=", ".join(PEERS)
-    )
-    parser.add_argument("--objects", nargs="+", type=int, default=[10_000], help="how many; default: 10000")
-    parser.add_argument("--size", nargs="+", type=int, default=[4096], help="bytes of each; default: 4096")
-    parser.add_argument("--kinds", nargs="+", choices=["widgets", "pods"], default=["widgets"], help="default: widgets")
-    parser.add_argument(
-        "--lists", nargs="+", choices=["stream", "pages"], default=["stream", "pages"], help="default: both"
-    )
-    parser.add_argument("--workers", nargs="+", type=int, default=[1, 16], help="of reconciles; default: 1 16")
-    parser.add_argument("--runs", type=int, default=5, help="that count; default: %(default)s")
-    parser.add_argument("--quick", action="store_true", help="1,000 objects, one run, no patience: whether it works")
-    parser.add_argument("--out", type=Path, default=HERE / ".cache" / "results.json", help="the JSON file")
+    parser.add_argument("--plan", choices=list(PLANS), default="standard", help="default: %(default)s")
+    parser.add_argument("--quick", action="store_const", dest="plan", const="quick", help="--plan quick: does it work?")
+    parser.add_argument("--only", nargs="+", choices=list(LINES), metavar="LINE", help=", ".join(LINES))
+    parser.add_argument("--peers", nargs="+", choices=list(PEERS), metavar="PEER", help=", ".join(PEERS))
+    parser.add_argument("--runs", type=int, help="that count; default: 5, in the quick plan 1")
+    plan = parser.add_argument_group("instead of what the plan has, by all peers that can")
+    plan.add_argument("--objects", nargs="+", type=int, help="how many custom resources or pods; default: 10000")
+    plan.add_argument("--size", nargs="+", type=int, help="bytes of each; default: 4096")
+    plan.add_argument("--kinds", nargs="+", choices=["widgets", "pods"], help="default: widgets")
+    plan.add_argument("--lists", nargs="+", choices=["stream", "pages"], help="default: stream")
+    plan.add_argument("--workers", nargs="+", type=int, help="of no-op reconciles; default: 1 16")
+    plan.add_argument("--podsets", type=int, help="of the whole loop, and of restarts; default: 1000, 10000")
+    parser.add_argument("--out", type=Path, help="the JSON file; default: benchmarks/.cache/results.json")
+    parser.add_argument("--add-to", type=Path, metavar="FILE", help="take in what FILE has, and write it")
+    parser.add_argument("--show", type=Path, metavar="FILE", help="print the tables of FILE and measure nothing")
+    parser.add_argument("--profile", choices=list(LINES), metavar="LINE", help="where pyctrl's CPU time goes in it")
     parser.add_argument("--loud", action="store_true", help="show what peers print on stderr")
-    return parser.parse_args()
+    return _completed(parser.parse_args())
+
+
+def _completed(told: argparse.Namespace) -> argparse.Namespace:
+    if told.profile:
+        told.only, told.peers, told.runs = [told.profile], [OURS], 1
+    told.only, told.peers = told.only or list(LINES), told.peers or list(PEERS)
+    told.runs = told.runs or (1 if told.plan == "quick" else 5)
+    told.out = (told.out or told.add_to or HERE / ".cache" / "results.json").absolute()
+    return told
+
+
+def parts(told: argparse.Namespace) -> tuple[Part, ...]:
+    """Return what is to be done: the plan, or what the command line says instead."""
+    if not any((told.objects, told.size, told.kinds, told.lists, told.workers, told.podsets)):
+        return PLANS[told.plan]
+    objects, sizes = told.objects or [10_000], told.size or [4096]
+    lists, kinds = told.lists or ["stream"], told.kinds or ["widgets"]
+    return (
+        Part("cache", objects=objects, sizes=sizes, kinds=kinds, lists=lists),
+        Part("reads", objects=objects, sizes=sizes, lists=lists[:1]),
+        Part("reconcile", objects=objects, sizes=sizes, lists=lists[:1], workers=told.workers or (1, 16)),
+        START,
+        *operators(told.podsets or 1_000, told.podsets or 10_000),
+    )
+
+
+def measure(told: argparse.Namespace) -> tuple[Results, int]:
+    """Do what is wanted, until it is done or interrupted; return that, and what the process shall say at its end."""
+    results = Results.load(told.add_to) if told.add_to and told.add_to.exists() else Results()
+    said = {name: value for name, value in vars(told).items() if name not in {"out", "add_to", "show", "loud"}}
+    call = Call(machine(), said)
+    results.calls.append(call)
+    plan = wanted(parts(told), told.only, told.peers)
+    print(f"about {minutes(plan, told.runs):.0f} minutes, once all is built", file=sys.stderr, flush=True)
+    suite, code = Suite(plan, results, told), INTERRUPTED
+    try:
+        suite.build()
+        code = 0 if suite.run() else 1
+        call.is_complete = True
+    except KeyboardInterrupt:
+        _tell("")
+        print("interrupted: this is what there is", file=sys.stderr)
+    results.save(told.out)
+    return results, code
+
+
+def _interrupt(_signal: int, _frame: FrameType | None) -> None:
+    raise KeyboardInterrupt
 
 
 def main() -> int:
-    """Build, measure, print; end with 1 if a peer failed at its work."""
+    """Build, measure, print; end with 1 if a peer failed at its work, with 130 if it was interrupted."""
     told = options()
-    if told.quick:
-        told.objects, told.runs = [1_000], 1
-    results, facts = Results(), machine()
-    suite = Suite(built(told.peers, results), results, QUICK if told.quick else Pace(), is_loud=told.loud)
-    unbuilt = len(results.failures)
-    sizes = Sizes(*map(tuple, (told.objects, told.size, told.kinds, told.lists, told.workers)))
-    suite.run(cases(told.only, sizes), told.runs)
-    print(tables(results, told.only))
-    for peer, reason in results.failures.items():
-        print(f"\n{peer}: {reason}")
-    told.out.parent.mkdir(parents=True, exist_ok=True)
-    told.out.write_text(json.dumps(document(results, facts, suite.versions), indent=1) + "\n", encoding="utf-8")
-    return 1 if len(results.failures) > unbuilt else 0
+    signal.signal(signal.SIGTERM, _interrupt)
+    results, code = (Results.load(told.show), 0) if told.show else measure(told)
+    print(report(results, told.only))
+    return code
 
 
 if __name__ == "__main__":

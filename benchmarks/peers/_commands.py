@@ -11,10 +11,12 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
+import os
 import sys
 from collections.abc import Awaitable, Callable, Mapping
 from importlib.metadata import version
-from time import perf_counter
+from pathlib import Path
+from time import perf_counter, process_time
 from typing import Any
 
 __all__ = ["Commands", "Facts", "arguments", "obey", "packages", "serve", "timed"]
@@ -24,8 +26,8 @@ Facts = Mapping[str, Any]
 Commands = Mapping[str, Callable[..., Awaitable[Facts]]]
 
 
-def arguments() -> argparse.Namespace:
-    """Read what every peer is told."""
+def arguments(*flags: str) -> argparse.Namespace:
+    """Read what every peer is told, and flags that only this one has."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--server", required=True, help="URL of the API server")
     parser.add_argument("--work", required=True, choices=["cache", "reads", "reconcile"])
@@ -33,6 +35,8 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--lists", default="stream", choices=["stream", "pages"], help="how to ask for the first list")
     parser.add_argument("--objects", type=int, required=True)
     parser.add_argument("--workers", type=int, default=1)
+    for flag in flags:
+        parser.add_argument(flag, action="store_true")
     return parser.parse_args()
 
 
@@ -46,14 +50,50 @@ def mark(name: str, **facts: Any) -> None:
     print(json.dumps({"mark": name, **facts}), flush=True)
 
 
+class Profiled:
+    """Writes where the CPU time of this thread goes, between two commands, the first time that they come.
+
+    BENCHMARK_PROFILE has the two and the file; `run.py --profile` sets it. Without, this does nothing.
+    """
+
+    def __init__(self) -> None:
+        self._first, self._last, self._path = (os.environ.get("BENCHMARK_PROFILE", "  ")).split(" ", 2)
+        if self._path:
+            from cProfile import Profile  # only now: what is measured shall not carry it
+
+            self._profile = Profile(process_time)
+
+    def before(self, command: str) -> None:
+        """Begin, if it is time."""
+        if command == self._first:
+            self._first = ""
+            self._profile.enable()
+
+    def after(self, command: str) -> None:
+        """End and write, if it is time."""
+        if command == self._last and not self._first:
+            from pstats import Stats
+
+            self._last = ""
+            self._profile.disable()
+            with Path(self._path).open("w", encoding="utf-8") as file:
+                stats = Stats(self._profile, stream=file).strip_dirs()
+                stats.sort_stats("tottime").print_stats(40)
+                stats.sort_stats("cumtime").print_stats(60)
+
+
 async def serve(commands: Commands, versions: Mapping[str, str]) -> None:
     """Obey until the input ends."""
     reader = asyncio.StreamReader()
     await asyncio.get_running_loop().connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), sys.stdin)
+    profiled = Profiled()
     mark("ready", versions=versions)
     while line := await reader.readline():
         told = json.loads(line)
-        done = await commands[told.pop("do")](**told)
+        command = told.pop("do")
+        profiled.before(command)
+        done = await commands[command](**told)
+        profiled.after(command)
         mark("done", **done)
 
 

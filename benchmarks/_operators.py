@@ -1,0 +1,161 @@
+"""What is done with a whole operator, the PodSet operator of each peer: convergence, a restart, and latency.
+
+Convergence and the restart after it take place on the embedded API server with the controllers of a cluster, and pods
+that stay Pending. Latency, and a restart with many objects, on one that does nothing but list and write events.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import time
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import median, quantiles
+
+from _loop_driver import Driver, driving
+from _loop_server import ROOT, Calls, PacedServer, converging, pacing, writes
+from _peers import HERE, environment
+from _process import PeerFailed, Process
+from _works import Case, Numbers, Pace
+
+RATES = (100, 1_000)  # events a second
+STEP, STILL = 0.2, 2.0  # seconds between two looks, and for which nothing happens before it is quiet
+IDLE = 0.05  # of a core: an operator that takes less does nothing but wait
+
+
+@dataclass(frozen=True)
+class Operator:
+    """How the operator of a peer is started: with a kubeconfig, again and again."""
+
+    command: list[str]
+    variables: Mapping[str, str]
+    is_loud: bool
+
+    def start(self, kubeconfig: Path, workers: int) -> Process:
+        """Start its process. `with` ends it."""
+        variables = {**environment(), **self.variables, "KUBECONFIG": str(kubeconfig)}
+        variables["PYTHONPATH"] = os.pathsep.join([variables["PYTHONPATH"], str(ROOT)])
+        return Process([*self.command, "--workers", str(workers)], HERE, variables, is_loud=self.is_loud)
+
+
+def run(case: Case, operator: Operator, pace: Pace) -> tuple[Numbers, dict[str, str]]:
+    """Do the work of a case; return what was measured, and the versions of what the operator is made of."""
+    return asyncio.run(_limited(WORKS[case.work](case, operator, pace), pace.patience))
+
+
+async def _limited(work: Awaitable[tuple[Numbers, dict[str, str]]], seconds: float) -> tuple[Numbers, dict[str, str]]:
+    try:
+        async with asyncio.timeout(seconds):
+            return await work
+    except TimeoutError as error:
+        raise PeerFailed(f"it took more than {seconds:.0f} s") from error
+
+
+async def _loop(case: Case, operator: Operator, pace: Pace) -> tuple[Numbers, dict[str, str]]:
+    """Create all objects at once, wait until they have converged, and start the operator again."""
+    with converging() as cluster:
+        async with driving(cluster.url) as session:
+            with operator.start(cluster.kubeconfig, case.workers) as process:
+                await asyncio.to_thread(process.do, "start")
+                await settled(process, cluster.calls, {})
+                numbers = await _converge(case, process, cluster.calls, Driver(session, case.size))
+        await asyncio.sleep(STEP)
+        cluster.calls.take()
+        numbers |= await _restart(case, operator, cluster.kubeconfig, cluster.calls)
+    return numbers, dict(process.started.facts["versions"])
+
+
+async def _converge(case: Case, process: Process, asks: Calls, driver: Driver) -> Numbers:
+    calls: dict[str, int] = {}
+    begun, cpu = time.monotonic(), process.cpu()
+    await asyncio.gather(driver.create(case.objects), driver.wait_for_converged(case.objects))
+    wall = time.monotonic() - begun
+    _, spent = await settled(process, asks, calls)
+    await asyncio.to_thread(process.do, "latencies")  # where a profile of the loop ends
+    return {
+        "converge_cpu": (spent - cpu) / case.objects,
+        "converge_wall": wall,
+        "converge_calls": sum(calls.values()) / case.objects,
+        "converge_writes": writes(calls) / case.objects,
+        "converge_bytes": float(process.memory().peak),
+        **{f"converge: {call}": float(count) for call, count in calls.items()},
+    }
+
+
+async def _restart(case: Case, operator: Operator, kubeconfig: Path, asks: Calls | PacedServer) -> Numbers:
+    calls: dict[str, int] = {}
+    begun = time.monotonic()
+    with operator.start(kubeconfig, case.workers) as process:
+        loaded = process.cpu()
+        await asyncio.to_thread(process.do, "start")
+        quiet, spent = await settled(process, asks, calls)
+        await asyncio.to_thread(process.do, "latencies")  # where a profile of the restart ends
+        return {
+            "restart_cpu": spent,
+            "restart_object_cpu": (spent - loaded) / case.objects,
+            "restart_wall": quiet - begun,
+            "restart_calls": float(sum(calls.values())),
+            "restart_writes": float(writes(calls)),
+            "restart_bytes": float(process.memory().resident),
+            **{f"restart: {call}": float(count) for call, count in calls.items()},
+        }
+
+
+async def _restart_many(case: Case, operator: Operator, pace: Pace) -> tuple[Numbers, dict[str, str]]:
+    """Start with objects that have converged long ago."""
+    with pacing(case.objects) as server:
+        return await _restart(case, operator, server.kubeconfig, server), {}
+
+
+async def _latency(case: Case, operator: Operator, pace: Pace) -> tuple[Numbers, dict[str, str]]:
+    """Write events at a pace, and ask the operator how long ago they were when it reconciled."""
+    numbers: Numbers = {}
+    with pacing(case.objects) as server, operator.start(server.kubeconfig, case.workers) as process:
+        await asyncio.to_thread(process.do, "start")
+        for rate in RATES:
+            await settled(process, None, {})
+            numbers |= await _at(rate, server, process, pace.writes)
+        return numbers, dict(process.started.facts["versions"])
+
+
+async def _at(rate: int, server: PacedServer, process: Process, seconds: float) -> Numbers:
+    cpu, count = process.cpu(), int(rate * seconds)
+    reached = await asyncio.to_thread(server.write, rate, seconds)
+    _, spent = await settled(process, None, {})
+    found = [each / 1e9 for each in (await asyncio.to_thread(process.do, "latencies")).facts["nanoseconds"]]
+    if len(found) < 2:
+        raise PeerFailed(f"{len(found)} of {count} writes were seen")
+    return {
+        f"latency_{rate}_median": median(found),
+        f"latency_{rate}_99th": quantiles(found, n=100)[98],
+        f"latency_{rate}_rate": reached,
+        f"latency_{rate}_seen": len(found) / count,
+        f"latency_{rate}_cpu": (spent - cpu) / count,
+    }
+
+
+async def settled(process: Process, asks: Calls | PacedServer | None, calls: dict[str, int]) -> tuple[float, float]:
+    """Wait until the operator asks nothing and takes no time; return the clock and its CPU when that began.
+
+    Whatever it asks meanwhile is added to `calls`.
+    """
+    quiet_since, quiet_cpu = time.monotonic(), process.cpu()
+    before = quiet_cpu
+    while time.monotonic() < quiet_since + STILL:
+        await asyncio.sleep(STEP)
+        asked, cpu = asks.take() if asks else {}, process.cpu()
+        for call, count in asked.items():
+            calls[call] = calls.get(call, 0) + count
+        if asked or cpu - before > IDLE * STEP:
+            quiet_since, quiet_cpu = time.monotonic(), cpu
+        before = cpu
+    return quiet_since, quiet_cpu
+
+
+WORKS: dict[str, Callable[[Case, Operator, Pace], Awaitable[tuple[Numbers, dict[str, str]]]]] = {
+    "loop": _loop,
+    "latency": _latency,
+    "restart": _restart_many,
+}

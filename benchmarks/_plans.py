@@ -1,0 +1,117 @@
+"""What is measured by one call: which work, with how many objects of which size, and by whom."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
+from itertools import product
+
+from _lines import belongs
+from _peers import PEERS
+from _works import OPERATOR_WORKS, Case
+
+SLOW = frozenset({"kopf", "kubernetes_asyncio", "kubernetes", "josdk"})  # a minute and more for 100,000 objects
+ALL = tuple(PEERS)
+FAST = tuple(name for name in PEERS if name not in SLOW)
+
+Wanted = dict[Case, tuple[str, ...]]
+"""Who does what."""
+
+
+@dataclass(frozen=True)
+class Part:
+    """One work with all combinations of what follows. The size of PodSets is how many pods each has."""
+
+    work: str
+    peers: Collection[str] = ALL
+    objects: Collection[int] = (10_000,)
+    sizes: Collection[int] = (4096,)
+    kinds: Collection[str] = ("widgets",)
+    lists: Collection[str] = ("stream",)
+    workers: Collection[int] = (1,)
+
+    def cases(self) -> Iterable[Case]:
+        """Yield each combination."""
+        for values in product(self.kinds, self.objects, self.sizes, self.lists, self.workers):
+            yield Case(self.work, *values)
+
+
+def operators(loop: int, restart: int) -> tuple[Part, ...]:
+    """Return the work of whole operators, with two workers as the example has them, and so many PodSets."""
+    return (
+        Part("latency", ALL, (1_000,), (1,), ("podsets",), workers=(2,)),
+        Part("restart", ALL, (restart,), (1,), ("podsets",), workers=(2,)),
+        Part("loop", ALL, (loop,), (3,), ("podsets",), workers=(2,)),
+    )
+
+
+START = Part("reconcile", objects=(1,))
+PLANS: dict[str, tuple[Part, ...]] = {
+    "quick": (
+        Part("cache", objects=(1_000,), kinds=("widgets", "pods"), lists=("stream", "pages")),
+        Part("reads", objects=(1_000,)),
+        Part("reconcile", objects=(1_000,), workers=(1, 16)),
+        START,
+        *operators(100, 1_000),
+    ),
+    # What is compared most comes first, in case there is no time for all of it
+    "standard": (
+        Part("cache"),
+        Part("cache", FAST, lists=("pages",)),
+        Part("reads"),
+        Part("reconcile", workers=(1, 16)),
+        START,
+        Part("cache", kinds=("pods",)),
+        *operators(1_000, 10_000),
+        Part("cache", FAST, objects=(100_000, 1_000, 50_000)),
+        Part("cache", FAST, sizes=(1024, 10_240)),
+    ),
+    "full": (
+        Part("cache", objects=(10_000, 50_000, 100_000), sizes=(4096, 1024, 10_240), lists=("stream", "pages")),
+        Part("cache", objects=(10_000, 50_000), kinds=("pods",), lists=("stream", "pages")),
+        Part("cache", objects=(1_000,)),
+        Part("reads", objects=(10_000, 100_000)),
+        Part("reconcile", workers=(1, 16)),
+        START,
+        *operators(5_000, 10_000),
+    ),
+}
+
+
+def wanted(parts: Iterable[Part], lines: Collection[str], peers: Collection[str]) -> Wanted:
+    """Return what these lines need of the parts, by these peers. Cases that share a server are neighbours."""
+    found: dict[Case, dict[str, None]] = {}
+    for part in parts:
+        for case in part.cases():
+            able = [name for name in part.peers if name in peers and PEERS[name].can(case.work, case.kind, case.lists)]
+            if able and any(belongs(line, case) for line in lines):
+                found.setdefault(case, {}).update(dict.fromkeys(able))
+    servers = list(dict.fromkeys(case.server for case in found))
+    return {case: tuple(found[case]) for case in sorted(found, key=lambda case: servers.index(case.server))}
+
+
+#: Seconds, roughly, for one round of a work: whatever it is, and for 1,000 objects of 4 KB, by peer
+FIXED = {"cache": 9.0, "reads": 9.0, "reconcile": 12.0, "latency": 32.0, "restart": 5.0, "loop": 15.0}
+EACH = {
+    "limit": 0.1,
+    "pyctrl": 0.3,
+    "pyctrl-compressed": 0.4,
+    "kube-rs": 0.5,
+    "controller-runtime": 1.2,
+    "client-go": 1.2,
+}
+SLOWEST, CONVERGING = 3.0, 25.0  # seconds for 1,000 objects: of who is not named; of PodSets, whoever has them
+
+
+def minutes(plan: Wanted, runs: int) -> float:
+    """Estimate how long it takes, with each peer's first try of each work, which does not count."""
+    warm = {(case.work, peer): _seconds(case, peer) for case, peers in reversed(plan.items()) for peer in peers}
+    rounds = sum(_seconds(case, peer) for case, peers in plan.items() for peer in peers)
+    return (rounds * runs + sum(warm.values())) / 60
+
+
+def _seconds(case: Case, peer: str) -> float:
+    each = EACH.get(peer, SLOWEST) * max(0.5, case.size / 4096)
+    if case.work in OPERATOR_WORKS:
+        each = CONVERGING if case.work == "loop" else 0.3
+    return FIXED[case.work] + each * case.objects / 1_000
