@@ -10,7 +10,7 @@ import asyncio
 import os
 import time
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import median, quantiles
 
@@ -63,7 +63,8 @@ async def _loop(case: Case, operator: Operator, pace: Pace) -> tuple[Numbers, di
                 numbers = await _converge(case, process, cluster.calls, Driver(session, case.size))
         await asyncio.sleep(STEP)
         cluster.calls.take()
-        numbers |= await _restart(case, operator, cluster.kubeconfig, cluster.calls)
+        again = replace(operator, variables={})  # a profile of the loop has no restart in it
+        numbers |= await _restart(case, again, cluster.kubeconfig, cluster.calls)
     return numbers, dict(process.started.facts["versions"])
 
 

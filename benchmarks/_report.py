@@ -13,10 +13,14 @@ from _works import Case
 
 def report(results: Results, lines: Iterable[str]) -> str:
     """Return all tables, what grows, the targets, and who failed."""
+    lines = list(lines)
     shown = [(name, case) for name in lines for case in results.rows if belongs(name, case)]
     parts = [_table(results, name, case) for name, case in shown]
     parts += _growth(results)
-    heads, rows = ["target", "at", "to reach", "measured", ""], list(verdicts(results))
+    heads, rows = (
+        ["target", "at", "to reach", "measured", ""],
+        list(verdicts(results, is_whole=set(lines) == set(LINES))),
+    )
     parts += ["targets\n\n" + _markdown(heads, rows)] if rows else []
     parts += [f"{peer}: {reason}" for call in results.calls for peer, reason in call.failures.items()]
     if results.rows:
@@ -26,11 +30,13 @@ def report(results: Results, lines: Iterable[str]) -> str:
 
 def _legend(results: Results) -> str:
     counts = {len(row.runs) for rows in results.rows.values() for row in rows.values()}
-    runs = " to ".join(map(str, sorted({min(counts), max(counts)})))
-    words = f"Medians of {runs} runs; ± is the widest deviation of a run from the median; × is of pyctrl's number, "
+    words = (
+        "One run" if counts == {1} else f"Medians of {' to '.join(map(str, sorted({min(counts), max(counts)})))} runs"
+    )
+    words += "; ± is the widest deviation of a run from the median; × is of pyctrl's number, "
     words += "× limit of the physical limit. Quartiles and each run are in the file."
     if len(results.calls) > 1:
-        words += " * was measured by another call than pyctrl's number in its table."
+        words += " * was measured by another call than pyctrl's number in its table, or two calls are compared."
     return words if all(call.is_complete for call in results.calls) else words + " Not all was measured: interrupted."
 
 

@@ -103,11 +103,13 @@ TARGETS = (
 )
 
 
-def verdicts(results: Results) -> Iterator[list[str]]:
-    """Yield a row for each target of the works that were done: the worst case of those with the most objects."""
+def verdicts(results: Results, *, is_whole: bool) -> Iterator[list[str]]:
+    """Yield a row for each target: the worst case of those with the most objects.
+
+    Args:
+        is_whole: say, too, what was not measured.
+    """
     for target in TARGETS:
-        if not results.cases(target.work):
-            continue
         fitting = [case for case in results.rows if target.fits(case)]
         if ("objects", 1) not in target.where:
             fitting = [case for case in fitting if case.objects > 1]
@@ -115,12 +117,19 @@ def verdicts(results: Results) -> Iterator[list[str]]:
         most = max((case.objects for case in found), default=0)
         largest = {case: value for case, value in found.items() if case.objects == most}
         if not largest:
-            yield [target.what, "", _limit(target), "", "not measured"]
+            if is_whole:
+                yield [target.what, "", _limit(target), "", "not measured"]
             continue
         case = max(largest, key=lambda case: largest[case])
         value = largest[case]
         verdict = "ok" if target.is_met(value * target.scale) else "MISS"
-        yield [target.what, _at(case), _limit(target), _shown(target, value * target.scale), verdict]
+        yield [
+            target.what,
+            _at(case) + _star(results, case, target),
+            _limit(target),
+            _shown(target, value * target.scale),
+            verdict,
+        ]
 
 
 def _sum(results: Results, case: Case, peer: str, names: tuple[str, ...]) -> float | None:
@@ -131,6 +140,12 @@ def _sum(results: Results, case: Case, peer: str, names: tuple[str, ...]) -> flo
 
 def _at(case: Case) -> str:
     return f"{case.objects:,} {case.kind}" + (f", {case.lists}" if case.work == "cache" else "")
+
+
+def _star(results: Results, case: Case, target: Target) -> str:
+    """Mark what compares two calls."""
+    rows = results.rows[case]
+    return " *" if target.other and rows[target.other].call != rows[target.ours].call else ""
 
 
 def _limit(target: Target) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import signal
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -75,7 +76,9 @@ class Suite:
                     _tell(f"first try: {case.work}, {peer}")
                     self._measured(_tried(case), peer, server)
                 _tell(f"round {number}: {case.work}, {case.title}, {peer}")
-                self._results.add(case, peer, self._measured(case, peer, server))
+                begun = time.monotonic()
+                numbers = self._measured(case, peer, server)
+                self._results.add(case, peer, {**numbers, "round_wall": time.monotonic() - begun})
             except PeerFailed as reason:
                 self._call.failures[f"{peer}, {case.work}, {case.title}"] = str(reason)
                 is_well = False
@@ -180,7 +183,7 @@ def measure(told: argparse.Namespace) -> tuple[Results, int]:
     said = {name: value for name, value in vars(told).items() if name not in {"out", "add_to", "show", "loud"}}
     call = Call(machine(), said)
     results.calls.append(call)
-    plan = wanted(parts(told), told.only, told.peers)
+    plan = _first(wanted(parts(told), told.only, told.peers), told.profile)
     print(f"about {minutes(plan, told.runs):.0f} minutes, once all is built", file=sys.stderr, flush=True)
     suite, code = Suite(plan, results, told), INTERRUPTED
     try:
@@ -194,6 +197,14 @@ def measure(told: argparse.Namespace) -> tuple[Results, int]:
     return results, code
 
 
+def _first(plan: Wanted, profiled: str | None) -> Wanted:
+    """Return only the first case of a line that is profiled: each writes the same file."""
+    if profiled is None:
+        return plan
+    case = next(case for case in plan if case.work == LINES[profiled].works[0])
+    return {case: plan[case]}
+
+
 def _interrupt(_signal: int, _frame: FrameType | None) -> None:
     raise KeyboardInterrupt
 
@@ -204,6 +215,8 @@ def main() -> int:
     signal.signal(signal.SIGTERM, _interrupt)
     results, code = (Results.load(told.show), 0) if told.show else measure(told)
     print(report(results, told.only))
+    if told.profile:
+        print(f"\nthe profile: {told.out.parent / told.profile}.profile")
     return code
 
 
