@@ -15,7 +15,7 @@ from pyctrl.api import GroupVersionKind, Key, KindLike, kind_of
 from pyctrl.cache._coverage import Coverage, Query
 from pyctrl.cache._intake import Intake
 from pyctrl.cache._options import KindOptions
-from pyctrl.cache._packing import Packing
+from pyctrl.cache._packing import packing
 from pyctrl.cache._record import Record, RecordReader, version_number
 from pyctrl.cache._reflector import Reflector, Target
 from pyctrl.cache._shaping import shape
@@ -87,9 +87,7 @@ class Informer:
         #: How rules call the kind; as its class says, until the server has.
         self.resource: Resource = resource_of(kind)
         self._client, self._options, self._namespaces, self._random = client, options, namespaces, random
-        self._reader = RecordReader(
-            shape(options.transform, options.strip_managed_fields), Packing() if options.compress else None
-        )
+        self._reader = RecordReader(shape(options.transform, options.strip_managed_fields), packing(options.compress))
         self.view: View = View(self.gvk, self._reader, clock=lambda: asyncio.get_running_loop().time())
         self._subscribers = Subscribers(lambda: self.view.store)
         self._reflectors: list[Reflector] = []

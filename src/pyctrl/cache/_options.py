@@ -38,9 +38,10 @@ class KindOptions:
         transform: changes each object before it is kept, so that what nobody reads takes no memory. Name, namespace,
             uid and version stay known whatever it does; leave in what indexes, predicates and selectors look at.
         strip_managed_fields: keep objects without ``metadata.managedFields``, often a third of their size.
-        compress: keep objects compressed (zstd, with a dictionary trained on the first 400 of them), a tenth of their
+        compress: keep objects compressed (zstd, with a dictionary trained on the first MB of them), a tenth of their
             size. Each event and each read cost some microseconds more. Worth it for kinds of thousands of objects;
-            needs ``pip install 'pyctrl[compression]'``, or raises CacheError where the kind is first cached.
+            needs ``pip install 'pyctrl[compression]'``, or raises CacheError where the kind is first cached. None:
+            if that is installed.
         outside: what becomes of reads of what is not watched; None is what the cache is set to.
     """
 
@@ -48,7 +49,7 @@ class KindOptions:
     selectors: Sequence[Selector] = ()
     transform: Transform | None = None
     strip_managed_fields: bool = False
-    compress: bool = False
+    compress: bool | None = False
     outside: Outside | None = None
 
     def coverages(self, default_namespaces: Collection[str] | None, *, is_namespaced: bool) -> list[Coverage]:

@@ -151,7 +151,11 @@ class RecordReader:
         if self._shape is not None:
             kept = self._shape(data)
         if self._packing is not None:
-            kept, unpack = self._packing(kept)
+            kept, unpack = self._packing(kept, found.uid or "")
+        if kept is not data:
+            # A copy, as long as it is: what encoders return was longer once. The place behind it is free, but too short
+            # for the next one, so that nothing was won: 4.5 KB stayed resident for an object of 4 KB in 0.6.
+            kept = bytes(memoryview(kept))
         return Record(
             kept,
             found.name,

@@ -17,14 +17,41 @@ Shape: TypeAlias = Callable[[bytes], bytes]
 
 log = logging.getLogger("pyctrl.cache")
 
+METADATA = b'"metadata":{'
+MANAGED_FIELDS = b'"managedFields":'
+
+
+class _Metadata(msgspec.Struct, gc=False, rename="camel"):
+    managed_fields: msgspec.Raw = msgspec.Raw()
+
+
+class _Object(msgspec.Struct, gc=False):
+    metadata: _Metadata
+
+
+_find = msgspec.json.Decoder(_Object).decode
 _split = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
 _encode = msgspec.json.Encoder().encode
 
 
 def strip_managed_fields(data: bytes) -> bytes:
     """Return an object without ``metadata.managedFields``; the rest is not decoded."""
-    if b'"managedFields":' not in data:
+    start = data.find(MANAGED_FIELDS)
+    if start < 0:
         return data
+    found = bytes(_find(data).metadata.managed_fields)
+    end = start + len(MANAGED_FIELDS) + len(found)
+    # Where metadata is the first that is nested, as everywhere, no other list of that name stands before its own.
+    is_first = data.find(b"{", 1) == data.find(METADATA) + len(METADATA) - 1
+    if found and is_first and data.startswith(MANAGED_FIELDS + found, start):
+        if data.startswith(b",", end):
+            return data[:start] + data[end + 1 :]
+        if data.startswith(b",", start - 1):
+            return data[: start - 1] + data[end:]
+    return _strip_slowly(data)  # nothing beside it, or written otherwise
+
+
+def _strip_slowly(data: bytes) -> bytes:
     parts = _split(data)
     metadata = _split(parts["metadata"])
     metadata.pop("managedFields", None)
