@@ -45,8 +45,8 @@ site: $(VENV)/.installed-site ## Build the documentation as a site, build/site/i
 	@echo "See build/site/index.html"
 
 .PHONY: bench
-bench: $(VENV)/.installed-bench ## Measure the cache and the API server: CPU and memory per object
-	@$(BIN)/python benchmarks/cache_sync.py
+bench: $(VENV)/.installed-bench ## Measure pyctrl beside its peers, and the API server: CPU and memory; PLAN=quick is minutes, else hours
+	@$(BIN)/python benchmarks/run.py --plan $(or $(PLAN),standard)
 	@$(BIN)/python benchmarks/apiserver.py
 
 ##@ Change it

@@ -176,42 +176,6 @@ async def cache_stream(job: Job, meter: Meter) -> None:
     await _cache(job, meter, "stream")
 
 
-async def dictionaries(job: Job, meter: Meter) -> None:
-    """Decode every page with json.loads and keep the objects by namespace and name."""
-    import aiohttp
-
-    async with aiohttp.ClientSession(trust_env=False) as session:
-        meter.begin()
-        kept: dict[tuple[str, str], Any] = {}
-        for url in _requests(job):
-            async with session.get(url) as response:
-                page = json.loads(await response.read())
-            for item in page["items"]:
-                kept[item["metadata"]["namespace"], item["metadata"]["name"]] = item
-        meter.lap("sync")
-    assert len(kept) == job.objects
-
-
-async def typed_models(job: Job, meter: Meter) -> None:
-    """Let kubernetes_asyncio list in pages and keep its models by namespace and name."""
-    from kubernetes_asyncio import client
-
-    configuration = client.Configuration(host=f"{job.server}/pages")
-    async with client.ApiClient(configuration) as api:
-        core = client.CoreV1Api(api)
-        meter.begin()
-        kept: dict[tuple[str, str], Any] = {}
-        more: str | None = None
-        while more != "":
-            arguments: dict[str, Any] = {"_continue": more} if more else {}
-            page = await core.list_pod_for_all_namespaces(limit=500, **arguments)
-            for item in page.items:
-                kept[item.metadata.namespace, item.metadata.name] = item
-            more = page.metadata.to_dict()["_continue"] or ""
-        meter.lap("sync")
-    assert len(kept) == job.objects
-
-
 async def reads(job: Job, meter: Meter) -> None:
     """Read one Deployment from the cache, typed and untyped, beside the bare decoding of the same bytes."""
     from random import Random
@@ -254,8 +218,6 @@ WAYS: dict[str, Callable[[Job, Meter], Coroutine[Any, Any, None]]] = {
     "floor-keep": floor_keep,
     "cache-pages": cache_pages,
     "cache-stream": cache_stream,
-    "dictionaries": dictionaries,
-    "typed-models": typed_models,
     "reads": reads,
 }
 

@@ -1,4 +1,4 @@
-"""What it costs to get a cluster's objects into the cache, beside the floor and the usual ways.
+"""What it costs to get a cluster's objects into the cache, beside the floor. `run.py` has what others take.
 
 One run prints one table. Every way runs in a process of its own and reads the same bytes over HTTP on loopback, from a
 server in another process that has every answer in memory. CPU is user and system time of the reading process; memory
@@ -25,8 +25,6 @@ WAYS = {
     "floor-keep": "read pages, one scan, keep the bytes",
     "cache-pages": "pyctrl cache, list pages",
     "cache-stream": "pyctrl cache, streamed list",
-    "dictionaries": "dictionaries by json.loads",
-    "typed-models": "kubernetes_asyncio's models",
     "reads": "reads of one Deployment",
 }
 Results = dict[str, dict[str, float]]
@@ -63,10 +61,6 @@ def _peak(way: str) -> Callable[[Results, int], float]:
 TARGETS = (
     Target("CPU, list pages / floor", 1.5, _cpu("cache-pages", "floor-pages")),
     Target("CPU, streamed list / floor", 1.5, _cpu("cache-stream", "floor-stream")),
-    Target("CPU, list pages / dictionaries", 1 / 5, _cpu("cache-pages", "dictionaries")),
-    Target("CPU, streamed list / dictionaries", 1 / 5, _cpu("cache-stream", "dictionaries")),
-    Target("CPU, list pages / typed models", 1 / 35, _cpu("cache-pages", "typed-models")),
-    Target("CPU, streamed list / typed models", 1 / 35, _cpu("cache-stream", "typed-models")),
     Target("CPU, watch event / listed object (pages)", 2.0, _lap("cache-pages", "events", "sync")),
     Target("CPU, watch event / listed object (stream)", 2.0, _lap("cache-stream", "events", "sync")),
     Target("memory, list pages / bytes of objects", 1.6, _peak("cache-pages")),
