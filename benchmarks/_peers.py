@@ -112,8 +112,8 @@ def _compressed(_name: str) -> list[str]:
     return [*_this("pyctrl"), "--compress"]
 
 
-def _podset(_name: str) -> list[str]:
-    return [sys.executable, "-m", "peers.pyctrl.podset"]
+def _podset(name: str) -> list[str]:
+    return [sys.executable, "-m", f"peers.{name}.podset"]
 
 
 def _go_podset(name: str) -> list[str]:
@@ -133,7 +133,7 @@ CUSTOM = frozenset({"widgets"})
 PEERS = {
     peer.name: peer
     for peer in (
-        Peer("limit", _this, ALL_WORK, BOTH_KINDS, BOTH_LISTS),
+        Peer("limit", _this, ALL_WORK | {"latency", "restart"}, BOTH_KINDS, BOTH_LISTS, _podset),
         Peer("pyctrl", _this, ALL_WORK | OPERATOR_WORKS, BOTH_KINDS, BOTH_LISTS, _podset),
         Peer("pyctrl-compressed", _compressed, frozenset({"cache", "reads"}), CUSTOM, BOTH_LISTS),
         Peer("controller-runtime", _go, ALL_WORK | OPERATOR_WORKS, BOTH_KINDS, BOTH_LISTS, _go_podset),
