@@ -23,9 +23,7 @@ def report(results: Results, lines: Iterable[str]) -> str:
     )
     parts += ["targets\n\n" + _markdown(heads, rows)] if rows else []
     parts += [f"{peer}: {reason}" for call in results.calls for peer, reason in call.failures.items()]
-    if results.rows:
-        parts.append(_legend(results))
-    return "\n\n".join(parts)
+    return "\n\n".join([*parts, _legend(results)])
 
 
 def _legend(results: Results) -> str:

@@ -148,6 +148,7 @@ def options() -> argparse.Namespace:
     parser.add_argument("--out", type=Path, help="the JSON file; default: benchmarks/.cache/results.json")
     parser.add_argument("--add-to", type=Path, metavar="FILE", help="take in what FILE has, and write it")
     parser.add_argument("--show", type=Path, metavar="FILE", help="print the tables of FILE and measure nothing")
+    parser.add_argument("--build", action="store_true", help="build what is wanted and measure nothing")
     parser.add_argument("--profile", choices=list(LINES), metavar="LINE", help="where pyctrl's CPU time goes in it")
     parser.add_argument("--loud", action="store_true", help="show what peers print on stderr")
     return _completed(parser.parse_args())
@@ -188,6 +189,8 @@ def measure(told: argparse.Namespace) -> tuple[Results, int]:
     suite, code = Suite(plan, results, told), INTERRUPTED
     try:
         suite.build()
+        if told.build:
+            return Results(), 1 if call.failures else 0
         code = 0 if suite.run() else 1
         call.is_complete = True
     except KeyboardInterrupt:
@@ -214,8 +217,9 @@ def main() -> int:
     told = options()
     signal.signal(signal.SIGTERM, _interrupt)
     results, code = (Results.load(told.show), 0) if told.show else measure(told)
-    print(report(results, told.only))
-    if told.profile:
+    if results.rows:
+        print(report(results, told.only))
+    if told.profile and not told.show:
         print(f"\nthe profile: {told.out.parent / told.profile}.profile")
     return code
 
