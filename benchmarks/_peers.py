@@ -122,6 +122,11 @@ def _go_podset(name: str) -> list[str]:
     return [str(target)]
 
 
+def _maven_podset(name: str) -> list[str]:
+    java, _, jar = _maven(name)
+    return [java, "-cp", jar, "peer.PodSetOperator"]
+
+
 def _venv_podset(name: str) -> list[str]:
     return _venv(f"{name}_podset")
 
@@ -139,6 +144,7 @@ PEERS = {
         Peer("controller-runtime", _go, ALL_WORK | OPERATOR_WORKS, BOTH_KINDS, BOTH_LISTS, _go_podset),
         Peer("client-go", _go, ALL_WORK, BOTH_KINDS, BOTH_LISTS),
         Peer("kube-rs", _cargo, frozenset({"cache", "reads"}), BOTH_KINDS, BOTH_LISTS),
+        Peer("josdk", _maven, ALL_WORK | OPERATOR_WORKS, BOTH_KINDS, BOTH_LISTS, _maven_podset),
         # Not "latency" and "restart", whose server takes no writes: kopf notes in each object what it did
         Peer("kopf", _venv, frozenset({"cache", "reconcile", "loop"}), CUSTOM, BOTH_LISTS, _venv_podset),
         Peer("kubernetes_asyncio", _venv, frozenset({"cache", "reads"}), BOTH_KINDS, BOTH_LISTS),
