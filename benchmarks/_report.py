@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from statistics import median
 
-from _lines import LINES, MICRO, Column, belongs
+from _lines import LINES, MEGABYTES, MICRO, Column, belongs
 from _results import LIMIT, OURS, Results, ratio
 from _targets import verdicts
 from _works import Case
@@ -49,7 +49,10 @@ def _table(results: Results, name: str, case: Case) -> str:
         for peer in peers
         if results.values(case, peer, line.columns[0].name)
     ]
-    return f"{line.title}: {case.title}\n\n" + _markdown(heads, rows)
+    # The limit of memory: what the objects themselves take
+    total = results.object_bytes.get(case.server) if name == "memory" else None
+    themselves = f"; they have {number(total * MEGABYTES)} MB" if total else ""
+    return f"{line.title}: {case.title}{themselves}\n\n" + _markdown(heads, rows)
 
 
 def _peer(results: Results, case: Case, peer: str) -> str:

@@ -155,4 +155,4 @@ def _limit(target: Target) -> str:
 def _shown(target: Target, value: float) -> str:
     if target.other is None:
         return f"{value:.0f}"
-    return f"{value:.2f} ×" if value >= 1 else f"1/{1 / value:.1f}" if value else "0"
+    return f"{value:.2f} ×" if value > 0.7 else f"1/{1 / value:.1f}" if value else "0"

@@ -1,6 +1,6 @@
 """pyctrl beside its peers: the same work, the same server, in turns, each in a fresh process measured from outside.
 
-One call prints a table for each line of work and writes one JSON file, after every round, so that nothing is lost when
+One call prints a table for each line of work and writes one JSON file, after every run, so that nothing is lost when
 it is interrupted. Each peer does each work once before it counts.
 """
 
@@ -64,7 +64,6 @@ class Suite:
                     self._results.object_bytes[together[0].server] = server.object_bytes
                 for number in range(self._told.runs):
                     is_well &= self._round(together, server, number + 1)
-                    self._results.save(self._told.out)
         return is_well
 
     def _round(self, together: list[Case], server: Server | None, number: int) -> bool:
@@ -79,6 +78,7 @@ class Suite:
                 begun = time.monotonic()
                 numbers = self._measured(case, peer, server)
                 self._results.add(case, peer, {**numbers, "round_wall": time.monotonic() - begun})
+                self._results.save(self._told.out)
             except PeerFailed as reason:
                 self._call.failures[f"{peer}, {case.work}, {case.title}"] = str(reason)
                 is_well = False
@@ -147,7 +147,7 @@ def options() -> argparse.Namespace:
     plan.add_argument("--podsets", type=int, help="of the whole loop, and of restarts; default: 1000, 10000")
     parser.add_argument("--out", type=Path, help="the JSON file; default: benchmarks/.cache/results.json")
     parser.add_argument("--add-to", type=Path, metavar="FILE", help="take in what FILE has, and write it")
-    parser.add_argument("--show", type=Path, metavar="FILE", help="print the tables of FILE and measure nothing")
+    parser.add_argument("--show", type=Path, metavar="FILE", help="print FILE, or what flags choose of it")
     parser.add_argument("--build", action="store_true", help="build what is wanted and measure nothing")
     parser.add_argument("--profile", choices=list(LINES), metavar="LINE", help="where pyctrl's CPU time goes in it")
     parser.add_argument("--loud", action="store_true", help="show what peers print on stderr")
@@ -208,6 +208,17 @@ def _first(plan: Wanted, profiled: str | None) -> Wanted:
     return {case: plan[case]}
 
 
+def _chosen(results: Results, told: argparse.Namespace) -> Results:
+    """Leave out what the flags for sizes and peers do not name."""
+    wanted = {"objects": told.objects, "size": told.size, "kind": told.kinds, "lists": told.lists}
+    rows = {
+        case: {peer: row for peer, row in peers.items() if peer in told.peers}
+        for case, peers in results.rows.items()
+        if all(not names or getattr(case, name) in names for name, names in wanted.items())
+    }
+    return replace(results, rows=rows)
+
+
 def _interrupt(_signal: int, _frame: FrameType | None) -> None:
     raise KeyboardInterrupt
 
@@ -216,7 +227,7 @@ def main() -> int:
     """Build, measure, print; end with 1 if a peer failed at its work, with 130 if it was interrupted."""
     told = options()
     signal.signal(signal.SIGTERM, _interrupt)
-    results, code = (Results.load(told.show), 0) if told.show else measure(told)
+    results, code = (_chosen(Results.load(told.show), told), 0) if told.show else measure(told)
     if results.rows:
         print(report(results, told.only))
     if told.profile and not told.show:
