@@ -77,7 +77,7 @@ class KindSource(Source):
                     self.synced.set()
                     continue
                 observed = observe(change, self.kind, self.cluster)
-                if all(self._accepts(predicate, observed) for predicate in self._predicates):
+                if not self._predicates or self._is_wanted(observed):
                     requests = self._requests(observed)
                     if may_wait(requests):
                         requests = await self._awaited(observed, requests)
@@ -148,6 +148,9 @@ class KindSource(Source):
         is_gone = change == "deleted" and self._handler is for_object and not self._is_elsewhere
         for request in requests:
             queue.add(request, priority=priority, cause=cause, is_gone=is_gone)
+
+    def _is_wanted(self, observed: Observed[Any]) -> bool:
+        return all(self._accepts(predicate, observed) for predicate in self._predicates)
 
     def _accepts(self, predicate: Callable[[Observed[Any]], bool], observed: Observed[Any]) -> bool:
         try:

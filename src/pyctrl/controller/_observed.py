@@ -69,7 +69,9 @@ class Observed(Generic[T_co]):
     @property
     def current(self) -> Record:
         """The newest state there is; the last one of an object that is gone."""
-        return self.records[-1]
+        current = self.before if self.after is None else self.after
+        assert current is not None  # there is one of the two, or nothing has happened
+        return current
 
     @property
     def old(self) -> T_co | None:
