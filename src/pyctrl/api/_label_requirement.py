@@ -47,7 +47,8 @@ class LabelRequirement:
         problem = key_problem(self.key) or values_problem(self.operator, self.values)
         if problem:
             raise SelectorError(f"label requirement on {self.key!r}: {problem}")
-        object.__setattr__(self, "values", tuple(sorted(set(self.values))))
+        if len(self.values) > 1 or type(self.values) is not tuple:
+            object.__setattr__(self, "values", tuple(sorted(set(self.values))))
 
     def matches(self, labels: Mapping[str, str]) -> bool:
         """Tell whether these labels satisfy the requirement."""
