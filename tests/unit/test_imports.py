@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
 
 LATER = {
     "aiohttp",
@@ -25,9 +28,51 @@ LATER = {
     "pyctrl.apiserver",
 }
 
+#: What `pyctrl run` does without while a program needs none of it: webhooks, definitions to install, suggestions.
+NEVER = {
+    "argparse",
+    "difflib",
+    "rich",
+    "cryptography",
+    "kubernetes_asyncio",
+    "multiprocessing",
+    "pyctrl.apiserver",
+    "pyctrl.manifests",
+    "pyctrl.program._definitions",
+    "pyctrl.webhook",
+}
+
 
 def test_an_operators_imports_leave_out_what_it_may_not_use() -> None:
     """Each of these costs milliseconds or tens of them, at every start of every program."""
     code = "import sys; from pyctrl import Builder, Manager, Reconciler; print(*sys.modules)"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert not LATER & set(run.stdout.split())
+
+
+def test_a_program_that_runs_does_without_what_it_does_not_use() -> None:
+    """Whatever is imported stays in memory for as long as the operator runs."""
+    code = """
+import sys
+from pyctrl.cli import _app, _run  # of cyclopts
+from pyctrl.cli._running import Running
+from pyctrl.client._aiohttp import AiohttpTransport
+from pyctrl.program import ProgramManager
+from examples.podset.podset import add_podset
+print(*sys.modules)
+"""
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT)
+    assert not NEVER & set(run.stdout.split())
+
+
+def test_the_transport_loads_no_authorities_that_nobody_asked_for() -> None:
+    """aiohttp would load the system's twice: 40 ms and 2 MB."""
+    code = """
+import ssl
+loaded = []
+ssl.SSLContext.set_default_verify_paths = lambda context: loaded.append(context)
+import pyctrl.client._aiohttp
+print(len(loaded))
+"""
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert run.stdout.split() == ["0"]

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-import argparse
 import logging
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
-from typing import Literal, Self, TextIO, TypeVar, get_args
+from typing import TYPE_CHECKING, Literal, Self, TextIO, TypeVar, get_args
 
 from ._console import ConsoleFormatter
 from ._context import LogContextFilter
 from ._json import JsonFormatter
 from ._times import TIME_ENCODINGS, TimeEncoding
+
+if TYPE_CHECKING:
+    import argparse  # most programs have flags by something else, or none
 
 __all__ = ["LogOptions"]
 
@@ -198,12 +200,13 @@ def _checked(parse: Callable[[str], object]) -> Callable[[str], str]:
 
 def _flag(parse: Callable[[str], T]) -> Callable[[str], T]:
     """Let argparse say what is wrong: it hides the message of a ValueError."""
+    from argparse import ArgumentTypeError
 
     def parsed(text: str) -> T:
         try:
             return parse(text)
         except ValueError as error:
-            raise argparse.ArgumentTypeError(str(error)) from None
+            raise ArgumentTypeError(str(error)) from None
 
     return parsed
 

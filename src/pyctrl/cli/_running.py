@@ -15,7 +15,7 @@ from pyctrl._log import configure_logging
 from pyctrl.client import Client, Config
 from pyctrl.errors import CommandFailed, PyctrlError, TransportError, Unauthorized
 from pyctrl.manager import Wire
-from pyctrl.program import ProgramManager, custom_kinds, definitions_of, install_definitions, wire_up
+from pyctrl.program import ProgramManager, wire_up
 
 from ._log_flags import Logs
 from ._login import Account
@@ -66,6 +66,8 @@ class Running:
                 raise CommandFailed(f"{self.name} has failed: {kind}: {error}{TRACEBACK}") from error
 
     async def _install(self, manager: ProgramManager, config: Config) -> None:
+        from pyctrl.program import custom_kinds, definitions_of, install_definitions  # here: needed only now
+
         definitions = definitions_of(custom_kinds(manager, manager.webhooks), manager.webhooks)
         if not definitions:
             raise CommandFailed("--install-crds: the program reconciles no kind of its own; leave it out")
@@ -74,7 +76,7 @@ class Running:
                 with Progress("the cluster to serve the definitions", tell=log.info):
                     await install_definitions(client, definitions)
             except (TransportError, Unauthorized) as error:
-                from ._refusals import explained  # here: needed only now
+                from ._refusals import explained  # here: as above
 
                 raise await explained(error, config) from error
         names = [definition["metadata"]["name"] for definition in definitions]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
@@ -43,6 +42,8 @@ def meant(text: str, served: Sequence[ResourceMapping]) -> tuple[ResourceMapping
 
 def nearby(text: str, served: Sequence[ResourceMapping]) -> list[str]:
     """Name what is spelled alike, else what the group has that the name speaks of, else the groups there are."""
+    import difflib  # here: names that nothing has are rare
+
     name, _, group = text.lower().partition(".")
     spelled: dict[str, ResourceMapping] = {}
     for mapping in served:

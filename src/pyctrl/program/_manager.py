@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 from pyctrl.api import Key
 from pyctrl.manager import Group, Manager, Restart, RunnableLike
-from pyctrl.webhook import CertificateRotation, ManagedCertificates, Service, Webhooks, WebhookServer
+
+if TYPE_CHECKING:
+    from pyctrl.webhook import Service, Webhooks, WebhookServer  # most programs have none
 
 __all__ = ["ProgramManager", "Serving", "certificate_secret"]
 
@@ -52,6 +55,14 @@ class ProgramManager(Manager):
 
     def add(self, runnable: RunnableLike, *, group: Group | None = None, restart: Restart | None = None) -> None:
         """Run something with the manager, as `Manager.add`; of webhooks, what `serving` leaves."""
+        if "pyctrl.webhook" in sys.modules and not self._takes(runnable):  # else it can be nothing of theirs
+            return
+        super().add(runnable, group=group, restart=restart)
+
+    def _takes(self, runnable: RunnableLike) -> bool:
+        """Say whether it is run; prepare it, if it is a server."""
+        from pyctrl.webhook import CertificateRotation, ManagedCertificates, WebhookServer
+
         if isinstance(runnable, WebhookServer):
             self._webhooks.append(runnable.webhooks)
             runnable.listen_at(port=self.serving.port, certificates=self.serving.certificates)
@@ -59,13 +70,13 @@ class ProgramManager(Manager):
         is_certificate = isinstance(runnable, ManagedCertificates | CertificateRotation)
         is_webhook = is_certificate or isinstance(runnable, WebhookServer)
         if is_webhook and not self.serving.enabled:
-            return
-        if is_certificate and self.serving.certificates is not None:
-            return
-        super().add(runnable, group=group, restart=restart)
+            return False
+        return not is_certificate or self.serving.certificates is None
 
     def _certify(self, server: WebhookServer) -> None:
         """Have a certificate made for a server that nobody gives one."""
+        from pyctrl.webhook import ManagedCertificates
+
         service = self.serving.service
         if service is None or not self.serving.enabled or self.serving.certificates or server.has_provider:
             return
