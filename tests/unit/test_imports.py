@@ -55,7 +55,9 @@ def test_a_program_that_runs_does_without_what_it_does_not_use() -> None:
     code = """
 import sys
 from pyctrl.cli import _app, _run  # of cyclopts
+from pyctrl.cli._run_flags import RunFlags
 from pyctrl.cli._running import Running
+RunFlags().serving("default")
 from pyctrl.client._aiohttp import AiohttpTransport
 from pyctrl.program import ProgramManager
 from examples.podset.podset import add_podset

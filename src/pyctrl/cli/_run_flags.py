@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from pyctrl.client import Config
     from pyctrl.manager import LeaderElection
     from pyctrl.program import ProgramManager, Serving
+    from pyctrl.webhook import Service
 
 ELECTION = Group("Leader election", sort_key=2)
 SERVERS = Group("Metrics and probes", sort_key=3)
@@ -182,7 +183,6 @@ class RunFlags:
     def serving(self, namespace: str) -> Serving:
         """Return how webhooks are served, by a program that runs in a namespace."""
         from pyctrl.program import Serving  # here and below: help and completion need none of it
-        from pyctrl.webhook import Service
 
         enabled = self.webhooks
         if enabled is None:
@@ -191,7 +191,7 @@ class RunFlags:
             enabled=enabled,
             port=self.webhook_port,
             certificates=self.webhook_cert_dir,
-            service=Service(namespace, self.webhook_service) if self.webhook_service else None,
+            service=_service(namespace, self.webhook_service) if self.webhook_service else None,
             configuration=self.webhook_configuration or "",
         )
 
@@ -233,6 +233,12 @@ class RunFlags:
         )
         manager.serving = self.serving(config.namespace)
         return manager
+
+
+def _service(namespace: str, name: str) -> Service:
+    from pyctrl.webhook import Service  # here: a program without webhooks does without
+
+    return Service(namespace, name)
 
 
 NO_RUN_FLAGS = RunFlags()

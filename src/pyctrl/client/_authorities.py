@@ -27,7 +27,7 @@ def authorities_loaded_later() -> Iterator[None]:
         else:
             load(context)
 
-    ssl.SSLContext.set_default_verify_paths = note  # type: ignore[method-assign]
+    ssl.SSLContext.set_default_verify_paths = note  # type: ignore[method-assign, assignment]
     try:
         yield
     finally:
