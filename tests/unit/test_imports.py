@@ -30,6 +30,7 @@ LATER = {
 
 #: What `pyctrl run` does without while a program needs none of it: webhooks, definitions to install, suggestions.
 NEVER = {
+    "aiohttp.web",
     "argparse",
     "difflib",
     "rich",
@@ -59,6 +60,7 @@ from pyctrl.cli._run_flags import RunFlags
 from pyctrl.cli._running import Running
 RunFlags().serving("default")
 from pyctrl.client._aiohttp import AiohttpTransport
+from aiohttp.web_server import Server  # for probes and metrics
 from pyctrl.program import ProgramManager
 from examples.podset.podset import add_podset
 print(*sys.modules)

@@ -17,7 +17,8 @@ from pyctrl.manager._http_server import HttpServer
 from pyctrl.manager._runnables import Checkable, Member
 
 if TYPE_CHECKING:
-    from aiohttp import web
+    from aiohttp.web_request import BaseRequest
+    from aiohttp.web_response import Response
 
 __all__ = ["Health", "Heartbeat", "Liveness", "Watched", "cluster_troubles", "liveness", "readiness"]
 
@@ -124,12 +125,12 @@ class Health:
         """Return what serves the answers."""
         return HttpServer("health probe", address, self._respond, option="health_bind_address")
 
-    async def _respond(self, request: web.Request) -> web.StreamResponse:
-        from aiohttp import web  # here: see HttpServer
+    async def _respond(self, request: BaseRequest) -> Response:
+        from aiohttp.web_response import Response  # here: see HttpServer
 
         answer = await self.answer(request.path, request.query.items())
         headers = {"X-Content-Type-Options": "nosniff", "Cache-Control": "no-cache, private"}
-        return web.Response(status=answer.status, text=answer.text, headers=headers)
+        return Response(status=answer.status, text=answer.text, headers=headers)
 
 
 def readiness(manager: Watched) -> dict[str, str]:

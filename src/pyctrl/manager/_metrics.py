@@ -16,7 +16,8 @@ from pyctrl.manager._http_server import HttpServer
 from pyctrl.manager._scrape_guard import SCRAPE_RBAC, ScrapeGuard
 
 if TYPE_CHECKING:
-    from aiohttp import web
+    from aiohttp.web_request import BaseRequest
+    from aiohttp.web_response import Response
     from prometheus_client import CollectorRegistry
     from prometheus_client.metrics_core import Metric
 
@@ -78,17 +79,17 @@ class Metrics:
         encode, content_type = choose_encoder(accept)
         return encode(self.registry), content_type
 
-    async def _respond(self, request: web.Request) -> web.StreamResponse:
-        from aiohttp import web  # here: see HttpServer
+    async def _respond(self, request: BaseRequest) -> Response:
+        from aiohttp.web_response import Response  # here: see HttpServer
 
         if request.path.rstrip("/") != "/metrics":
-            return web.Response(status=404, text="there is /metrics\n")
+            return Response(status=404, text="there is /metrics\n")
         if self._guard is not None:
             refusal = await self._guard.refusal(request.headers.get("Authorization", ""), "/metrics")
             if refusal is not None:
-                return web.Response(status=refusal[0], text=refusal[1])
+                return Response(status=refusal[0], text=refusal[1])
         body, content_type = self.text(request.headers.get("Accept", ""))
-        return web.Response(body=body, headers={"Content-Type": content_type})
+        return Response(body=body, headers={"Content-Type": content_type})
 
 
 class _MetricsServer(HttpServer):
