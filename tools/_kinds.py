@@ -237,8 +237,7 @@ def in_order(group: Iterable[Class]) -> list[Class]:
     ordered: dict[str, Class] = {}
 
     def place(current: Class, path: tuple[str, ...]) -> None:
-        for reference in sorted(current.needs):
-            needed = _HIDDEN_REFERENCES.get(reference, reference)
+        for needed in needed_by(current):
             if needed in waiting and needed not in ordered and needed not in path:
                 place(waiting[needed], (*path, current.reference))
         ordered.setdefault(current.reference, current)
@@ -246,3 +245,8 @@ def in_order(group: Iterable[Class]) -> list[Class]:
     for current in waiting.values():
         place(current, (current.reference,))
     return list(ordered.values())
+
+
+def needed_by(cls: Class) -> list[str]:
+    """Return the classes that a class is made of, those behind a definition that is no class included."""
+    return [_HIDDEN_REFERENCES.get(reference, reference) for reference in sorted(cls.needs)]

@@ -22,6 +22,19 @@ TARGET = ROOT / "src" / "pyctrl" / "kinds"
 BY_HAND = {"__init__.py", "_builtin.py", "_scheme.py"}  # files directly in TARGET that are not generated
 
 _NOTE = "# Written by tools/generate_kinds.py from pyctrl/_schemas; change the generator, not this file."
+# Modules that are packages, so that a program pays for what it uses: each file has the kinds that are named here and
+# what they need, if no file before it has that; the last one has what is left.
+_FILES = {
+    "core.v1": {
+        "_references": ("LocalObjectReference", "ObjectReference", "SecretReference", "TypedLocalObjectReference"),
+        "_plain": (
+            *("ConfigMap", "Endpoints", "Event", "LimitRange", "Namespace", "ResourceQuota", "Secret", "Service"),
+            "ServiceAccount",
+        ),
+        "_pods": ("PersistentVolumeClaim", "Pod", "PodTemplateSpec"),
+        "_nodes": (),
+    }
+}
 _API_NAMES = ("Condition", "IntOrString", "ListMeta", "MicroTime", "ObjectMeta", "OwnerReference", "Quantity", "Time")
 
 
@@ -71,22 +84,73 @@ def _files() -> dict[str, str]:
     files = {"_table.py": _table(list(classes.values()))}
     for module, group in groupby(sorted(classes.values(), key=lambda c: (c.module, c.name)), key=lambda c: c.module):
         name, version = module.split(".")
-        files[f"{name}/{version}.py"] = _module(module, list(group), classes)
+        if module in _FILES:
+            files |= {f"{name}/{version}/{file}": text for file, text in _package(module, list(group), classes).items()}
+        else:
+            files[f"{name}/{version}.py"] = _module(module, list(group), classes)
         files[f"{name}/__init__.py"] = f'{_NOTE}\n"""The kinds of the API group {name}, a module for each version."""\n'
     return files
 
 
-def _module(module: str, group: list[_kinds.Class], classes: dict[str, _kinds.Class]) -> str:
+def _package(module: str, group: list[_kinds.Class], classes: dict[str, _kinds.Class]) -> dict[str, str]:
+    """Return the files of a package: its door, and behind it the classes, which say that they are of the package."""
+    left = {c.reference: c for c in group}
+    files = {}
+    for file, roots in _FILES[module].items():
+        found: dict[str, _kinds.Class] = {}
+        waiting = [c.reference for c in left.values() if c.name in roots or not roots]
+        while waiting:
+            if (reference := waiting.pop()) in left:
+                found[reference] = left.pop(reference)
+                waiting.extend(_kinds.needed_by(found[reference]))
+        files[file] = list(found.values())
+    homes = {c.reference: f"{module}.{file}" for file, some in files.items() for c in some}
+    return {"__init__.py": _door(module, files)} | {
+        f"{file}.py": _module(module, some, classes, homes) for file, some in files.items()
+    }
+
+
+def _door(module: str, files: dict[str, list[_kinds.Class]]) -> str:
+    names = {file: sorted(c.name for c in some) for file, some in files.items()}
+    return "\n".join(
+        [
+            _NOTE,
+            f'"""The kinds of {module.replace(".", "/")} and what they consist of; what is used is imported."""',
+            "",
+            "from typing import TYPE_CHECKING",
+            "",
+            "from pyctrl._door import opened_by_name",
+            "",
+            "if TYPE_CHECKING:",
+            *(f"    from pyctrl.kinds.{module}.{file} import {_listed(names[file])}" for file in sorted(names)),
+            "",
+            f"__all__ = [{_quoted(sorted(name for some in names.values() for name in some))}]",
+            "",
+            "_FILES = {",
+            *(f'**dict.fromkeys(({_quoted(some)},), "{file}"),' for file, some in names.items()),
+            "}",
+            "",
+            "if not TYPE_CHECKING:  # type checkers would take it as a promise of any name",
+            "    __getattr__, __dir__ = opened_by_name(__name__, _FILES)",
+            "",
+        ]
+    )
+
+
+def _module(
+    module: str, group: list[_kinds.Class], classes: dict[str, _kinds.Class], homes: dict[str, str] | None = None
+) -> str:
     body = "\n\n\n".join(_class(c) for c in _kinds.in_order(group))
     return "\n".join(
         [
             _NOTE,
-            f'"""The kinds of {module.replace(".", "/")} and what they consist of."""',
+            f'"""{"Some" if homes else "The"} kinds of {module.replace(".", "/")} and what they consist of."""',
             "",
-            *_imports(module, body, group, classes),
+            *_imports(module, body, group, classes, homes or {}),
             "",
             f"__all__ = [{_quoted(sorted(c.name for c in group))}]",
             "",
+            *([f'__name__ = "pyctrl.kinds.{module}"  # what the classes say where they are'] if homes else []),
             "",
             body,
             "",
@@ -94,7 +158,9 @@ def _module(module: str, group: list[_kinds.Class], classes: dict[str, _kinds.Cl
     )
 
 
-def _imports(module: str, body: str, group: list[_kinds.Class], classes: dict[str, _kinds.Class]) -> Iterator[str]:
+def _imports(
+    module: str, body: str, group: list[_kinds.Class], classes: dict[str, _kinds.Class], homes: dict[str, str]
+) -> Iterator[str]:
     words = set(re.findall(r"\w+", body))
     if "Any" in words:
         yield from ("from typing import Any", "")
@@ -103,9 +169,10 @@ def _imports(module: str, body: str, group: list[_kinds.Class], classes: dict[st
     if api := sorted(words & set(_API_NAMES) - {c.name for c in group}):
         yield f"from pyctrl.api import {', '.join(api)}"
     yield f"from pyctrl.kinds._builtin import {', '.join(sorted(words & {'Part', 'Kind'}))}"
-    needed = sorted({(classes[r].module, classes[r].name) for c in group for r in c.needs if r in classes})
-    for other, names in groupby(needed, key=lambda pair: pair[0]):
-        if other != module:
+    here = homes.get(group[0].reference, module)
+    needed = {(homes.get(r, classes[r].module), classes[r].name) for c in group for r in c.needs if r in classes}
+    for other, names in groupby(sorted(needed), key=lambda pair: pair[0]):
+        if other != here:
             yield f"from pyctrl.kinds.{other} import {', '.join(name for _, name in names)}"
 
 
@@ -154,6 +221,10 @@ def _field(field: _kinds.Field, cls: _kinds.Class) -> str:
         return f"{field.name}: {type_} = {field.default}"
     default = f"default_factory={field.default}" if field.factory else f"default={field.default}"
     return f"{field.name}: {type_} = Field({default}{', ' if alias else ''}{alias})"
+
+
+def _listed(names: Iterable[str]) -> str:
+    return ", ".join(sorted(names, key=str.lower))  # as ruff has it
 
 
 def _table(classes: list[_kinds.Class]) -> str:

@@ -80,3 +80,11 @@ print(len(loaded))
 """
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert run.stdout.split() == ["0"]
+
+
+def test_kinds_come_with_what_they_need_only() -> None:
+    """Each class of a built-in kind takes a third of a millisecond and 12 KB: core/v1 has 206, a ConfigMap one."""
+    code = "import sys; from pyctrl.kinds.core.v1 import ConfigMap; print(*sys.modules)"
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    found = {name for name in run.stdout.split() if name.startswith("pyctrl.kinds.core.v1.")}
+    assert found == {"pyctrl.kinds.core.v1._plain", "pyctrl.kinds.core.v1._references"}

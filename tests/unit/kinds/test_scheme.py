@@ -57,7 +57,8 @@ def test_asking_for_a_kind_imports_its_group_only() -> None:
 def test_importing_a_group_builds_none_of_its_models() -> None:
     """What takes time and memory, pydantic's validators, is made for a kind that is used, and for what is in it."""
     told = run(
-        "import pyctrl.kinds.apps.v1 as apps\nfrom pyctrl.api import Model\n"
+        "import pyctrl.kinds.apps.v1 as apps\nfrom pyctrl.kinds.core.v1 import Node, Secret\n"
+        "from pyctrl.api import Model\n"
         "def below(model):\n"
         "    return {*model.__subclasses__()}.union(*map(below, model.__subclasses__()))\n"
         "def built():\n"

@@ -1,41 +1,30 @@
 # Written by tools/generate_kinds.py from pyctrl/_schemas; change the generator, not this file.
-"""The kinds of core/v1 and what they consist of."""
+"""Some kinds of core/v1 and what they consist of."""
 
 from pydantic import Field
 
-from pyctrl.api import Condition, IntOrString, MicroTime, ObjectMeta, Quantity, Time
+from pyctrl.api import IntOrString, ObjectMeta, Quantity, Time
 from pyctrl.kinds._builtin import Kind, Part
+from pyctrl.kinds.core.v1._references import LocalObjectReference, TypedLocalObjectReference
 from pyctrl.kinds.meta.v1 import LabelSelector
 
 __all__ = [
     "AWSElasticBlockStoreVolumeSource",
     "Affinity",
     "AppArmorProfile",
-    "AttachedVolume",
     "AzureDiskVolumeSource",
-    "AzureFilePersistentVolumeSource",
     "AzureFileVolumeSource",
-    "Binding",
-    "CSIPersistentVolumeSource",
     "CSIVolumeSource",
     "Capabilities",
-    "CephFSPersistentVolumeSource",
     "CephFSVolumeSource",
-    "CinderPersistentVolumeSource",
     "CinderVolumeSource",
-    "ClientIPConfig",
     "ClusterTrustBundleProjection",
-    "ComponentCondition",
-    "ComponentStatus",
-    "ConfigMap",
     "ConfigMapEnvSource",
     "ConfigMapKeySelector",
-    "ConfigMapNodeConfigSource",
     "ConfigMapProjection",
     "ConfigMapVolumeSource",
     "Container",
     "ContainerExtendedResourceRequest",
-    "ContainerImage",
     "ContainerPort",
     "ContainerResizePolicy",
     "ContainerRestartRule",
@@ -46,89 +35,50 @@ __all__ = [
     "ContainerStateWaiting",
     "ContainerStatus",
     "ContainerUser",
-    "DaemonEndpoint",
     "DownwardAPIProjection",
     "DownwardAPIVolumeFile",
     "DownwardAPIVolumeSource",
     "EmptyDirVolumeSource",
-    "EndpointAddress",
-    "EndpointPort",
-    "EndpointSubset",
-    "Endpoints",
     "EnvFromSource",
     "EnvVar",
     "EnvVarSource",
     "EphemeralContainer",
     "EphemeralVolumeSource",
-    "Event",
-    "EventSeries",
-    "EventSource",
     "ExecAction",
     "FCVolumeSource",
     "FileKeySelector",
-    "FlexPersistentVolumeSource",
     "FlexVolumeSource",
     "FlockerVolumeSource",
     "GCEPersistentDiskVolumeSource",
     "GRPCAction",
     "GitRepoVolumeSource",
-    "GlusterfsPersistentVolumeSource",
     "GlusterfsVolumeSource",
     "HTTPGetAction",
     "HTTPHeader",
     "HostAlias",
     "HostIP",
     "HostPathVolumeSource",
-    "ISCSIPersistentVolumeSource",
     "ISCSIVolumeSource",
     "ImageVolumeSource",
     "ImageVolumeStatus",
     "KeyToPath",
     "Lifecycle",
     "LifecycleHandler",
-    "LimitRange",
-    "LimitRangeItem",
-    "LimitRangeSpec",
     "LinuxContainerUser",
-    "LoadBalancerIngress",
-    "LoadBalancerStatus",
-    "LocalObjectReference",
-    "LocalVolumeSource",
     "ModifyVolumeStatus",
     "NFSVolumeSource",
-    "Namespace",
-    "NamespaceCondition",
-    "NamespaceSpec",
-    "NamespaceStatus",
-    "Node",
-    "NodeAddress",
     "NodeAffinity",
     "NodeAllocatableResourceClaimStatus",
-    "NodeCondition",
-    "NodeConfigSource",
-    "NodeConfigStatus",
-    "NodeDaemonEndpoints",
-    "NodeFeatures",
-    "NodeRuntimeHandler",
-    "NodeRuntimeHandlerFeatures",
     "NodeSelector",
     "NodeSelectorRequirement",
     "NodeSelectorTerm",
-    "NodeSpec",
-    "NodeStatus",
-    "NodeSwapStatus",
-    "NodeSystemInfo",
     "ObjectFieldSelector",
-    "ObjectReference",
-    "PersistentVolume",
     "PersistentVolumeClaim",
     "PersistentVolumeClaimCondition",
     "PersistentVolumeClaimSpec",
     "PersistentVolumeClaimStatus",
     "PersistentVolumeClaimTemplate",
     "PersistentVolumeClaimVolumeSource",
-    "PersistentVolumeSpec",
-    "PersistentVolumeStatus",
     "PhotonPersistentDiskVolumeSource",
     "Pod",
     "PodAffinity",
@@ -149,65 +99,38 @@ __all__ = [
     "PodSecurityContext",
     "PodSpec",
     "PodStatus",
-    "PodTemplate",
     "PodTemplateSpec",
-    "PortStatus",
     "PortworxVolumeSource",
     "PreferredSchedulingTerm",
     "Probe",
     "ProjectedVolumeSource",
     "QuobyteVolumeSource",
-    "RBDPersistentVolumeSource",
     "RBDVolumeSource",
-    "ReplicationController",
-    "ReplicationControllerCondition",
-    "ReplicationControllerSpec",
-    "ReplicationControllerStatus",
     "ResourceClaim",
     "ResourceFieldSelector",
     "ResourceHealth",
-    "ResourceQuota",
-    "ResourceQuotaSpec",
-    "ResourceQuotaStatus",
     "ResourceRequirements",
     "ResourceStatus",
     "SELinuxOptions",
-    "ScaleIOPersistentVolumeSource",
     "ScaleIOVolumeSource",
-    "ScopeSelector",
-    "ScopedResourceSelectorRequirement",
     "SeccompProfile",
-    "Secret",
     "SecretEnvSource",
     "SecretKeySelector",
     "SecretProjection",
-    "SecretReference",
     "SecretVolumeSource",
     "SecurityContext",
-    "Service",
-    "ServiceAccount",
     "ServiceAccountTokenProjection",
-    "ServicePort",
-    "ServiceSpec",
-    "ServiceStatus",
-    "SessionAffinityConfig",
     "SleepAction",
-    "StorageOSPersistentVolumeSource",
     "StorageOSVolumeSource",
     "Sysctl",
     "TCPSocketAction",
-    "Taint",
     "Toleration",
-    "TopologySelectorLabelRequirement",
-    "TopologySelectorTerm",
     "TopologySpreadConstraint",
-    "TypedLocalObjectReference",
     "TypedObjectReference",
     "Volume",
     "VolumeDevice",
     "VolumeMount",
     "VolumeMountStatus",
-    "VolumeNodeAffinity",
     "VolumeProjection",
     "VolumeResourceRequirements",
     "VolumeStatus",
@@ -215,6 +138,8 @@ __all__ = [
     "WeightedPodAffinityTerm",
     "WindowsSecurityContextOptions",
 ]
+
+__name__ = "pyctrl.kinds.core.v1"  # what the classes say where they are
 
 
 class AWSElasticBlockStoreVolumeSource(Part):
@@ -308,13 +233,6 @@ class AppArmorProfile(Part):
     type: str = ""
 
 
-class AttachedVolume(Part):
-    """`volumes_attached` of NodeStatus."""
-
-    device_path: str = ""
-    name: str = ""
-
-
 class AzureDiskVolumeSource(Part):
     """`azure_disk` of PersistentVolumeSpec, `azure_disk` of Volume."""
 
@@ -326,67 +244,12 @@ class AzureDiskVolumeSource(Part):
     read_only: bool = False
 
 
-class AzureFilePersistentVolumeSource(Part):
-    """`azure_file` of PersistentVolumeSpec."""
-
-    read_only: bool | None = None
-    secret_name: str = ""
-    secret_namespace: str | None = None
-    share_name: str = ""
-
-
 class AzureFileVolumeSource(Part):
     """`azure_file` of Volume."""
 
     read_only: bool | None = None
     secret_name: str = ""
     share_name: str = ""
-
-
-class ObjectReference(Part):
-    """`target` of Binding, `active` of CronJobStatus, `target_ref` of Endpoint, …"""
-
-    api_version: str | None = None
-    field_path: str | None = None
-    kind: str | None = None
-    name: str | None = None
-    namespace: str | None = None
-    resource_version: str | None = None
-    uid: str | None = None
-
-
-class Binding(Kind, group="", version="v1", plural="bindings"):
-    """Binding of v1."""
-
-    target: ObjectReference = Field(default_factory=ObjectReference)
-
-
-class SecretReference(Part):
-    """`controller_expand_secret_ref` of CSIPersistentVolumeSource, `controller_publish_secret_ref` of CSIPersistentVolumeSource, `node_expand_secret_ref` of CSIPersistentVolumeSource, …"""
-
-    name: str | None = None
-    namespace: str | None = None
-
-
-class CSIPersistentVolumeSource(Part):
-    """`csi` of PersistentVolumeSpec."""
-
-    controller_expand_secret_ref: SecretReference | None = None
-    controller_publish_secret_ref: SecretReference | None = None
-    driver: str = ""
-    fs_type: str | None = None
-    node_expand_secret_ref: SecretReference | None = None
-    node_publish_secret_ref: SecretReference | None = None
-    node_stage_secret_ref: SecretReference | None = None
-    read_only: bool | None = None
-    volume_attributes: dict[str, str] = Field(default_factory=dict)
-    volume_handle: str = ""
-
-
-class LocalObjectReference(Part):
-    """`node_publish_secret_ref` of CSIVolumeSource, `secret_ref` of CephFSVolumeSource, `secret_ref` of CinderVolumeSource, …"""
-
-    name: str = ""
 
 
 class CSIVolumeSource(Part):
@@ -406,17 +269,6 @@ class Capabilities(Part):
     drop: list[str] = Field(default_factory=list)
 
 
-class CephFSPersistentVolumeSource(Part):
-    """`cephfs` of PersistentVolumeSpec."""
-
-    monitors: list[str] = Field(default_factory=list)
-    path: str | None = None
-    read_only: bool | None = None
-    secret_file: str | None = None
-    secret_ref: SecretReference | None = None
-    user: str | None = None
-
-
 class CephFSVolumeSource(Part):
     """`cephfs` of Volume."""
 
@@ -428,15 +280,6 @@ class CephFSVolumeSource(Part):
     user: str | None = None
 
 
-class CinderPersistentVolumeSource(Part):
-    """`cinder` of PersistentVolumeSpec."""
-
-    fs_type: str | None = None
-    read_only: bool | None = None
-    secret_ref: SecretReference | None = None
-    volume_id: str = Field(default="", validation_alias="volumeID", serialization_alias="volumeID")
-
-
 class CinderVolumeSource(Part):
     """`cinder` of Volume."""
 
@@ -444,12 +287,6 @@ class CinderVolumeSource(Part):
     read_only: bool | None = None
     secret_ref: LocalObjectReference | None = None
     volume_id: str = Field(default="", validation_alias="volumeID", serialization_alias="volumeID")
-
-
-class ClientIPConfig(Part):
-    """`client_ip` of SessionAffinityConfig."""
-
-    timeout_seconds: int | None = None
 
 
 class ClusterTrustBundleProjection(Part):
@@ -460,29 +297,6 @@ class ClusterTrustBundleProjection(Part):
     optional: bool | None = None
     path: str = ""
     signer_name: str | None = None
-
-
-class ComponentCondition(Part):
-    """`conditions` of ComponentStatus."""
-
-    error: str | None = None
-    message: str | None = None
-    status: str = ""
-    type: str = ""
-
-
-class ComponentStatus(Kind, group="", version="v1", plural="componentstatuses", scope="Cluster", short_names=("cs",)):
-    """ComponentStatus of v1."""
-
-    conditions: list[ComponentCondition] = Field(default_factory=list)
-
-
-class ConfigMap(Kind, group="", version="v1", plural="configmaps", short_names=("cm",)):
-    """ConfigMap of v1."""
-
-    binary_data: dict[str, str] = Field(default_factory=dict)
-    data: dict[str, str] = Field(default_factory=dict)
-    immutable: bool | None = None
 
 
 class ConfigMapEnvSource(Part):
@@ -498,16 +312,6 @@ class ConfigMapKeySelector(Part):
     key: str = ""
     name: str = ""
     optional: bool | None = None
-
-
-class ConfigMapNodeConfigSource(Part):
-    """`config_map` of NodeConfigSource."""
-
-    kubelet_config_key: str = ""
-    name: str = ""
-    namespace: str = ""
-    resource_version: str | None = None
-    uid: str | None = None
 
 
 class KeyToPath(Part):
@@ -820,13 +624,6 @@ class ContainerExtendedResourceRequest(Part):
     resource_name: str = ""
 
 
-class ContainerImage(Part):
-    """`images` of NodeStatus."""
-
-    names: list[str] = Field(default_factory=list)
-    size_bytes: int | None = None
-
-
 class ContainerStateRunning(Part):
     """`running` of ContainerState."""
 
@@ -931,12 +728,6 @@ class ContainerStatus(Part):
     volume_mounts: list[VolumeMountStatus] = Field(default_factory=list)
 
 
-class DaemonEndpoint(Part):
-    """`kubelet_endpoint` of NodeDaemonEndpoints."""
-
-    port: int = Field(default=0, validation_alias="Port", serialization_alias="Port")
-
-
 class DownwardAPIVolumeFile(Part):
     """`items` of DownwardAPIProjection, `items` of DownwardAPIVolumeSource."""
 
@@ -964,38 +755,6 @@ class EmptyDirVolumeSource(Part):
 
     medium: str | None = None
     size_limit: Quantity | None = None
-
-
-class EndpointAddress(Part):
-    """`addresses` of EndpointSubset, `not_ready_addresses` of EndpointSubset."""
-
-    hostname: str | None = None
-    ip: str = ""
-    node_name: str | None = None
-    target_ref: ObjectReference | None = None
-
-
-class EndpointPort(Part):
-    """`ports` of EndpointSubset."""
-
-    app_protocol: str | None = None
-    name: str | None = None
-    port: int = 0
-    protocol: str | None = None
-
-
-class EndpointSubset(Part):
-    """`subsets` of Endpoints."""
-
-    addresses: list[EndpointAddress] = Field(default_factory=list)
-    not_ready_addresses: list[EndpointAddress] = Field(default_factory=list)
-    ports: list[EndpointPort] = Field(default_factory=list)
-
-
-class Endpoints(Kind, group="", version="v1", plural="endpoints", short_names=("ep",)):
-    """Endpoints of v1."""
-
-    subsets: list[EndpointSubset] = Field(default_factory=list)
 
 
 class EphemeralContainer(Part):
@@ -1027,14 +786,6 @@ class EphemeralContainer(Part):
     volume_devices: list[VolumeDevice] = Field(default_factory=list)
     volume_mounts: list[VolumeMount] = Field(default_factory=list)
     working_dir: str | None = None
-
-
-class TypedLocalObjectReference(Part):
-    """`resource` of IngressBackend, `data_source` of PersistentVolumeClaimSpec."""
-
-    api_group: str | None = None
-    kind: str = ""
-    name: str = ""
 
 
 class TypedObjectReference(Part):
@@ -1080,39 +831,6 @@ class EphemeralVolumeSource(Part):
     volume_claim_template: PersistentVolumeClaimTemplate | None = None
 
 
-class EventSeries(Part):
-    """`series` of Event."""
-
-    count: int | None = None
-    last_observed_time: MicroTime | None = None
-
-
-class EventSource(Part):
-    """`deprecated_source` of Event, `source` of Event."""
-
-    component: str | None = None
-    host: str | None = None
-
-
-class Event(Kind, group="", version="v1", plural="events", short_names=("ev",)):
-    """Event of v1."""
-
-    action: str | None = None
-    count: int | None = None
-    event_time: MicroTime | None = None
-    first_timestamp: Time | None = None
-    involved_object: ObjectReference = Field(default_factory=ObjectReference)
-    last_timestamp: Time | None = None
-    message: str | None = None
-    reason: str | None = None
-    related: ObjectReference | None = None
-    reporting_component: str = ""
-    reporting_instance: str = ""
-    series: EventSeries | None = None
-    source: EventSource = Field(default_factory=EventSource)
-    type: str | None = None
-
-
 class FCVolumeSource(Part):
     """`fc` of PersistentVolumeSpec, `fc` of Volume."""
 
@@ -1123,16 +841,6 @@ class FCVolumeSource(Part):
         default_factory=list, validation_alias="targetWWNs", serialization_alias="targetWWNs"
     )
     wwids: list[str] = Field(default_factory=list)
-
-
-class FlexPersistentVolumeSource(Part):
-    """`flex_volume` of PersistentVolumeSpec."""
-
-    driver: str = ""
-    fs_type: str | None = None
-    options: dict[str, str] = Field(default_factory=dict)
-    read_only: bool | None = None
-    secret_ref: SecretReference | None = None
 
 
 class FlexVolumeSource(Part):
@@ -1169,15 +877,6 @@ class GitRepoVolumeSource(Part):
     revision: str | None = None
 
 
-class GlusterfsPersistentVolumeSource(Part):
-    """`glusterfs` of PersistentVolumeSpec."""
-
-    endpoints: str = ""
-    endpoints_namespace: str | None = None
-    path: str = ""
-    read_only: bool | None = None
-
-
 class GlusterfsVolumeSource(Part):
     """`glusterfs` of Volume."""
 
@@ -1206,22 +905,6 @@ class HostPathVolumeSource(Part):
     type: str | None = None
 
 
-class ISCSIPersistentVolumeSource(Part):
-    """`iscsi` of PersistentVolumeSpec."""
-
-    chap_auth_discovery: bool | None = None
-    chap_auth_session: bool | None = None
-    fs_type: str | None = None
-    initiator_name: str | None = None
-    iqn: str = ""
-    iscsi_interface: str = "default"
-    lun: int = 0
-    portals: list[str] = Field(default_factory=list)
-    read_only: bool | None = None
-    secret_ref: SecretReference | None = None
-    target_portal: str = ""
-
-
 class ISCSIVolumeSource(Part):
     """`iscsi` of Volume."""
 
@@ -1245,59 +928,6 @@ class ImageVolumeSource(Part):
     reference: str | None = None
 
 
-class LimitRangeItem(Part):
-    """`limits` of LimitRangeSpec."""
-
-    default: dict[str, Quantity] = Field(default_factory=dict)
-    default_request: dict[str, Quantity] = Field(default_factory=dict)
-    max: dict[str, Quantity] = Field(default_factory=dict)
-    max_limit_request_ratio: dict[str, Quantity] = Field(default_factory=dict)
-    min: dict[str, Quantity] = Field(default_factory=dict)
-    type: str = ""
-
-
-class LimitRangeSpec(Part):
-    """`spec` of LimitRange."""
-
-    limits: list[LimitRangeItem] = Field(default_factory=list)
-
-
-class LimitRange(Kind, group="", version="v1", plural="limitranges", short_names=("limits",)):
-    """LimitRange of v1."""
-
-    spec: LimitRangeSpec = Field(default_factory=LimitRangeSpec)
-
-
-class PortStatus(Part):
-    """`ports` of LoadBalancerIngress."""
-
-    error: str | None = None
-    port: int = 0
-    protocol: str = ""
-
-
-class LoadBalancerIngress(Part):
-    """`ingress` of LoadBalancerStatus."""
-
-    hostname: str | None = None
-    ip: str | None = None
-    ip_mode: str | None = None
-    ports: list[PortStatus] = Field(default_factory=list)
-
-
-class LoadBalancerStatus(Part):
-    """`load_balancer` of ServiceStatus."""
-
-    ingress: list[LoadBalancerIngress] = Field(default_factory=list)
-
-
-class LocalVolumeSource(Part):
-    """`local` of PersistentVolumeSpec."""
-
-    fs_type: str | None = None
-    path: str = ""
-
-
 class ModifyVolumeStatus(Part):
     """`modify_volume_status` of PersistentVolumeClaimStatus."""
 
@@ -1313,335 +943,12 @@ class NFSVolumeSource(Part):
     server: str = ""
 
 
-class NamespaceSpec(Part):
-    """`spec` of Namespace."""
-
-    finalizers: list[str] = Field(default_factory=list)
-
-
-class NamespaceCondition(Part):
-    """`conditions` of NamespaceStatus."""
-
-    last_transition_time: Time | None = None
-    message: str | None = None
-    reason: str | None = None
-    status: str = ""
-    type: str = ""
-
-
-class NamespaceStatus(Part):
-    """`status` of Namespace."""
-
-    conditions: list[NamespaceCondition] = Field(default_factory=list)
-    phase: str | None = None
-
-
-class Namespace(
-    Kind,
-    group="",
-    version="v1",
-    plural="namespaces",
-    scope="Cluster",
-    short_names=("ns",),
-    subresources=(
-        "finalize",
-        "status",
-    ),
-):
-    """Namespace of v1."""
-
-    spec: NamespaceSpec = Field(default_factory=NamespaceSpec)
-    status: NamespaceStatus = Field(default_factory=NamespaceStatus)
-
-
-class NodeConfigSource(Part):
-    """`active` of NodeConfigStatus, `assigned` of NodeConfigStatus, `last_known_good` of NodeConfigStatus, …"""
-
-    config_map: ConfigMapNodeConfigSource | None = None
-
-
-class Taint(Part):
-    """`taints` of NodeSpec."""
-
-    effect: str = ""
-    key: str = ""
-    time_added: Time | None = None
-    value: str | None = None
-
-
-class NodeSpec(Part):
-    """`spec` of Node."""
-
-    config_source: NodeConfigSource | None = None
-    external_id: str | None = Field(default=None, validation_alias="externalID", serialization_alias="externalID")
-    pod_cidr: str | None = Field(default=None, validation_alias="podCIDR", serialization_alias="podCIDR")
-    pod_cidrs: list[str] = Field(default_factory=list, validation_alias="podCIDRs", serialization_alias="podCIDRs")
-    provider_id: str | None = Field(default=None, validation_alias="providerID", serialization_alias="providerID")
-    taints: list[Taint] = Field(default_factory=list)
-    unschedulable: bool | None = None
-
-
-class NodeAddress(Part):
-    """`addresses` of NodeStatus."""
-
-    address: str = ""
-    type: str = ""
-
-
-class NodeCondition(Part):
-    """`conditions` of NodeStatus."""
-
-    last_heartbeat_time: Time | None = None
-    last_transition_time: Time | None = None
-    message: str | None = None
-    reason: str | None = None
-    status: str = ""
-    type: str = ""
-
-
-class NodeConfigStatus(Part):
-    """`config` of NodeStatus."""
-
-    active: NodeConfigSource | None = None
-    assigned: NodeConfigSource | None = None
-    error: str | None = None
-    last_known_good: NodeConfigSource | None = None
-
-
-class NodeDaemonEndpoints(Part):
-    """`daemon_endpoints` of NodeStatus."""
-
-    kubelet_endpoint: DaemonEndpoint = Field(default_factory=DaemonEndpoint)
-
-
-class NodeFeatures(Part):
-    """`features` of NodeStatus."""
-
-    supplemental_groups_policy: bool | None = None
-
-
-class NodeRuntimeHandlerFeatures(Part):
-    """`features` of NodeRuntimeHandler."""
-
-    recursive_read_only_mounts: bool | None = None
-    user_namespaces: bool | None = None
-
-
-class NodeRuntimeHandler(Part):
-    """`runtime_handlers` of NodeStatus."""
-
-    features: NodeRuntimeHandlerFeatures | None = None
-    name: str = ""
-
-
-class NodeSwapStatus(Part):
-    """`swap` of NodeSystemInfo."""
-
-    capacity: int | None = None
-
-
-class NodeSystemInfo(Part):
-    """`node_info` of NodeStatus."""
-
-    architecture: str = ""
-    boot_id: str = Field(default="", validation_alias="bootID", serialization_alias="bootID")
-    container_runtime_version: str = ""
-    kernel_version: str = ""
-    kube_proxy_version: str = ""
-    kubelet_version: str = ""
-    machine_id: str = Field(default="", validation_alias="machineID", serialization_alias="machineID")
-    operating_system: str = ""
-    os_image: str = ""
-    swap: NodeSwapStatus | None = None
-    system_uuid: str = Field(default="", validation_alias="systemUUID", serialization_alias="systemUUID")
-
-
-class NodeStatus(Part):
-    """`status` of Node."""
-
-    addresses: list[NodeAddress] = Field(default_factory=list)
-    allocatable: dict[str, Quantity] = Field(default_factory=dict)
-    capacity: dict[str, Quantity] = Field(default_factory=dict)
-    conditions: list[NodeCondition] = Field(default_factory=list)
-    config: NodeConfigStatus | None = None
-    daemon_endpoints: NodeDaemonEndpoints = Field(default_factory=NodeDaemonEndpoints)
-    declared_features: list[str] = Field(default_factory=list)
-    features: NodeFeatures | None = None
-    images: list[ContainerImage] = Field(default_factory=list)
-    node_info: NodeSystemInfo = Field(default_factory=NodeSystemInfo)
-    phase: str | None = None
-    runtime_handlers: list[NodeRuntimeHandler] = Field(default_factory=list)
-    volumes_attached: list[AttachedVolume] = Field(default_factory=list)
-    volumes_in_use: list[str] = Field(default_factory=list)
-
-
-class Node(
-    Kind,
-    group="",
-    version="v1",
-    plural="nodes",
-    scope="Cluster",
-    short_names=("no",),
-    subresources=(
-        "proxy",
-        "status",
-    ),
-):
-    """Node of v1."""
-
-    spec: NodeSpec = Field(default_factory=NodeSpec)
-    status: NodeStatus = Field(default_factory=NodeStatus)
-
-
 class NodeAllocatableResourceClaimStatus(Part):
     """`node_allocatable_resource_claim_statuses` of PodStatus."""
 
     containers: list[str] = Field(default_factory=list)
     resource_claim_name: str = ""
     resources: dict[str, Quantity] = Field(default_factory=dict)
-
-
-class PhotonPersistentDiskVolumeSource(Part):
-    """`photon_persistent_disk` of PersistentVolumeSpec, `photon_persistent_disk` of Volume."""
-
-    fs_type: str | None = None
-    pd_id: str = Field(default="", validation_alias="pdID", serialization_alias="pdID")
-
-
-class PortworxVolumeSource(Part):
-    """`portworx_volume` of PersistentVolumeSpec, `portworx_volume` of Volume."""
-
-    fs_type: str | None = None
-    read_only: bool | None = None
-    volume_id: str = Field(default="", validation_alias="volumeID", serialization_alias="volumeID")
-
-
-class QuobyteVolumeSource(Part):
-    """`quobyte` of PersistentVolumeSpec, `quobyte` of Volume."""
-
-    group: str | None = None
-    read_only: bool | None = None
-    registry: str = ""
-    tenant: str | None = None
-    user: str | None = None
-    volume: str = ""
-
-
-class RBDPersistentVolumeSource(Part):
-    """`rbd` of PersistentVolumeSpec."""
-
-    fs_type: str | None = None
-    image: str = ""
-    keyring: str = "/etc/ceph/keyring"
-    monitors: list[str] = Field(default_factory=list)
-    pool: str = "rbd"
-    read_only: bool | None = None
-    secret_ref: SecretReference | None = None
-    user: str = "admin"
-
-
-class ScaleIOPersistentVolumeSource(Part):
-    """`scale_io` of PersistentVolumeSpec."""
-
-    fs_type: str = "xfs"
-    gateway: str = ""
-    protection_domain: str | None = None
-    read_only: bool | None = None
-    secret_ref: SecretReference = Field(default_factory=SecretReference)
-    ssl_enabled: bool | None = None
-    storage_mode: str = "ThinProvisioned"
-    storage_pool: str | None = None
-    system: str = ""
-    volume_name: str | None = None
-
-
-class StorageOSPersistentVolumeSource(Part):
-    """`storageos` of PersistentVolumeSpec."""
-
-    fs_type: str | None = None
-    read_only: bool | None = None
-    secret_ref: ObjectReference | None = None
-    volume_name: str | None = None
-    volume_namespace: str | None = None
-
-
-class VolumeNodeAffinity(Part):
-    """`node_affinity` of PersistentVolumeSpec."""
-
-    required: NodeSelector | None = None
-
-
-class VsphereVirtualDiskVolumeSource(Part):
-    """`vsphere_volume` of PersistentVolumeSpec, `vsphere_volume` of Volume."""
-
-    fs_type: str | None = None
-    storage_policy_id: str | None = Field(
-        default=None, validation_alias="storagePolicyID", serialization_alias="storagePolicyID"
-    )
-    storage_policy_name: str | None = None
-    volume_path: str = ""
-
-
-class PersistentVolumeSpec(Part):
-    """`spec` of PersistentVolume, `inline_volume_spec` of VolumeAttachmentSource."""
-
-    access_modes: list[str] = Field(default_factory=list)
-    aws_elastic_block_store: AWSElasticBlockStoreVolumeSource | None = None
-    azure_disk: AzureDiskVolumeSource | None = None
-    azure_file: AzureFilePersistentVolumeSource | None = None
-    capacity: dict[str, Quantity] = Field(default_factory=dict)
-    cephfs: CephFSPersistentVolumeSource | None = None
-    cinder: CinderPersistentVolumeSource | None = None
-    claim_ref: ObjectReference | None = None
-    csi: CSIPersistentVolumeSource | None = None
-    fc: FCVolumeSource | None = None
-    flex_volume: FlexPersistentVolumeSource | None = None
-    flocker: FlockerVolumeSource | None = None
-    gce_persistent_disk: GCEPersistentDiskVolumeSource | None = None
-    glusterfs: GlusterfsPersistentVolumeSource | None = None
-    host_path: HostPathVolumeSource | None = None
-    iscsi: ISCSIPersistentVolumeSource | None = None
-    local: LocalVolumeSource | None = None
-    mount_options: list[str] = Field(default_factory=list)
-    nfs: NFSVolumeSource | None = None
-    node_affinity: VolumeNodeAffinity | None = None
-    persistent_volume_reclaim_policy: str | None = None
-    photon_persistent_disk: PhotonPersistentDiskVolumeSource | None = None
-    portworx_volume: PortworxVolumeSource | None = None
-    quobyte: QuobyteVolumeSource | None = None
-    rbd: RBDPersistentVolumeSource | None = None
-    scale_io: ScaleIOPersistentVolumeSource | None = Field(
-        default=None, validation_alias="scaleIO", serialization_alias="scaleIO"
-    )
-    storage_class_name: str | None = None
-    storageos: StorageOSPersistentVolumeSource | None = None
-    volume_attributes_class_name: str | None = None
-    volume_mode: str | None = None
-    vsphere_volume: VsphereVirtualDiskVolumeSource | None = None
-
-
-class PersistentVolumeStatus(Part):
-    """`status` of PersistentVolume."""
-
-    last_phase_transition_time: Time | None = None
-    message: str | None = None
-    phase: str | None = None
-    reason: str | None = None
-
-
-class PersistentVolume(
-    Kind,
-    group="",
-    version="v1",
-    plural="persistentvolumes",
-    scope="Cluster",
-    short_names=("pv",),
-    subresources=("status",),
-):
-    """PersistentVolume of v1."""
-
-    spec: PersistentVolumeSpec = Field(default_factory=PersistentVolumeSpec)
-    status: PersistentVolumeStatus = Field(default_factory=PersistentVolumeStatus)
 
 
 class PersistentVolumeClaimCondition(Part):
@@ -1682,6 +989,13 @@ class PersistentVolumeClaimVolumeSource(Part):
 
     claim_name: str = ""
     read_only: bool | None = None
+
+
+class PhotonPersistentDiskVolumeSource(Part):
+    """`photon_persistent_disk` of PersistentVolumeSpec, `photon_persistent_disk` of Volume."""
+
+    fs_type: str | None = None
+    pd_id: str = Field(default="", validation_alias="pdID", serialization_alias="pdID")
 
 
 class PodDNSConfigOption(Part):
@@ -1779,6 +1093,14 @@ class TopologySpreadConstraint(Part):
     when_unsatisfiable: str = ""
 
 
+class PortworxVolumeSource(Part):
+    """`portworx_volume` of PersistentVolumeSpec, `portworx_volume` of Volume."""
+
+    fs_type: str | None = None
+    read_only: bool | None = None
+    volume_id: str = Field(default="", validation_alias="volumeID", serialization_alias="volumeID")
+
+
 class PodCertificateProjection(Part):
     """`pod_certificate` of VolumeProjection."""
 
@@ -1827,6 +1149,17 @@ class ProjectedVolumeSource(Part):
     sources: list[VolumeProjection] = Field(default_factory=list)
 
 
+class QuobyteVolumeSource(Part):
+    """`quobyte` of PersistentVolumeSpec, `quobyte` of Volume."""
+
+    group: str | None = None
+    read_only: bool | None = None
+    registry: str = ""
+    tenant: str | None = None
+    user: str | None = None
+    volume: str = ""
+
+
 class RBDVolumeSource(Part):
     """`rbd` of Volume."""
 
@@ -1872,6 +1205,17 @@ class StorageOSVolumeSource(Part):
     secret_ref: LocalObjectReference | None = None
     volume_name: str | None = None
     volume_namespace: str | None = None
+
+
+class VsphereVirtualDiskVolumeSource(Part):
+    """`vsphere_volume` of PersistentVolumeSpec, `vsphere_volume` of Volume."""
+
+    fs_type: str | None = None
+    storage_policy_id: str | None = Field(
+        default=None, validation_alias="storagePolicyID", serialization_alias="storagePolicyID"
+    )
+    storage_policy_name: str | None = None
+    volume_path: str = ""
 
 
 class Volume(Part):
@@ -2052,200 +1396,3 @@ class PodTemplateSpec(Part):
 
     metadata: ObjectMeta = Field(default_factory=ObjectMeta)
     spec: PodSpec = Field(default_factory=PodSpec)
-
-
-class PodTemplate(Kind, group="", version="v1", plural="podtemplates"):
-    """PodTemplate of v1."""
-
-    template: PodTemplateSpec = Field(default_factory=PodTemplateSpec)
-
-
-class ReplicationControllerSpec(Part):
-    """`spec` of ReplicationController."""
-
-    min_ready_seconds: int = 0
-    replicas: int = 1
-    selector: dict[str, str] = Field(default_factory=dict)
-    template: PodTemplateSpec | None = None
-
-
-class ReplicationControllerCondition(Part):
-    """`conditions` of ReplicationControllerStatus."""
-
-    last_transition_time: Time | None = None
-    message: str | None = None
-    reason: str | None = None
-    status: str = ""
-    type: str = ""
-
-
-class ReplicationControllerStatus(Part):
-    """`status` of ReplicationController."""
-
-    available_replicas: int | None = None
-    conditions: list[ReplicationControllerCondition] = Field(default_factory=list)
-    fully_labeled_replicas: int | None = None
-    observed_generation: int | None = None
-    ready_replicas: int | None = None
-    replicas: int = 0
-
-
-class ReplicationController(
-    Kind,
-    group="",
-    version="v1",
-    plural="replicationcontrollers",
-    short_names=("rc",),
-    categories=("all",),
-    subresources=(
-        "scale",
-        "status",
-    ),
-):
-    """ReplicationController of v1."""
-
-    spec: ReplicationControllerSpec = Field(default_factory=ReplicationControllerSpec)
-    status: ReplicationControllerStatus = Field(default_factory=ReplicationControllerStatus)
-
-
-class ScopedResourceSelectorRequirement(Part):
-    """`match_expressions` of ScopeSelector."""
-
-    operator: str = ""
-    scope_name: str = ""
-    values: list[str] = Field(default_factory=list)
-
-
-class ScopeSelector(Part):
-    """`scope_selector` of ResourceQuotaSpec."""
-
-    match_expressions: list[ScopedResourceSelectorRequirement] = Field(default_factory=list)
-
-
-class ResourceQuotaSpec(Part):
-    """`spec` of ResourceQuota."""
-
-    hard: dict[str, Quantity] = Field(default_factory=dict)
-    scope_selector: ScopeSelector | None = None
-    scopes: list[str] = Field(default_factory=list)
-
-
-class ResourceQuotaStatus(Part):
-    """`status` of ResourceQuota."""
-
-    hard: dict[str, Quantity] = Field(default_factory=dict)
-    used: dict[str, Quantity] = Field(default_factory=dict)
-
-
-class ResourceQuota(
-    Kind, group="", version="v1", plural="resourcequotas", short_names=("quota",), subresources=("status",)
-):
-    """ResourceQuota of v1."""
-
-    spec: ResourceQuotaSpec = Field(default_factory=ResourceQuotaSpec)
-    status: ResourceQuotaStatus = Field(default_factory=ResourceQuotaStatus)
-
-
-class Secret(Kind, group="", version="v1", plural="secrets"):
-    """Secret of v1."""
-
-    data: dict[str, str] = Field(default_factory=dict)
-    immutable: bool | None = None
-    string_data: dict[str, str] = Field(default_factory=dict)
-    type: str | None = None
-
-
-class ServicePort(Part):
-    """`ports` of ServiceSpec."""
-
-    app_protocol: str | None = None
-    name: str | None = None
-    node_port: int | None = None
-    port: int = 0
-    protocol: str = "TCP"
-    target_port: IntOrString | None = None
-
-
-class SessionAffinityConfig(Part):
-    """`session_affinity_config` of ServiceSpec."""
-
-    client_ip: ClientIPConfig | None = Field(default=None, validation_alias="clientIP", serialization_alias="clientIP")
-
-
-class ServiceSpec(Part):
-    """`spec` of Service."""
-
-    allocate_load_balancer_node_ports: bool | None = None
-    cluster_ip: str | None = Field(default=None, validation_alias="clusterIP", serialization_alias="clusterIP")
-    cluster_ips: list[str] = Field(
-        default_factory=list, validation_alias="clusterIPs", serialization_alias="clusterIPs"
-    )
-    external_ips: list[str] = Field(
-        default_factory=list, validation_alias="externalIPs", serialization_alias="externalIPs"
-    )
-    external_name: str | None = None
-    external_traffic_policy: str | None = None
-    health_check_node_port: int | None = None
-    internal_traffic_policy: str | None = None
-    ip_families: list[str] = Field(default_factory=list)
-    ip_family_policy: str | None = None
-    load_balancer_class: str | None = None
-    load_balancer_ip: str | None = Field(
-        default=None, validation_alias="loadBalancerIP", serialization_alias="loadBalancerIP"
-    )
-    load_balancer_source_ranges: list[str] = Field(default_factory=list)
-    ports: list[ServicePort] = Field(default_factory=list)
-    publish_not_ready_addresses: bool | None = None
-    selector: dict[str, str] = Field(default_factory=dict)
-    session_affinity: str | None = None
-    session_affinity_config: SessionAffinityConfig | None = None
-    traffic_distribution: str | None = None
-    type: str | None = None
-
-
-class ServiceStatus(Part):
-    """`status` of Service."""
-
-    conditions: list[Condition] = Field(default_factory=list)
-    load_balancer: LoadBalancerStatus = Field(default_factory=LoadBalancerStatus)
-
-
-class Service(
-    Kind,
-    group="",
-    version="v1",
-    plural="services",
-    short_names=("svc",),
-    categories=("all",),
-    subresources=(
-        "proxy",
-        "status",
-    ),
-):
-    """Service of v1."""
-
-    spec: ServiceSpec = Field(default_factory=ServiceSpec)
-    status: ServiceStatus = Field(default_factory=ServiceStatus)
-
-
-class ServiceAccount(
-    Kind, group="", version="v1", plural="serviceaccounts", short_names=("sa",), subresources=("token",)
-):
-    """ServiceAccount of v1."""
-
-    automount_service_account_token: bool | None = None
-    image_pull_secrets: list[LocalObjectReference] = Field(default_factory=list)
-    secrets: list[ObjectReference] = Field(default_factory=list)
-
-
-class TopologySelectorLabelRequirement(Part):
-    """`match_label_expressions` of TopologySelectorTerm."""
-
-    key: str = ""
-    values: list[str] = Field(default_factory=list)
-
-
-class TopologySelectorTerm(Part):
-    """`allowed_topologies` of StorageClass."""
-
-    match_label_expressions: list[TopologySelectorLabelRequirement] = Field(default_factory=list)
