@@ -3,7 +3,8 @@
 Kubernetes writes metadata before spec, so the metadata can be decoded from an object's beginning, closed with the
 braces that are open where it was cut. A quote within a JSON string is escaped, so `,"spec":` is always a key; if it is
 a key of something else than the object itself, then the braces do not match, decoding fails and the next cut is tried.
-Measured with pods of 4 KB: 0.6 µs for the identity, 1.1 µs for all metadata, 2.1 µs when the whole object is scanned.
+Measured with pods of 4 KB: 0.6 µs for the identity, 1.1 µs for all metadata, 2.1 µs when the whole object is scanned;
+with custom resources, whose keys are sorted, two thirds of what it took to read through their managedFields.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from pyctrl.errors import DecodeError
 __all__ = ["Details", "Identity", "IdentityReader", "MetadataReader", "ObjectWith", "Owner", "read_details"]
 
 MANAGED_FIELDS = b',"managedFields":['
+SPEC = b',"spec":'
 HEAD = 512  # bytes in which the identity stands, in the order of kube-apiserver
 WINDOW = 16 * 1024  # bytes in which a cut is looked for; metadata that goes on for longer is read with the object
 
@@ -76,7 +78,7 @@ class MetadataReader(Generic[M]):
     def __init__(self, wrapped: type[ObjectWith[M]], *, is_strict: bool = True) -> None:
         self._is_strict = is_strict
         self._decode: Callable[[bytes], ObjectWith[M]] = msgspec.json.Decoder(wrapped).decode
-        self._first, self._second = _before_managed_fields, _before_spec
+        self._first, self._second = _without_managed_fields, _before_spec
 
     def __call__(self, data: bytes) -> M:
         """Decode the metadata of one object.
@@ -84,23 +86,23 @@ class MetadataReader(Generic[M]):
         Raises:
             DecodeError: when it is no JSON object with a name and a version in its metadata.
         """
-        try:
-            found = self._decode(self._first(data)).metadata
-            if found.name and found.resource_version:
-                return found
-        except msgspec.DecodeError:
-            pass  # not the right place to cut
-        return self._read_otherwise(data)
+        found = self._read(self._first(data))
+        if found is not None:
+            return found
+        found = self._read(self._second(data))
+        if found is None:
+            return self._read_whole(data)
+        self._first, self._second = self._second, self._first
+        return found
 
-    def _read_otherwise(self, data: bytes) -> M:
+    def _read(self, cut: bytes) -> M | None:
+        if not cut:
+            return None
         try:
-            found = self._decode(self._second(data)).metadata
-            if found.name and found.resource_version:
-                self._first, self._second = self._second, self._first
-                return found
+            found = self._decode(cut).metadata
         except msgspec.DecodeError:
-            pass  # nor here
-        return self._read_whole(data)
+            return None  # not the right place to cut
+        return found if found.name and found.resource_version else None
 
     def _read_whole(self, data: bytes) -> M:
         try:
@@ -138,18 +140,26 @@ class IdentityReader:
         return self._otherwise(data)
 
 
-def _before_managed_fields(data: bytes) -> bytes:
-    """Cut before managedFields if they end the metadata, which is how kube-apiserver writes its own kinds."""
+def _without_managed_fields(data: bytes) -> bytes:
+    """Cut before managedFields if they end the metadata, which is how kube-apiserver writes its own kinds.
+
+    In custom resources, whose keys are in the order of the alphabet, they stand amid it: leave them out, and cut before
+    spec. Wherever else a list of that name is, what is wanted of the metadata stays.
+    """
     start = data.find(MANAGED_FIELDS, 0, WINDOW)
-    end = data.find(b"]", start)
+    end = data.find(b"]", start) + 1
     # No list begins within, so this is their end, unless it is in a string: but where one ends no letter can follow.
     if start < 0 or data.find(b"[", start + len(MANAGED_FIELDS), end) >= 0:
         return b""
-    return data[:start] + b"}}" if data[end + 1 : end + 4] == b'},"' and data[end + 4 : end + 5].isalpha() else b""
+    if data[end : end + 3] == b'},"' and data[end + 3 : end + 4].isalpha():
+        return data[:start] + b"}}"
+    spec = data.find(SPEC, end, end + WINDOW)
+    is_amid = data[end : end + 2] == b',"' and data[end + 2 : end + 3].isalpha()
+    return data[:start] + data[end:spec] + b"}" if is_amid and spec > 0 else b""
 
 
 def _before_spec(data: bytes) -> bytes:
-    start = data.find(b',"spec":', 0, WINDOW)
+    start = data.find(SPEC, 0, WINDOW)
     return data[:start] + b"}" if start > 0 else b""
 
 
