@@ -1,4 +1,11 @@
-"""The objects that the canned server has: custom resources and pods of a given size, as kube-apiserver writes them."""
+"""The objects that the canned server has: custom resources and pods of a given size, as kube-apiserver writes them.
+
+Of a custom resource of 4 KB, 39 % are managedFields, in two entries; 7 % the rest of the metadata, with two labels and
+an annotation; 27 % the spec, with 18 settings; 25 % the status, with a condition and nine endpoints. At 1 KB and at
+10 KB managedFields have 41 and 40 %. Of 282 objects that a kube-apiserver 1.36 was seen to answer with, the median has
+40 % of them, and eight in ten have between 28 and 49 %. A change is one of a number in the status. Pods have 16 % of
+managedFields at 4 KB; what fills them is the environment of their one container.
+"""
 
 from __future__ import annotations
 
