@@ -16,11 +16,14 @@ import io.javaoperatorsdk.operator.api.reconciler.Reconciler;
 import io.javaoperatorsdk.operator.api.reconciler.UpdateControl;
 import java.util.List;
 import java.util.Map;
+import java.util.function.UnaryOperator;
+import java.util.stream.Stream;
 
 /**
  * A peer of pyctrl's benchmarks: the Java Operator SDK with its defaults. The cache is an informer of the fabric8 client,
  * made as the SDK makes those of its event sources, and read as these read it: objects are shared, since 5.0 the SDK
- * copies none of them unless told to. What a reconciler gets is a copy, which the SDK makes by way of JSON.
+ * copies none of them unless told to, which -Dcopies=true is here. What a reconciler gets is a copy, which the SDK
+ * makes by way of JSON.
  */
 public final class Main {
   private Main() {}
@@ -52,7 +55,8 @@ public final class Main {
     if (withIndex) {
       informer.addIndexers(Map.of("pool", object -> List.of(((Widget) object).getSpec().pool)));
     }
-    var reads = new Reads<T>(informer);
+    boolean areCopies = Boolean.getBoolean("copies"); // as withCloneSecondaryResourcesWhenGettingFromCache does
+    var reads = new Reads<T>(informer, areCopies ? client.getKubernetesSerialization()::clone : object -> object);
     Commands.serve(
         Map.of(
             "sync",
@@ -67,24 +71,31 @@ public final class Main {
             "label",
             Commands.timed(number -> reads.label()),
             "index",
-            Commands.timed(number -> informer.getIndexer().byIndex("pool", "p-0").size())));
+            Commands.timed(number -> reads.index())));
   }
 
-  /** Reads of an informer's store. */
-  private record Reads<T extends HasMetadata>(SharedIndexInformer<T> informer) {
+  /** Reads of an informer's store, and what is done with each object that is read. */
+  private record Reads<T extends HasMetadata>(SharedIndexInformer<T> informer, UnaryOperator<T> given) {
 
     Map<String, ?> get(JsonNode told) throws Exception {
       var keys = informer.getStore().listKeys();
-      var read = Commands.timed(n -> informer.getStore().getByKey(keys.get(n % keys.size())) == null ? 0 : 1);
+      var read = Commands.timed(n -> count(Stream.of(informer.getStore().getByKey(keys.get(n % keys.size())))));
       return read.run(told);
     }
 
     /** Looks through all, as the SDK's own `list(predicate)` does. */
     int label() {
-      return informer.getStore().list().stream()
-          .filter(object -> "b-0".equals(object.getMetadata().getLabels().get("batch")))
-          .toList()
-          .size();
+      return count(
+          informer.getStore().list().stream()
+              .filter(object -> "b-0".equals(object.getMetadata().getLabels().get("batch"))));
+    }
+
+    int index() {
+      return count(informer.getIndexer().byIndex("pool", "p-0").stream());
+    }
+
+    private int count(Stream<T> found) {
+      return found.map(given).toList().size();
     }
   }
 
