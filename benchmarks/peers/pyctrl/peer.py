@@ -51,6 +51,21 @@ class Widget(CustomResource[WidgetSpec, WidgetStatus], group="benchmarks.example
     """The custom resource of every peer."""
 
 
+def looked_at(widget: Widget) -> bool:
+    """Look at the name and at something that is wanted: what is not looked at is not decoded."""
+    return bool(widget.metadata.name and widget.spec.replicas)
+
+
+def visit(value: object) -> None:
+    """Look at everything in an object."""
+    if isinstance(value, Model):
+        for name in type(value).model_fields:
+            visit(getattr(value, name))
+    elif isinstance(value, list):
+        for item in value:
+            visit(item)
+
+
 class CachePeer:
     """A cache with one kind and one subscriber, as a controller has it."""
 
@@ -89,20 +104,34 @@ class CachePeer:
         return {"objects": self._informer.statistics().objects}
 
     async def get(self, seconds: float) -> Facts:
-        """Get one object after the other."""
-        keys = self._keys = self._keys or [widget.key for widget in await self._cache.list(Widget)]
+        """Get one object after the other, and look at what a reconciler looks at."""
+        keys = await self._all_keys()
 
         async def read(number: int) -> int:
-            await self._cache.get(Widget, keys[number % len(keys)])
+            looked_at(await self._cache.get(Widget, keys[number % len(keys)]))
             return 1
 
         return await timed(read, seconds)
+
+    async def whole(self, seconds: float) -> Facts:
+        """Get one object after the other, and visit every field of every part."""
+        keys = await self._all_keys()
+
+        async def read(number: int) -> int:
+            visit(await self._cache.get(Widget, keys[number % len(keys)]))
+            return 1
+
+        return await timed(read, seconds)
+
+    async def _all_keys(self) -> list[Key]:
+        self._keys = self._keys or [widget.key for widget in await self._cache.list(Widget)]
+        return self._keys
 
     async def label(self, seconds: float) -> Facts:
         """List what has a label."""
 
         async def read(_number: int) -> int:
-            return len(await self._cache.list(Widget, labels="batch=b-0"))
+            return sum(map(looked_at, await self._cache.list(Widget, labels="batch=b-0")))
 
         return await timed(read, seconds)
 
@@ -110,7 +139,7 @@ class CachePeer:
         """List what an index has."""
 
         async def read(_number: int) -> int:
-            return len(await self._cache.list(Widget, index=("pool", "p-0")))
+            return sum(map(looked_at, await self._cache.list(Widget, index=("pool", "p-0"))))
 
         return await timed(read, seconds)
 
@@ -148,6 +177,7 @@ async def cache(config: Config, kind: KindLike, *, with_index: bool, compress: b
             "sync": sync,
             "follow": peer.follow,
             "get": peer.get,
+            "whole": peer.whole,
             "label": peer.label,
             "index": peer.index,
         }

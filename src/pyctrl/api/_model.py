@@ -7,19 +7,31 @@ import re
 from collections.abc import Iterable, Mapping
 from datetime import datetime
 from functools import cache
-from typing import Any, ClassVar, ForwardRef, Self, TypeVar, get_args
+from typing import TYPE_CHECKING, Any, ClassVar, ForwardRef, Self, TypeVar, cast, get_args
 
 import msgspec
 from pydantic import BaseModel, ConfigDict, ValidationError
 from pydantic.alias_generators import to_camel
-from pydantic.fields import FieldInfo
+from pydantic_core import SchemaValidator
 
 from pyctrl.errors import DecodeError
 
+from ._pending import (
+    PENDING,
+    Pending,
+    complaints,
+    own_dict,
+    set_extra,
+    set_fields_set,
+    set_own_dict,
+    set_private,
+    whole_dict,
+)
 from ._secrets import has_secrets, revealed
+from ._settling import settle
 from ._value_marks import SchemaMark
 
-__all__ = ["Model"]
+__all__ = ["Model", "from_bytes"]
 
 M = TypeVar("M", bound="Model")
 
@@ -52,6 +64,24 @@ class Model(BaseModel):
         alias_generator=to_camel, validate_by_name=True, validate_by_alias=True, extra="allow", protected_namespaces=()
     )
 
+    # What a read from a cache has not decoded yet is not in the instance's dict. Whoever wants all fields, as pydantic
+    # does to write, compare, copy or pickle, in Python and in Rust, asks for __dict__, which decodes the rest; looking
+    # at one field ends in __getattr__. In the body and not set afterwards: only so does Python ask the class for it.
+    __dict__ = property(whole_dict, set_own_dict)
+
+    if not TYPE_CHECKING:  # as in pydantic: or else every attribute would be right
+
+        def __getattr__(self, name: str) -> Any:
+            own = own_dict(self)
+            pending = own.get(PENDING)
+            if pending is None or name not in pending.plan.parts:
+                return super().__getattr__(name)
+            return own.setdefault(name, pending.read(name))
+
+        def __delattr__(self, name: str) -> None:
+            whole_dict(self)  # or else it would come back
+            super().__delattr__(name)
+
     def __init_subclass__(cls, *, marks: tuple[SchemaMark, ...] = (), **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
         if isinstance(marks, SchemaMark):
@@ -67,17 +97,19 @@ class Model(BaseModel):
         """
         try:
             if isinstance(data, Mapping):
-                return _from_document(cls, data)
-            raw = data if isinstance(data, bytes) else data.encode()
-            return _from_json_with_nulls(cls, raw) if _NULL.search(raw) else _from_json(cls, raw)
+                obj = _from_document(cast(SchemaValidator, cls.__pydantic_validator__), data)
+            else:
+                raw = data if isinstance(data, bytes) else data.encode()
+                obj = from_bytes(cast(SchemaValidator, cls.__pydantic_validator__), raw)
         except ValidationError as error:
-            raise DecodeError(_sentence(cls, error)) from error
+            raise DecodeError(f"{cls.__name__}: {complaints(error)}") from error
         except msgspec.DecodeError as error:
             raise DecodeError(f"{cls.__name__}: not JSON: {error}") from error
+        return cast(Self, obj)
 
     def to_wire(self) -> dict[str, Any]:
         """Return the object as JSON-ready dicts and lists, by the rules of the class."""
-        _settle(self)
+        settle(self)
         wire = self.model_dump(mode="json", by_alias=True, exclude_unset=True)
         if has_secrets(type(self)):
             revealed(self, wire)
@@ -87,12 +119,12 @@ class Model(BaseModel):
         """Return the object as JSON bytes, by the rules of the class."""
         if has_secrets(type(self)):
             return msgspec.json.encode(self.to_wire())
-        _settle(self)
+        settle(self)
         return self.__pydantic_serializer__.to_json(self, by_alias=True, exclude_unset=True)
 
     def __repr_args__(self) -> Iterable[tuple[str | None, Any]]:
         """Show what was set or changed; the many defaults of Kubernetes types would hide it."""
-        _settle(self)
+        settle(self)
         shown = [(name, self.__dict__[name]) for name in self.__dict__ if name in self.__pydantic_fields_set__]
         return [*shown, *(self.__pydantic_extra__ or {}).items()]
 
@@ -107,62 +139,60 @@ class Model(BaseModel):
 
 # --- copying ----------------------------------------------------------------------------------------------------------
 
-_ATOMS = frozenset((str, int, float, bool, type(None), datetime))
+_SHARED = frozenset((str, int, float, bool, type(None), datetime, Pending))  # they never change
 
 
 def _copy(value: Any) -> Any:
     """Copy a tree of models, lists and dicts; what else there may be is asked to copy itself."""
     kind = type(value)
-    if kind in _ATOMS:
+    if kind in _SHARED:
         return value
     if kind is dict:
         return {key: _copy(item) for key, item in value.items()}
     if kind is list:
         return [_copy(item) for item in value]
-    return _copy_model(value) if isinstance(value, Model) else copy.deepcopy(value)
+    return _copy_model(value) if issubclass(kind, Model) else copy.deepcopy(value)
 
 
 def _copy_model(model: M) -> M:
     new = object.__new__(type(model))
-    fields = {name: value if type(value) in _ATOMS else _copy(value) for name, value in model.__dict__.items()}
+    set_own_dict(
+        new, {name: value if type(value) in _SHARED else _copy(value) for name, value in own_dict(model).items()}
+    )
     extra, private = model.__pydantic_extra__, model.__pydantic_private__
-    object.__setattr__(new, "__dict__", fields)
-    object.__setattr__(new, "__pydantic_fields_set__", set(model.__pydantic_fields_set__))
-    object.__setattr__(new, "__pydantic_extra__", _copy(extra))
-    object.__setattr__(new, "__pydantic_private__", copy.deepcopy(private) if private else None)
+    set_fields_set(new, set(model.__pydantic_fields_set__))
+    set_extra(new, _copy(extra) if extra else extra if extra is None else {})
+    set_private(new, copy.deepcopy(private) if private else None)
     return new
 
 
 # --- reading: null where something is expected ----------------------------------------------------------------------
 
 
-def _from_json(cls: type[M], data: bytes) -> M:
-    obj: M = cls.__pydantic_validator__.validate_json(data, by_alias=True, by_name=False)
-    return obj
-
-
-def _from_json_with_nulls(cls: type[M], data: bytes) -> M:
+def from_bytes(validator: SchemaValidator, data: bytes) -> Any:
+    """Validate JSON, reading nulls as empty where the type wants something. Raises pydantic's ValidationError."""
+    if not _NULL.search(data):
+        return validator.validate_json(data, by_alias=True, by_name=False)
     document = msgspec.json.decode(data)
     try:
-        obj = _from_json(cls, data)
+        obj = validator.validate_json(data, by_alias=True, by_name=False)
     except ValidationError:
-        return _from_document(cls, document)
+        return _from_document(validator, document)
     _keep_nulls(obj, document)
     return obj
 
 
-def _from_document(cls: type[M], document: Mapping[str, Any]) -> M:
+def _from_document(validator: SchemaValidator, document: Any) -> Any:
     """Validate a decoded document, reading nulls as empty where the type wants something, and keeping them."""
-    validator = cls.__pydantic_validator__
     try:
-        obj: M = validator.validate_python(document, by_alias=True, by_name=False)
+        obj = validator.validate_python(document, by_alias=True, by_name=False)
     except ValidationError as error:
         obj = validator.validate_python(_without_nulls(document, error), by_alias=True, by_name=False)
     _keep_nulls(obj, document)
     return obj
 
 
-def _without_nulls(document: Mapping[str, Any], error: ValidationError) -> Any:
+def _without_nulls(document: Any, error: ValidationError) -> Any:
     """Copy the document with the nulls that ``error`` complains of emptied; re-raise when it has other complaints."""
     errors = error.errors(include_url=False, include_context=False)
     if any(e["input"] is not None for e in errors):
@@ -239,61 +269,3 @@ def _has_models(annotation: Any) -> bool:
     if isinstance(annotation, type) and issubclass(annotation, Model):
         return True
     return any(map(_has_models, get_args(annotation))) or isinstance(annotation, TypeVar | ForwardRef)
-
-
-def _sentence(cls: type[Model], error: ValidationError) -> str:
-    parts = [
-        f"{e['msg']}, got {_short(e['input'])} - at {'.'.join(map(str, e['loc'])) or 'the top'}"
-        for e in error.errors(include_url=False, include_context=False)[:5]
-    ]
-    return f"{cls.__name__}: {'; '.join(parts)}"
-
-
-def _short(value: object) -> str:
-    text = repr(value)
-    return text if len(text) <= 60 else f"{text[:57]}..."
-
-
-# --- writing: what was set, and what was changed in place -------------------------------------------------------------
-
-
-def _settle(model: Model) -> None:
-    """Bring ``fields_set`` up to what must be written, here and below (see `Model`)."""
-    fields, written, extra = type(model).__pydantic_fields__, model.__pydantic_fields_set__, model.__pydantic_extra__
-    for name, value in model.__dict__.items():
-        if value is None:
-            written.discard(name)
-            continue
-        if not isinstance(value, (Model, list, dict, set)):
-            if extra and name in written:
-                extra.pop(_alias(type(model), name), None)
-            continue
-        _settle_below(value)
-        if name not in written and _is_changed(value, fields[name]):
-            written.add(name)
-        if extra and name in written:
-            extra.pop(_alias(type(model), name), None)
-
-
-def _settle_below(value: Any) -> None:
-    if isinstance(value, Model):
-        _settle(value)
-        return
-    items: Iterable[Any] = value.values() if isinstance(value, dict) else value
-    for item in items:
-        if isinstance(item, (Model, list, dict)):
-            _settle_below(item)
-
-
-def _is_changed(value: Any, field: FieldInfo) -> bool:
-    """Say whether a default that was never assigned has been changed in place."""
-    if not value and field.default_factory in (list, dict):
-        return False
-    default = field.get_default(call_default_factory=True, validated_data={})
-    if isinstance(value, Model) and value.__pydantic_fields_set__ != default.__pydantic_fields_set__:
-        return True
-    return bool(value != default)
-
-
-def _alias(cls: type[Model], name: str) -> str:
-    return cls.__pydantic_fields__[name].serialization_alias or name

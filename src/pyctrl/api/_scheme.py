@@ -9,6 +9,7 @@ from pyctrl.errors import BuilderError, NotRegistered
 
 from ._names import GroupVersionKind
 from ._object import KubernetesObject, Metadata
+from ._reading import read_lazily
 from ._unstructured import Object, Unstructured
 
 __all__ = ["KindLike", "Scheme", "decode", "is_metadata_only", "kind_of"]
@@ -36,14 +37,20 @@ def is_metadata_only(kind: KindLike) -> bool:
     return isinstance(kind, type) and issubclass(kind, Metadata)
 
 
-def decode(kind: KindLike, data: bytes) -> Object:
+def decode(kind: KindLike, data: bytes, *, lazily: bool = False) -> Object:
     """Decode an object of a kind; an item of a list gets the kind that it lacks.
+
+    Args:
+        kind: its kind.
+        data: its JSON.
+        lazily: decode each field of a typed object when it is looked at for the first time. What does not fit the
+            type is a DecodeError there then.
 
     Raises:
         DecodeError: see `KubernetesObject.from_wire` and `Unstructured.from_wire`.
     """
     if not isinstance(kind, GroupVersionKind):
-        return kind.from_wire(data)
+        return (read_lazily(kind, data) if lazily else None) or kind.from_wire(data)
     obj = Unstructured.from_wire(data)
     if not obj.kind:
         obj.api_version, obj.kind = kind.api_version, kind.kind

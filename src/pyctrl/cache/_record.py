@@ -115,7 +115,7 @@ class Record(msgspec.Struct, gc=False, eq=False):  # gc=False: nothing in it ref
         Raises:
             DecodeError: when it is not what the kind's class says.
         """
-        return decode(kind, self.data)
+        return decode(kind, self.data, lazily=True)
 
 
 class RecordReader:

@@ -1,0 +1,112 @@
+"""What of a model has to be written: what was set, and what was changed in place."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Iterable
+from datetime import datetime
+from functools import cache, partial
+from typing import Any, cast
+
+from pydantic import BaseModel
+from pydantic.fields import FieldInfo
+
+from ._pending import own_dict
+
+__all__ = ["default_of", "settle"]
+
+# None of these has something below; isinstance with a pydantic class takes ten times as long as looking here.
+_ATOMS = frozenset((str, int, float, bool, type(None), datetime))
+
+
+def settle(model: BaseModel) -> None:
+    """Bring ``fields_set`` up to what must be written, here and below (see `Model`).
+
+    What is pending was never looked at, and therefore never changed.
+    """
+    kind: type[BaseModel] = type(model)
+    written, extra = model.__pydantic_fields_set__, model.__pydantic_extra__
+    for name, value in own_dict(model).items():
+        if value is None:
+            written.discard(name)
+            continue
+        type_: Any = type(value)
+        if type_ not in _ATOMS and _can_change(type_):
+            _settle_value(value)
+            if name not in written and name in kind.__pydantic_fields__ and _is_changed(kind, name, value):
+                written.add(name)
+        if extra and name in written:
+            extra.pop(kind.__pydantic_fields__[name].serialization_alias or name, None)
+
+
+def _settle_value(value: Any) -> None:
+    kind: Any = type(value)
+    if kind is list:
+        _settle_items(value)
+    elif kind is dict:
+        _settle_items(value.values())
+    elif _is_model(kind):
+        settle(value)
+    else:
+        _settle_items(value.values() if isinstance(value, dict) else value)
+
+
+def _settle_items(items: Iterable[Any]) -> None:
+    for item in items:
+        kind: Any = type(item)
+        if kind is dict:
+            if item:  # most of the many dicts of managedFields are not worth a call
+                _settle_items(item.values())
+        elif kind not in _ATOMS and _can_hold(kind):
+            _settle_value(item)
+
+
+@cache
+def _can_change(kind: Any) -> bool:
+    """Whether a default of this type may have been changed in place."""
+    return _can_hold(kind) or issubclass(kind, set)
+
+
+@cache
+def _can_hold(kind: Any) -> bool:
+    """Whether there can be models in what is of this type."""
+    return _is_model(kind) or issubclass(kind, (list, dict))
+
+
+@cache
+def _is_model(kind: Any) -> bool:
+    from ._model import Model  # here: it is written by what is in this file
+
+    return issubclass(kind, Model)
+
+
+def _is_changed(kind: type[BaseModel], name: str, value: Any) -> bool:
+    """Say whether a default that was never assigned has been changed in place."""
+    factory = _default_factory(kind, name)
+    if factory in (list, dict):
+        return bool(value)
+    default = _default_model(factory) if isinstance(factory, type) and _is_model(factory) else factory()
+    if isinstance(value, BaseModel) and value.__pydantic_fields_set__ != default.__pydantic_fields_set__:
+        return True
+    return bool(value != default)
+
+
+@cache
+def _default_factory(kind: type[BaseModel], name: str) -> Callable[[], Any]:
+    return default_of(kind.__pydantic_fields__[name])
+
+
+@cache
+def _default_model(kind: type[BaseModel]) -> BaseModel:
+    """Make a model to compare with; nobody else gets it."""
+    return kind()
+
+
+def default_of(info: FieldInfo) -> Callable[[], Any]:
+    """Return what makes the default of a field. pydantic looks each time at what the factory takes, for 20 µs."""
+    if info.default_factory is None:
+        default = info.default
+        return (lambda: default) if type(default) in _ATOMS else partial(copy.deepcopy, default)
+    if info.default_factory_takes_validated_data:
+        return partial(info.get_default, call_default_factory=True, validated_data={})
+    return cast(Callable[[], Any], info.default_factory)
