@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, ForwardRef, Self, TypeVar, cast
 import msgspec
 from pydantic import BaseModel, ConfigDict, ValidationError
 from pydantic.alias_generators import to_camel
-from pydantic_core import SchemaValidator
+from pydantic_core import PydanticSerializationError, SchemaValidator
 
 from pyctrl.errors import DecodeError
 
@@ -120,7 +120,11 @@ class Model(BaseModel):
         if has_secrets(type(self)):
             return msgspec.json.encode(self.to_wire())
         settle(self)
-        return self.__pydantic_serializer__.to_json(self, by_alias=True, exclude_unset=True)
+        try:
+            return self.__pydantic_serializer__.to_json(self, by_alias=True, exclude_unset=True)
+        except PydanticSerializationError:
+            self.model_dump()  # a DecodeError of what was pending comes through here as it is
+            raise
 
     def __repr_args__(self) -> Iterable[tuple[str | None, Any]]:
         """Show what was set or changed; the many defaults of Kubernetes types would hide it."""

@@ -72,7 +72,7 @@ class _Shape:
 
 
 def _instance(cls: type[Model], own: dict[str, Any], shape: _Shape, raws: Mapping[str, msgspec.Raw]) -> Any:
-    extra = {key: from_json(bytes(raws[key])) for key in shape.extras}
+    extra = {key: from_json(bytes(raws[key])) for key in shape.extras} if shape.extras else {}
     obj = object.__new__(cls)
     set_own_dict(obj, own)
     set_fields_set(obj, set(shape.fields_set))
@@ -100,7 +100,10 @@ class _Plan:
 
     def is_of_kind(self, raws: Mapping[str, msgspec.Raw]) -> bool:
         """Say whether an object is of the kind that is read, or does not say, as in lists."""
-        return all((raw := raws.get(key)) is None or bytes(raw) == value for key, value in self._identity)
+        for key, value in self._identity:
+            if key in raws and bytes(raws[key]) != value:
+                return False
+        return True
 
     def shape(self, raws: Mapping[str, msgspec.Raw]) -> _Shape | None:
         """Return the shape of what has these members; None when it must be decoded at once.
@@ -113,7 +116,7 @@ class _Plan:
         return self._shapes[keys] if keys in self._shapes else self._new_shape(keys)
 
     def _new_shape(self, keys: tuple[str, ...]) -> _Shape | None:
-        names = frozenset(self._names[key] for key in keys if key in self._names)
+        names = frozenset(self._names.get(key, key) for key in keys)
         extras = tuple(key for key in keys if key not in self._names)
         if self._is_view:  # which leaves out what it does not know, and has been given its kind
             names, extras = names | {"api_version", "kind"}, ()

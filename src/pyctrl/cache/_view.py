@@ -79,12 +79,15 @@ class View:
         """
         if not covers_list(self._coverages, query):
             raise NotCovered(self._gvk, asked=str(query), covered=self._covered)
+        is_by_label = False
         if index is None:
             index = self._index_for(query)
+            is_by_label = index is not None
         else:
             self._need_index(index[0])
         found = self.overlay.select(query.namespace, index)
-        if not (query.labels.requirements or query.fields.requirements):
+        is_served = is_by_label and len(query.labels.requirements) == 1  # all that are found have the label
+        if not query.fields.requirements and (is_served or not query.labels.requirements):
             return list(found)
         return [record for record in found if query.matches(record)]
 
