@@ -100,10 +100,7 @@ class _Plan:
 
     def is_of_kind(self, raws: Mapping[str, msgspec.Raw]) -> bool:
         """Say whether an object is of the kind that is read, or does not say, as in lists."""
-        for key, value in self._identity:
-            if key in raws and bytes(raws[key]) != value:
-                return False
-        return True
+        return not [key for key, value in self._identity if key in raws and bytes(raws[key]) != value]
 
     def shape(self, raws: Mapping[str, msgspec.Raw]) -> _Shape | None:
         """Return the shape of what has these members; None when it must be decoded at once.

@@ -50,7 +50,8 @@ def decode(kind: KindLike, data: bytes, *, lazily: bool = False) -> Object:
         DecodeError: see `KubernetesObject.from_wire` and `Unstructured.from_wire`.
     """
     if not isinstance(kind, GroupVersionKind):
-        return (read_lazily(kind, data) if lazily else None) or kind.from_wire(data)
+        found = read_lazily(kind, data) if lazily else None
+        return kind.from_wire(data) if found is None else found
     obj = Unstructured.from_wire(data)
     if not obj.kind:
         obj.api_version, obj.kind = kind.api_version, kind.kind

@@ -110,10 +110,10 @@ class Record(msgspec.Struct, gc=False, eq=False):  # gc=False: nothing in it ref
     def decode(self, kind: GroupVersionKind) -> Unstructured: ...
 
     def decode(self, kind: KindLike) -> KubernetesObject | Unstructured:
-        """Return a fresh object of a kind.
+        """Return a fresh object of a kind; a typed one is decoded when it is looked at.
 
         Raises:
-            DecodeError: when it is not what the kind's class says.
+            DecodeError: when it is of another kind or lacks a part. What does not fit is one where it is looked at.
         """
         return decode(kind, self.data, lazily=True)
 

@@ -6,6 +6,7 @@ import copy
 import json
 import pickle
 from collections.abc import Callable
+from datetime import UTC, datetime
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -293,7 +294,9 @@ def test_conditions_are_set_as_ever() -> None:
     """A helper that changes a list of a part in place finds it and writes it."""
     eager, lazy = both("gauge")
     for obj in (eager, lazy):
-        condition = Condition(type="Ready", status="False", reason="No", last_transition_time="2026-01-01T00:00:00Z")
+        condition = Condition(
+            type="Ready", status="False", reason="No", last_transition_time=datetime(2026, 1, 1, tzinfo=UTC)
+        )
         set_condition(obj.status.conditions, condition)
     assert lazy.to_json() == eager.to_json()
 
@@ -308,6 +311,7 @@ def test_recorded_objects_are_the_same(case: Path) -> None:
         data = json.dumps(wire).encode()
         for kind in (cls, Metadata.of(cls.gvk)):
             eager, lazy = kind.from_wire(data), decode(kind, data, lazily=True)
+            assert isinstance(lazy, kind)
             look(lazy, random)
             assert lazy.model_fields_set == eager.model_fields_set
             assert lazy == eager

@@ -1,0 +1,84 @@
+"""Typed reads that are decoded when they are looked at: what that means where objects come from the cache."""
+
+from __future__ import annotations
+
+import pytest
+from pydantic import Field
+
+from pyctrl.api import CustomResource, GroupVersionKind, Key, KubernetesObject, Model
+from pyctrl.errors import DecodeError
+from pyctrl.kinds.core.v1 import ConfigMap
+from tests.unit.cache._kit import CONFIGMAP, lab, until
+
+
+class Numbers(Model):
+    """Wants numbers, which data of a ConfigMap never are."""
+
+    color: int = 0
+
+
+class Numbered(KubernetesObject, group="", version="v1", kind="ConfigMap"):
+    """A ConfigMap as somebody thinks that it is."""
+
+    data: Numbers = Field(default_factory=Numbers)
+
+
+async def test_a_field_that_does_not_fit_is_an_error_where_it_is_looked_at() -> None:
+    """A read of it and its metadata succeed, and a list of which it is one; the error names object and field."""
+    async with lab() as it:
+        await it.cache.wait_for_sync()
+        await it.create("c", color="red")
+        await until(lambda: it.cache.informer(CONFIGMAP).view.find(Key("default", "c")) is not None)
+        objects = {obj.metadata.name: obj for obj in await it.cache.list(Numbered)}
+        assert sorted(objects) == ["a", "b", "c"]
+        assert objects["a"].data.color == 0
+        for bad in (objects["c"], await it.cache.get(Numbered, Key("default", "c"))):
+            with pytest.raises(DecodeError, match=r"^Numbered default/c: .* integer.*, got 'red' - at data\.color$"):
+                _ = bad.data
+
+
+async def test_an_object_that_an_index_function_cannot_read_is_in_another_index(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    """What a function does not look at does not keep it from finding the object; what it looks at is logged."""
+    async with lab(before=()) as it:
+        it.cache.add_index(Numbered, "name", lambda obj: [obj.metadata.name[0]])
+        it.cache.add_index(Numbered, "color", lambda obj: [str(obj.data.color)])
+        await it.cache.wait_for_sync()
+        await it.create("c", color="red")
+        await until(lambda: it.cache.informer(CONFIGMAP).view.find(Key("default", "c")) is not None)
+        assert len(await it.cache.list(CONFIGMAP, index=("name", "c"))) == 1
+        assert not await it.cache.list(CONFIGMAP, index=("color", "0"))
+        assert "an index function failed" in caplog.text
+
+
+async def test_an_object_stays_what_it_was_while_the_cache_goes_on() -> None:
+    """A part that is looked at late is of the version that was read, and belongs to the reader."""
+    async with lab() as it:
+        await it.cache.wait_for_sync()
+        await it.update("a", color="red")
+        key = Key("default", "a")
+        await until(lambda: it.cache.informer(CONFIGMAP).view.find(key).field("data.color") == "red")  # type: ignore[union-attr]
+        before, other = await it.cache.get(ConfigMap, key), await it.cache.get(ConfigMap, key)
+        await it.update("a", color="blue")
+        await until(lambda: it.cache.informer(CONFIGMAP).view.find(key).field("data.color") == "blue")  # type: ignore[union-attr]
+        before.data["mine"] = "1"
+        assert before.data == {"color": "red", "mine": "1"}
+        assert other.data == {"color": "red"}
+        assert (await it.cache.get(ConfigMap, key)).data == {"color": "blue"}
+
+
+async def test_an_object_of_another_kind_is_an_error_of_the_read() -> None:
+    """It takes no decoding to see that."""
+
+    class Other(CustomResource[Model], group="", version="v1"):
+        pass
+
+    async with lab() as it:
+        await it.cache.wait_for_sync()
+        record = it.cache.informer(CONFIGMAP).find(Key("default", "a"))
+        assert record is not None
+        record.kept = b'{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a"}}'
+        with pytest.raises(DecodeError, match="expected v1, Kind=Other, got v1, Kind=ConfigMap"):
+            record.decode(Other)
+        assert record.decode(GroupVersionKind("", "v1", "ConfigMap")).kind == "ConfigMap"
