@@ -154,6 +154,11 @@ PEERS = {
 
 
 def environment() -> dict[str, str]:
-    """Return what peers find in their environment: ours, and this directory for those in Python."""
+    """Return what peers find in their environment: ours, and this directory for those in Python.
+
+    Their bytecode is kept, as that of installed packages is; pyctrl, run from its sources, compiled itself each time.
+    """
     paths = [str(HERE), *os.environ.get("PYTHONPATH", "").split(os.pathsep)]
-    return {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, paths))}
+    ours = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    kept = {"PYTHONPYCACHEPREFIX": str(BUILT / "bytecode")}
+    return {**ours, **kept, "PYTHONPATH": os.pathsep.join(filter(None, paths))}

@@ -1,13 +1,52 @@
-"""Bases of the generated classes, which are built when they are first used."""
+"""Bases of the generated classes, which are built when they are first used, what they consist of first."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, get_args
 
 from pyctrl.api import KubernetesObject, Model
 
 __all__ = ["Kind", "Part"]
 
+_building: set[type[Model]] = set()  # some consist of themselves
 
-class Part(Model, defer_build=True):
+
+class _FromBelow(Model, defer_build=True):
+    """Built after the classes of its fields.
+
+    pydantic takes a class that is complete as it is, and works out one that is not in each class that has it. For a
+    Deployment and a Pod that is three times the CPU (95 ms, 33 from below) and the memory (6.5 MB, 2.2).
+    """
+
+    @classmethod
+    def model_rebuild(cls, *, _parent_namespace_depth: int = 2, **options: Any) -> bool | None:
+        """Build the class, and before it what it consists of; as pydantic's."""
+        if not cls.__pydantic_complete__ and cls not in _building:
+            _building.add(cls)
+            try:
+                for part in _parts(cls):
+                    part.model_rebuild(raise_errors=False)  # does nothing to what is complete
+            finally:
+                _building.discard(cls)
+        return super().model_rebuild(_parent_namespace_depth=_parent_namespace_depth + 1, **options)
+
+
+class Part(_FromBelow, defer_build=True):
     """Base of what built-in kinds consist of."""
 
 
-class Kind(KubernetesObject, defer_build=True):
+class Kind(_FromBelow, KubernetesObject, defer_build=True):
     """Base of the built-in kinds."""
+
+
+def _parts(cls: type[Model]) -> Iterator[type[Model]]:
+    for field in cls.__pydantic_fields__.values():
+        yield from _models(field.annotation)
+
+
+def _models(annotation: Any) -> Iterator[type[Model]]:
+    if isinstance(annotation, type) and issubclass(annotation, Model):
+        yield annotation
+    for argument in get_args(annotation):
+        yield from _models(argument)
