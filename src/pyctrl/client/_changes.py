@@ -12,7 +12,7 @@ from pyctrl.client._calls import Calls, Write
 from pyctrl.client._options import Query
 from pyctrl.client._patch import Patch
 
-__all__ = ["answer_like", "as_object", "kind_and_key", "send_apply", "send_patch", "whole"]
+__all__ = ["answer_like", "answer_of", "as_object", "kind_and_key", "send_apply", "send_patch", "whole"]
 
 O = TypeVar("O", bound=KubernetesObject | Unstructured)  # noqa: E741 - an object, typed or not
 
@@ -37,7 +37,12 @@ def kind_and_key(obj: Object) -> tuple[KindLike, Key]:
 
 def answer_like(obj: O, body: bytes) -> O:
     """Decode an answer as what the object is."""
-    return cast(O, decode(kind_and_key(obj)[0], body))
+    return cast(O, answer_of(kind_and_key(obj)[0], body))
+
+
+def answer_of(kind: KindLike, body: bytes) -> Any:
+    """Decode the answer to a write. Most are not looked at, so each field is decoded when it is."""
+    return decode(kind, body, lazily=True)
 
 
 def whole(obj: Object, verb: str) -> bytes:

@@ -6,9 +6,9 @@ from typing import Any, TypeVar, overload
 
 import msgspec
 
-from pyctrl.api import GroupVersionKind, Key, KindLike, KubernetesObject, Object, Unstructured, decode
+from pyctrl.api import GroupVersionKind, Key, KindLike, KubernetesObject, Object, Unstructured
 from pyctrl.client._calls import Calls, Write
-from pyctrl.client._changes import answer_like, as_object, kind_and_key, send_apply, send_patch, whole
+from pyctrl.client._changes import answer_like, answer_of, as_object, kind_and_key, send_apply, send_patch, whole
 from pyctrl.client._options import (
     Fields,
     FieldValidation,
@@ -139,7 +139,8 @@ class LiveWriter:
             NotFound: there is no such object.
         """
         query = self._calls.options.write_query(dry_run, field_owner, field_validation)
-        return decode(*await send_patch(self._calls, target, arguments, query, dry_run=dry_run))
+        kind, body = await send_patch(self._calls, target, arguments, query, dry_run=dry_run)
+        return answer_of(kind, body)
 
     @overload
     async def apply(

@@ -7,7 +7,7 @@ from typing import Any, Protocol, TypeVar, overload
 
 from pyctrl.api import GroupVersionKind, Key, KindLike, KubernetesObject, Object, Unstructured, decode
 from pyctrl.client._calls import Calls, Write
-from pyctrl.client._changes import answer_like, as_object, kind_and_key, send_apply, send_patch, whole
+from pyctrl.client._changes import answer_like, answer_of, as_object, kind_and_key, send_apply, send_patch, whole
 from pyctrl.client._patch import Patch
 
 __all__ = ["HasSubResources", "StatusResource", "SubResource"]
@@ -65,7 +65,8 @@ class StatusResource:
     async def patch(self, target: Any, *arguments: Any, dry_run: bool = False, field_owner: str | None = None) -> Any:
         """Change a part of the status; called as `Client.patch` is."""
         query = self._calls.options.write_query(dry_run, field_owner)
-        return decode(*await send_patch(self._calls, target, arguments, query, dry_run=dry_run, subresource="status"))
+        send = send_patch(self._calls, target, arguments, query, dry_run=dry_run, subresource="status")
+        return answer_of(*await send)
 
     @overload
     async def apply(

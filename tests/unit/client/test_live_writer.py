@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 import pytest
@@ -21,7 +22,7 @@ from pyctrl.client import (
     with_field_owner,
     with_field_validation,
 )
-from pyctrl.errors import AlreadyExists, Conflict, Invalid, RequestTimeout, StreamBroken, UnknownKind
+from pyctrl.errors import AlreadyExists, Conflict, DecodeError, Invalid, RequestTimeout, StreamBroken, UnknownKind
 from tests.unit.client._fake_server import FakeServer
 
 
@@ -63,6 +64,25 @@ class Recorder:
 
     def after(self, gvk: Any, key: Key, verb: str, body: bytes | None, error: BaseException | None) -> None:
         self.told.append(("after", gvk.kind, str(key), verb, body, type(error).__name__ if error else None))
+
+
+@pytest.mark.parametrize("write", ["create", "update", "patch", "status.patch", "apply"])
+async def test_answers_are_decoded_when_they_are_looked_at(client: Client, server: FakeServer, write: str) -> None:
+    """A write has succeeded whatever its answer is like; what is wrong with it is told where it is looked at."""
+    server.reply(wire(size="large"))
+    writes: dict[str, Callable[[], Awaitable[Widget]]] = {
+        "create": lambda: client.create(widget(size=2)),
+        "update": lambda: client.update(widget(size=2)),
+        "patch": lambda: client.patch(Widget, KEY, MergePatch({"spec": {"size": 2}})),
+        "status.patch": lambda: client.status.patch(Widget, KEY, MergePatch({"status": {}})),
+        "apply": lambda: client.apply(widget(size=2)),
+    }
+
+    answer = await writes[write]()
+
+    assert answer.metadata.resource_version == "5"
+    with pytest.raises(DecodeError, match=r"Widget default/a: .*, got 'large' - at spec\.size"):
+        answer.spec.to_wire()
 
 
 async def test_create(client: Client, server: FakeServer) -> None:
