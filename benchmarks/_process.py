@@ -101,6 +101,7 @@ class Process:
     def _mark(self, name: str, cpu: float, begun: float) -> Spent:
         assert self._process.stdout is not None
         watchdog = threading.Timer(LONGEST, self._process.kill)
+        watchdog.daemon = True  # who is interrupted does not wait for it
         watchdog.start()
         line = self._process.stdout.readline()
         watchdog.cancel()
