@@ -138,4 +138,4 @@ def _filled(
         missing = size - len(encoded(document))
     if missing > 0:
         document["status"]["conditions"][0]["message"] = f"{random.getrandbits(4 * missing):0{missing}x}"
-    return encoded(document)
+    return json.dumps(document, separators=(",", ":"), sort_keys=True).encode()  # as it writes custom resources
