@@ -7,7 +7,7 @@ import importlib.util
 import os
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
@@ -126,8 +126,13 @@ class Place:
         """Let `load` in this block import the program's own modules again; if the block fails, all is as it was.
 
         Nothing of it is taken from, or written to, compiled files: they do not tell two saves within a second apart.
+        Those of the modules as they were are deleted.
         """
-        before = {name: sys.modules.pop(name) for name in self.own_modules()}
+        own = self.own_modules()
+        before = {name: sys.modules.pop(name) for name in own}
+        for file in own.values():
+            with suppress(OSError):  # there is none, or it is not ours
+                Path(importlib.util.cache_from_source(str(file))).unlink()
         importlib.invalidate_caches()
         writes, sys.dont_write_bytecode = sys.dont_write_bytecode, True
         try:

@@ -6,12 +6,14 @@ import asyncio
 import contextlib
 import itertools
 from collections import Counter
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from pyctrl import _clock
 from pyctrl.api import Unstructured
 from pyctrl.apiserver import ApiServer
 from pyctrl.client import Client, InProcessTransport, MergePatch, OperationResult
@@ -19,6 +21,7 @@ from pyctrl.client._applied import first_difference
 from pyctrl.errors import ApiError, Conflict
 from tests.unit.client._desired import DEFINITION, KINDS, MEDDLING
 
+NOW = datetime(2026, 1, 1, tzinfo=UTC)
 VERDICTS = {
     # the matcher sees nothing to do, the server changes nothing
     (True, True): "settled",
@@ -83,11 +86,13 @@ def test_it_is_never_wrong(kind: str) -> None:
     counts: Counter[str] = Counter()
     numbers = itertools.count()
 
-    with asyncio.Runner() as runner:
+    # Time stands still: a manager that states empty annotations is noted anew in the next second, as the last of all,
+    # and kube-apiserver takes their order for a change. The same examples each time: how many are needless is luck.
+    with _clock.use(lambda: NOW), asyncio.Runner() as runner:
         client = Client(InProcessTransport(ApiServer()))
         runner.run(client.apply(DEFINITION))
 
-        @settings(max_examples=100)
+        @settings(max_examples=100, derandomize=True)
         @given(st.data())
         def examine(data: st.DataObject) -> None:
             first, other = data.draw(KINDS[kind]), data.draw(KINDS[kind])

@@ -111,8 +111,11 @@ async def test_a_directory_is_a_package(tmp_path: Path, layout: str, monkeypatch
     assert {file.name for file in target.place.own_modules().values()} == {f"{main}.py", "kinds.py"}
 
 
-def test_importing_anew_sees_what_was_saved_and_forgets_what_failed(tmp_path: Path) -> None:
+def test_importing_anew_sees_what_was_saved_and_forgets_what_failed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Of two saves within a second the second counts; one that cannot be imported leaves the modules as they were."""
+    monkeypatch.setattr(sys, "dont_write_bytecode", False)
     file = tmp_path / "number.py"
     file.write_text("value = 1\n")
     place = Target.parse(str(file)).place
