@@ -69,19 +69,6 @@ print(*sys.modules)
     assert not NEVER & set(run.stdout.split())
 
 
-def test_the_transport_loads_no_authorities_that_nobody_asked_for() -> None:
-    """aiohttp would load the system's twice: 40 ms and 2 MB."""
-    code = """
-import ssl
-loaded = []
-ssl.SSLContext.set_default_verify_paths = lambda context: loaded.append(context)
-import pyctrl.client._aiohttp
-print(len(loaded))
-"""
-    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert run.stdout.split() == ["0"]
-
-
 def test_kinds_come_with_what_they_need_only() -> None:
     """Each class of a built-in kind takes a third of a millisecond and 12 KB: core/v1 has 206, a ConfigMap one."""
     code = "import sys; from pyctrl.kinds.core.v1 import ConfigMap; print(*sys.modules)"

@@ -12,17 +12,14 @@ from dataclasses import dataclass
 from functools import lru_cache
 from urllib.parse import quote, urlencode
 
+import aiohttp
 from multidict import CIMultiDict
 from yarl import URL
 
-from pyctrl.client._authorities import authorities_loaded_later
 from pyctrl.client._config import Config
 from pyctrl.client._tls import CertificateSource, TlsContexts
 from pyctrl.client._transport import HEAD_TIMEOUT, Headers, HttpRequest, HttpResponse, HttpStream
 from pyctrl.errors import ConnectionFailed, RequestTimeout, StreamBroken, TransportError
-
-with authorities_loaded_later():
-    import aiohttp
 
 __all__ = ["AiohttpTransport"]
 
