@@ -20,6 +20,7 @@ from ._pending import (
     PENDING,
     Pending,
     complaints,
+    late_slot,
     own_dict,
     set_extra,
     set_fields_set,
@@ -74,9 +75,12 @@ class Model(BaseModel):
         def __getattr__(self, name: str) -> Any:
             own = own_dict(self)
             pending = own.get(PENDING)
-            if pending is None or name not in pending.plan.parts:
-                return super().__getattr__(name)
-            return own.setdefault(name, pending.read(name))
+            if pending is not None:
+                if name in pending.plan.parts:
+                    return own.setdefault(name, pending.read(name))
+                if (found := late_slot(self, pending, name)) is not None:
+                    return found
+            return super().__getattr__(name)
 
         def __delattr__(self, name: str) -> None:
             whole_dict(self)  # or else it would come back

@@ -16,6 +16,7 @@ __all__ = [
     "Pending",
     "Plan",
     "complaints",
+    "late_slot",
     "own_dict",
     "set_extra",
     "set_fields_set",
@@ -41,7 +42,7 @@ class Part(Protocol):
     #: Its name on the wire.
     alias: str
 
-    def decode(self, data: bytes, pending: Pending) -> Any:
+    def decode(self, raw: msgspec.Raw, pending: Pending) -> Any:
         """Make the value, whose own parts may be pending. Raises pydantic's ValidationError."""
 
     def default(self) -> Any:
@@ -57,6 +58,9 @@ class Plan(Protocol):
 
     def decode(self, data: bytes) -> Any:
         """Make an instance of which nothing is pending. Raises pydantic's ValidationError."""
+
+    def fields_set(self, raws: Mapping[str, msgspec.Raw]) -> set[str]:
+        """Return the names of the fields that the wire has."""
 
 
 class Pending(msgspec.Struct, gc=False):  # gc=False: nothing in it refers to it
@@ -79,7 +83,7 @@ class Pending(msgspec.Struct, gc=False):  # gc=False: nothing in it refers to it
         if raw is None:
             return part.default()
         try:
-            return part.decode(bytes(raw), self)
+            return part.decode(raw, self)
         except ValidationError as error:
             raise self._error(error, (*self.path, part.alias)) from error
 
@@ -112,12 +116,24 @@ class _Names(msgspec.Struct):
     namespace: str | None = None
 
 
+def late_slot(model: BaseModel, pending: Pending, name: str) -> Any:
+    """Fill one of pydantic's slots, a set and a dict that most reads need not; None when it is another name."""
+    if name == "__pydantic_fields_set__":
+        set_fields_set(model, found := pending.plan.fields_set(pending.raws))
+        return found
+    if name == "__pydantic_extra__":
+        set_extra(model, extra := dict[str, Any]())
+        return extra
+    return None
+
+
 def whole_dict(model: BaseModel) -> dict[str, Any]:
     """Decode what is pending, and return the instance's dict: fields in their order, and what else there is."""
     own = own_dict(model)
     if PENDING not in own:
         return own
     pending: Pending = own[PENDING]
+    _ = model.__pydantic_fields_set__, model.__pydantic_extra__  # what is late comes now
     whole = pending.read_all(own)
     whole.update((name, value) for name, value in own.items() if name not in whole and name is not PENDING)
     set_own_dict(model, whole)  # at once: whoever looks meanwhile sees the one or the other

@@ -13,7 +13,7 @@ from pydantic_core import from_json
 from ._fields import FieldPart, Unfit, is_plain, validator_of
 from ._model import Model, from_bytes
 from ._object import KubernetesObject, Metadata
-from ._pending import PENDING, Pending, set_extra, set_fields_set, set_own_dict, set_private
+from ._pending import PENDING, Pending, set_extra, set_own_dict, set_private
 
 __all__ = ["read_lazily"]
 
@@ -46,19 +46,19 @@ def read_lazily(cls: type[T], data: bytes) -> T | None:
     return found
 
 
-def _read_part(cls: type[Model], data: bytes, parent: Pending, alias: str) -> Model | None:
+def _read_part(cls: type[Model], raw: msgspec.Raw, parent: Pending, alias: str) -> Model | None:
     """Read a part of an object likewise."""
-    plan = _plan(cls) if len(data) >= WORTH_WAITING else None
+    plan = _plan(cls) if len(raw) >= WORTH_WAITING else None
     if plan is None:
         return None
     try:
-        raws = _scan(data)
+        raws = _scan(raw)
     except msgspec.DecodeError:
         return None
     shape = plan.shape(raws)
     if shape is None:
         return None
-    pending = Pending(plan, data, raws, (*parent.path, alias), parent.top or parent)
+    pending = Pending(plan, raw, raws, (*parent.path, alias), parent.top or parent)
     found: Model = _instance(cls, {PENDING: pending}, shape, raws)
     return found
 
@@ -72,11 +72,10 @@ class _Shape:
 
 
 def _instance(cls: type[Model], own: dict[str, Any], shape: _Shape, raws: Mapping[str, msgspec.Raw]) -> Any:
-    extra = {key: from_json(bytes(raws[key])) for key in shape.extras} if shape.extras else {}
     obj = object.__new__(cls)
-    set_own_dict(obj, own)
-    set_fields_set(obj, set(shape.fields_set))
-    set_extra(obj, extra)
+    set_own_dict(obj, own)  # see `late_slot` for what is not set
+    if shape.extras:
+        set_extra(obj, {key: from_json(bytes(raws[key])) for key in shape.extras})
     set_private(obj, None)
     return obj
 
@@ -97,6 +96,12 @@ class _Plan:
     def decode(self, data: bytes) -> Any:
         """Make an instance of which nothing is pending."""
         return from_bytes(validator_of(self.cls), data)
+
+    def fields_set(self, raws: Mapping[str, msgspec.Raw]) -> set[str]:
+        """Return the names of the fields that the wire has."""
+        shape = self.shape(raws)
+        assert shape is not None  # or else it would have been decoded at once
+        return set(shape.fields_set)
 
     def is_of_kind(self, raws: Mapping[str, msgspec.Raw]) -> bool:
         """Say whether an object is of the kind that is read, or does not say, as in lists."""
