@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import gc
+import logging
+from collections.abc import Iterator
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -31,3 +33,12 @@ def pytest_collection_finish() -> None:
     """Spare the collector the modules and the thousands of tests that stay to the end: a tenth of the time of all."""
     gc.collect()
     gc.freeze()
+
+
+@pytest.fixture(autouse=True)
+def levels_of_the_log() -> Iterator[None]:
+    """Put the log's levels back after a test that ran a program: the next one would see more lines than its own."""
+    before = {name: logging.getLogger(name).level for name in ("", "pyctrl")}
+    yield
+    for name, level in before.items():
+        logging.getLogger(name).setLevel(level)
