@@ -80,16 +80,16 @@ class AiohttpTransport:
             self._end(response)
 
     def _end(self, response: aiohttp.ClientResponse) -> None:
-        """End an answer: its connection is kept when all of it was read, and closed otherwise."""
+        """End an answer: its connection is kept when all of it was read, and cut otherwise."""
         self._answers.discard(response)
-        _end(response)
+        response.close()
 
     async def aclose(self) -> None:
         """Close every connection; what is being read from one breaks off."""
         self._is_closed = True
         sessions, self._sessions = self._sessions, None
         for response in self._answers:
-            _end(response)
+            response.close()
         if sessions is not None:
             await sessions.requests.close()
             await sessions.streams.close()
@@ -177,16 +177,18 @@ def _encoded(query: tuple[tuple[str, str], ...]) -> str:
     return urlencode(query)
 
 
-def _end(response: aiohttp.ClientResponse) -> None:
-    """End an answer, read or not: the connection of an unread one is cut.
+class _Response(aiohttp.ClientResponse):
+    """An answer whose connection is cut when it is closed, whether its reader left it or it has not even begun.
 
     Closing it in good order would mean, with TLS, to wait for the other side's goodbye. A server that is busy or dead
     says none, and the socket would outlive the loop.
     """
-    connection = response.connection
-    if connection is not None and connection.transport is not None:
-        connection.transport.abort()
-    response.close()
+
+    def close(self) -> None:
+        connection = self.connection  # None when all was read: then it is kept
+        if connection is not None and connection.transport is not None:
+            connection.transport.abort()
+        super().close()
 
 
 @dataclass(frozen=True, slots=True)
@@ -304,6 +306,7 @@ def _session(headers: dict[str, str], connections: int) -> aiohttp.ClientSession
     return aiohttp.ClientSession(
         connector=aiohttp.TCPConnector(limit=connections, keepalive_timeout=KEEP_ALIVE),
         headers=headers,
+        response_class=_Response,
         cookie_jar=aiohttp.DummyCookieJar(),
         trust_env=False,  # it would look for proxies and .netrc in a thread, for every request
         raise_for_status=False,

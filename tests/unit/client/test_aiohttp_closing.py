@@ -9,7 +9,7 @@ import ssl
 import threading
 import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 import pytest
 
@@ -20,8 +20,11 @@ CHUNK = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\n{}\n\r\n"
 
 
 @contextmanager
-def frozen_server(context: ssl.SSLContext) -> Iterator[str]:
-    """Answer one request with the beginning of a stream, and from then on neither read nor write; gives the URL."""
+def frozen_server(context: ssl.SSLContext, answer: bytes, asked: threading.Event | None = None) -> Iterator[str]:
+    """Answer one request with a beginning, and from then on neither read nor write; gives the URL.
+
+    ``asked`` is set when the request is there.
+    """
     done = threading.Event()
     listener = socket.create_server(("127.0.0.1", 0))
 
@@ -29,7 +32,9 @@ def frozen_server(context: ssl.SSLContext) -> Iterator[str]:
         connection, _ = listener.accept()
         with context.wrap_socket(connection, server_side=True) as secured:
             secured.recv(65536)
-            secured.sendall(CHUNK)
+            if asked:
+                asked.set()
+            secured.sendall(answer)
             done.wait(10)
 
     thread = threading.Thread(target=serve)
@@ -54,8 +59,32 @@ def test_a_watch_of_a_dead_server_leaves_no_socket(leaves_first: bool) -> None:
                 await transport.aclose()
         await transport.aclose()
 
-    with warnings.catch_warnings(record=True) as seen, frozen_server(Authority().server_context()) as url:
+    with warnings.catch_warnings(record=True) as seen, frozen_server(Authority().server_context(), CHUNK) as url:
         warnings.simplefilter("always")
         asyncio.run(watch(url))
         gc.collect()
-    assert [str(warning.message) for warning in seen if issubclass(warning.category, ResourceWarning)] == []
+    assert left_open(seen) == []
+
+
+def test_a_request_that_is_given_up_before_its_answer_leaves_no_socket() -> None:
+    """A program that is stopped while a dead server has a request ends, and no connection outlives it."""
+    asked = threading.Event()
+
+    async def give_up(url: str) -> None:
+        transport = AiohttpTransport(Config(server=url, tls=Tls(insecure=True)))
+        request = asyncio.create_task(transport.request(HttpRequest(method="GET", path="/x", timeout=None)))
+        await asyncio.to_thread(asked.wait)
+        request.cancel()
+        with suppress(asyncio.CancelledError):
+            await request
+        await transport.aclose()
+
+    with warnings.catch_warnings(record=True) as seen, frozen_server(Authority().server_context(), b"", asked) as url:
+        warnings.simplefilter("always")
+        asyncio.run(give_up(url))
+        gc.collect()
+    assert left_open(seen) == []
+
+
+def left_open(seen: list[warnings.WarningMessage]) -> list[str]:
+    return [str(warning.message) for warning in seen if issubclass(warning.category, ResourceWarning)]
