@@ -7,14 +7,22 @@ controller-runtime's keys (controller, controllerGroup, controllerKind, namespac
 
 `configure_logging` shows it all, as `LogOptions` say: on a console for people, or as JSON with the keys of
 controller-runtime's production encoder.
+
+What writes lines is imported when it is used: a program may configure logging by itself.
 """
 
+from typing import TYPE_CHECKING
+
+from pyctrl._door import opened_by_name
+
 from ._complaints import Complaints
-from ._configure import configure_logging
-from ._console import ConsoleFormatter
 from ._context import LazyFields, LogContextFilter, current_log_context, log_context, log_fields
-from ._json import JsonFormatter
-from ._options import LogOptions
+
+if TYPE_CHECKING:
+    from ._configure import configure_logging
+    from ._console import ConsoleFormatter
+    from ._json import JsonFormatter
+    from ._options import LogOptions
 
 __all__ = [
     "Complaints",
@@ -28,3 +36,13 @@ __all__ = [
     "log_context",
     "log_fields",
 ]
+
+_FILES = {
+    "ConsoleFormatter": "_console",
+    "JsonFormatter": "_json",
+    "LogOptions": "_options",
+    "configure_logging": "_configure",
+}
+
+if not TYPE_CHECKING:  # type checkers would take it as a promise of any name
+    __getattr__, __dir__ = opened_by_name(__name__, _FILES)

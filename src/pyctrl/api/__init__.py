@@ -9,9 +9,10 @@ Nothing is imported before it is used: selectors, patches and quantities need no
 without.
 """
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from pyctrl._door import opened_by_search
+from pyctrl._door import opened_by_name
 
 if TYPE_CHECKING:
     from ._access import Access
@@ -159,12 +160,39 @@ __all__ = [
     "set_owner_reference",
 ]
 
-# What needs least comes first, so that looking for a name from the left imports nothing that it does not need.
-_FILES = (
-    *("_names", "_request_target", "_access", "_access_rule", "_selectors", "_patches", "_quantity", "_value_marks"),
-    *("_values", "_duration", "_model", "_meta", "_object", "_unstructured"),
-    *("_conditions", "_finalizers", "_generics", "_owners", "_references", "_scheme", "_marks"),
-)
+# Of each file its names: what is asked for is imported, with what it needs itself, and nothing else.
+_NAMES: Mapping[str, tuple[str, ...]] = {
+    "_access": ("Access",),
+    "_access_rule": ("AccessRule", "missing_rules"),
+    "_conditions": ("find_condition", "is_condition_false", "is_condition_true", "remove_condition", "set_condition"),
+    "_duration": ("Duration", "format_duration", "parse_duration"),
+    "_finalizers": ("add_finalizer", "has_finalizer", "is_deleting", "remove_finalizer"),
+    "_generics": ("kind_argument",),
+    "_marks": (
+        *("AGE", "AtLeastOneOf", "AtMostOneOf", "EmbeddedResource", "ExactlyOneOf", "ExternalDocs", "Immutable"),
+        *("ListType", "MapType", "MetadataName", "NoServerDefault", "Nullable", "PreserveUnknownFields"),
+        *("PrinterColumn", "PropertyCount", "Required", "Scale", "SchemaType", "Schemaless", "ServerDefault"),
+        "ValidationRule",
+    ),
+    "_meta": ("Condition", "ListMeta", "ObjectMeta", "OwnerReference", "Status", "StatusCause", "StatusDetails"),
+    "_model": ("Model",),
+    "_names": ("GroupKind", "GroupVersionKind", "GroupVersionResource", "Key"),
+    "_object": ("CustomResource", "KubernetesObject", "Metadata", "ResourceInfo"),
+    "_owners": (
+        *("controller_of", "has_owner_reference", "is_controlled_by", "owner_reference", "remove_owner_reference"),
+        *("set_controller_reference", "set_owner_reference"),
+    ),
+    "_patches": ("json_patch_apply", "merge_patch_apply", "merge_patch_diff"),
+    "_quantity": ("Quantity", "QuantityFamily"),
+    "_references": ("reference_to",),
+    "_request_target": ("RequestTarget",),
+    "_scheme": ("KindLike", "Scheme", "decode", "is_metadata_only", "kind_of"),
+    "_selectors": ("FieldRequirement", "FieldSelector", "LabelOperator", "LabelRequirement", "LabelSelector"),
+    "_unstructured": ("Object", "Unstructured"),
+    "_value_marks": ("Format", "Pattern", "SchemaMark"),
+    "_values": ("Int32", "Int64", "IntOrString", "MicroTime", "Time", "format_micro_time", "format_time", "now"),
+}
+_FILES = {name: file for file, names in _NAMES.items() for name in names}
 
 if not TYPE_CHECKING:  # type checkers would take it as a promise of any name
-    __getattr__, __dir__ = opened_by_search(__name__, _FILES)
+    __getattr__, __dir__ = opened_by_name(__name__, _FILES)

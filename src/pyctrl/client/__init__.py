@@ -48,16 +48,7 @@ from pyctrl.client._transport import (
     HttpStream,
     Transport,
 )
-from pyctrl.client._waiting import wait_for, wait_for_list, wait_until_gone
 from pyctrl.client._watch import EventType, WatchEvent
-from pyctrl.client._wrappers import (
-    Derivable,
-    dry_run,
-    impersonate,
-    in_namespace,
-    with_field_owner,
-    with_field_validation,
-)
 from pyctrl.client._writer import StatusWriter, Writer
 
 if TYPE_CHECKING:
@@ -68,6 +59,15 @@ if TYPE_CHECKING:
     from pyctrl.client._event_recorder import EventRecorder
     from pyctrl.client._event_writer import EventWriter
     from pyctrl.client._kubeconfig_contexts import KubeconfigContext, kubeconfig_contexts
+    from pyctrl.client._waiting import wait_for, wait_for_list, wait_until_gone
+    from pyctrl.client._wrappers import (
+        Derivable,
+        dry_run,
+        impersonate,
+        in_namespace,
+        with_field_owner,
+        with_field_validation,
+    )
 
 __all__ = [
     "AiohttpTransport",
@@ -173,6 +173,11 @@ _FILES = {
     "get_scale": "_actions",
     "kubeconfig_contexts": "_kubeconfig_contexts",
     "set_scale": "_actions",
+    **dict.fromkeys(("wait_for", "wait_for_list", "wait_until_gone"), "_waiting"),
+    **dict.fromkeys(
+        ("Derivable", "dry_run", "impersonate", "in_namespace", "with_field_owner", "with_field_validation"),
+        "_wrappers",
+    ),
 }
 
 if not TYPE_CHECKING:  # type checkers would take it as a promise of any name

@@ -16,8 +16,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, Self
 
-import yaml
-
 from pyctrl.client._tls import Pem
 from pyctrl.errors import ConfigError
 
@@ -25,9 +23,6 @@ __all__ = ["Entry", "Kubeconfig", "MissingKubeconfig"]
 
 Section = Literal["clusters", "users", "contexts"]
 _SECTIONS: tuple[Section, ...] = ("clusters", "users", "contexts")
-
-# Both are safe loaders. The one in C takes 5 ms for a hundred clusters (0.5 MB), the other 116.
-_Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
 class MissingKubeconfig(ConfigError):
@@ -206,8 +201,12 @@ def _advice(path: Path) -> str:
 
 
 def _document(text: str, where: str) -> Mapping[str, Any]:
+    import yaml  # here: a program in a pod has no kubeconfig, and yaml is 0.8 MB and 13 ms
+
+    # Both are safe loaders. The one in C takes 5 ms for a hundred clusters (0.5 MB), the other 116.
+    loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     try:
-        document = yaml.load(text, Loader=_Loader)
+        document = yaml.load(text, Loader=loader)
     except (yaml.YAMLError, ValueError) as error:  # ValueError: what looks like a date and is none
         raise ConfigError(f"{where} is not YAML: {_place(error)}") from error
     if document is None:

@@ -12,7 +12,6 @@ from typing import TypeVar
 from pyctrl.client._config import Config, server_address
 from pyctrl.client._in_cluster import in_cluster
 from pyctrl.client._kubeconfig import Kubeconfig, MissingKubeconfig
-from pyctrl.client._kubeconfig_login import log_in
 from pyctrl.client._proxy import proxy_from_environment
 from pyctrl.errors import ConfigError, NoConfiguration
 
@@ -57,12 +56,12 @@ def _search(context: str | None, service_account: str | os.PathLike[str] | None)
 
 def from_kubeconfig(paths: Paths, context: str | None) -> Config:
     """Take a context of one kubeconfig, or of several merged."""
-    return log_in(kubeconfig_of(paths), context)
+    return _log_in(kubeconfig_of(paths), context)
 
 
 def from_kubeconfig_text(text: str, context: str | None) -> Config:
     """Take a context of a kubeconfig's content."""
-    return log_in(Kubeconfig.parse(text), context)
+    return _log_in(Kubeconfig.parse(text), context)
 
 
 def from_flags(
@@ -72,7 +71,7 @@ def from_flags(
 ) -> Config:
     """Take ``--master`` and ``--kubeconfig``; see `Config.from_flags`, which is the contract."""
     if kubeconfig:
-        return log_in(Kubeconfig.read([kubeconfig]), None, server=master or "")
+        return _log_in(Kubeconfig.read([kubeconfig]), None, server=master or "")
     if master:
         address = server_address(master, default_scheme="http", origin="--master")  # client-go's default
         return Config(server=address, proxy=proxy_from_environment(address), source="--master")
@@ -108,7 +107,7 @@ def first(*sources: tuple[str, Callable[[], T]], tried: Sequence[Attempt] = ()) 
 
 
 def _from_environment(context: str | None) -> Config:
-    return log_in(named_kubeconfig(), context)
+    return _log_in(named_kubeconfig(), context)
 
 
 def _from_pod(context: str | None, service_account: str | os.PathLike[str] | None) -> Config:
@@ -121,7 +120,7 @@ def _from_pod(context: str | None, service_account: str | os.PathLike[str] | Non
 
 
 def _from_home(context: str | None) -> Config:
-    return log_in(users_kubeconfig(), context)
+    return _log_in(users_kubeconfig(), context)
 
 
 def kubeconfig_of(paths: Paths) -> Kubeconfig:
@@ -146,6 +145,12 @@ def users_kubeconfig() -> Kubeconfig:
     except RuntimeError:  # a number as user, as containers have it, and no HOME
         raise NotThereError("there is no home directory: HOME is not set, and this user is not known") from None
     return Kubeconfig.read([home / ".kube" / "config"])
+
+
+def _log_in(kubeconfig: Kubeconfig, context: str | None, *, server: str = "") -> Config:
+    from pyctrl.client._kubeconfig_login import log_in  # here: with its plugins, it is for who has a kubeconfig
+
+    return log_in(kubeconfig, context, server=server)
 
 
 def _named_files() -> list[str]:

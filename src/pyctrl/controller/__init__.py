@@ -22,7 +22,6 @@ from pyctrl.controller._causes import (
     reconcile_causes,
 )
 from pyctrl.controller._controller import Controller, ControllerStatistics
-from pyctrl.controller._finalizers import FinalizeHandler, FinalizeResult, Finalizers
 from pyctrl.controller._handlers import Handler, Requests, for_object, for_owner, mapped
 from pyctrl.controller._hosts import Host, Hosts, Tenant
 from pyctrl.controller._kind_source import KindSource
@@ -50,6 +49,7 @@ from pyctrl.controller._state import ControllerState
 from pyctrl.controller._turn import Failed, GivenUp, Outcome, Succeeded, Turn
 
 if TYPE_CHECKING:
+    from pyctrl.controller._finalizers import FinalizeHandler, FinalizeResult, Finalizers
     from pyctrl.controller._fleet_controller import FleetController
 
 __all__ = [
@@ -116,7 +116,10 @@ __all__ = [
 ]
 
 
-_FILES = {"FleetController": "_fleet_controller"}  # only programs with several clusters use it
+_FILES = {
+    **dict.fromkeys(("FinalizeHandler", "FinalizeResult", "Finalizers"), "_finalizers"),  # not every program has any
+    "FleetController": "_fleet_controller",  # only programs with several clusters use it
+}
 
 if not TYPE_CHECKING:  # type checkers would take it as a promise of any name
     __getattr__, __dir__ = opened_by_name(__name__, _FILES)
