@@ -8,6 +8,7 @@ subscribers are told of each `Change`. `CachedClient` puts a cache in front of a
 from pyctrl.cache._cache import Cache
 from pyctrl.cache._cached_client import CachedClient
 from pyctrl.cache._changes import Change, Created, Deleted, Synced, Updated
+from pyctrl.cache._feed import Listener
 from pyctrl.cache._informer import Informer, InformerStatistics
 from pyctrl.cache._options import KindOptions, Outside, Selector
 from pyctrl.cache._record import Record
@@ -23,6 +24,7 @@ __all__ = [
     "Informer",
     "InformerStatistics",
     "KindOptions",
+    "Listener",
     "Outside",
     "Record",
     "Selector",

@@ -17,7 +17,10 @@ MOST_GRAVES = 10_000  # some 2 MB; there are as many only where a feed has not m
 
 
 class Listener(Protocol):
-    """Is told of changes, in their order. Must return at once and not raise."""
+    """Is told of changes, in their order, as soon as store, indexes and overlay have them.
+
+    Must return at once and not raise: the informer waits for it, and so does everything else.
+    """
 
     def push(self, change: Change) -> None:
         """Take a change."""
@@ -118,7 +121,6 @@ class Feed:
             old = self._store.get(record.namespace, record.name)
             if old is not None and record.version < old.version and (is_restored or old.version <= version):
                 self._replace(old, record)
-                self._overlay.saw(record)
             elif old is None and (is_restored or self._graves.get(record.uid, UNORDERED) <= version):
                 self._add(record)
         self._older = []
@@ -142,24 +144,28 @@ class Feed:
             old.held = old.held & self._others | self._current
             if self._is_listing and UNORDERED < record.version < old.version:
                 self._older.append(record)
-            return
-        if self._overlaid:
-            self._overlay.saw(record)
 
     def _add(self, record: Record) -> None:
         record.held = self._current
         self._store.put(record)
+        if self._overlaid:
+            self._overlay.saw(record)
+        # Told last: whoever is told may look, and finds what he was told of.
         if self._listeners:
             self._tell(Created(record, not self.is_synced))
 
     def _replace(self, old: Record, new: Record) -> None:
         new.held = old.held & self._others | self._current
         self._store.put(new)
-        if old.uid == new.uid:
+        is_another = old.uid != new.uid
+        if self._overlaid:
+            if is_another:
+                self._overlay.lost(old)
+            self._overlay.saw(new)
+        if not is_another:
             if self._listeners:
                 self._tell(Updated(old, new))
         else:  # the end of the one and the beginning of the other were missed
-            self._overlay.lost(old)
             self._tell(Deleted(old, was_seen=False))
             self._tell(Created(new))
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
 from random import Random
@@ -13,6 +14,7 @@ from pyctrl._backoff import Backoff, until_next_look
 from pyctrl._log import Complaints
 from pyctrl.api import GroupVersionKind, Key, KindLike, kind_of
 from pyctrl.cache._coverage import Coverage, Query
+from pyctrl.cache._feed import Listener
 from pyctrl.cache._intake import Intake
 from pyctrl.cache._options import KindOptions
 from pyctrl.cache._packing import packing
@@ -108,7 +110,7 @@ class Informer:
         self.view.is_namespaced = mapping.namespaced
         self.resource = Resource(self.gvk.group, mapping.plural, mapping.namespaced)
         for coverage in self._options.coverages(self._namespaces, is_namespaced=mapping.namespaced):
-            intake = Intake(self.view.add_feed(coverage, self._subscribers.subscriptions), self._reader)
+            intake = Intake(self.view.add_feed(coverage, self._subscribers.listeners), self._reader)
             target = self._target(mapping, coverage)
             reflector = Reflector(
                 self._client.transport,
@@ -222,6 +224,18 @@ class Informer:
     def subscribe(self) -> Subscription:
         """Return the changes of this kind, beginning with what is there; use it in a ``with`` block."""
         return Subscription(self._subscribers)
+
+    @contextmanager
+    def telling(self, listener: Listener) -> Iterator[None]:
+        """Tell a listener what a subscription is told, for as long as the block lasts: each change at once.
+
+        That saves a turn of the loop. The listener is called by the informer itself, in the middle of its work.
+        """
+        self._subscribers.enter(listener)
+        try:
+            yield
+        finally:
+            self._subscribers.leave(listener)
 
     # --- how it is doing ---
 

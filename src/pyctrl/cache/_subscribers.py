@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable
 from typing import Self
 
 from pyctrl.cache._changes import Change, Created, Synced
+from pyctrl.cache._feed import Listener
 from pyctrl.cache._record import Record
 
 __all__ = ["Subscribers", "Subscription"]
@@ -52,7 +53,7 @@ class Subscription:
 
 
 class Subscribers:
-    """The subscriptions of an informer.
+    """Those whom an informer tells of changes: subscriptions, and listeners that do not wait to be asked.
 
     Args:
         replay: what is there now, for those who come later.
@@ -61,24 +62,24 @@ class Subscribers:
     def __init__(self, replay: Callable[[], Iterable[Record]]) -> None:
         self._replay = replay
         #: Those who are told; the list that feeds look at.
-        self.subscriptions: list[Subscription] = []
+        self.listeners: list[Listener] = []
         self._is_synced = False
 
-    def enter(self, subscription: Subscription) -> None:
-        """Begin to tell a subscription; first of what is there."""
+    def enter(self, listener: Listener) -> None:
+        """Begin to tell somebody; first of what is there."""
         # no await in here: what is replayed and what follows are one sequence
         for record in self._replay():
-            subscription.push(Created(record, initial=True))
+            listener.push(Created(record, initial=True))
         if self._is_synced:
-            subscription.push(Synced())
-        self.subscriptions.append(subscription)
+            listener.push(Synced())
+        self.listeners.append(listener)
 
-    def leave(self, subscription: Subscription) -> None:
-        """Tell a subscription no longer."""
-        self.subscriptions.remove(subscription)
+    def leave(self, listener: Listener) -> None:
+        """Tell somebody no longer."""
+        self.listeners.remove(listener)
 
     def tell_synced(self) -> None:
         """Tell everybody, also those who come later, that the first list is complete."""
         self._is_synced = True
-        for subscription in self.subscriptions:
-            subscription.push(Synced())
+        for listener in self.listeners:
+            listener.push(Synced())

@@ -11,7 +11,7 @@ import logging
 from collections.abc import Awaitable, Callable, Iterable
 from typing import Any, TypeAlias
 
-from typing_extensions import TypeVar
+from typing_extensions import TypeIs, TypeVar
 
 from pyctrl._backoff import until_next_look
 from pyctrl._log import Complaints
@@ -95,20 +95,19 @@ def mapped(requests_of: Callable[[T], Requests]) -> Handler[T]:
 
     def handle(observed: Observed[T]) -> Requests:
         answers = [requests_of(state) for state in observed.objects]
-        if any(may_wait(answer) for answer in answers):
-            return _all_of(answers)
-        return _each_once(answers)  # type: ignore[arg-type]  # none of them is awaitable
+        now = [answer for answer in answers if not may_wait(answer)]
+        return _each_once(now) if len(now) == len(answers) else _all_of(answers)
 
     return handle
 
 
-def may_wait(requests: Requests) -> bool:
+def may_wait(requests: Requests) -> TypeIs[Awaitable[Iterable[Request]]]:
     """Whether what a handler returned is to be awaited; of a list `isawaitable` takes long to say so."""
     return type(requests) is not list and inspect.isawaitable(requests)
 
 
 async def _all_of(answers: Iterable[Requests]) -> Iterable[Request]:
-    return _each_once([await answer if inspect.isawaitable(answer) else answer for answer in answers])
+    return _each_once([await answer if may_wait(answer) else answer for answer in answers])
 
 
 def _each_once(answers: Iterable[Iterable[Request]]) -> list[Request]:

@@ -1,15 +1,16 @@
-"""Changes of a kind as a source: subscribe to the cache, filter, map, and put in line."""
+"""Changes of a kind as a source: be told by the cache, filter, map, and put in line."""
 
 from __future__ import annotations
 
 import asyncio
+import inspect
 import logging
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import replace
-from typing import Any, cast
+from typing import Any
 
 from pyctrl.api import GroupVersionKind, KindLike, kind_of
-from pyctrl.cache import CachedClient, Created, Deleted, Informer, Synced, Updated
+from pyctrl.cache import CachedClient, Change, Created, Deleted, Informer, Synced, Updated
 from pyctrl.controller._causes import ChangeCause
 from pyctrl.controller._handlers import Handler, OwnerHandler, Requests, for_object, may_wait
 from pyctrl.controller._line import LOW_PRIORITY
@@ -17,6 +18,7 @@ from pyctrl.controller._observed import Observed
 from pyctrl.controller._options import Absence
 from pyctrl.controller._queue import Intake
 from pyctrl.controller._reconciler import Request
+from pyctrl.controller._relay import Pending, Relay
 from pyctrl.controller._sources import Source
 from pyctrl.rbac import Permission
 
@@ -25,8 +27,6 @@ __all__ = ["KindSource", "observe"]
 log = logging.getLogger("pyctrl.controller")
 
 HANDLER_FAILED = "A handler failed, the change is lost"
-#: Changes handled without letting others run: some 3 ms. A first list of 50,000 would otherwise hold up the loop.
-BATCH = 200
 
 
 class KindSource(Source):
@@ -70,21 +70,16 @@ class KindSource(Source):
         """Follow the kind until cancelled."""
         if isinstance(self._handler, OwnerHandler):
             await self._handler.learn_scope(self._discovery)
-        handled = 0
-        with self._informer.subscribe() as changes:
-            async for change in changes:
-                if isinstance(change, Synced):
-                    self.synced.set()
-                    continue
-                observed = observe(change, self.kind, self.cluster)
-                if not self._predicates or self._is_wanted(observed):
-                    requests = self._requests(observed)
-                    if may_wait(requests):
-                        requests = await self._awaited(observed, requests)
-                    self._put(observed, cast(Iterable[Request], requests), queue)
-                handled += 1
-                if handled % BATCH == 0:
-                    await asyncio.sleep(0)
+
+        def take(change: Change) -> Pending | None:
+            if isinstance(change, Synced):
+                self.synced.set()
+                return None
+            return self._take(observe(change, self.kind, self.cluster), queue)
+
+        relay = Relay(take)
+        with self._informer.telling(relay):
+            await relay.run()
 
     async def wait_until_ready(self) -> None:
         """Wait until what is there has been delivered, or until there is no such kind and nobody minds."""
@@ -139,6 +134,15 @@ class KindSource(Source):
             return False
         return self._informer.is_own_write(cause.key, cause.version)
 
+    def _take(self, observed: Observed[Any], queue: Intake) -> Pending | None:
+        if self._predicates and not self._is_wanted(observed):
+            return None
+        requests = self._requests(observed)
+        if may_wait(requests):
+            return _Pending(self, observed, requests, queue)
+        self._put(observed, requests, queue)
+        return None
+
     def _put(self, observed: Observed[Any], requests: Iterable[Request], queue: Intake) -> None:
         current, change = observed.current, observed.change
         cause = ChangeCause(
@@ -155,20 +159,20 @@ class KindSource(Source):
     def _accepts(self, predicate: Callable[[Observed[Any]], bool], observed: Observed[Any]) -> bool:
         try:
             return predicate(observed)
-        except Exception:
+        except (Exception, asyncio.CancelledError):  # nobody cancels what does not wait: it is the predicate's own
             log.exception("A predicate failed, the change is let through", extra=self._about(observed))
             return True
 
     def _requests(self, observed: Observed[Any]) -> Requests:
         try:
             return self._handler(observed)
-        except Exception:
+        except (Exception, asyncio.CancelledError):
             log.exception(HANDLER_FAILED, extra=self._about(observed))
             return ()
 
-    async def _awaited(self, observed: Observed[Any], requests: Requests) -> Iterable[Request]:
+    async def _awaited(self, observed: Observed[Any], requests: Awaitable[Iterable[Request]]) -> Iterable[Request]:
         try:
-            return await cast(Awaitable[Iterable[Request]], requests)
+            return await requests
         except Exception:
             log.exception(HANDLER_FAILED, extra=self._about(observed))
             return ()
@@ -180,12 +184,27 @@ class KindSource(Source):
         return f"kind source: {self.gvk}" + (f" in cluster {self.cluster}" if self.cluster else "")
 
 
+class _Pending:
+    """A change whose handler waits for something."""
+
+    def __init__(
+        self, source: KindSource, observed: Observed[Any], requests: Awaitable[Iterable[Request]], queue: Intake
+    ) -> None:
+        self._source, self._observed, self._requests, self._queue = source, observed, requests, queue
+
+    async def finish(self) -> None:
+        requests = await self._source._awaited(self._observed, self._requests)  # noqa: SLF001 - its other half
+        self._source._put(self._observed, requests, self._queue)  # noqa: SLF001
+
+    def drop(self) -> None:
+        if inspect.iscoroutine(self._requests):
+            self._requests.close()  # it has begun or not: nobody is told that it was never awaited
+
+
 def observe(change: Created | Updated | Deleted, kind: KindLike, cluster: str = "") -> Observed[Any]:
     """Return a change of the cache as predicates and handlers see it."""
-    match change:
-        case Created(new, initial):
-            return Observed(kind, None, new, is_initial=initial, cluster=cluster)
-        case Updated(old, new):
-            return Observed(kind, old, new, cluster=cluster)
-        case Deleted(old):
-            return Observed(kind, old, None, cluster=cluster)
+    if isinstance(change, Updated):  # nearly always
+        return Observed(kind, change.old, change.new, cluster=cluster)
+    if isinstance(change, Created):
+        return Observed(kind, None, change.new, is_initial=change.initial, cluster=cluster)
+    return Observed(kind, change.old, None, cluster=cluster)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from hypothesis import settings
@@ -74,12 +75,15 @@ class Witness(Mirror):
         self.is_strict = is_strict  # of different selectors, one that lags behind may bring back what has left another
         self.latest: dict[str, int] = {}
         self.told: Counter[str] = Counter()
+        self.look: Callable[[str], Record | None] = lambda _name: None
 
     def push(self, change: Change) -> None:
         super().push(change)
         if isinstance(change, Synced):
             return
         record = change.old if isinstance(change, Deleted) else change.new
+        shown = self.look(record.name)
+        assert isinstance(change, Deleted) or shown is None or shown.version >= record.version, "told before it is read"
         latest = self.latest.get(record.uid, 0)
         if isinstance(change, Updated) or (self.is_strict and not isinstance(change, Deleted)):
             assert record.version > latest, "an older state was told than before"
@@ -97,6 +101,7 @@ class CacheMachine(RuleBasedStateMachine):
         self.world, self.mirror = World(), Witness(is_strict=len(self.coverages) == 1)
         self.read = RecordReader()
         self.view = View(CONFIGMAP, self.read)
+        self.mirror.look = self._shown
         for coverage in self.coverages:
             self.view.add_feed(coverage, [self.mirror])
         self.view.add_index("label", lambda r: [r.labels["l"]])
