@@ -10,8 +10,9 @@ import asyncio
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import Literal, Protocol, TypeAlias, runtime_checkable
+
+from msgspec import Struct
 
 __all__ = [
     "DURATIONS",
@@ -80,8 +81,7 @@ class Histogram:
 Sample: TypeAlias = tuple[Mapping[str, str], float | Histogram]
 
 
-@dataclass(frozen=True, slots=True)
-class Family:
+class Family(Struct, frozen=True):
     """A name of Prometheus, what it means, and its series."""
 
     name: str

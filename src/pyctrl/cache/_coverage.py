@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from pyctrl.api import FieldSelector, Key, LabelSelector
 from pyctrl.cache._record import Record
@@ -13,8 +14,7 @@ from pyctrl.rbac import Place
 __all__ = ["Coverage", "Query", "covers_list", "covers_object", "field_selector", "label_selector"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Query:
+class Query(Struct, frozen=True, kw_only=True):
     """What a list asks for. ``namespace`` None means all of them."""
 
     namespace: str | None = None
@@ -36,13 +36,11 @@ class Query:
         return ", ".join(parts)
 
 
-class Coverage(Query):
+class Coverage(Query, frozen=True, kw_only=True):
     """One part of a kind that is listed and watched: a namespace or all of them, and selectors.
 
     The coverages of one kind are a union: an object is held when any of them selects it.
     """
-
-    __slots__ = ()
 
     def decides(self, key: Key) -> bool:
         """Tell whether an object of this name that is not held does not exist.

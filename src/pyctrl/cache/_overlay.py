@@ -5,7 +5,8 @@ from __future__ import annotations
 import heapq
 from collections import OrderedDict
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from pyctrl.api import Key
 from pyctrl.cache._record import UNORDERED, Record
@@ -16,8 +17,7 @@ __all__ = ["Overlay"]
 LIMIT = 10_000  # entries; only a watch that is down while thousands are written gets there
 
 
-@dataclass(slots=True)
-class _Entry:
+class _Entry(Struct):
     """What one own write, the newest of its object, says: nothing older than `version` may be shown."""
 
     version: int

@@ -8,11 +8,11 @@ import socket
 import ssl
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
 from functools import lru_cache
 from urllib.parse import quote, urlencode
 
 import aiohttp
+from msgspec import Struct
 from multidict import CIMultiDict
 from yarl import URL
 
@@ -191,8 +191,7 @@ class _Response(aiohttp.ClientResponse):
         super().close()
 
 
-@dataclass(frozen=True, slots=True)
-class _Sessions:
+class _Sessions(Struct, frozen=True):
     requests: aiohttp.ClientSession
     streams: aiohttp.ClientSession
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass
 
 import msgspec
 
@@ -24,8 +23,7 @@ JSON = "application/json"
 NO_SUCH_PATH = "the server could not find the requested resource"  # of a group that is served; others have no Status
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Write:
+class Write(msgspec.Struct, frozen=True, kw_only=True):
     """One write, before it is known where its kind is served."""
 
     verb: WriteVerb

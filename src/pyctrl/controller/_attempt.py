@@ -13,6 +13,8 @@ from random import Random
 from types import CoroutineType
 from typing import Any
 
+from msgspec import Struct
+
 from pyctrl._log import LazyFields, current_log_context, log_fields
 from pyctrl._measures import RECONCILE_DURATIONS, Histogram
 from pyctrl._tracing import current_tracing
@@ -52,8 +54,7 @@ class ReconcileStatistics:
     forbidden: int = 0
 
 
-@dataclass(slots=True)
-class _Counts:
+class _Counts(Struct):
     """What `ReconcileStatistics` are made of; counted at every reconcile, and so in place."""
 
     success: int = 0
@@ -63,7 +64,7 @@ class _Counts:
     timeout: int = 0
     self_caused: int = 0
     forbidden: int = 0
-    causes: dict[str, int] = field(default_factory=dict)
+    causes: dict[str, int] = {}  # of a Struct: each has its own
 
 
 class Attempts:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from dataclasses import dataclass
 from datetime import timedelta
 from heapq import heapify, heappop, heappush
+
+from msgspec import Struct
 
 from pyctrl.controller._reconciler import Request
 
@@ -15,8 +16,7 @@ __all__ = ["LOW_PRIORITY", "Line"]
 LOW_PRIORITY = -100
 
 
-@dataclass(slots=True)
-class _Place:
+class _Place(Struct):
     priority: int
     sequence: int
     since: float

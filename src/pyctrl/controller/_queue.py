@@ -7,10 +7,12 @@ import math
 from collections import deque
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import timedelta
 from heapq import nsmallest
 from typing import Final, Literal, Protocol, TypeAlias
+
+from msgspec import Struct, field
 
 from pyctrl._measures import QUEUE_DURATIONS, Histogram
 from pyctrl.controller._alarms import Alarms
@@ -60,16 +62,14 @@ _RETRY: Final = "retry"  # the last attempt failed
 _TIMER: Final = "timer"  # the last run wants to be repeated
 
 
-@dataclass(slots=True)
-class _Wish:
+class _Wish(Struct):
     due: float
     priority: int
     causes: tuple[Cause, ...] = ()
     is_gone: bool = False  # the object is: the timer of an earlier run would only wake up an empty name
 
 
-@dataclass(slots=True)
-class _Entry:
+class _Entry(Struct):
     """A request that is wanted or worked on; without either it is forgotten."""
 
     wishes: dict[_Why, _Wish] = field(default_factory=dict)

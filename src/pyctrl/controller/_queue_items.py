@@ -6,8 +6,9 @@ import asyncio
 import logging
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from pyctrl.controller._causes import Cause
 from pyctrl.controller._reconciler import Request
@@ -25,8 +26,7 @@ SHOWN = 10  # requests of which a farewell tells
 DUMPED = 1000  # and of which a dump does; some 100 KB
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class QueueItem:
+class QueueItem(Struct, frozen=True, kw_only=True):
     """A request that is wanted.
 
     Attributes:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
 from typing import Any, cast
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from pyctrl.api import KindLike, kind_argument, kind_of
 from pyctrl.controller._controller import Controller
@@ -21,8 +23,7 @@ from pyctrl.rbac import Permission, allow
 __all__ = ["Watched", "Wiring"]
 
 
-@dataclass(frozen=True, slots=True)
-class Watched:
+class Watched(Struct, frozen=True):
     """A kind, and what its changes mean; ``where`` is None for the cluster that the controller lives in."""
 
     kind: KindLike
@@ -32,8 +33,7 @@ class Watched:
     absence: Absence = Absence.FAULT
 
 
-@dataclass(slots=True)
-class Wiring:
+class Wiring(Struct):
     """What a controller is made of, before it is known in which cluster it lives."""
 
     reconciled: Watched | None = None

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from pyctrl.errors import ManagerError
 
 __all__ = ["BindAddress"]
 
 
-@dataclass(frozen=True, slots=True)
-class BindAddress:
+class BindAddress(Struct, frozen=True):
     """A host, None for every address there is, and a port, 0 for any that is free."""
 
     host: str | None

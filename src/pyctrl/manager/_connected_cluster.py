@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from random import Random
 from typing import TYPE_CHECKING
+
+from msgspec import Struct, field
 
 from pyctrl._log import log_context
 from pyctrl._measures import Family, cluster_label, gauge, labelled
@@ -27,8 +29,7 @@ if TYPE_CHECKING:
 __all__ = ["ConnectedCluster", "Scope", "Surroundings"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Scope:
+class Scope(Struct, frozen=True, kw_only=True):
     """What is cached of a cluster; the options mean what they mean for a `Manager`."""
 
     namespaces: frozenset[str] | None = None
@@ -40,8 +41,7 @@ class Scope:
         return Cache(client, options=self.kinds, namespaces=self.namespaces, outside=self.outside, random=random)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Surroundings:
+class Surroundings(Struct, frozen=True, kw_only=True):
     """What a cluster is told by the manager that it belongs to."""
 
     random: Random
