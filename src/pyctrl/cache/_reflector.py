@@ -5,10 +5,11 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, field
 from enum import Enum
 from math import inf
 from random import Random
+
+from msgspec import Struct, field
 
 from pyctrl._backoff import Backoff
 from pyctrl._log import Complaints
@@ -42,8 +43,7 @@ class Stage(Enum):
     WAITING = "waiting"  # something failed; the next try has its time
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Target:
+class Target(Struct, frozen=True, kw_only=True):
     """What to follow: the path of a collection, selectors as query, and how logs call it."""
 
     path: str

@@ -9,6 +9,8 @@ from math import inf
 from random import Random
 from uuid import UUID
 
+from msgspec import Struct
+
 from pyctrl.api import Object, format_micro_time, reference_to
 from pyctrl.client._event_correlator import EventCorrelator, EventGroup
 from pyctrl.client._event_series import EventSeries, Series, WriteSchedule
@@ -41,8 +43,7 @@ class EventStatistics:
     refused: int = 0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Told:
+class Told(Struct, frozen=True, kw_only=True):
     """What a recorder was told."""
 
     controller: str

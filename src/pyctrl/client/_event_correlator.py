@@ -6,9 +6,10 @@ The numbers are those of tools/record/events_cache.go.
 from __future__ import annotations
 
 from collections import OrderedDict
-from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import TypeAlias, TypeVar
+
+from msgspec import Struct, field
 
 __all__ = ["EventCorrelator", "EventGroup"]
 
@@ -24,16 +25,14 @@ T = TypeVar("T")
 EventGroup: TypeAlias = tuple[str, ...]
 
 
-@dataclass(slots=True)
-class _Similar:
+class _Similar(Struct):
     """The messages of one group of late."""
 
     messages: set[str] = field(default_factory=set)
     last: float = 0.0
 
 
-@dataclass(slots=True)
-class _Bucket:
+class _Bucket(Struct):
     """How many events an object may still cause."""
 
     tokens: float

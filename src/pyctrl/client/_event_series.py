@@ -10,6 +10,8 @@ from datetime import datetime
 from math import inf
 from typing import Any
 
+from msgspec import Struct
+
 from pyctrl.api import format_micro_time
 from pyctrl.client._event_correlator import EventGroup
 
@@ -23,8 +25,7 @@ REFRESH_SECONDS = 300.0
 REMEMBERED = 4096  # series that may still be told again (maxLruCacheEntries of client-go's older recorder)
 
 
-@dataclass(slots=True, eq=False, kw_only=True)
-class EventSeries:
+class EventSeries(Struct, eq=False, kw_only=True):
     """One Event: what is told, how often, and how much of that is settled."""
 
     namespace: str

@@ -7,13 +7,15 @@ import os
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from pyctrl.client._config import Config, server_address
 from pyctrl.client._in_cluster import in_cluster
-from pyctrl.client._kubeconfig import Kubeconfig, MissingKubeconfig
 from pyctrl.client._proxy import proxy_from_environment
 from pyctrl.errors import ConfigError, NoConfiguration
+
+if TYPE_CHECKING:
+    from pyctrl.client._kubeconfig import Kubeconfig
 
 __all__ = [
     "NotThereError",
@@ -61,6 +63,8 @@ def from_kubeconfig(paths: Paths, context: str | None) -> Config:
 
 def from_kubeconfig_text(text: str, context: str | None) -> Config:
     """Take a context of a kubeconfig's content."""
+    from pyctrl.client._kubeconfig import Kubeconfig  # here and below: a pod has none
+
     return _log_in(Kubeconfig.parse(text), context)
 
 
@@ -71,7 +75,7 @@ def from_flags(
 ) -> Config:
     """Take ``--master`` and ``--kubeconfig``; see `Config.from_flags`, which is the contract."""
     if kubeconfig:
-        return _log_in(Kubeconfig.read([kubeconfig]), None, server=master or "")
+        return _log_in(kubeconfig_of(kubeconfig), None, server=master or "")
     if master:
         address = server_address(master, default_scheme="http", origin="--master")  # client-go's default
         return Config(server=address, proxy=proxy_from_environment(address), source="--master")
@@ -101,7 +105,7 @@ def first(*sources: tuple[str, Callable[[], T]], tried: Sequence[Attempt] = ()) 
     for name, source in sources:
         try:
             return source(), tuple(attempts)
-        except (NotThereError, MissingKubeconfig) as error:
+        except NotThereError as error:
             attempts.append((name, str(error)))
     raise NoConfiguration(attempts)
 
@@ -125,6 +129,8 @@ def _from_home(context: str | None) -> Config:
 
 def kubeconfig_of(paths: Paths) -> Kubeconfig:
     """Read one kubeconfig, or several merged."""
+    from pyctrl.client._kubeconfig import Kubeconfig
+
     return Kubeconfig.read([paths] if isinstance(paths, (str, os.PathLike)) else list(paths))
 
 
@@ -133,7 +139,7 @@ def named_kubeconfig() -> Kubeconfig:
     files = _named_files()
     if not files:
         raise NotThereError("not set")
-    return Kubeconfig.read(files)
+    return _read(files)
 
 
 def users_kubeconfig() -> Kubeconfig:
@@ -144,7 +150,16 @@ def users_kubeconfig() -> Kubeconfig:
         home = Path.home()
     except RuntimeError:  # a number as user, as containers have it, and no HOME
         raise NotThereError("there is no home directory: HOME is not set, and this user is not known") from None
-    return Kubeconfig.read([home / ".kube" / "config"])
+    return _read([home / ".kube" / "config"])
+
+
+def _read(files: Sequence[str | os.PathLike[str]]) -> Kubeconfig:
+    from pyctrl.client._kubeconfig import Kubeconfig, MissingKubeconfig
+
+    try:
+        return Kubeconfig.read(files)
+    except MissingKubeconfig as error:
+        raise NotThereError(str(error)) from error
 
 
 def _log_in(kubeconfig: Kubeconfig, context: str | None, *, server: str = "") -> Config:

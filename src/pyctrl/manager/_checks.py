@@ -10,6 +10,8 @@ from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from msgspec import Struct
+
 from pyctrl.errors import ManagerError
 
 __all__ = ["Check", "Checks", "Finding", "HealthAnswer", "overview", "slug"]
@@ -24,8 +26,7 @@ Check: TypeAlias = Callable[[], Awaitable[object] | object]
 _NAME = re.compile(r"[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?")
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
+class Finding(Struct, frozen=True):
     """What a check found: ``problem`` is "" when all is well."""
 
     name: str
