@@ -11,7 +11,7 @@ from typing import Any, cast
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
-from ._pending import own_dict
+from ._pending import PENDING, own_dict
 
 __all__ = ["default_of", "settle"]
 
@@ -22,21 +22,43 @@ _ATOMS = frozenset((str, int, float, bool, type(None), datetime))
 def settle(model: BaseModel) -> None:
     """Bring ``fields_set`` up to what must be written, here and below (see `Model`).
 
-    What is pending was never looked at, and therefore never changed.
+    What is pending was never looked at, and therefore never changed. Of the many fields that were not set, only those
+    are looked at whose default can be changed in place.
     """
     kind: type[BaseModel] = type(model)
-    written, extra = model.__pydantic_fields_set__, model.__pydantic_extra__
-    for name, value in own_dict(model).items():
+    own, written, extra = own_dict(model), model.__pydantic_fields_set__, model.__pydantic_extra__
+    for name in list(written):
+        value = own.get(name, PENDING)  # pending, or of the extras
+        type_: Any = type(value)
         if value is None:
             written.discard(name)
-            continue
-        type_: Any = type(value)
-        if type_ not in _ATOMS and _can_change(type_):
+        elif type_ not in _ATOMS and _can_hold(type_):
             _settle_value(value)
-            if name not in written and name in kind.__pydantic_fields__ and _is_changed(kind, name, value):
+    empty, others = _changeable(kind)
+    for name in empty:
+        if (value := own.get(name)) and name not in written:
+            _settle_value(value)
+            written.add(name)
+    for name in others:
+        if (value := own.get(name)) is not None and name not in written and _can_change(type(value)):
+            _settle_value(value)
+            if _is_changed(kind, name, value):
                 written.add(name)
-        if extra and name in written:
+    if extra:
+        for name in written & own.keys() & kind.__pydantic_fields__.keys():
             extra.pop(kind.__pydantic_fields__[name].serialization_alias or name, None)
+
+
+@cache
+def _changeable(kind: type[BaseModel]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the fields whose default can be changed in place: those that begin as an empty list or dict, and others."""
+    empty, others = [], []
+    for name, info in kind.__pydantic_fields__.items():
+        if (factory := _default_factory(kind, name)) in (list, dict):
+            empty.append(name)
+        elif info.default_factory is not None or type(info.default) not in _ATOMS:
+            others.append(name)
+    return tuple(empty), tuple(others)
 
 
 def _settle_value(value: Any) -> None:
