@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import lru_cache
 
 from pyctrl.errors import SelectorError
 
@@ -44,11 +45,19 @@ class LabelRequirement:
     values: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        problem = key_problem(self.key) or values_problem(self.operator, self.values)
-        if problem:
+        values = self.values
+        if self._is_plain(values):
+            return
+        if problem := key_problem(self.key) or values_problem(self.operator, values):
             raise SelectorError(f"label requirement on {self.key!r}: {problem}")
-        if len(self.values) > 1 or type(self.values) is not tuple:
-            object.__setattr__(self, "values", tuple(sorted(set(self.values))))
+        if len(values) > 1 or type(values) is not tuple:
+            object.__setattr__(self, "values", tuple(sorted(set(values))))
+
+    def _is_plain(self, values: object) -> bool:
+        """Whether it is right and as nearly all are: a label has one value."""
+        if self.operator is not LabelOperator.EQUALS or type(values) is not tuple or len(values) != 1:
+            return False
+        return type(self.key) is str and _is_key(self.key) and _is_value(values[0])
 
     def matches(self, labels: Mapping[str, str]) -> bool:
         """Tell whether these labels satisfy the requirement."""
@@ -79,6 +88,15 @@ class LabelRequirement:
         return f"{self.key}{self.operator}{self.values[0]}"
 
 
+@lru_cache(256)  # a program selects by few labels
+def _is_key(key: str) -> bool:
+    return key_problem(key) is None
+
+
+def _is_value(value: object) -> bool:
+    return isinstance(value, str) and len(value) <= MAX_NAME and (not value or _NAME.fullmatch(value) is not None)
+
+
 def key_problem(key: object) -> str | None:
     """Say what is wrong with a label key, or None."""
     if not isinstance(key, str):
@@ -106,12 +124,12 @@ def values_problem(operator: LabelOperator, values: Sequence[object]) -> str | N
     if wrong:
         return f"operator '{operator}' {wrong}, not {list(values)!r}"
     for value in values:
-        if not isinstance(value, str) or len(value) > MAX_NAME or not (value == "" or _NAME.fullmatch(value)):
+        if not _is_value(value):
             return (
                 f"the value {value!r} is empty or has at most {MAX_NAME} letters, digits, '-', '_' and '.', "
                 "a letter or digit at both ends"
             )
-        if operator in (LabelOperator.GREATER, LabelOperator.LESS) and _parse_int64(value) is None:
+        if operator in (LabelOperator.GREATER, LabelOperator.LESS) and _parse_int64(str(value)) is None:
             return f"operator '{operator}' compares with a 64-bit integer, not {value!r}"
     return None
 

@@ -46,11 +46,18 @@ class LabelSelector:
     _others: tuple[LabelRequirement, ...] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        kept = tuple(sorted(set(self.requirements), key=lambda r: (r.key, r.operator, r.values)))
+        kept = tuple(self.requirements)
+        if len(kept) > 1:  # keys differ nearly always, and it takes long to hash requirements
+            by_key = {requirement.key: requirement for requirement in kept}
+            if len(by_key) == len(kept):
+                kept = tuple(by_key[key] for key in sorted(by_key))
+            else:
+                kept = tuple(sorted(set(kept), key=lambda r: (r.key, r.operator, r.values)))
         object.__setattr__(self, "requirements", kept)
-        equal = tuple((r.key, r.values[0]) for r in kept if r.operator is LabelOperator.EQUALS)
+        equal = tuple([(r.key, r.values[0]) for r in kept if r.operator is LabelOperator.EQUALS])
         object.__setattr__(self, "_equal", equal)
-        object.__setattr__(self, "_others", tuple(r for r in kept if r.operator is not LabelOperator.EQUALS))
+        others = () if len(equal) == len(kept) else tuple(r for r in kept if r.operator is not LabelOperator.EQUALS)
+        object.__setattr__(self, "_others", others)
 
     @classmethod
     def parse(cls, text: str) -> LabelSelector:
@@ -64,7 +71,7 @@ class LabelSelector:
     @classmethod
     def from_dict(cls, labels: Mapping[str, str]) -> LabelSelector:
         """Require each of these labels with exactly this value; an empty mapping selects everything."""
-        return cls(tuple(LabelRequirement(key, LabelOperator.EQUALS, (value,)) for key, value in labels.items()))
+        return cls(tuple([LabelRequirement(key, LabelOperator.EQUALS, (value,)) for key, value in labels.items()]))
 
     @classmethod
     def from_wire(cls, wire: Mapping[str, object] | _Wire | None) -> LabelSelector:

@@ -25,7 +25,7 @@ def settle(model: BaseModel) -> None:
     What is pending was never looked at, and therefore never changed. Of the many fields that were not set, only those
     are looked at whose default can be changed in place.
     """
-    kind: type[BaseModel] = type(model)
+    kind: Any = type(model)
     own, written, extra = own_dict(model), model.__pydantic_fields_set__, model.__pydantic_extra__
     for name in list(written):
         value = own.get(name, PENDING)  # pending, or of the extras
@@ -51,10 +51,10 @@ def settle(model: BaseModel) -> None:
 
 @cache
 def _changeable(kind: type[BaseModel]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the fields whose default can be changed in place: those that begin as an empty list or dict, and others."""
+    """Return the fields whose default can be changed in place: those that begin as an empty list or dict; others."""
     empty, others = [], []
     for name, info in kind.__pydantic_fields__.items():
-        if (factory := _default_factory(kind, name)) in (list, dict):
+        if _default_factory(kind, name) in (list, dict):
             empty.append(name)
         elif info.default_factory is not None or type(info.default) not in _ATOMS:
             others.append(name)

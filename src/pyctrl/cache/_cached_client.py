@@ -7,7 +7,6 @@ from typing import Any, Self, TypeVar, overload
 from pyctrl.api import GroupVersionKind, Key, KindLike, KubernetesObject, Unstructured
 from pyctrl.cache._cache import Cache
 from pyctrl.client import Client, ClientOptions, Fields, Labels, ObjectList, VersionMatch
-from pyctrl.errors import NotFound
 
 __all__ = ["CachedClient"]
 
@@ -53,7 +52,7 @@ class CachedClient(Client):
         """
         if resource_version is not None:
             return await self.live.get(kind, key, resource_version=resource_version)
-        return await self.cache.get(kind, Key(await self._namespace(kind, key.namespace) or "", key.name))
+        return await self.cache.get(kind, await self._key(kind, key))
 
     @overload
     async def find(self, kind: type[T], key: Key) -> T | None: ...
@@ -61,10 +60,7 @@ class CachedClient(Client):
     async def find(self, kind: GroupVersionKind, key: Key) -> Unstructured | None: ...
     async def find(self, kind: KindLike, key: Key) -> Any:
         """Return an object from the cache, or None when there is none. Raises NotCovered, NotSynced."""
-        try:
-            return await self.get(kind, key)
-        except NotFound:
-            return None
+        return await self.cache.find(kind, await self._key(kind, key))
 
     @overload
     async def list(
@@ -116,6 +112,11 @@ class CachedClient(Client):
         namespace = await self._namespace(kind, namespace)
         found = await self.cache.list(kind, namespace=namespace, labels=labels, fields=fields, index=index)
         return ObjectList(found)
+
+    async def _key(self, kind: KindLike, key: Key) -> Key:
+        if type(key) is Key and not self.options.namespace:
+            return key
+        return Key(await self._namespace(kind, key.namespace) or "", key.name)
 
     async def _namespace(self, kind: KindLike, namespace: str | None) -> str | None:
         """Return the namespace to read, as `Client` does: one that is set holds for every namespaced kind."""

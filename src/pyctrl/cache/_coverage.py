@@ -71,8 +71,8 @@ class Coverage(Query, frozen=True, kw_only=True):
         """
         return (
             (self.namespace is None or self.namespace == query.namespace)
-            and set(self.labels.requirements) <= set(query.labels.requirements)
-            and set(self.fields.requirements) <= set(query.fields.requirements)
+            and (not (own := self.labels.requirements) or set(own) <= set(query.labels.requirements))
+            and (not (own_fields := self.fields.requirements) or set(own_fields) <= set(query.fields.requirements))
         )
 
 
@@ -88,13 +88,20 @@ def covers_object(coverages: Sequence[Coverage], key: Key) -> bool:
 
 def label_selector(labels: Labels) -> LabelSelector:
     """Return the selector that is meant; None selects everything. Raises SelectorError."""
+    if not labels:
+        return _ANY_LABELS
     if isinstance(labels, LabelSelector):
         return labels
-    return LabelSelector.parse(labels) if isinstance(labels, str) else LabelSelector.from_dict(labels or {})
+    return LabelSelector.parse(labels) if isinstance(labels, str) else LabelSelector.from_dict(labels)
 
 
 def field_selector(fields: Fields) -> FieldSelector:
     """Return the selector that is meant; None selects everything. Raises SelectorError."""
+    if not fields:
+        return _ANY_FIELDS
     if isinstance(fields, FieldSelector):
         return fields
-    return FieldSelector.parse(fields) if isinstance(fields, str) else FieldSelector.from_dict(fields or {})
+    return FieldSelector.parse(fields) if isinstance(fields, str) else FieldSelector.from_dict(fields)
+
+
+_ANY_LABELS, _ANY_FIELDS = LabelSelector.everything(), FieldSelector.everything()

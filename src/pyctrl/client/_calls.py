@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
+from functools import cache
 
 import msgspec
 
-from pyctrl.api import GroupVersionKind, Key, KindLike, Metadata, is_metadata_only, kind_of
+from pyctrl.api import GroupVersionKind, Key, KindLike, KubernetesObject, Metadata, is_metadata_only, kind_of
 from pyctrl.client._discovery import Discovery
 from pyctrl.client._exchange import Exchange
 from pyctrl.client._mapping import ResourceMapping, path_for
@@ -107,10 +108,10 @@ class Calls:
         key = Key(self._namespace(mapping, write.key.namespace), write.key.name)
         request = self._write_request(mapping, key, write)
         if write.dry_run:
-            return await self._send_write(mapping, request, write)
+            return await self._answer(mapping, request, write.subresource)
         self.observers.before(mapping.gvk, key)
         try:
-            body = await self._send_write(mapping, request, write)
+            body = await self._answer(mapping, request, write.subresource)
         except BaseException as error:
             self.observers.after(mapping.gvk, key, write.verb, None, error)
             raise
@@ -119,9 +120,6 @@ class Calls:
             mapping.gvk, Key(key.namespace, key.name or name), write.verb, body if is_object else None, None
         )
         return body
-
-    async def _send_write(self, mapping: ResourceMapping, request: HttpRequest, write: Write) -> bytes:
-        return await self._answer(mapping, request, write.subresource)
 
     async def _answer(self, mapping: ResourceMapping, request: HttpRequest, subresource: str = "") -> bytes:
         try:
@@ -207,8 +205,13 @@ def declared_mapping(kind: KindLike) -> ResourceMapping | None:
     if not isinstance(kind, type):
         raise NotRegistered(repr(kind))
     kind_of(kind)
-    if issubclass(kind, Metadata) and "resource" not in vars(kind):
-        return None
+    if not issubclass(kind, Metadata):
+        return _mapping_of(kind)
+    return _mapping_of.__wrapped__(kind) if "resource" in vars(kind) else None  # which may change: of a view
+
+
+@cache  # asked for with every request
+def _mapping_of(kind: type[KubernetesObject]) -> ResourceMapping:
     resource = kind.resource
     return ResourceMapping(
         gvk=kind.gvk,
