@@ -25,7 +25,7 @@ def settle(model: BaseModel) -> None:
     What is pending was never looked at, and therefore never changed. Of the many fields that were not set, only those
     are looked at whose default can be changed in place.
     """
-    kind: Any = type(model)
+    kind: type[BaseModel] = type(model)
     own, written, extra = own_dict(model), model.__pydantic_fields_set__, model.__pydantic_extra__
     for name in list(written):
         value = own.get(name, PENDING)  # pending, or of the extras
@@ -40,7 +40,9 @@ def settle(model: BaseModel) -> None:
             _settle_value(value)
             written.add(name)
     for name in others:
-        if (value := own.get(name)) is not None and name not in written and _can_change(type(value)):
+        value = own.get(name)
+        type_ = type(value)
+        if value is not None and name not in written and _can_change(type_):
             _settle_value(value)
             if _is_changed(kind, name, value):
                 written.add(name)
