@@ -9,13 +9,13 @@ managedFields at 4 KB; what fills them is the environment of their one container
 
 from __future__ import annotations
 
-import json
 import uuid
 from dataclasses import dataclass
 from random import Random
 from typing import Any
 
-from _prepared_server import encoded, pod
+import msgspec
+from _prepared_server import added, encoded, pod
 
 BATCH = 1_000  # objects that share a label and a value of the index
 NAMESPACES = 50
@@ -63,9 +63,21 @@ def objects(kind: Kind, count: int, size: int, first_version: int) -> list[bytes
     return sorted(made, key=_key)
 
 
+class _Names(msgspec.Struct):
+    namespace: str
+    name: str
+
+
+class _Named(msgspec.Struct):
+    metadata: _Names
+
+
+_named = msgspec.json.Decoder(_Named)
+
+
 def _key(data: bytes) -> tuple[str, str]:
-    metadata = json.loads(data)["metadata"]
-    return metadata["namespace"], metadata["name"]
+    metadata = _named.decode(data).metadata
+    return metadata.namespace, metadata.name
 
 
 def _widget(number: int, batches: int, size: int, version: int, random: Random) -> bytes:
@@ -130,12 +142,16 @@ def _filled(
     missing = size - len(encoded(document))
     while missing > 400:
         number = len(env)
-        env.append({"name": f"SETTING_{number:03}", "value": f"{random.getrandbits(96):024x}"})
-        keys[f'k:{{"name":"SETTING_{number:03}"}}'] = {".": {}, "f:name": {}, "f:value": {}}
+        setting = {"name": f"SETTING_{number:03}", "value": f"{random.getrandbits(96):024x}"}
+        owned: dict[str, Any] = {f'k:{{"name":"SETTING_{number:03}"}}': {".": {}, "f:name": {}, "f:value": {}}}
+        missing -= added(setting, env) + added(owned, keys) - len("{}")
+        env.append(setting)
+        keys |= owned
         if number % 2:
             host = f"10.{random.randrange(256)}.{random.randrange(256)}.{random.randrange(256)}"
-            endpoints.append({"host": host, "port": 8080, "ready": True, "zone": f"zone-{number % 3}"})
-        missing = size - len(encoded(document))
+            endpoint = {"host": host, "port": 8080, "ready": True, "zone": f"zone-{number % 3}"}
+            missing -= added(endpoint, endpoints)
+            endpoints.append(endpoint)
     if missing > 0:
         document["status"]["conditions"][0]["message"] = f"{random.getrandbits(4 * missing):0{missing}x}"
-    return json.dumps(document, separators=(",", ":"), sort_keys=True).encode()  # as it writes custom resources
+    return msgspec.json.encode(document, order="deterministic")  # keys sorted, as it writes custom resources

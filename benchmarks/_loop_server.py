@@ -14,7 +14,8 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+
+from _child import Child
 
 ROOT = Path(__file__).parent.parent
 DEFINITIONS = ROOT / "examples" / "podset" / "config" / "crd" / "bases"
@@ -85,10 +86,10 @@ def converging() -> Iterator[Cluster]:
 class PacedServer:
     """A running server with converged PodSets, and a kubeconfig for it."""
 
-    def __init__(self, process: subprocess.Popen[str], directory: Path) -> None:
-        self._process = process
+    def __init__(self, child: Child, directory: Path) -> None:
+        self._child = child
         self.kubeconfig = directory / "kubeconfig"
-        cluster = {"name": "paced", "cluster": {"server": self._line()["url"]}}
+        cluster = {"name": "paced", "cluster": {"server": child.answer()["url"]}}
         context = {"name": "paced", "context": {"cluster": "paced", "user": "paced"}}
         config = {"apiVersion": "v1", "kind": "Config", "current-context": "paced", "clusters": [cluster]}
         config |= {"contexts": [context], "users": [{"name": "paced", "user": {}}]}
@@ -96,32 +97,16 @@ class PacedServer:
 
     def write(self, rate: float, seconds: float) -> float:
         """Write events so many a second; return how many a second it came to."""
-        return float(self._tell(do="write", rate=rate, seconds=seconds)["reached"])
+        return float(self._child.ask("write", rate=rate, seconds=seconds)["reached"])
 
     def take(self) -> dict[str, int]:
         """Return what was asked since this was called last, by verb and resource."""
-        return dict(self._tell(do="take"))
-
-    def _tell(self, **told: object) -> Any:
-        assert self._process.stdin is not None
-        self._process.stdin.write(json.dumps(told) + "\n")
-        self._process.stdin.flush()
-        return self._line()
-
-    def _line(self) -> Any:
-        assert self._process.stdout is not None
-        return json.loads(self._process.stdout.readline())
+        return dict(self._child.ask("take"))
 
 
 @contextmanager
 def pacing(objects: int) -> Iterator[PacedServer]:
     """Run the server with so many PodSets that have converged."""
     command = [sys.executable, str(Path(__file__).parent / "_paced_server.py"), "--objects", str(objects)]
-    with (
-        tempfile.TemporaryDirectory(prefix="pyctrl-loop-") as name,
-        subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process,
-    ):
-        try:
-            yield PacedServer(process, Path(name))
-        finally:
-            process.kill()
+    with tempfile.TemporaryDirectory(prefix="pyctrl-loop-") as name, Child(command) as child:
+        yield PacedServer(child, Path(name))

@@ -59,7 +59,6 @@ PLANS: dict[str, tuple[Part, ...]] = {
         *operators(100, 1_000),
     ),
     # What is compared most comes first, in case there is no time for all of it
-    # What is compared most comes first, in case there is no time for all of it
     "standard": (
         Part("cache", MOST),
         Part("cache", FAST, lists=("pages",)),

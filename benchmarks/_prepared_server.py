@@ -11,9 +11,11 @@ import asyncio
 import json
 import sys
 import uuid
-from collections.abc import Iterable
+from collections.abc import Iterable, Sized
 from random import Random
 from urllib.parse import parse_qsl, urlsplit
+
+import msgspec
 
 PAGE = 500
 FIRST_VERSION = 1_000_000
@@ -63,9 +65,20 @@ def pod(number: int, size: int, version: int, random: Random) -> bytes:
     spec = {"containers": [container], "nodeName": f"node-{number % 100}", "serviceAccountName": "default"}
     document = {"metadata": metadata, "spec": spec, "status": status}
     container["env"] = env = list[dict[str, str]]()
-    while (missing := size - len(encoded(document))) > 0:
-        env.append({"name": f"SETTING_{len(env)}", "value": "some value"[:missing]})
+    missing = size - len(encoded(document))
+    while missing > 0:
+        setting = {"name": f"SETTING_{len(env)}", "value": "some value"[:missing]}
+        missing -= added(setting, env)
+        env.append(setting)
     return encoded(document)
+
+
+def added(item: object, to: Sized) -> int:
+    """Return how many bytes one more item adds to a list or mapping, its comma included.
+
+    To encode the whole again for each item takes a quarter of an hour for a gigabyte.
+    """
+    return len(msgspec.json.encode(item)) + bool(to)
 
 
 def encoded(document: object) -> bytes:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import subprocess
 import sys
 import time
 from collections.abc import Iterator
@@ -12,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from _child import Child
 from _process import PeerFailed, Process, Spent
 
 HERE = Path(__file__).parent
@@ -69,34 +68,23 @@ class Pace:
 class Server:
     """The canned server in its process."""
 
-    def __init__(self, process: subprocess.Popen[str]) -> None:
-        self._process = process
-        described = self._line()
+    def __init__(self, child: Child) -> None:
+        self._child = child
+        described = child.answer()
         self.url: str = described["url"]
         self.object_bytes: int = described["bytes"]
 
     def tell(self, command: str, **arguments: object) -> Any:
         """Tell what to do and return the answer."""
-        assert self._process.stdin is not None
-        self._process.stdin.write(json.dumps({"do": command, **arguments}) + "\n")
-        self._process.stdin.flush()
-        return self._line()
-
-    def _line(self) -> Any:
-        assert self._process.stdout is not None
-        return json.loads(self._process.stdout.readline())
+        return self._child.ask(command, **arguments)
 
 
 @contextmanager
 def serving(kind: str, objects: int, size: int) -> Iterator[Server]:
     """Run a canned server with so many objects of a kind."""
     command = [sys.executable, str(HERE / "_canned_server.py"), "--kind", kind]
-    command += ["--objects", str(objects), "--size", str(size)]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
-        try:
-            yield Server(process)
-        finally:
-            process.kill()  # all it has is memory
+    with Child([*command, "--objects", str(objects), "--size", str(size)]) as child:
+        yield Server(child)
 
 
 def run(case: Case, peer: Process, server: Server, pace: Pace) -> Numbers:

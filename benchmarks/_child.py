@@ -1,0 +1,79 @@
+"""A process that obeys lines of JSON on its input and answers with lines of JSON on its output."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Self
+
+
+class Ended(Exception):
+    """Raised when a child ends instead of answering."""
+
+
+class Child:
+    """A running child. Leaving the block kills it: all that it has is memory, and some take their time to end.
+
+    Args:
+        command: what is run.
+        directory: where; without one, here.
+        environment: its variables; without any, ours.
+        is_loud: whether what it prints on stderr is shown.
+    """
+
+    def __init__(
+        self,
+        command: list[str],
+        *,
+        directory: Path | None = None,
+        environment: Mapping[str, str] | None = None,
+        is_loud: bool = True,
+    ) -> None:
+        self._process = subprocess.Popen(
+            command,
+            cwd=directory,
+            env=None if environment is None else dict(environment),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=None if is_loud else subprocess.DEVNULL,
+            text=True,
+        )
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        self._input, self._output = self._process.stdin, self._process.stdout
+        self.pid = self._process.pid
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.kill()
+        self._process.wait()
+        self._input.close()
+        self._output.close()
+
+    def kill(self) -> None:
+        """End it now; who waits for an answer gets `Ended`."""
+        self._process.kill()
+
+    def tell(self, command: str, **arguments: object) -> None:
+        """Tell what to do. Raises Ended."""
+        try:
+            self._input.write(json.dumps({"do": command, **arguments}) + "\n")
+            self._input.flush()
+        except BrokenPipeError as error:
+            raise Ended from error
+
+    def answer(self) -> Any:
+        """Wait for the next line and return what it says. Raises Ended."""
+        line = self._output.readline()
+        if not line:
+            raise Ended
+        return json.loads(line)
+
+    def ask(self, command: str, **arguments: object) -> Any:
+        """Tell what to do and return the answer. Raises Ended."""
+        self.tell(command, **arguments)
+        return self.answer()
