@@ -30,12 +30,15 @@ class Line:
 
     Attributes:
         profile: between which commands of a peer it takes place, the first time that they come.
+        variants: what each peer did several times in one run, and how it was called each time: a row for each. The
+            names of columns have a place for it.
     """
 
     title: str
     works: tuple[str, ...]
     columns: tuple[Column, ...]
     profile: tuple[str, str]
+    variants: tuple[str, tuple[int, ...]] | None = None
 
 
 LINES = {
@@ -110,20 +113,16 @@ LINES = {
         ("start", "latencies"),
     ),
     "latency": Line(
-        "from write to reconcile, at 100 and 1,000 writes a second",
+        "from write to reconcile",
         ("latency",),
-        tuple(
-            Column(f"latency_{rate}_{name}", f"{heading} at {rate:,}", scale, is_limited=name in {"median", "cpu"})
-            for rate in (100, 1_000)
-            for name, heading, scale in (
-                ("median", "median ms", MILLI),
-                ("99th", "99th ms", MILLI),
-                ("cpu", "CPU ms/write", MILLI),
-                ("seen", "seen of written", 1),
-            )
-            if (rate, name) != (100, "seen")  # all of them
+        (
+            Column("latency_{}_median", "median ms", MILLI, is_limited=True),
+            Column("latency_{}_99th", "99th ms", MILLI),
+            Column("latency_{}_cpu", "CPU ms/write", MILLI, is_limited=True),
+            Column("latency_{}_seen", "seen of written", 1),
         ),
         ("start", "latencies"),
+        ("writes/s", (100, 1_000)),
     ),
     "restart": Line(
         "restart with converged objects",

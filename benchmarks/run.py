@@ -148,6 +148,7 @@ def options() -> argparse.Namespace:
     parser.add_argument("--out", type=Path, help="the JSON file; default: benchmarks/.cache/results.json")
     parser.add_argument("--add-to", type=Path, metavar="FILE", help="take in what FILE has, and write it")
     parser.add_argument("--show", type=Path, metavar="FILE", help="print FILE, or what flags choose of it")
+    parser.add_argument("--long", action="store_true", help="print the table of all peers for every size, too")
     parser.add_argument("--build", action="store_true", help="build what is wanted and measure nothing")
     parser.add_argument("--profile", choices=list(LINES), metavar="LINE", help="where pyctrl's CPU time goes in it")
     parser.add_argument("--loud", action="store_true", help="show what peers print on stderr")
@@ -181,7 +182,7 @@ def parts(told: argparse.Namespace) -> tuple[Part, ...]:
 def measure(told: argparse.Namespace) -> tuple[Results, int]:
     """Do what is wanted, until it is done or interrupted; return that, and what the process shall say at its end."""
     results = Results.load(told.add_to) if told.add_to and told.add_to.exists() else Results()
-    said = {name: value for name, value in vars(told).items() if name not in {"out", "add_to", "show", "loud"}}
+    said = {name: value for name, value in vars(told).items() if name not in {"out", "add_to", "show", "loud", "long"}}
     call = Call(machine(), said)
     results.calls.append(call)
     plan = _first(wanted(parts(told), told.only, told.peers), told.profile)
@@ -230,7 +231,7 @@ def main() -> int:
     signal.signal(signal.SIGTERM, _interrupt)
     results, code = (_chosen(Results.load(told.show), told), 0) if told.show else measure(told)
     if results.rows:
-        print(report(results, told.only))
+        print(report(results, told.only, is_long=told.long))
     if told.profile and not told.show:
         print(f"\nthe profile: {told.out.parent / told.profile}.profile")
     return code
