@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Self
 
@@ -51,8 +52,9 @@ class Child:
     def __exit__(self, *_: object) -> None:
         self.kill()
         self._process.wait()
-        self._input.close()
         self._output.close()
+        with suppress(BrokenPipeError):  # what was told and not read
+            self._input.close()
 
     def kill(self) -> None:
         """End it now; who waits for an answer gets `Ended`."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from _works import Case
+from peers._profiler import LOAD
 
 
 @dataclass(frozen=True)
@@ -25,11 +26,24 @@ MICRO, MILLI, MEGABYTES = 1e6, 1e3, 1e-6
 
 
 @dataclass(frozen=True)
+class Span:
+    """Where in its work a peer does a line: from before one command to after another, the first time that they come.
+
+    Attributes:
+        nth: which time instead.
+    """
+
+    first: str
+    last: str
+    nth: int = 1
+
+
+@dataclass(frozen=True)
 class Line:
     """One line of work.
 
     Attributes:
-        profile: between which commands of a peer it takes place, the first time that they come.
+        profile: when in the work it takes place.
         variants: what each peer did several times in one run, and how it was called each time: a row for each. The
             names of columns have a place for it.
     """
@@ -37,7 +51,7 @@ class Line:
     title: str
     works: tuple[str, ...]
     columns: tuple[Column, ...]
-    profile: tuple[str, str]
+    profile: Span
     variants: tuple[str, tuple[int, ...]] | None = None
 
 
@@ -46,13 +60,13 @@ LINES = {
         "initial sync, CPU per object",
         ("cache",),
         (Column("sync_cpu", "µs/object", MICRO, is_limited=True), Column("sync_wall", "wall s", 1)),
-        ("sync", "sync"),
+        Span("sync", "sync"),
     ),
     "events": Line(
         "watch events, CPU per event",
         ("cache",),
         (Column("events_cpu", "µs/event", MICRO, is_limited=True), Column("events_wall", "wall s", 1)),
-        ("follow", "follow"),
+        Span("follow", "follow"),
     ),
     "memory": Line(
         "memory",
@@ -65,7 +79,7 @@ LINES = {
             Column("relist_peak_bytes", "MB relist peak", MEGABYTES),
             Column("relist_cpu", "relist µs/object", MICRO, is_limited=True),
         ),
-        ("sync", "sync"),
+        Span("follow", "follow", 2),  # the relist
     ),
     "reads": Line(
         "cached reads, CPU",
@@ -76,7 +90,7 @@ LINES = {
             Column("index_cpu", "by index ms", MILLI, is_limited=True),
             Column("sync_cpu", "sync with index µs/object", MICRO),
         ),
-        ("get", "index"),
+        Span("get", "index"),
     ),
     "reconcile": Line(
         "no-op reconciles, CPU each, from the event on",
@@ -86,7 +100,7 @@ LINES = {
             Column("reconcile_wall", "wall s", 1),
             Column("sync_cpu", "first list µs/object", MICRO),
         ),
-        ("follow", "follow"),
+        Span("follow", "follow"),
     ),
     "start": Line(
         "start with one object",
@@ -98,7 +112,7 @@ LINES = {
             Column("idle_bytes", "MB idle", MEGABYTES),
             Column("idle_cpu", "idle CPU ms/s", MILLI),
         ),
-        ("sync", "sync"),
+        Span(LOAD, "sync"),
     ),
     "loop": Line(
         "the whole loop: created at once until all have converged",
@@ -110,7 +124,7 @@ LINES = {
             Column("converge_wall", "wall s", 1),
             Column("converge_bytes", "MB peak", MEGABYTES),
         ),
-        ("start", "latencies"),
+        Span("start", "latencies"),
     ),
     "latency": Line(
         "from write to reconcile",
@@ -121,7 +135,7 @@ LINES = {
             Column("latency_{}_cpu", "CPU ms/write", MILLI, is_limited=True),
             Column("latency_{}_seen", "seen of written", 1),
         ),
-        ("start", "latencies"),
+        Span("start", "latencies"),
         ("writes/s", (100, 1_000)),
     ),
     "restart": Line(
@@ -135,7 +149,7 @@ LINES = {
             Column("restart_writes", "writes", 1),
             Column("restart_bytes", "MB", MEGABYTES),
         ),
-        ("start", "latencies"),
+        Span("start", "latencies"),
     ),
 }
 

@@ -14,18 +14,21 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from itertools import groupby
-from pathlib import Path
 from types import FrameType
 
 import _operators
+from _limits import limits
 from _lines import LINES
 from _machine import machine
+from _options import options, parts, profiled
 from _peers import HERE, PEERS, Unavailable, environment
-from _plans import PLANS, START, Part, Wanted, minutes, operators, wanted
+from _plans import Wanted, minutes, wanted
 from _process import PeerFailed, Process
+from _profile import Profile, named, overview, put, read, table
 from _report import report
-from _results import OURS, Call, Results
+from _results import Call, Results
 from _works import OPERATOR_WORKS, Case, Numbers, Pace, Server, run, serving
+from peers._profiler import LOAD
 
 QUICK = Pace(settle=0.3, reads=0.2, idle=1.0, writes=2.0)
 INTERRUPTED = 130  # what a shell says of who was ended by Ctrl-C
@@ -98,15 +101,24 @@ class Suite:
             self._call.versions.setdefault(peer, {}).update(versions)
             return numbers
         server.tell("reset", lists=case.lists)
-        command = [*self._commands[peer, False], "--server", server.url, *case.arguments]
+        command = [*self._started(peer), "--server", server.url, *case.arguments]
         with Process(command, HERE, {**environment(), **self._profile()}, is_loud=self._told.loud) as process:
             self._call.versions.setdefault(peer, {}).update(process.started.facts["versions"])
             return run(case, process, server, self._pace)
 
+    def _started(self, peer: str) -> list[str]:
+        """Return what starts a peer; under the profiler from the first import on, if that is what is profiled."""
+        command = self._commands[peer, False]
+        if self._told.profile and LINES[self._told.profile].profile.first == LOAD:
+            module = command.index("-m") + 1
+            command = [*command[:module], "peers._profiler", *command[module:]]
+        return command
+
     def _profile(self) -> dict[str, str]:
-        if not (line := self._told.profile):
+        if not self._told.profile:
             return {}
-        return {"BENCHMARK_PROFILE": " ".join((*LINES[line].profile, str(self._told.out.parent / f"{line}.profile")))}
+        span = LINES[self._told.profile].profile
+        return {"BENCHMARK_PROFILE": f"{span.first} {span.last} {span.nth} {self._told.out.with_suffix('.profile')}"}
 
 
 @contextmanager
@@ -130,64 +142,20 @@ def _tell(what: str) -> None:
         print(f"\r\x1b[K{what}", end="", file=sys.stderr, flush=True)
 
 
-def options() -> argparse.Namespace:
-    """Read the command line."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--plan", choices=list(PLANS), default="standard", help="default: %(default)s")
-    parser.add_argument("--quick", action="store_const", dest="plan", const="quick", help="--plan quick: does it work?")
-    parser.add_argument("--only", nargs="+", choices=list(LINES), metavar="LINE", help=", ".join(LINES))
-    parser.add_argument("--peers", nargs="+", choices=list(PEERS), metavar="PEER", help=", ".join(PEERS))
-    parser.add_argument("--runs", type=int, help="that count; default: 5, in the quick plan 1")
-    plan = parser.add_argument_group("instead of what the plan has, by all peers that can")
-    plan.add_argument("--objects", nargs="+", type=int, help="how many custom resources or pods; default: 10000")
-    plan.add_argument("--size", nargs="+", type=int, help="bytes of each; default: 4096")
-    plan.add_argument("--kinds", nargs="+", choices=["widgets", "pods"], help="default: widgets")
-    plan.add_argument("--lists", nargs="+", choices=["stream", "pages"], help="default: stream")
-    plan.add_argument("--workers", nargs="+", type=int, help="of no-op reconciles; default: 1 16")
-    plan.add_argument("--podsets", type=int, help="of the whole loop, and of restarts; default: 1000, 10000")
-    parser.add_argument("--out", type=Path, help="the JSON file; default: benchmarks/.cache/results.json")
-    parser.add_argument("--add-to", type=Path, metavar="FILE", help="take in what FILE has, and write it")
-    parser.add_argument("--show", type=Path, metavar="FILE", help="print FILE, or what flags choose of it")
-    parser.add_argument("--long", action="store_true", help="print the table of all peers for every size, too")
-    parser.add_argument("--build", action="store_true", help="build what is wanted and measure nothing")
-    parser.add_argument("--profile", choices=list(LINES), metavar="LINE", help="where pyctrl's CPU time goes in it")
-    parser.add_argument("--loud", action="store_true", help="show what peers print on stderr")
-    return _completed(parser.parse_args())
-
-
-def _completed(told: argparse.Namespace) -> argparse.Namespace:
-    if told.profile:
-        told.only, told.peers, told.runs = [told.profile], [OURS], 1
-    told.only, told.peers = told.only or list(LINES), told.peers or list(PEERS)
-    told.runs = told.runs or (1 if told.plan == "quick" else 5)
-    told.out = (told.out or told.add_to or HERE / ".cache" / "results.json").absolute()
-    return told
-
-
-def parts(told: argparse.Namespace) -> tuple[Part, ...]:
-    """Return what is to be done: the plan, or what the command line says instead."""
-    if not any((told.objects, told.size, told.kinds, told.lists, told.workers, told.podsets)):
-        return PLANS[told.plan]
-    objects, sizes = told.objects or [10_000], told.size or [4096]
-    lists, kinds = told.lists or ["stream"], told.kinds or ["widgets"]
-    return (
-        Part("cache", objects=objects, sizes=sizes, kinds=kinds, lists=lists),
-        Part("reads", objects=objects, sizes=sizes, lists=lists[:1]),
-        Part("reconcile", objects=objects, sizes=sizes, lists=lists[:1], workers=told.workers or (1, 16)),
-        START,
-        *operators(told.podsets or 1_000, told.podsets or 10_000),
-    )
-
-
 def measure(told: argparse.Namespace) -> tuple[Results, int]:
     """Do what is wanted, until it is done or interrupted; return that, and what the process shall say at its end."""
     results = Results.load(told.add_to) if told.add_to and told.add_to.exists() else Results()
-    said = {name: value for name, value in vars(told).items() if name not in {"out", "add_to", "show", "loud", "long"}}
+    said = {
+        name: value
+        for name, value in vars(told).items()
+        if name not in {"out", "add_to", "show", "loud", "long", "limits", "into"}
+    }
     call = Call(machine(), said)
     results.calls.append(call)
     plan = _first(wanted(parts(told), told.only, told.peers), told.profile)
-    least = minutes(plan, told.runs) * (0.3 if told.plan == "quick" else 1.0)
-    print(f"about {least:.0f} minutes on a quiet machine, once all is built", file=sys.stderr, flush=True)
+    if not told.profile:
+        least = minutes(plan, told.runs) * (0.3 if told.plan == "quick" else 1.0)
+        print(f"about {least:.0f} minutes on a quiet machine, once all is built", file=sys.stderr, flush=True)
     suite, code = Suite(plan, results, told), INTERRUPTED
     try:
         suite.build()
@@ -202,11 +170,11 @@ def measure(told: argparse.Namespace) -> tuple[Results, int]:
     return results, code
 
 
-def _first(plan: Wanted, profiled: str | None) -> Wanted:
-    """Return only the first case of a line that is profiled: each writes the same file."""
-    if profiled is None:
+def _first(plan: Wanted, line: str | None) -> Wanted:
+    """Return only the first case of a line that is profiled."""
+    if line is None:
         return plan
-    case = next(case for case in plan if case.work == LINES[profiled].works[0])
+    case = next(case for case in plan if case.work == LINES[line].works[0])
     return {case: plan[case]}
 
 
@@ -225,15 +193,37 @@ def _interrupt(_signal: int, _frame: FrameType | None) -> None:
     raise KeyboardInterrupt
 
 
+def inside(told: argparse.Namespace) -> int:
+    """Profile each wanted line, or measure what limits are made of; print the tables and put them where they belong."""
+    tables: dict[str, str] = {}
+    if told.limits:
+        tables["limits"] = limits()
+    profiles: dict[str, Profile] = {}
+    for name in told.profile or ():
+        _, code = measure(one := profiled(told, name))
+        if code:
+            print(f"{name}: it did not do its work; see what it says with --loud", file=sys.stderr)
+            return code
+        profiles[named(name)] = read(one.out.with_suffix(".profile"))
+    tables |= {f"profile {name}": table(profile) for name, profile in profiles.items()}
+    if len(profiles) > 1:
+        tables["profiles"] = overview(profiles)
+    for name, made in tables.items():
+        print(f"{name}\n\n{made}\n")
+    if told.into:
+        told.into.write_text(put(told.into.read_text(encoding="utf-8"), tables), encoding="utf-8")
+    return 0
+
+
 def main() -> int:
     """Build, measure, print; end with 1 if a peer failed at its work, with 130 if it was interrupted."""
-    told = options()
+    told = options(__doc__)
     signal.signal(signal.SIGTERM, _interrupt)
+    if told.profile or told.limits:
+        return inside(told)
     results, code = (_chosen(Results.load(told.show), told), 0) if told.show else measure(told)
     if results.rows:
         print(report(results, told.only, is_long=told.long))
-    if told.profile and not told.show:
-        print(f"\nthe profile: {told.out.parent / told.profile}.profile")
     return code
 
 

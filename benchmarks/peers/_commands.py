@@ -11,13 +11,13 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
-import os
 import sys
 from collections.abc import Awaitable, Callable, Mapping
 from importlib.metadata import version
-from pathlib import Path
-from time import perf_counter, process_time
+from time import perf_counter
 from typing import Any
+
+from peers._profiler import profiler
 
 __all__ = ["Commands", "Facts", "arguments", "obey", "packages", "serve", "timed"]
 
@@ -50,43 +50,11 @@ def mark(name: str, **facts: Any) -> None:
     print(json.dumps({"mark": name, **facts}), flush=True)
 
 
-class Profiled:
-    """Writes where the CPU time of this thread goes, between two commands, the first time that they come.
-
-    BENCHMARK_PROFILE has the two and the file; `run.py --profile` sets it. Without, this does nothing.
-    """
-
-    def __init__(self) -> None:
-        self._first, self._last, self._path = (os.environ.get("BENCHMARK_PROFILE", "  ")).split(" ", 2)
-        if self._path:
-            from cProfile import Profile  # only now: what is measured shall not carry it
-
-            self._profile = Profile(process_time)
-
-    def before(self, command: str) -> None:
-        """Begin, if it is time."""
-        if command == self._first:
-            self._first = ""
-            self._profile.enable()
-
-    def after(self, command: str) -> None:
-        """End and write, if it is time."""
-        if command == self._last and not self._first:
-            from pstats import Stats
-
-            self._last = ""
-            self._profile.disable()
-            with Path(self._path).open("w", encoding="utf-8") as file:
-                stats = Stats(self._profile, stream=file).strip_dirs()
-                stats.sort_stats("tottime").print_stats(40)
-                stats.sort_stats("cumtime").print_stats(60)
-
-
 async def serve(commands: Commands, versions: Mapping[str, str]) -> None:
     """Obey until the input ends."""
     reader = asyncio.StreamReader()
     await asyncio.get_running_loop().connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), sys.stdin)
-    profiled = Profiled()
+    profiled = profiler()
     mark("ready", versions=versions)
     while line := await reader.readline():
         told = json.loads(line)

@@ -29,6 +29,14 @@ type PodSetReconciler struct {
 	arrived *arrivals
 }
 
+// byPodSet is an index of pods, as kubebuilder's tutorial has one of Jobs: with labels only, the cache would look
+// through all pods of the namespace for each list.
+const byPodSet = "podset"
+
+func podSetOf(pod client.Object) string {
+	return pod.GetLabels()["podSet_cr"]
+}
+
 func labelsFor(name string) map[string]string {
 	return map[string]string{"app": "podSet", "podSet_cr": name}
 }
@@ -73,7 +81,7 @@ func (r *PodSetReconciler) scale(ctx context.Context, podset *PodSet) error {
 
 func (r *PodSetReconciler) report(ctx context.Context, podset *PodSet) error {
 	var pods corev1.PodList
-	err := r.List(ctx, &pods, client.InNamespace(podset.Namespace), client.MatchingLabels(labelsFor(podset.Name)))
+	err := r.List(ctx, &pods, client.InNamespace(podset.Namespace), client.MatchingFields{byPodSet: podset.Name})
 	if err != nil {
 		return err
 	}
@@ -114,8 +122,12 @@ func deploymentFor(podset *PodSet) *appsv1.Deployment {
 // setUp has no predicates, as the scaffold has none: GenerationChangedPredicate would spare the reconcile after each
 // write of the status, and hide changes of annotations, by which latency is measured.
 func (r *PodSetReconciler) setUp(manager ctrl.Manager, workers int) error {
-	podsetOf := func(_ context.Context, pod client.Object) []reconcile.Request {
-		name := pod.GetLabels()["podSet_cr"]
+	index := func(pod client.Object) []string { return []string{podSetOf(pod)} }
+	if err := manager.GetFieldIndexer().IndexField(context.Background(), &corev1.Pod{}, byPodSet, index); err != nil {
+		return err
+	}
+	request := func(_ context.Context, pod client.Object) []reconcile.Request {
+		name := podSetOf(pod)
 		if name == "" {
 			return nil
 		}
@@ -124,7 +136,7 @@ func (r *PodSetReconciler) setUp(manager ctrl.Manager, workers int) error {
 	return ctrl.NewControllerManagedBy(manager).
 		For(&PodSet{}).
 		Owns(&appsv1.Deployment{}).
-		Watches(&corev1.Pod{}, handler.EnqueueRequestsFromMapFunc(podsetOf)).
+		Watches(&corev1.Pod{}, handler.EnqueueRequestsFromMapFunc(request)).
 		WithOptions(controller.Options{MaxConcurrentReconciles: workers}).
 		Complete(r)
 }

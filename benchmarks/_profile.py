@@ -1,0 +1,203 @@
+"""Where the CPU time of one process goes: by room of pyctrl, by library, and by function.
+
+Read from what cProfile wrote. A function that is written in C and belongs to no library that is named here, such as
+`len`, counts as its caller, as do functions that have been made at run time. The profiler adds a microsecond to each
+call, half of it to who calls; calls that do nothing show how much, and that is subtracted.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from pstats import Stats
+from typing import TypeAlias
+
+from _markdown import markdown
+from peers._profiler import EMPTY
+
+TOP = 12  # functions, and as many places
+SMALLEST = 0.005  # a share that is shown
+
+Function: TypeAlias = tuple[str, int, str]
+"""As `pstats` has it: file, line, name. What is written in C has the file "~"."""
+Numbers: TypeAlias = tuple[int, int, float, float]
+"""Calls, those that were not recursive, own time, and time with all that was called."""
+Found: TypeAlias = Mapping[Function, tuple[int, int, float, float, Mapping[Function, Numbers]]]
+"""Of each function the same, but calls come second, and by whom it was called."""
+
+#: Who is meant, by what a function in C is called; the first that fits.
+IN_C = (
+    ("msgspec", r"msgspec"),
+    ("pydantic", r"pydantic"),
+    ("sockets, TLS, polling", r"_socket\.|select\.|_ssl\."),
+    ("asyncio", r"_asyncio|_contextvars"),
+    ("aiohttp", r"aiohttp|yarl|multidict|propcache|frozenlist"),
+    ("json", r"_json\."),
+    ("zstandard", r"[Zz]std"),
+    ("imports", r"_imp\.|marshal|builtins\.__build_class__|builtins\.exec|posix\.stat"),
+)
+#: The same for functions in Python, by their files.
+IN_PYTHON = (
+    ("the benchmark", r"/peers/"),
+    ("pyctrl", r"/pyctrl/(\w+)"),
+    ("the operator", r"/examples/"),
+    ("imports", r"<frozen |/importlib/|<string>.*exec"),
+    ("aiohttp", r"/(aiohttp|yarl|multidict|propcache|frozenlist|aiosignal|aiohappyeyeballs)/"),
+    ("pydantic", r"/(pydantic\w*|annotated_types|typing_inspection|typing_extensions)\b"),
+    ("msgspec", r"/msgspec/"),
+    ("asyncio", r"/(asyncio|selectors\.py)"),
+    ("logging", r"/logging/"),
+    ("json", r"/json/"),
+    ("dataclasses, enums, typing", r"/(dataclasses|enum|typing|inspect|abc|functools|re|sre_\w+)(\.py|/)|<frozen abc>"),
+)
+OTHERS = "other libraries"
+ROOTS = frozenset({"pyctrl", "examples", "peers"})  # what names of functions begin with
+OURS = ("nothing", "call_nothing")
+
+
+@dataclass(frozen=True)
+class Profile:
+    """Shares of the CPU time, each from 0 to 1.
+
+    Attributes:
+        seconds: all of it, under the profiler.
+        places: shares by room of pyctrl and by library, largest first.
+        functions: own shares by function, largest first.
+    """
+
+    seconds: float
+    places: Mapping[str, float]
+    functions: Mapping[str, float]
+
+
+def read(path: Path) -> Profile:
+    """Read what cProfile wrote to a file."""
+    return summed(Stats(str(path)).stats)  # type: ignore[attr-defined]  # typeshed does not tell of it
+
+
+def summed(found: Found) -> Profile:
+    """Add up own times by place and by function."""
+    passive, active = _added(found, "nothing"), _added(found, "call_nothing")
+    times = {function: own for function, own in _corrected(found, passive, active).items() if not _is_ours(function)}
+    seconds = sum(times.values()) or 1.0
+    places: dict[str, float] = defaultdict(float)
+    functions: dict[str, float] = defaultdict(float)
+    for function, own in times.items():
+        functions[called(function)] += own / seconds
+        by = {caller: max(0.0, numbers[2] - numbers[0] * passive) for caller, numbers in found[function][4].items()}
+        for place, share in _shares(function, own, by):
+            places[place] += share / seconds
+    return Profile(seconds, _sorted(places), _sorted(functions))
+
+
+def _corrected(found: Found, passive: float, active: float) -> dict[Function, float]:
+    """Return own times without what the profiler adds to a function for each time that it is called, or calls."""
+    made: dict[Function, int] = defaultdict(int)
+    for _, _, _, _, callers in found.values():
+        for caller, numbers in callers.items():
+            made[caller] += numbers[0]
+    times = {function: own - calls * passive for function, (_, calls, own, _, _) in found.items()}
+    return {function: max(0.0, own - made[function] * active) for function, own in times.items()}
+
+
+def _added(found: Found, name: str) -> float:
+    return sum(own for function, (_, _, own, _, _) in found.items() if _is_ours(function, name)) / EMPTY
+
+
+def _is_ours(function: Function, *names: str) -> bool:
+    return function[0].endswith("/peers/_profiler.py") and function[2] in (names or OURS)
+
+
+def _sorted(shares: Mapping[str, float]) -> dict[str, float]:
+    return dict(sorted(shares.items(), key=lambda each: -each[1]))
+
+
+def _shares(function: Function, own: float, by: Mapping[Function, float]) -> Iterator[tuple[str, float]]:
+    """Yield the places that a function counts for, and how much of its own time for each.
+
+    Args:
+        by: how much of it was for each caller.
+    """
+    total = sum(by.values())
+    if (place := place_of(function)) is not None or not total:
+        yield place or OTHERS, own
+        return
+    for caller, seconds in by.items():
+        # A caller that is as nameless, `map` or `sorted`, is not followed further
+        yield place_of(caller) or OTHERS, own * seconds / total
+
+
+def place_of(function: Function) -> str | None:
+    """Return the room or library of a function; None for what counts as its caller."""
+    file, _, name = function
+    if file == "~":
+        return next((place for place, words in IN_C if re.search(words, name)), None)
+    for place, words in IN_PYTHON:
+        if fits := re.search(words, file):
+            return f"pyctrl.{fits[1]}" if place == "pyctrl" else place
+    return None if file.startswith("<") else OTHERS
+
+
+def called(function: Function) -> str:
+    """Return what people call a function: where it is, and its name."""
+    file, _, name = function
+    if fits := re.fullmatch(r"<(?:method|slot wrapper) '(\w+)' of '([\w.]+)' objects>", name):
+        return f"{fits[2].rpartition('.')[2]}.{fits[1]}"
+    if fits := re.fullmatch(r"<built-in method (?:builtins\.)?(.+)>", name):
+        return fits[1]
+    if file == "~":
+        return name.strip("<>")
+    parts = Path(file.strip("<>").replace("frozen ", "")).with_suffix("").parts
+    first = next((n for n, part in enumerate(parts) if part in ROOTS), max(0, len(parts) - 2))
+    return ".".join((*parts[first:], name))
+
+
+def named(line: str) -> str:
+    """Return what the profile of a line is called. That of the memory is the relist, which is where it peaks."""
+    return {"memory": "relist"}.get(line, line)
+
+
+def table(profile: Profile) -> str:
+    """Return the largest places and functions, side by side."""
+    rows = [
+        [place, _percent(share), name, _percent(own)]
+        for (place, share), (name, own) in zip(_largest(profile.places), _largest(profile.functions), strict=True)
+    ]
+    return markdown(["by room and library", "%", "function, by its own time", "%"], [row for row in rows if any(row)])
+
+
+def _largest(shares: Mapping[str, float]) -> list[tuple[str, float | None]]:
+    found = [(name, share) for name, share in shares.items() if share >= SMALLEST][:TOP]
+    return [*found, *[("", None)] * (TOP - len(found))]
+
+
+def _percent(share: float | None) -> str:
+    return "" if share is None else f"{100 * share:.0f}"
+
+
+def overview(profiles: Mapping[str, Profile]) -> str:
+    """Return the shares of all places in all lines, in one table."""
+    total: dict[str, float] = defaultdict(float)
+    for profile in profiles.values():
+        for place, share in profile.places.items():
+            total[place] += share
+    shown = [place for place in _sorted(total) if any(each.places.get(place, 0) >= 0.01 for each in profiles.values())]
+    rows = [[place, *(_percent(each.places.get(place) or None) for each in profiles.values())] for place in shown]
+    return markdown(["% of CPU time", *profiles], rows)
+
+
+def put(text: str, tables: Mapping[str, str]) -> str:
+    """Return a document with these tables between their marks, in the place of those that it has.
+
+    Raises:
+        KeyError: if there are no marks of that name.
+    """
+    for name, made in tables.items():
+        marks = re.compile(rf"(<!-- {re.escape(name)} -->\n).*?(<!-- end -->)", re.DOTALL)
+        if not marks.search(text):
+            raise KeyError(name)
+        text = marks.sub(lambda found, made=made: f"{found[1]}\n{made}\n\n{found[2]}", text)  # type: ignore[misc]
+    return text

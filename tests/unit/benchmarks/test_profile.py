@@ -1,0 +1,98 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from _limits import NEEDED, PARTS, lines
+from _profile import called, overview, put, read, summed, table
+from peers._profiler import EMPTY, Profiler
+
+STORE = ("/home/me/src/pyctrl/cache/_store.py", 10, "put")
+LEN = ("~", 0, "<built-in method builtins.len>")
+SCAN = ("~", 0, "<method 'decode_lines' of 'msgspec.json.Decoder' objects>")
+NOTHING = ("/home/me/benchmarks/peers/_profiler.py", 60, "nothing")
+CALLING = ("/home/me/benchmarks/peers/_profiler.py", 55, "call_nothing")
+
+
+def test_a_function_in_c_counts_as_its_caller_unless_it_has_a_library() -> None:
+    """`len` is the cache's where the cache calls it; msgspec is msgspec's wherever it is called."""
+    by_store = (1, 1, 1.0, 1.0)
+    profile = summed(
+        {
+            STORE: (1, 1, 2.0, 8.0, {}),
+            LEN: (1, 1, 1.0, 1.0, {STORE: by_store}),
+            SCAN: (1, 1, 5.0, 5.0, {STORE: by_store}),
+        }
+    )
+    assert profile.places == {"msgspec": 0.625, "pyctrl.cache": 0.375}
+    assert list(profile.functions) == ["Decoder.decode_lines", "pyctrl.cache._store.put", "len"]
+
+
+def test_what_the_profiler_adds_to_each_call_is_subtracted() -> None:
+    """Half of it is in the function, half in who calls; calls that do nothing show how much, and are not shown."""
+    profile = summed(
+        {
+            CALLING: (1, 1, EMPTY * 0.25, EMPTY * 0.75, {}),
+            NOTHING: (EMPTY, EMPTY, EMPTY * 0.5, EMPTY * 0.5, {CALLING: (EMPTY, EMPTY, EMPTY * 0.5, EMPTY * 0.5)}),
+            STORE: (1, 1, 25.0 + 1.5, 0.0, {}),  # calls four times, and is called once
+            SCAN: (4, 4, 75.0 + 2.0, 0.0, {STORE: (4, 4, 77.0, 77.0)}),
+        }
+    )
+    assert profile.seconds == 100
+    assert profile.places == {"msgspec": 0.75, "pyctrl.cache": 0.25}
+
+
+@pytest.mark.parametrize(
+    ("function", "name"),
+    [
+        (STORE, "pyctrl.cache._store.put"),
+        (LEN, "len"),
+        (SCAN, "Decoder.decode_lines"),
+        (("/usr/lib/python3/json/decoder.py", 3, "decode"), "json.decoder.decode"),
+        (("<frozen importlib._bootstrap>", 3, "_find_spec"), "importlib._find_spec"),
+    ],
+)
+def test_functions_have_names_that_people_know(function: tuple[str, int, str], name: str) -> None:
+    """Neither directories nor what the interpreter wraps around a name."""
+    assert called(function) == name
+
+
+def test_a_profile_is_of_the_command_that_was_asked_for(tmp_path: Path) -> None:
+    """Of the second time, and not of what the first one did."""
+    profiler = Profiler(f"follow follow 2 {tmp_path / 'found'}")
+    for work in (sum, sorted, min):
+        profiler.before("follow")
+        work([3, 1, 2])
+        profiler.after("follow")
+    functions = read(tmp_path / "found").functions
+    assert "sorted" in functions
+    assert not {"sum", "min"} & set(functions)
+
+
+def test_tables_are_put_between_their_marks_again_and_again() -> None:
+    """What stands around them stays; what stood between them goes."""
+    text = "before\n<!-- profile sync -->\nold\n<!-- end -->\nits sentence\n<!-- limits -->\n<!-- end -->\n"
+    once = put(text, {"profile sync": "new", "limits": "| a |"})
+    assert once == text.replace("old\n", "\nnew\n\n").replace("limits -->\n", "limits -->\n\n| a |\n\n")
+    assert put(once, {"profile sync": "new", "limits": "| a |"}) == once
+    with pytest.raises(KeyError, match="profile reads"):
+        put(text, {"profile reads": "new"})
+
+
+def test_a_table_has_places_and_functions_side_by_side() -> None:
+    """The largest first, in percent; all lines are in one more table."""
+    profile = summed({STORE: (1, 1, 3.0, 3.0, {}), SCAN: (1, 1, 1.0, 1.0, {})})
+    rows = [[cell.strip() for cell in row.split("|")[1:-1]] for row in table(profile).splitlines()[2:]]
+    assert rows == [
+        ["pyctrl.cache", "75", "pyctrl.cache._store.put", "75"],
+        ["msgspec", "25", "Decoder.decode_lines", "25"],
+    ]
+    assert "| pyctrl.cache  |   75 |     75 |" in overview({"sync": profile, "events": profile})
+
+
+def test_a_limit_is_the_sum_of_its_parts() -> None:
+    """Each so many times as the line needs it."""
+    shown = lines(dict.fromkeys(PARTS, 2.0))
+    assert len(shown.splitlines()) == 2 + len(NEEDED)
+    assert "| reads                | 1 decode                              |   2.00 |" in shown
+    assert "| loop                 | 2 request + 7 chunk + 7 scan          |   32.0 |" in shown
