@@ -44,7 +44,7 @@ if TYPE_CHECKING:
         ServerDefault,
         ValidationRule,
     )
-    from ._meta import Condition, ListMeta, ObjectMeta, OwnerReference, Status, StatusCause, StatusDetails
+    from ._meta import Condition, ListMeta, ObjectMeta, OwnerReference
     from ._model import Model
     from ._names import GroupKind, GroupVersionKind, GroupVersionResource, Key
     from ._object import CustomResource, KubernetesObject, Metadata, ResourceInfo
@@ -63,6 +63,7 @@ if TYPE_CHECKING:
     from ._request_target import RequestTarget
     from ._scheme import KindLike, Scheme, decode, is_metadata_only, kind_of
     from ._selectors import FieldRequirement, FieldSelector, LabelOperator, LabelRequirement, LabelSelector
+    from ._status import Status, StatusCause, StatusDetails
     from ._unstructured import Object, Unstructured
     from ._value_marks import Format, Pattern, SchemaMark
     from ._values import Int32, Int64, IntOrString, MicroTime, Time, format_micro_time, format_time, now
@@ -174,7 +175,7 @@ _NAMES: Mapping[str, tuple[str, ...]] = {
         *("PrinterColumn", "PropertyCount", "Required", "Scale", "SchemaType", "Schemaless", "ServerDefault"),
         "ValidationRule",
     ),
-    "_meta": ("Condition", "ListMeta", "ObjectMeta", "OwnerReference", "Status", "StatusCause", "StatusDetails"),
+    "_meta": ("Condition", "ListMeta", "ObjectMeta", "OwnerReference"),
     "_model": ("Model",),
     "_names": ("GroupKind", "GroupVersionKind", "GroupVersionResource", "Key"),
     "_object": ("CustomResource", "KubernetesObject", "Metadata", "ResourceInfo"),
@@ -188,6 +189,7 @@ _NAMES: Mapping[str, tuple[str, ...]] = {
     "_request_target": ("RequestTarget",),
     "_scheme": ("KindLike", "Scheme", "decode", "is_metadata_only", "kind_of"),
     "_selectors": ("FieldRequirement", "FieldSelector", "LabelOperator", "LabelRequirement", "LabelSelector"),
+    "_status": ("Status", "StatusCause", "StatusDetails"),
     "_unstructured": ("Object", "Unstructured"),
     "_value_marks": ("Format", "Pattern", "SchemaMark"),
     "_values": ("Int32", "Int64", "IntOrString", "MicroTime", "Time", "format_micro_time", "format_time", "now"),

@@ -1,4 +1,4 @@
-"""The metadata that every object carries, and the small shared records: owners, conditions, Status."""
+"""The metadata that every object carries, and the small shared records: owners and conditions."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from typing import Any, Literal
 from pydantic import Field
 
 from ._model import Model
-from ._values import Int32, Int64, Time
+from ._values import Int64, Time
 
-__all__ = ["Condition", "ListMeta", "ObjectMeta", "OwnerReference", "Status", "StatusCause", "StatusDetails"]
+__all__ = ["Condition", "ListMeta", "ObjectMeta", "OwnerReference"]
 
 
 class OwnerReference(Model, defer_build=True):
@@ -64,35 +64,3 @@ class Condition(Model, defer_build=True):
     last_transition_time: Time | None = None
     reason: str = ""
     message: str = ""
-
-
-class StatusCause(Model, defer_build=True):
-    """Why a request was refused, at one field."""
-
-    reason: str = ""
-    message: str = ""
-    field: str = ""
-
-
-class StatusDetails(Model, defer_build=True):
-    """What a Status is about."""
-
-    name: str = ""
-    group: str = ""
-    kind: str = ""
-    uid: str = ""
-    causes: list[StatusCause] = Field(default_factory=list)
-    retry_after_seconds: Int32 | None = None
-
-
-class Status(Model, defer_build=True):
-    """The server's answer when there is no object to give: a failure, or a success without one."""
-
-    api_version: str = "v1"
-    kind: str = "Status"
-    metadata: ListMeta = Field(default_factory=ListMeta)
-    status: str = ""
-    message: str = ""
-    reason: str = ""
-    details: StatusDetails | None = None
-    code: Int32 = 0

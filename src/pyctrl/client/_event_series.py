@@ -5,10 +5,9 @@ from __future__ import annotations
 import heapq
 import itertools
 from collections import OrderedDict
-from dataclasses import dataclass, field
 from datetime import datetime
 from math import inf
-from typing import Any
+from typing import Any, NamedTuple
 
 from msgspec import Struct
 
@@ -90,11 +89,10 @@ class Series:
         return now - series.last_told > FINISH_SECONDS
 
 
-@dataclass(order=True, slots=True)
-class _Turn:
+class _Turn(NamedTuple):
     at: float
-    number: int
-    series: EventSeries = field(compare=False)
+    number: int  # no two have the same, so that events are never compared
+    series: EventSeries
 
 
 class WriteSchedule:
