@@ -61,7 +61,7 @@ if TYPE_CHECKING:
     from ._quantity import Quantity, QuantityFamily
     from ._references import reference_to
     from ._request_target import RequestTarget
-    from ._scheme import KindLike, Scheme, decode, is_metadata_only, kind_of
+    from ._scheme import KindLike, Scheme, decode, decode_known, is_metadata_only, kind_of
     from ._selectors import FieldRequirement, FieldSelector, LabelOperator, LabelRequirement, LabelSelector
     from ._status import Status, StatusCause, StatusDetails
     from ._unstructured import Object, Unstructured
@@ -132,6 +132,7 @@ __all__ = [
     "add_finalizer",
     "controller_of",
     "decode",
+    "decode_known",
     "find_condition",
     "format_duration",
     "format_micro_time",
@@ -187,7 +188,7 @@ _NAMES: Mapping[str, tuple[str, ...]] = {
     "_quantity": ("Quantity", "QuantityFamily"),
     "_references": ("reference_to",),
     "_request_target": ("RequestTarget",),
-    "_scheme": ("KindLike", "Scheme", "decode", "is_metadata_only", "kind_of"),
+    "_scheme": ("KindLike", "Scheme", "decode", "decode_known", "is_metadata_only", "kind_of"),
     "_selectors": ("FieldRequirement", "FieldSelector", "LabelOperator", "LabelRequirement", "LabelSelector"),
     "_status": ("Status", "StatusCause", "StatusDetails"),
     "_unstructured": ("Object", "Unstructured"),

@@ -97,7 +97,8 @@ class FieldPart:
         #: Makes the value of a field that is not there.
         self.default: Callable[[], Any] = default_of(info)
         self._info, self._read_part = info, read_part
-        self._model = None if info.metadata else _model_of(info.annotation)
+        #: The class of what can be pending itself.
+        self.model: type[Model] | None = None if info.metadata else _model_of(info.annotation)
         self._simple = None if info.metadata else _simple_of(info.annotation)
         self._validator: SchemaValidator | None = None
 
@@ -108,8 +109,8 @@ class FieldPart:
                 return self._simple(raw)
             except msgspec.MsgspecError:
                 pass  # pydantic takes more, and says what is wrong
-        elif self._model is not None:
-            part = self._read_part(self._model, raw, pending, self.alias)
+        elif self.model is not None:
+            part = self._read_part(self.model, raw, pending, self.alias)
             if part is not None:
                 return part
         if self._validator is None:
@@ -117,8 +118,8 @@ class FieldPart:
         return from_bytes(self._validator, bytes(raw))
 
     def _new_validator(self) -> SchemaValidator:
-        if self._model is not None:
-            return validator_of(self._model)  # the field is not null: such objects are decoded at once
+        if self.model is not None:
+            return validator_of(self.model)  # the field is not null: such objects are decoded at once
         info = self._info
         annotation: Any = Annotated[(info.annotation, *info.metadata)] if info.metadata else info.annotation
         has_config = isinstance(info.annotation, type) and issubclass(info.annotation, BaseModel)

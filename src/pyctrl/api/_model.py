@@ -26,6 +26,7 @@ from ._pending import (
     set_fields_set,
     set_own_dict,
     set_private,
+    take_over,
     whole_dict,
 )
 from ._secrets import has_secrets, revealed
@@ -76,10 +77,14 @@ class Model(BaseModel):
             own = own_dict(self)
             pending = own.get(PENDING)
             if pending is not None:
+                if pending.raws is None and pending.members() is None:
+                    take_over(self, pending.read_at_once())
+                    return getattr(self, name)
                 if name in pending.plan.parts:
                     return own.setdefault(name, pending.read(name))
                 if (found := late_slot(self, pending, name)) is not None:
                     return found
+                _ = self.__pydantic_extra__  # pydantic looks there, and not for what comes late
             return super().__getattr__(name)
 
         def __delattr__(self, name: str) -> None:
@@ -164,13 +169,18 @@ def _copy(value: Any) -> Any:
 
 def _copy_model(model: M) -> M:
     new = object.__new__(type(model))
+    private = model.__pydantic_private__
+    set_private(new, copy.deepcopy(private) if private else None)
+    own = own_dict(model)
+    if PENDING in own and own[PENDING].is_untouched:
+        set_own_dict(new, own.copy())
+        return new
+    extra = model.__pydantic_extra__  # first: it may find out that all has to be decoded at once
+    set_extra(new, _copy(extra) if extra else extra if extra is None else {})
+    set_fields_set(new, set(model.__pydantic_fields_set__))
     set_own_dict(
         new, {name: value if type(value) in _SHARED else _copy(value) for name, value in own_dict(model).items()}
     )
-    extra, private = model.__pydantic_extra__, model.__pydantic_private__
-    set_fields_set(new, set(model.__pydantic_fields_set__))
-    set_extra(new, _copy(extra) if extra else extra if extra is None else {})
-    set_private(new, copy.deepcopy(private) if private else None)
     return new
 
 

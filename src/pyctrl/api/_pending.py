@@ -22,6 +22,7 @@ __all__ = [
     "set_fields_set",
     "set_own_dict",
     "set_private",
+    "take_over",
     "whole_dict",
 ]
 
@@ -56,52 +57,103 @@ class Plan(Protocol):
     #: By the name of the field.
     parts: Mapping[str, Any]
 
+    @property
+    def metadata(self) -> Plan | None:
+        """Of objects: how their metadata is made; None when that is not what all objects have."""
+
+    def split(self, data: bytes | msgspec.Raw) -> Mapping[str, msgspec.Raw] | None:
+        """Return the members by their names on the wire; None when all has to be decoded at once."""
+
     def decode(self, data: bytes) -> Any:
         """Make an instance of which nothing is pending. Raises pydantic's ValidationError."""
 
     def fields_set(self, raws: Mapping[str, msgspec.Raw]) -> set[str]:
         """Return the names of the fields that the wire has."""
 
+    def extras(self, raws: Mapping[str, msgspec.Raw]) -> dict[str, Any]:
+        """Return what the wire has and the class does not name."""
+
 
 class Pending(msgspec.Struct, gc=False):  # gc=False: nothing in it refers to it
-    """What is not decoded yet of one model. It never changes, so that copies of the model share it."""
+    """What is not decoded yet of one model.
+
+    It changes in one way only: what is not split is split when it is needed. So copies of the model share it.
+    """
 
     plan: Plan
-    data: bytes | msgspec.Raw
-    raws: Mapping[str, msgspec.Raw]  # by the name on the wire; those too that are decoded by now
-    path: tuple[str, ...] = ()  # where the model is in its object
-    top: Pending | None = None  # of the object, when the model is a part of it
+    data: bytes | msgspec.Raw | None  # None: that of its member of the parent, which has not been split either
+    raws: Mapping[str, msgspec.Raw] | None = None  # by the name on the wire; those too that are decoded by now
+    parent: Pending | None = None  # when the model is a part of another one, there under this name
+    alias: str = ""
+
+    @property
+    def is_untouched(self) -> bool:
+        """Whether this is a part of which nothing was looked at but what was known without its JSON."""
+        return self.raws is None and self.parent is not None
+
+    def members(self) -> Mapping[str, msgspec.Raw] | None:
+        """Return the members by their names on the wire; None when all has to be decoded at once."""
+        if self.raws is None:
+            if self.data is None and self.parent is not None:
+                self.data = (self.parent.members() or {}).get(self.alias)
+            if self.data is not None:
+                self.raws = self.plan.split(self.data)
+        return self.raws
 
     def read(self, name: str) -> Any:
-        """Make the value of a field.
+        """Make the value of a field of what is split.
 
         Raises:
             DecodeError: it does not fit the type.
         """
         part = self.plan.parts[name]
-        raw = self.raws.get(part.alias)
+        raw = self.raws.get(part.alias) if self.raws else None
         if raw is None:
             return part.default()
         try:
             return part.decode(raw, self)
         except ValidationError as error:
-            raise self._error(error, (*self.path, part.alias)) from error
+            raise self._error(error, part.alias) from error
 
     def read_all(self, known: Mapping[str, Any]) -> dict[str, Any]:
         """Make the values of all fields but those that are known. Raises DecodeError."""
         fields = self.plan.cls.__pydantic_fields__
-        if self.top is None and len(known) > 1 + _ALWAYS_KNOWN:
+        metadata = self.untouched(known)
+        if self.parent is None and len(known) > 1 + _ALWAYS_KNOWN + (metadata is not None):
             return {name: known[name] if name in known else self.read(name) for name in fields}
-        try:
-            fresh = own_dict(self.plan.decode(bytes(self.data)))
-        except ValidationError as error:
-            raise self._error(error, self.path) from error
+        fresh = own_dict(self._whole())
+        if metadata is not None:
+            take_over(metadata, fresh["metadata"])
         return {name: known[name] if name in known else fresh[name] for name in fields}
 
-    def _error(self, error: ValidationError, path: tuple[str, ...]) -> DecodeError:
-        top = self.top or self
+    def untouched(self, known: Mapping[str, Any]) -> BaseModel | None:
+        """Return the metadata of an object if nothing was looked at in it but what was known without its JSON."""
+        if self.plan.metadata is None or (found := known.get("metadata")) is None:
+            return None
+        pending = own_dict(found).get(PENDING)
+        return found if pending is not None and pending.is_untouched else None
+
+    def read_at_once(self) -> BaseModel:
+        """Make the model of which nothing is pending. Raises DecodeError."""
+        if self.parent is None:
+            found: BaseModel = self.plan.cls.from_wire(bytes(self.data or b""))
+            return found
+        # Without data it is the parent that has to be decoded at once.
+        return self._whole() if self.data is not None else getattr(self.parent.read_at_once(), self.alias)
+
+    def _whole(self) -> BaseModel:
         try:
-            names = msgspec.json.decode(top.raws.get("metadata", b"{}"), type=_Names)
+            found: BaseModel = self.plan.decode(bytes(self.data or b""))
+        except ValidationError as error:
+            raise self._error(error) from error
+        return found
+
+    def _error(self, error: ValidationError, *below: str) -> DecodeError:
+        path, top = below, self
+        while top.parent is not None:
+            path, top = (top.alias, *path), top.parent
+        try:
+            names = msgspec.json.decode((top.members() or {}).get("metadata", b"{}"), type=_Names)
         except msgspec.DecodeError:
             names = _Names()
         whose = "/".join(filter(None, (names.namespace, names.name)))
@@ -118,11 +170,12 @@ class _Names(msgspec.Struct):
 
 def late_slot(model: BaseModel, pending: Pending, name: str) -> Any:
     """Fill one of pydantic's slots, a set and a dict that most reads need not; None when it is another name."""
+    raws = pending.raws or {}
     if name == "__pydantic_fields_set__":
-        set_fields_set(model, found := pending.plan.fields_set(pending.raws))
+        set_fields_set(model, found := pending.plan.fields_set(raws))
         return found
     if name == "__pydantic_extra__":
-        set_extra(model, extra := dict[str, Any]())
+        set_extra(model, extra := pending.plan.extras(raws))
         return extra
     return None
 
@@ -133,9 +186,27 @@ def whole_dict(model: BaseModel) -> dict[str, Any]:
     if PENDING not in own:
         return own
     pending: Pending = own[PENDING]
+    if pending.members() is None:
+        take_over(model, pending.read_at_once())
+        return own_dict(model)
     _ = model.__pydantic_fields_set__, model.__pydantic_extra__  # what is late comes now
-    whole = pending.read_all(own)
-    whole.update((name, value) for name, value in own.items() if name not in whole and name is not PENDING)
+    return _settled(model, pending.read_all(own))
+
+
+def take_over(model: BaseModel, fresh: BaseModel) -> None:
+    """Give a model what it lacks of an equal one, of which nothing is pending, and which nobody else has."""
+    known, values = own_dict(model), own_dict(fresh)
+    pending: Pending = known[PENDING]
+    metadata = pending.untouched(known)
+    if metadata is not None:
+        take_over(metadata, values["metadata"])
+    set_fields_set(model, fresh.__pydantic_fields_set__)
+    set_extra(model, fresh.__pydantic_extra__)
+    _settled(model, {name: known[name] if name in known else values[name] for name in values})
+
+
+def _settled(model: BaseModel, whole: dict[str, Any]) -> dict[str, Any]:
+    whole.update((name, value) for name, value in own_dict(model).items() if name not in whole and name is not PENDING)
     set_own_dict(model, whole)  # at once: whoever looks meanwhile sees the one or the other
     return whole
 

@@ -11,17 +11,20 @@ import msgspec
 from pydantic_core import from_json
 
 from ._fields import FieldPart, Unfit, is_plain, validator_of
+from ._meta import ObjectMeta
 from ._model import Model, from_bytes
 from ._object import KubernetesObject, Metadata
-from ._pending import PENDING, Pending, set_extra, set_own_dict, set_private
+from ._pending import PENDING, Pending, set_own_dict, set_private
 
-__all__ = ["read_lazily"]
+__all__ = ["read_known", "read_lazily"]
 
 T = TypeVar("T", bound=KubernetesObject)
 
 MOST_SHAPES = 64  # sets of keys that are remembered of a class; objects of a kind have a handful
+METADATA = "metadata"
 WORTH_WAITING = 512  # bytes of a part: to decode less, some 4 µs, costs no more than to put it off
 
+_NULL = msgspec.Raw(b"null")
 _scan = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
 
 
@@ -32,35 +35,45 @@ def read_lazily(cls: type[T], data: bytes) -> T | None:
     What is wrong with a field is a DecodeError where the field is looked at first.
     """
     plan = _plan(cls)
-    if plan is None:
+    raws = None if plan is None else plan.split(data)
+    if plan is None or raws is None:
         return None
-    try:
-        raws = _scan(data)
-    except msgspec.DecodeError:
+    found: T = _instance(cls, {"api_version": plan.api_version, "kind": plan.kind, PENDING: Pending(plan, data, raws)})
+    return found
+
+
+def read_known(cls: type[T], data: bytes, name: str, namespace: str, uid: str) -> T | None:
+    """Read an object of which this much is known. Its JSON is not read before something else is looked at.
+
+    None when that cannot be: use `read_lazily`. What is wrong with the object is a DecodeError where something of it
+    is looked at that is not known here.
+    """
+    plan = _plan(cls)
+    if plan is None or plan.metadata is None or not data.startswith(plan.heads):
         return None
-    shape = plan.shape(raws)
-    if shape is None or not plan.is_of_kind(raws):
-        return None
-    own = {"api_version": cls.gvk.api_version, "kind": cls.gvk.kind, PENDING: Pending(plan, data, raws)}
-    found: T = _instance(cls, own, shape, raws)
+    top = Pending(plan, data)
+    rest = Pending(plan.metadata, None, None, top, METADATA)
+    metadata = _instance(ObjectMeta, {"name": name, "namespace": namespace, "uid": uid, PENDING: rest})
+    own = {"api_version": plan.api_version, "kind": plan.kind, METADATA: metadata, PENDING: top}
+    found: T = _instance(cls, own)
     return found
 
 
 def _read_part(cls: type[Model], raw: msgspec.Raw, parent: Pending, alias: str) -> Model | None:
     """Read a part of an object likewise."""
-    plan = _plan(cls) if len(raw) >= WORTH_WAITING else None
-    if plan is None:
+    plan = _plan(cls)
+    raws = None if plan is None else plan.split(raw)
+    if plan is None or raws is None:
         return None
-    try:
-        raws = _scan(raw)
-    except msgspec.DecodeError:
-        return None
-    shape = plan.shape(raws)
-    if shape is None:
-        return None
-    pending = Pending(plan, raw, raws, (*parent.path, alias), parent.top or parent)
-    found: Model = _instance(cls, {PENDING: pending}, shape, raws)
+    found: Model = _instance(cls, {PENDING: Pending(plan, raw, raws, parent, alias)})
     return found
+
+
+def _instance(cls: type[Model], own: dict[str, Any]) -> Any:
+    obj = object.__new__(cls)
+    set_own_dict(obj, own)  # see `late_slot` for what is not set
+    set_private(obj, None)
+    return obj
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,15 +82,7 @@ class _Shape:
 
     fields_set: frozenset[str]
     extras: tuple[str, ...]
-
-
-def _instance(cls: type[Model], own: dict[str, Any], shape: _Shape, raws: Mapping[str, msgspec.Raw]) -> Any:
-    obj = object.__new__(cls)
-    set_own_dict(obj, own)  # see `late_slot` for what is not set
-    if shape.extras:
-        set_extra(obj, {key: from_json(bytes(raws[key])) for key in shape.extras})
-    set_private(obj, None)
-    return obj
+    is_complete: bool  # no required field is missing
 
 
 class _Plan:
@@ -88,10 +93,47 @@ class _Plan:
         self._names = {part.alias: name for name, part in parts.items()}
         self._required = {name for name, info in cls.__pydantic_fields__.items() if info.is_required()}
         self._is_view = issubclass(cls, Metadata)
-        self._shapes: dict[tuple[str, ...], _Shape | None] = {}
-        self._identity: tuple[tuple[str, bytes], ...] = ()
-        if issubclass(cls, KubernetesObject) and not self._is_view:
-            self._identity = (("apiVersion", _json(cls.gvk.api_version)), ("kind", _json(cls.gvk.kind)))
+        self._shapes: dict[tuple[str, ...], _Shape] = {}
+        self._identity: tuple[tuple[str, msgspec.Raw], ...] = ()
+        self._least = WORTH_WAITING
+        self.api_version = self.kind = ""
+        #: How its metadata is read; None when that is not what all objects have.
+        self.metadata: _Plan | None = None
+        #: How an object begins of which the kind need not be looked for.
+        self.heads: tuple[bytes, ...] = (b"{",)
+        if issubclass(cls, KubernetesObject):
+            self._least = 0
+            self._know_kind(cls.gvk.api_version, cls.gvk.kind)
+
+    def _know_kind(self, api_version: str, kind: str) -> None:
+        self.api_version, self.kind = api_version, kind
+        if self.parts[METADATA].model is ObjectMeta:
+            self.metadata = _plan(ObjectMeta)
+        if not self._is_view:
+            version, name = msgspec.json.encode(api_version), msgspec.json.encode(kind)
+            self._identity = (("apiVersion", msgspec.Raw(version)), ("kind", msgspec.Raw(name)))
+            self.heads = (
+                b'{"apiVersion":%s,"kind":%s,' % (version, name),  # custom resources: in the order of the alphabet
+                b'{"kind":%s,"apiVersion":%s,' % (name, version),
+                b'{"metadata":{',  # items of lists of built-in kinds
+            )
+
+    def split(self, data: bytes | msgspec.Raw) -> Mapping[str, msgspec.Raw] | None:
+        """Return the members of what can be read one field at a time.
+
+        None when that cannot be: it is of another kind, a required field is missing, or a field is null: nulls are
+        kept beside their fields.
+        """
+        if len(data) < self._least:
+            return None
+        try:
+            raws = _scan(data)
+        except msgspec.DecodeError:
+            return None
+        for key, value in self._identity:
+            if key in raws and raws[key] != value:  # an item of a list need not have it
+                return None
+        return None if _NULL in raws.values() or not self._shape(raws).is_complete else raws
 
     def decode(self, data: bytes) -> Any:
         """Make an instance of which nothing is pending."""
@@ -99,37 +141,25 @@ class _Plan:
 
     def fields_set(self, raws: Mapping[str, msgspec.Raw]) -> set[str]:
         """Return the names of the fields that the wire has."""
-        shape = self.shape(raws)
-        assert shape is not None  # or else it would have been decoded at once
-        return set(shape.fields_set)
+        return set(self._shape(raws).fields_set)
 
-    def is_of_kind(self, raws: Mapping[str, msgspec.Raw]) -> bool:
-        """Say whether an object is of the kind that is read, or does not say, as in lists."""
-        return not [key for key, value in self._identity if key in raws and bytes(raws[key]) != value]
+    def extras(self, raws: Mapping[str, msgspec.Raw]) -> dict[str, Any]:
+        """Return what the wire has and the class does not name."""
+        return {key: from_json(bytes(raws[key])) for key in self._shape(raws).extras}
 
-    def shape(self, raws: Mapping[str, msgspec.Raw]) -> _Shape | None:
-        """Return the shape of what has these members; None when it must be decoded at once.
-
-        So it is when a required field is missing, and when a field is null: nulls are kept beside their fields.
-        """
-        if 4 in map(len, raws.values()) and any(bytes(raw) == b"null" for raw in raws.values()):
-            return None
+    def _shape(self, raws: Mapping[str, msgspec.Raw]) -> _Shape:
         keys = tuple(raws)
-        return self._shapes[keys] if keys in self._shapes else self._new_shape(keys)
+        return self._shapes.get(keys) or self._new_shape(keys)
 
-    def _new_shape(self, keys: tuple[str, ...]) -> _Shape | None:
+    def _new_shape(self, keys: tuple[str, ...]) -> _Shape:
         names = frozenset(self._names.get(key, key) for key in keys)
         extras = tuple(key for key in keys if key not in self._names)
         if self._is_view:  # which leaves out what it does not know, and has been given its kind
             names, extras = names | {"api_version", "kind"}, ()
-        shape = _Shape(names, extras) if names >= self._required else None
+        shape = _Shape(names, extras, names >= self._required)
         if len(self._shapes) < MOST_SHAPES:
             self._shapes[keys] = shape
         return shape
-
-
-def _json(text: str) -> bytes:
-    return msgspec.json.encode(text)
 
 
 @cache

@@ -9,10 +9,10 @@ from pyctrl.errors import BuilderError, NotRegistered
 
 from ._names import GroupVersionKind
 from ._object import KubernetesObject, Metadata
-from ._reading import read_lazily
+from ._reading import read_known, read_lazily
 from ._unstructured import Object, Unstructured
 
-__all__ = ["KindLike", "Scheme", "decode", "is_metadata_only", "kind_of"]
+__all__ = ["KindLike", "Scheme", "decode", "decode_known", "is_metadata_only", "kind_of"]
 
 #: What names a kind when reading: its class, ``Metadata[...]`` of it, or its GroupVersionKind for Unstructured.
 KindLike: TypeAlias = type[KubernetesObject] | GroupVersionKind
@@ -56,6 +56,22 @@ def decode(kind: KindLike, data: bytes, *, lazily: bool = False) -> Object:
     if not obj.kind:
         obj.api_version, obj.kind = kind.api_version, kind.kind
     return obj
+
+
+def decode_known(kind: KindLike, data: bytes, name: str, namespace: str, uid: str) -> Object:
+    """Decode an object lazily of which this much is known: nothing of a typed one before something else is looked at.
+
+    Args:
+        kind: its kind.
+        data: its JSON, which begins as an API server writes it; or else it is looked into at once.
+        name, namespace, uid: as the JSON has them; "" is what it does not have.
+
+    Raises:
+        DecodeError: see `decode`.
+    """
+    if not isinstance(kind, GroupVersionKind) and (found := read_known(kind, data, name, namespace, uid)) is not None:
+        return found
+    return decode(kind, data, lazily=True)
 
 
 class Scheme:

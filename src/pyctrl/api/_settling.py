@@ -25,8 +25,12 @@ def settle(model: BaseModel) -> None:
     What is pending was never looked at, and therefore never changed. Of the many fields that were not set, only those
     are looked at whose default can be changed in place.
     """
+    own = own_dict(model)
+    if PENDING in own and own[PENDING].is_untouched:
+        return
     kind: type[BaseModel] = type(model)
-    own, written, extra = own_dict(model), model.__pydantic_fields_set__, model.__pydantic_extra__
+    written, extra = model.__pydantic_fields_set__, model.__pydantic_extra__
+    own = own_dict(model)  # only now: all may have been decoded at once
     for name in list(written):
         value = own.get(name, PENDING)  # pending, or of the extras
         type_: Any = type(value)

@@ -242,13 +242,14 @@ class Cache:
     async def get(self, kind: KindLike, key: Key) -> Any:
         """Return an object.
 
-        A typed one is decoded when it is looked at: a field that does not fit its type is a DecodeError there.
+        A typed one is decoded when it is looked at: a field that does not fit its type, or lacks, is a DecodeError
+        there.
 
         Raises:
             NotFound: there is none.
             NotCovered: it is not watched.
             NotSynced: the first list of its kind is not complete.
-            DecodeError: it is of another kind, or lacks a part that its class requires.
+            DecodeError: it is of another kind.
         """
         found = await self.find(kind, key)
         if found is None:
@@ -314,7 +315,7 @@ class Cache:
             NotCovered: not all of this is watched.
             NotSynced: the first list of the kind is not complete.
             IndexMissing: there is no such index.
-            DecodeError: one of them is of another kind, or lacks a part that its class requires.
+            DecodeError: one of them is of another kind.
         """
         query = Query(namespace=namespace, labels=label_selector(labels), fields=field_selector(fields))
         try:

@@ -7,10 +7,19 @@ from typing import Any, TypeVar, overload
 
 import msgspec
 
-from pyctrl.api import GroupVersionKind, Key, KindLike, KubernetesObject, OwnerReference, Unstructured, decode
+from pyctrl.api import (
+    GroupVersionKind,
+    Key,
+    KindLike,
+    KubernetesObject,
+    OwnerReference,
+    Unstructured,
+    decode,
+    decode_known,
+)
 from pyctrl.cache._metadata import Identity, IdentityReader, Owner, read_details
 from pyctrl.cache._packing import Packing, Unpack
-from pyctrl.cache._shaping import Shape
+from pyctrl.cache._shaping import Shape, strip_managed_fields
 
 __all__ = ["UNORDERED", "Record", "RecordReader", "version_number"]
 
@@ -113,8 +122,16 @@ class Record(msgspec.Struct, gc=False, eq=False):  # gc=False: nothing in it ref
         """Return a fresh object of a kind; a typed one is decoded when it is looked at.
 
         Raises:
-            DecodeError: when it is of another kind or lacks a part. What does not fit is one where it is looked at.
+            DecodeError: when it is of another kind. What does not fit, or lacks, is one where it is looked at.
         """
+        return decode_known(kind, self.data, self.name, self.namespace, self.uid)
+
+
+class ReshapedRecord(Record):
+    """An object whose JSON may be another one's: a transform can change its names too."""
+
+    def decode(self, kind: KindLike) -> Any:
+        """Return a fresh object, of which nothing is known but its JSON. Raises DecodeError."""
         return decode(kind, self.data, lazily=True)
 
 
@@ -128,6 +145,7 @@ class RecordReader:
 
     def __init__(self, shape: Shape | None = None, packing: Packing | None = None) -> None:
         self._shape = shape
+        self._made = Record if shape in (None, strip_managed_fields) else ReshapedRecord
         self._packing = packing
         self._identity = IdentityReader()
         self._namespaces: dict[str, str] = {}
@@ -156,7 +174,7 @@ class RecordReader:
             # A copy, as long as it is: what encoders return was longer once. The place behind it is free, but too short
             # for the next one, so that nothing was won: 4.5 KB stayed resident for an object of 4 KB in 0.6.
             kept = bytes(memoryview(kept))
-        return Record(
+        return self._made(
             kept,
             found.name,
             self._namespaces.setdefault(namespace, namespace),  # one string for all objects of a namespace

@@ -447,4 +447,6 @@ async def test_a_transform_changes_what_is_kept_and_not_what_it_is() -> None:
         record = it.cache.informer(CONFIGMAP).find(key("a"))
         assert record is not None
         assert (record.name, record.data) == ("a", b'{"metadata":{"name":"other"}}')
+        assert (await it.cache.get(ConfigMap, key("a"))).to_wire()["metadata"] == {"name": "other"}
+        assert (await it.cache.get(ConfigMap, key("a"))).metadata.name == "other"
         assert (await it.cache.get(CONFIGMAP, key("whole")))["data"] == {"keep": "me"}
