@@ -14,6 +14,7 @@ from msgspec import Struct, field
 from pyctrl._backoff import Backoff
 from pyctrl._log import Complaints
 from pyctrl.cache._intake import Intake
+from pyctrl.cache._silence import Silence
 from pyctrl.cache._trouble import EndedEarly, Remedy, advice, is_loud, remedy_for, retry_after
 from pyctrl.cache._wire import LineBuffer, error_of
 from pyctrl.client import HttpRequest, HttpResponse, HttpStream, Transport
@@ -160,8 +161,8 @@ class Reflector:
             ("watch", "true"), ("allowWatchBookmarks", "true"), ("timeoutSeconds", seconds), *query
         )
         try:
-            async with asyncio.timeout(HEAD_SILENCE) as silence, self._transport.stream(request) as stream:
-                await self._read(request, stream, silence)
+            async with asyncio.timeout(HEAD_SILENCE) as limit, self._transport.stream(request) as stream:
+                await self._read(request, stream, limit)
         except TimeoutError as error:
             raise RequestTimeout(f"{request} was silent for longer than a living server is") from error
         is_short = loop.time() - begun < INSTANT
@@ -170,28 +171,22 @@ class Reflector:
         if is_short:
             await self._wait(self._random.uniform(0.0, SHORT_PAUSE))
 
-    async def _read(self, request: HttpRequest, stream: HttpStream, silence: asyncio.Timeout) -> None:
+    async def _read(self, request: HttpRequest, stream: HttpStream, limit: asyncio.Timeout) -> None:
         if stream.status != 200:
             raise _failure(request, stream, await stream.read())
         lines = LineBuffer()
         self._heard()
-        self._expect_more(silence)
-        async for chunk in stream.chunks():
-            try:
-                if complete := lines.feed(chunk):
-                    self._intake.take_lines(complete)
-            finally:
-                self._heard()
-            self._expect_more(silence)
+        with Silence(limit, self._too_late):
+            async for chunk in stream.chunks():
+                try:
+                    if complete := lines.feed(chunk):
+                        self._intake.take_lines(complete)
+                finally:
+                    self._heard()
 
-    def _expect_more(self, silence: asyncio.Timeout) -> None:
-        """Begin to wait anew; too late when the time has run out in this very moment, and the cancellation is near."""
-        if not silence.expired():
-            silence.reschedule(asyncio.get_running_loop().time() + self._longest_silence)
-
-    @property
-    def _longest_silence(self) -> float:
-        return LIST_SILENCE if self._intake.position is None else WATCH_SILENCE
+    def _too_late(self) -> float:
+        """When the server has been silent for longer than a living one is."""
+        return (self.heard_at or 0.0) + (LIST_SILENCE if self._intake.position is None else WATCH_SILENCE)
 
     def _heard(self) -> None:
         """Note that the server lives, and what came of it."""

@@ -163,7 +163,7 @@ class Attempts:
         if log.isEnabledFor(logging.DEBUG):
             log.debug("Reconciling", extra={"causes": turn.causes, "failures": turn.failures or None})
         try:
-            result = await self._reconcile(turn.request)
+            result = await (self._call(turn.request) if self._timeout is None else self._limited(turn.request))
         except TerminalError as error:
             self._give_up(turn, error)
         except asyncio.CancelledError as error:
@@ -177,10 +177,9 @@ class Attempts:
             self._rights.heed(turn.request, None)
             self._judge(turn, result)
 
-    async def _reconcile(self, request: Request) -> object:
-        """Call the user's code; what it returns is anything, whatever its annotation says."""
-        if self._timeout is None:
-            return await self._call(request)
+    async def _limited(self, request: Request) -> object:
+        """Call the user's code and give it so much time."""
+        assert self._timeout is not None  # else it has as much as it likes
         limit = asyncio.timeout(self._timeout.total_seconds())
         try:
             async with limit:
@@ -193,6 +192,7 @@ class Attempts:
             raise TimeoutError(message) from error.__cause__  # the cancellation, whose traceback ends where it hung
 
     async def _call(self, request: Request) -> object:
+        """Call the user's code; what it returns is anything, whatever its annotation says."""
         returned: object = self._reconciler.reconcile(request)
         if type(returned) is CoroutineType or inspect.isawaitable(returned):  # the second takes a while to say so
             return await returned

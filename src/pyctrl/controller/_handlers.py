@@ -36,8 +36,8 @@ Handler: TypeAlias = Callable[[Observed[T]], Requests]
 
 def for_object(observed: Observed) -> list[Request]:
     """Ask for the object itself, in its cluster."""
-    key = observed.current.key
-    return [Request(key.namespace, key.name, observed.cluster)]
+    current = observed.current
+    return [Request(current.namespace, current.name, observed.cluster)]
 
 
 def for_owner(owner: KindLike, *, every: bool = False, namespaced: bool | None = None) -> OwnerHandler:

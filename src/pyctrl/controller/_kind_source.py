@@ -148,7 +148,8 @@ class KindSource(Source):
         cause = ChangeCause(
             self.gvk, current.key, change, str(current.version), observed.is_initial, cluster=self.cluster
         )
-        priority = LOW_PRIORITY if observed.is_initial or observed.is_resync else 0
+        is_no_news = observed.is_initial or (change == "updated" and observed.is_resync)
+        priority = LOW_PRIORITY if is_no_news else 0
         is_gone = change == "deleted" and self._handler is for_object and not self._is_elsewhere
         for request in requests:
             queue.add(request, priority=priority, cause=cause, is_gone=is_gone)

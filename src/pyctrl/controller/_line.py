@@ -16,7 +16,7 @@ __all__ = ["LOW_PRIORITY", "Line"]
 LOW_PRIORITY = -100
 
 
-class _Place(Struct):
+class _Place(Struct, gc=False):
     priority: int
     sequence: int
     since: float
@@ -60,6 +60,11 @@ class Line:
 
     def pop(self, now: float) -> tuple[Request, int, float]:
         """Take who is next out of the line: the request, its priority, and since when it was ready."""
+        if len(self._places) == 1:  # nobody to choose from
+            request, place = self._places.popitem()
+            self._heap.clear()
+            self._overtaken = 0
+            return request, place.priority, place.since
         self._tidy()
         request = self._heap[0][2]
         oldest, place = next(iter(self._places.items()))

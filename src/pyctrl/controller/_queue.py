@@ -5,14 +5,14 @@ from __future__ import annotations
 import asyncio
 import math
 from collections import deque
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from datetime import timedelta
 from heapq import nsmallest
 from typing import Final, Literal, Protocol, TypeAlias
 
-from msgspec import Struct, field
+from msgspec import Struct
 
 from pyctrl._measures import QUEUE_DURATIONS, Histogram
 from pyctrl.controller._alarms import Alarms
@@ -62,18 +62,18 @@ _RETRY: Final = "retry"  # the last attempt failed
 _TIMER: Final = "timer"  # the last run wants to be repeated
 
 
-class _Wish(Struct):
+class _Wish(Struct, gc=False):  # one is made for every change, as of the two others below
     due: float
     priority: int
     causes: tuple[Cause, ...] = ()
     is_gone: bool = False  # the object is: the timer of an earlier run would only wake up an empty name
 
 
-class _Entry(Struct):
+class _Entry(Struct, gc=False):
     """A request that is wanted or worked on; without either it is forgotten."""
 
-    wishes: dict[_Why, _Wish] = field(default_factory=dict)
-    taken: dict[_Why, _Wish] = field(default_factory=dict)  # what the turn that is being worked on answers
+    wishes: dict[_Why, _Wish]
+    taken: dict[_Why, _Wish] | None = None  # what the turn that is being worked on answers
     working_since: float | None = None
 
 
@@ -165,8 +165,8 @@ class Queue:
         if self._is_closed:
             return  # what is left is told of as it is
         self._limiter.forget(request)
-        if request in self._entries:
-            self._unwish(request, _RETRY)
+        if (entry := self._entries.get(request)) is not None:
+            self._unwish(entry, request, _RETRY)
         self.add(request, cause=cause)
 
     def drop(self, cluster: str) -> list[Request]:
@@ -176,8 +176,9 @@ class Queue:
         """
         dropped = [request for request in self.remaining() if request.cluster == cluster]
         for request in dropped:
-            for why in list(self._entries[request].wishes):
-                self._unwish(request, why)
+            entry = self._entries[request]
+            for why in list(entry.wishes):
+                self._unwish(entry, request, why)
             self._line.remove(request)
             self._limiter.forget(request)
             self._place(request, _now())
@@ -189,7 +190,7 @@ class Queue:
         Raises:
             QueueClosed: the queue is closed (and drained, if so asked).
         """
-        return _Taking(self._next, self._finish)
+        return _Taking(self)
 
     @property
     def longest_working(self) -> timedelta:
@@ -205,9 +206,8 @@ class Queue:
         self._is_closed = True
         self._drains = drain
         self._alarms.clear()
-        for taker in self._takers:
-            if not taker.done():
-                taker.set_result(None)
+        while self._takers:
+            self._wake_one()
 
     def reopen(self) -> None:
         """Take requests in again, after `close` and once no worker has a turn; what was left is forgotten."""
@@ -255,23 +255,20 @@ class Queue:
         while not self._line:
             if self._is_closed:
                 raise QueueClosed(f"the queue {self.name!r} is closed")
-            await self._something_ready()
+            # In here, not in a coroutine of its own: each one between costs at every waking.
+            taker = asyncio.get_running_loop().create_future()
+            self._takers.append(taker)
+            try:
+                await taker
+            except asyncio.CancelledError:
+                if taker in self._takers:
+                    self._takers.remove(taker)
+                elif not taker.cancelled():
+                    self._wake_one()  # it was woken and is cancelled at the same moment: pass it on
+                raise
         if self._is_closed and not self._drains:
             raise QueueClosed(f"the queue {self.name!r} is closed")
         return self._hand_out(_now())
-
-    async def _something_ready(self) -> None:
-        taker = asyncio.get_running_loop().create_future()
-        self._takers.append(taker)
-        try:
-            await taker
-        except asyncio.CancelledError:
-            if taker.done() and not taker.cancelled():
-                self._wake_one()  # it was woken and is cancelled at the same moment: pass it on
-            raise
-        finally:
-            if taker in self._takers:
-                self._takers.remove(taker)
 
     def _wake_one(self) -> None:
         while self._takers:
@@ -286,13 +283,13 @@ class Queue:
         entry.taken = {why: wish for why, wish in entry.wishes.items() if wish.due <= now}
         causes: tuple[Cause, ...] = ()
         for why, wish in entry.taken.items():
-            self._unwish(request, why)
+            self._unwish(entry, request, why)
             causes = merge(causes, wish.causes)
             if wish.is_gone:
-                self._unwish(request, _TIMER)
+                self._unwish(entry, request, _TIMER)
         entry.working_since = now
         (self.waits.get(priority) or self._first_wait(priority)).observe(now - since)
-        return Turn(request, priority, causes, self._limiter.failures(request), timedelta(seconds=now - since), now)
+        return Turn(request, priority, causes, self._limiter.failures(request), now - since, now)
 
     def _first_wait(self, priority: int) -> Histogram:
         label = priority if len(self.waits) < PRIORITIES else EXCEEDING
@@ -303,34 +300,34 @@ class Queue:
         entry = self._entries[turn.request]
         assert entry.working_since is not None  # it was handed out
         self.works.observe(now - entry.working_since)
-        taken, entry.taken, entry.working_since = entry.taken, {}, None
+        taken, entry.taken, entry.working_since = entry.taken or {}, None, None
         match turn.outcome:
             case Succeeded(requeue_after, priority):
-                self._succeeded(turn, now, requeue_after, turn.priority if priority is None else priority)
+                self._succeeded(entry, turn, now, requeue_after, turn.priority if priority is None else priority)
             case Failed(error):
-                self._failed(turn, now, error)
+                self._failed(entry, turn, now, error)
             case GivenUp():
                 self._limiter.forget(turn.request)
-                self._unwish(turn.request, _RETRY)
+                self._unwish(entry, turn.request, _RETRY)
             case None:
                 for why, wish in taken.items():
                     self._wish(turn.request, why, wish, now)
         self._place(turn.request, now)
 
-    def _succeeded(self, turn: Turn, now: float, after: timedelta | None, priority: int) -> None:
+    def _succeeded(self, entry: _Entry, turn: Turn, now: float, after: timedelta | None, priority: int) -> None:
         self._limiter.forget(turn.request)
-        self._unwish(turn.request, _RETRY)
+        self._unwish(entry, turn.request, _RETRY)
         if after is not None:
             self._retries += 1
-            self._unwish(turn.request, _TIMER)
+            self._unwish(entry, turn.request, _TIMER)
             wish = _Wish(self._deadline(now, after), priority, (TimerCause(after),))
             self._wish(turn.request, _TIMER, wish, now)
 
-    def _failed(self, turn: Turn, now: float, error: BaseException) -> None:
-        retry = self._entries[turn.request].wishes.get(_RETRY)
+    def _failed(self, entry: _Entry, turn: Turn, now: float, error: BaseException) -> None:
+        retry = entry.wishes.get(_RETRY)
         if retry is not None and retry.due > now:
             return  # a change ran it before its retry was due: that neither counts nor moves the retry
-        self._unwish(turn.request, _RETRY)
+        self._unwish(entry, turn.request, _RETRY)
         self._retries += 1
         delay = self._limiter.backoff(turn.request)
         if is_outage(error):
@@ -346,7 +343,7 @@ class Queue:
         """Add a wish to those of a request: of two of one kind the higher priority and the earlier time hold."""
         entry = self._entries.get(request)
         if entry is None:
-            entry = self._entries[request] = _Entry()
+            entry = self._entries[request] = _Entry({})
         known = entry.wishes.get(why)
         if known is None:
             entry.wishes[why] = wish
@@ -360,8 +357,8 @@ class Queue:
         if wish.due > now and not self._is_closed:
             self._alarms.set((request, why), wish.due)
 
-    def _unwish(self, request: Request, why: _Why) -> None:
-        if self._entries[request].wishes.pop(why, None) is not None:
+    def _unwish(self, entry: _Entry, request: Request, why: _Why) -> None:
+        if entry.wishes.pop(why, None) is not None and why != _ASKED:  # that is due from its beginning
             self._alarms.cancel((request, why))
 
     def _due(self, token: tuple[Request, _Why]) -> None:
@@ -379,7 +376,7 @@ class Queue:
             del self._entries[request]
             return
         due = [wish.priority for wish in entry.wishes.values() if wish.due <= now]
-        if due and self._line.put(request, max(due), now):
+        if due and self._line.put(request, due[0] if len(due) == 1 else max(due), now):
             self._placed += 1
             self._wake_one()
 
@@ -387,18 +384,17 @@ class Queue:
 class _Taking:
     """What `Queue.take` gives. Written out, because a context manager of a generator takes 2 µs more of each turn."""
 
-    __slots__ = ("_finish", "_next", "_turn")
+    __slots__ = ("_queue", "_turn")
 
-    def __init__(self, next_: Callable[[], Awaitable[Turn]], finish: Callable[[Turn], None]) -> None:
-        self._next = next_
-        self._finish = finish
+    def __init__(self, queue: Queue) -> None:
+        self._queue = queue
 
     async def __aenter__(self) -> Turn:
-        self._turn = await self._next()
+        self._turn = await self._queue._next()  # noqa: SLF001 - its other half
         return self._turn
 
     async def __aexit__(self, *_: object) -> None:
-        self._finish(self._turn)
+        self._queue._finish(self._turn)  # noqa: SLF001
 
 
 def _urgency(entry: _Entry, now: float) -> tuple[float, int]:

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import timedelta
+from typing import ClassVar
+
+from msgspec import Struct
 
 from pyctrl.controller._causes import Cause
 from pyctrl.controller._reconciler import Request
@@ -36,8 +39,7 @@ class GivenUp:
 Outcome = Succeeded | Failed | GivenUp
 
 
-@dataclass(slots=True)
-class Turn:
+class Turn(Struct):
     """A request that has been handed to a worker. Say how it went before the ``async with`` ends.
 
     A turn about which nothing was said (the worker was cancelled) goes back in line as it came.
@@ -48,16 +50,24 @@ class Turn:
     causes: tuple[Cause, ...]
     #: Failures in a row before this turn.
     failures: int
-    #: How long it was ready before a worker took it.
-    waited: timedelta
+    #: How many seconds it was ready before a worker took it.
+    waited_seconds: float = 0.0
     #: When it was handed to the worker, and when the work was over, by the loop's clock: asked for once, used by all.
     began: float = 0.0
     ended: float | None = None
     outcome: Outcome | None = None
 
+    _nothing_more: ClassVar[Outcome] = Succeeded(None, None)  # nearly all end so
+
+    @property
+    def waited(self) -> timedelta:
+        """How long it was ready before a worker took it."""
+        return timedelta(seconds=self.waited_seconds)
+
     def succeed(self, *, requeue_after: timedelta | None = None, priority: int | None = None) -> None:
         """It worked. Its failures are forgotten; with ``requeue_after`` it runs again after that at the latest."""
-        self.outcome = Succeeded(requeue_after, priority)
+        is_all = requeue_after is None and priority is None
+        self.outcome = self._nothing_more if is_all else Succeeded(requeue_after, priority)
 
     def fail(self, error: BaseException) -> None:
         """It did not work: it runs again after the limiter's backoff."""

@@ -8,6 +8,7 @@ from datetime import timedelta
 import pytest
 
 from pyctrl.cache._reflector import WATCH_SILENCE
+from pyctrl.cache._silence import Silence
 from pyctrl.testing import Answered, AnswerLost, Broken, Ended, Fault, Inserted, Refused, Repeated, Rule, Silent
 from tests.unit.cache._kit import CONFIGMAP, SECOND, Lab, Mirror, lab, until
 
@@ -120,6 +121,20 @@ async def test_a_silent_connection_is_given_up_when_bookmarks_are_overdue() -> N
         await asyncio.sleep(3)
         assert await it.names() == ["a", "b", "while-silent"]
         assert len(it.watches) == 2
+
+
+async def test_silence_counts_from_the_last_sign_of_life() -> None:
+    """Something every 60 seconds keeps a watch for as long as it lasts; silence after that ends it in 90."""
+    loop = asyncio.get_running_loop()
+    begun = heard_at = loop.time()
+    with pytest.raises(TimeoutError):
+        async with asyncio.timeout(30) as limit:
+            with Silence(limit, lambda: heard_at + 90):
+                for _ in range(5):
+                    await asyncio.sleep(60)
+                    heard_at = loop.time()
+                await asyncio.sleep(1000)
+    assert loop.time() - begun == 300 + 90
 
 
 @pytest.mark.parametrize(

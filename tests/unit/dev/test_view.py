@@ -28,7 +28,7 @@ BOX = Request("default", "a")
 
 
 def turn(request: Request = BOX, *causes: Any) -> Turn:
-    return Turn(request=request, priority=0, causes=causes, failures=0, waited=timedelta(0))
+    return Turn(request=request, priority=0, causes=causes, failures=0)
 
 
 def table(*objects: dict[str, Any], columns: tuple[str, ...] = ("Name", "Age"), **metadata: Any) -> dict[str, Any]:
