@@ -9,10 +9,11 @@ from __future__ import annotations
 import asyncio
 import os
 import time
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import median, quantiles
+from typing import Any, TypeVar
 
 from _loop_driver import Driver, driving
 from _loop_server import ROOT, Calls, PacedServer, converging, pacing, writes
@@ -21,6 +22,7 @@ from _process import PeerFailed, Process
 from _works import Case, Numbers, Pace
 
 RATES = (100, 1_000)  # events a second
+T = TypeVar("T")
 STEP, STILL = 0.2, 2.0  # seconds between two looks, and for which nothing happens before it is quiet
 IDLE = 0.05  # of a core: an operator that takes less does nothing but wait
 
@@ -42,10 +44,10 @@ class Operator:
 
 def run(case: Case, operator: Operator, pace: Pace) -> tuple[Numbers, dict[str, str]]:
     """Do the work of a case; return what was measured, and the versions of what the operator is made of."""
-    return asyncio.run(_limited(WORKS[case.work](case, operator, pace), pace.patience))
+    return asyncio.run(WORKS[case.work](case, operator, pace))
 
 
-async def _limited(work: Awaitable[tuple[Numbers, dict[str, str]]], seconds: float) -> tuple[Numbers, dict[str, str]]:
+async def _limited(work: Awaitable[T], seconds: float) -> T:
     try:
         async with asyncio.timeout(seconds):
             return await work
@@ -60,11 +62,15 @@ async def _loop(case: Case, operator: Operator, pace: Pace) -> tuple[Numbers, di
             with operator.start(cluster.kubeconfig, case.workers) as process:
                 await asyncio.to_thread(process.do, "start")
                 await settled(process, cluster.calls, {})
-                numbers = await _converge(case, process, cluster.calls, Driver(session, case.size))
+                driver = Driver(session, case.size)
+                numbers = await _limited(_converge(case, process, cluster.calls, driver), pace.patience)
         await asyncio.sleep(STEP)
         cluster.calls.take()
         again = replace(operator, variables={})  # a profile of the loop has no restart in it
-        numbers |= await _restart(case, again, cluster.kubeconfig, cluster.calls)
+        try:
+            numbers |= await _limited(_restart(case, again, cluster.kubeconfig, cluster.calls), pace.restart)
+        except PeerFailed as reason:
+            raise PeerFailed(f"the restart after it: {reason}", numbers) from reason
     return numbers, dict(process.started.facts["versions"])
 
 
@@ -107,7 +113,7 @@ async def _restart(case: Case, operator: Operator, kubeconfig: Path, asks: Calls
 async def _restart_many(case: Case, operator: Operator, pace: Pace) -> tuple[Numbers, dict[str, str]]:
     """Start with objects that have converged long ago."""
     with pacing(case.objects) as server:
-        return await _restart(case, operator, server.kubeconfig, server), {}
+        return await _limited(_restart(case, operator, server.kubeconfig, server), pace.restart), {}
 
 
 async def _latency(case: Case, operator: Operator, pace: Pace) -> tuple[Numbers, dict[str, str]]:
@@ -117,7 +123,7 @@ async def _latency(case: Case, operator: Operator, pace: Pace) -> tuple[Numbers,
         await asyncio.to_thread(process.do, "start")
         for rate in RATES:
             await settled(process, None, {})
-            numbers |= await _at(rate, server, process, pace.writes)
+            numbers |= await _limited(_at(rate, server, process, pace.writes), pace.patience)
         return numbers, dict(process.started.facts["versions"])
 
 
@@ -155,7 +161,7 @@ async def settled(process: Process, asks: Calls | PacedServer | None, calls: dic
     return quiet_since, quiet_cpu
 
 
-WORKS: dict[str, Callable[[Case, Operator, Pace], Awaitable[tuple[Numbers, dict[str, str]]]]] = {
+WORKS: dict[str, Callable[[Case, Operator, Pace], Coroutine[Any, Any, tuple[Numbers, dict[str, str]]]]] = {
     "loop": _loop,
     "latency": _latency,
     "restart": _restart_many,

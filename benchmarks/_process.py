@@ -16,7 +16,15 @@ LONGEST = 300.0  # seconds for one command; a peer that takes longer hangs
 
 
 class PeerFailed(Exception):
-    """Raised when a peer ends, hangs, or answers something else than it was asked."""
+    """Raised when a peer ends, hangs, or answers something else than it was asked.
+
+    Attributes:
+        numbers: what was measured before.
+    """
+
+    def __init__(self, reason: str, numbers: Mapping[str, float] | None = None) -> None:
+        super().__init__(reason)
+        self.numbers = dict(numbers or {})
 
 
 @dataclass(frozen=True)

@@ -55,7 +55,7 @@ class Case:
 class Pace:
     """How long things take: to settle before memory is read, for one kind of reads, to be idle, and writes at a rate.
 
-    In seconds, as is the patience with a whole operator.
+    In seconds, as is the patience with the work of a whole operator, and with its restart.
     """
 
     settle: float = 3.0
@@ -63,6 +63,7 @@ class Pace:
     idle: float = 10.0
     writes: float = 10.0
     patience: float = 900.0
+    restart: float = 300.0
 
 
 class Server:

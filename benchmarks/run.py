@@ -73,20 +73,35 @@ class Suite:
         is_well = True
         for case, peer in self._turns(together):
             try:
-                if (case.work, peer) not in self._tried:
-                    self._tried.add((case.work, peer))
-                    _tell(f"first try: {case.work}, {peer}")
-                    self._measured(_tried(case), peer, server)
+                self._try(case, peer, server)
                 _tell(f"round {number}: {case.work}, {case.title}, {peer}")
-                begun = time.monotonic()
-                numbers = self._measured(case, peer, server)
-                self._results.add(case, peer, {**numbers, "round_wall": time.monotonic() - begun})
-                self._results.save(self._told.out)
+                self._count(case, peer, server)
             except PeerFailed as reason:
-                self._call.failures[f"{peer}, {case.work}, {case.title}"] = str(reason)
+                what = f"{peer}, {case.work}, {case.title}"
+                self._call.failures[what] = str(reason)
+                print(f"{what}: {reason}", file=sys.stderr, flush=True)
                 is_well = False
         _tell("")
         return is_well
+
+    def _try(self, case: Case, peer: str, server: Server | None) -> None:
+        """Do it once without counting, the first time: bytecode and what else is kept is there afterwards."""
+        if (case.work, peer) not in self._tried:
+            self._tried.add((case.work, peer))
+            _tell(f"first try: {case.work}, {peer}")
+            self._measured(_tried(case), peer, server)
+
+    def _count(self, case: Case, peer: str, server: Server | None) -> None:
+        begun, numbers = time.monotonic(), Numbers()
+        try:
+            numbers = self._measured(case, peer, server)
+        except PeerFailed as reason:
+            numbers = reason.numbers
+            raise
+        finally:
+            if numbers:
+                self._results.add(case, peer, {**numbers, "round_wall": time.monotonic() - begun})
+                self._results.save(self._told.out)
 
     def _turns(self, together: list[Case]) -> Iterator[tuple[Case, str]]:
         for case in together:
