@@ -60,8 +60,10 @@ class ConsoleFormatter(logging.Formatter):
         line = f"{self._paint(self._time(record), DIM)} {level} {logger}{message}"
         has_trace = record.levelno >= self._stacktrace_level
         error = error_of(record) if "error" in vars(record) or not has_trace else ""  # else the traceback ends with it
-        told = {"error": error} if error and error not in record.getMessage() else {}
-        own, work = _fields(extra_of(record) | {"error": None} | told), _fields(_work(context_of(record), record))
+        extra = extra_of(record)
+        if "error" in extra or error:
+            extra |= {"error": error if error not in record.getMessage() else None}
+        own, work = _fields(extra), _fields(_work(context_of(record)))
         fields = [f"{self._paint(key, DIM)}={in_words(value)}" for key, value in own.items()]
         fields += [self._paint(f"{key}={in_words(value)}", DIM) for key, value in work.items() if own.get(key) != value]
         parts = [f"{line}  {' '.join(fields)}" if fields else line, *more]  # what follows may be there to be copied
@@ -91,7 +93,7 @@ def _fields(fields: Mapping[str, object]) -> dict[str, object]:
     return {key.replace(" ", "_"): value for key, value in said.items()}
 
 
-def _work(context: Mapping[str, object], record: logging.LogRecord) -> dict[str, object]:
+def _work(context: Mapping[str, object]) -> dict[str, object]:
     """Return which object is worked on, by whom, and what else the context has that tells something."""
     namespace, name = context.get("namespace"), context.get("name")
     work: dict[str, object] = {"object": f"{namespace}/{name}" if namespace and name else name or None}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import math
+import re
 from collections.abc import Mapping
 from datetime import datetime, timedelta
 from enum import Enum
@@ -14,6 +15,8 @@ __all__ = ["context_of", "error_of", "extra_of", "in_json", "in_words"]
 
 LONGEST = 200  # characters of a value on a console: two lines of a terminal; JSON has all of it
 DEEPEST = 6  # levels of nested values that are kept as such: deeper ones, and those without end, become text
+
+_WORD = re.compile(r'[^\s"=]+')
 
 #: What every record has; anything else on it came with ``extra``.
 _OWN = {*vars(logging.makeLogRecord({})), "message", "asctime", "taskName", "context"}
@@ -41,14 +44,17 @@ def error_of(record: logging.LogRecord) -> str:
 
 def in_words(value: object) -> str:
     """Return a value as a person reads it: one word if it is one, else quoted; what is very long is cut."""
-    if isinstance(value, list | tuple | set | frozenset) and not hasattr(value, "_fields"):
-        return _cut("[" + ", ".join(_text(item) for item in value) + "]")
-    text = _cut(_text(value))
-    is_word = text and not any(character.isspace() or character in '"=' for character in text)
-    return text if is_word else json.dumps(text, ensure_ascii=False)
+    if type(value) is not str:  # most are
+        if isinstance(value, list | tuple | set | frozenset) and not hasattr(value, "_fields"):
+            return _cut("[" + ", ".join(_text(item) for item in value) + "]")
+        value = _text(value)
+    text = _cut(value)
+    return text if _WORD.fullmatch(text) else json.dumps(text, ensure_ascii=False)
 
 
 def _text(value: object) -> str:
+    if type(value) is int:
+        return str(value)
     match value:
         case bool():
             return str(value).lower()
