@@ -51,6 +51,10 @@ class Index:
         """Return the records with a value."""
         return self._records.get(value, {}).values()
 
+    def has(self, value: str, record: Record) -> bool:
+        """Say whether the record with the name of this one has a value."""
+        return (record.namespace, record.name) in self._records.get(value, ())
+
     def _safe_values(self, record: Record) -> tuple[str, ...]:
         try:
             return tuple(dict.fromkeys(self._values_of(record)))

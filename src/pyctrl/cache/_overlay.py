@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import heapq
 from collections import OrderedDict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 
 from msgspec import Struct
 
@@ -210,14 +210,20 @@ class Overlay:
             return stored
         return entry.record or (None if stored is None or entry.hides(stored) else stored)
 
-    def select(self, namespace: str | None = None, index: tuple[str, str] | None = None) -> Iterable[Record]:
+    def select(
+        self,
+        namespace: str | None = None,
+        index: tuple[str, str] | None = None,
+        *,
+        also: Sequence[tuple[str, str]] = (),
+    ) -> Iterable[Record]:
         """Return records as `Store.select` does, own writes in the place of what they have changed."""
-        stored = self._store.select(namespace, index)
+        stored = self._store.select(namespace, index, also=also)
         if not self.entries:
             return stored
         entries = self.entries
         visible = [r for r in stored if (entry := entries.get(r.key)) is None or not entry.hides(r)]
-        return [*visible, *self.written.select(namespace, index)]
+        return [*visible, *self.written.select(namespace, index, also=also)]
 
 
 def _taken(entry: _Entry) -> list[Record]:

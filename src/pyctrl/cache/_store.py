@@ -53,14 +53,24 @@ class Store:
         for index in self._indexes.values():
             index.remove(old)
 
-    def select(self, namespace: str | None = None, index: tuple[str, str] | None = None) -> Iterable[Record]:
+    def select(
+        self,
+        namespace: str | None = None,
+        index: tuple[str, str] | None = None,
+        *,
+        also: Iterable[tuple[str, str]] = (),
+    ) -> Iterable[Record]:
         """Return the records of a namespace (None: of all), those with a value in an index if one is given.
 
-        The result is a view: use it up before the store changes. The index must be there.
+        With ``also`` only those that have values in other indexes too. The result is a view: use it up before the store
+        changes. The indexes must be there.
         """
         if index is not None:
             name, value = index
-            found = self._indexes[name].find(value)
+            found: Iterable[Record] = self._indexes[name].find(value)
+            for name, value in also:
+                has = self._indexes[name].has
+                found = [record for record in found if has(value, record)]
             return found if namespace is None else (record for record in found if record.namespace == namespace)
         return self if namespace is None else self._namespaces.get(namespace, {}).values()
 

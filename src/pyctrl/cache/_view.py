@@ -79,33 +79,33 @@ class View:
         """
         if not covers_list(self._coverages, query):
             raise NotCovered(self._gvk, asked=str(query), covered=self._covered)
-        is_by_label = False
+        also: list[tuple[str, str]] = []
+        is_served = not query.labels.requirements  # all that are found have the labels
         if index is None:
-            index = self._index_for(query)
-            is_by_label = index is not None
+            if by_labels := self._indexes_for(query):
+                index, *also = by_labels
+                is_served = len(by_labels) == len(query.labels.requirements)
         else:
             self._need_index(index[0])
-        found = self.overlay.select(query.namespace, index)
-        is_served = is_by_label and len(query.labels.requirements) == 1  # all that are found have the label
-        if not query.fields.requirements and (is_served or not query.labels.requirements):
+        found = self.overlay.select(query.namespace, index, also=also)
+        if is_served and not query.fields.requirements:
             return list(found)
         return [record for record in found if query.matches(record)]
 
-    def _index_for(self, query: Query) -> tuple[str, str] | None:
-        """Return the index and value that leave the fewest objects to look through, None when there is no need."""
-        fewest, chosen = self.store.count(query.namespace), None
-        if fewest < WORTH_AN_INDEX:
-            return None
+    def _indexes_for(self, query: Query) -> list[tuple[str, str]]:
+        """Return indexes and values that leave few objects to look through, the best first; none without need."""
+        of_all, counted = self.store.count(query.namespace), list[tuple[int, tuple[str, str]]]()
+        if of_all < WORTH_AN_INDEX:
+            return []
         for key, name, value in single_values(query.labels):
             if name not in self.store.index_names:
                 if len(self._label_indexes) >= MOST_INDEXES:
                     continue
                 self._label_indexes.add(name)
                 self.add_index(name, by_label(key))
-            found = self.store.count(None, (name, value))
-            if found < fewest:
-                fewest, chosen = found, (name, value)
-        return chosen
+            counted.append((self.store.count(None, (name, value)), (name, value)))
+        counted.sort()
+        return [index for _, index in counted] if counted and counted[0][0] < of_all else []
 
     def _need_index(self, name: str) -> None:
         if name in self.store.index_names:
