@@ -114,10 +114,11 @@ def _is_changed(kind: type[BaseModel], name: str, value: Any) -> bool:
     if factory in (list, dict):
         return bool(value)
     default = _default_model(factory) if isinstance(factory, type) and _is_model(factory) else factory()
-    if _is_model(type(value)):
+    type_: Any = type(value)
+    if _is_model(type_):
         if value.__pydantic_fields_set__ != default.__pydantic_fields_set__:
             return True
-        if type(value) is type(default) and own_dict(value) == own_dict(default) and not value.__pydantic_extra__:
+        if type_ is type(default) and own_dict(value) == own_dict(default) and not value.__pydantic_extra__:
             return False  # as nearly always; pydantic takes ten times as long to find out
     return bool(value != default)
 
