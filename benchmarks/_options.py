@@ -11,6 +11,7 @@ from _plans import PLANS, START, Part, operators
 from _results import OURS
 
 EVERY = "all"
+SMALLEST = {"widgets": 1024, "pods": 2048}  # bytes, to a fiftieth
 
 
 def options(about: str | None) -> argparse.Namespace:
@@ -40,7 +41,18 @@ def options(about: str | None) -> argparse.Namespace:
     inside.add_argument("--limits", action="store_true", help="what the physical limits are made of")
     inside.add_argument("--into", type=Path, metavar="FILE", help="put these tables between their marks in FILE, too")
     parser.add_argument("--loud", action="store_true", help="show what peers print on stderr")
-    return _completed(parser.parse_args())
+    told = parser.parse_args()
+    if (small := _too_small(told)) is not None:
+        parser.error(small)
+    return _completed(told)
+
+
+def _too_small(told: argparse.Namespace) -> str | None:
+    """Return why objects cannot be as small as is wanted: a table would say what is not so."""
+    for kind in told.kinds or ["widgets"]:
+        if any(size < SMALLEST[kind] for size in told.size or ()):
+            return f"{kind} have at least {SMALLEST[kind]:,} bytes"
+    return None
 
 
 def _completed(told: argparse.Namespace) -> argparse.Namespace:

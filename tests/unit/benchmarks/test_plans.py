@@ -3,6 +3,8 @@ from __future__ import annotations
 from itertools import groupby
 
 import pytest
+from _canned_objects import KINDS, objects
+from _options import SMALLEST, options, parts
 from _peers import PEERS
 from _plans import PLANS, Part, minutes, wanted
 
@@ -35,6 +37,30 @@ def test_peers_of_the_same_case_in_two_parts_are_put_together() -> None:
     """Who is in either part does the case, and nobody twice."""
     parts = (Part("cache", ("limit", "pyctrl")), Part("cache", ("pyctrl", "kube-rs")))
     assert list(wanted(parts, ["sync"], PEERS).values()) == [("limit", "pyctrl", "kube-rs")]
+
+
+@pytest.mark.parametrize(("words", "kind"), [("--size 512", "widgets"), ("--kinds pods --size 1024", "pods")])
+def test_no_table_says_a_size_that_objects_do_not_have(
+    words: str, kind: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A pod has more than a kilobyte before anything fills it; who asks for less is told."""
+    monkeypatch.setattr("sys.argv", ["run.py", *words.split()])
+    with pytest.raises(SystemExit):
+        options(None)
+    assert f"{kind} have at least {SMALLEST[kind]:,} bytes" in capsys.readouterr().err
+    assert len(objects(KINDS[kind], 1, SMALLEST[kind], 1)[0]) == pytest.approx(SMALLEST[kind], rel=0.02)
+
+
+def test_flags_take_the_place_of_the_plan(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each number with each size, and nothing of the standard plan; operators keep their PodSets."""
+    monkeypatch.setattr(
+        "sys.argv",
+        ["run.py", "--only", "sync", "--objects", "1000", "50000", "--size", "1024", "4096", "--peers", "pyctrl"],
+    )
+    told = options(None)
+    plan = wanted(parts(told), told.only, told.peers)
+    found = [(each.objects, each.size) for each in plan]
+    assert found == [(1_000, 1024), (1_000, 4096), (50_000, 1024), (50_000, 4096)]
 
 
 def test_more_objects_and_runs_take_longer() -> None:
