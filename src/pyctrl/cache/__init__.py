@@ -5,15 +5,21 @@ as its JSON bytes and gives out fresh objects; an overlay has what this process 
 subscribers are told of each `Change`. `CachedClient` puts a cache in front of a client.
 """
 
+from typing import TYPE_CHECKING
+
+from pyctrl._door import opened_by_name
 from pyctrl.cache._cache import Cache
 from pyctrl.cache._cached_client import CachedClient
 from pyctrl.cache._changes import Change, Created, Deleted, Synced, Updated
 from pyctrl.cache._feed import Listener
-from pyctrl.cache._informer import Informer, InformerStatistics
+from pyctrl.cache._informer import Informer
 from pyctrl.cache._options import KindOptions, Outside, Selector
 from pyctrl.cache._record import Record
 from pyctrl.cache._shaping import Transform
 from pyctrl.cache._subscribers import Subscription
+
+if TYPE_CHECKING:
+    from pyctrl.cache._statistics import InformerStatistics
 
 __all__ = [
     "Cache",
@@ -33,3 +39,6 @@ __all__ = [
     "Transform",
     "Updated",
 ]
+
+if not TYPE_CHECKING:  # type checkers would take it as a promise of any name
+    __getattr__, __dir__ = opened_by_name(__name__, {"InformerStatistics": "_statistics"})

@@ -8,20 +8,22 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextvars import copy_context
 from datetime import timedelta
 from random import Random
-from typing import Any, TypeVar, overload
+from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 from pyctrl._measures import Family
 from pyctrl.api import GroupVersionKind, Key, KindLike, KubernetesObject, Unstructured, kind_of
 from pyctrl.cache._collector import held_back
 from pyctrl.cache._coverage import Query, field_selector, label_selector
-from pyctrl.cache._families import cache_families
-from pyctrl.cache._informer import Informer, InformerStatistics
+from pyctrl.cache._informer import Informer
 from pyctrl.cache._options import KindOptions, Outside
 from pyctrl.cache._record import Record
 from pyctrl.cache._settling import has_answered, is_settled
 from pyctrl.client import Client, Fields, Labels, WriteVerb
 from pyctrl.errors import Forbidden, NotCovered, NotFound, NotSynced
 from pyctrl.rbac import Permission
+
+if TYPE_CHECKING:
+    from pyctrl.cache._statistics import InformerStatistics
 
 __all__ = ["Cache"]
 
@@ -227,6 +229,8 @@ class Cache:
 
     def measures(self) -> Iterable[Family]:
         """Return what there is of each kind and how old it is; see docs/metrics.md."""
+        from pyctrl.cache._families import cache_families  # here: a program may serve no metrics
+
         return cache_families(self.statistics())
 
     def age(self, kind: KindLike) -> timedelta | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 
 from pyctrl._measures import Family, Sample, counter, gauge
-from pyctrl.cache._informer import InformerStatistics
+from pyctrl.cache._statistics import InformerStatistics
 
 __all__ = ["cache_families"]
 

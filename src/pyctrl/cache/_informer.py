@@ -6,9 +6,9 @@ import asyncio
 import logging
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from datetime import timedelta
 from random import Random
+from typing import TYPE_CHECKING
 
 from pyctrl._backoff import Backoff, until_next_look
 from pyctrl._log import Complaints
@@ -27,44 +27,12 @@ from pyctrl.client import Client, Headers, ResourceMapping, path_for
 from pyctrl.errors import Forbidden, NotFound, NotSynced, UnknownKind
 from pyctrl.rbac import Permission, Resource, allow, resource_of
 
-__all__ = ["Informer", "InformerStatistics"]
+if TYPE_CHECKING:
+    from pyctrl.cache._statistics import InformerStatistics
+
+__all__ = ["Informer"]
 
 log = logging.getLogger("pyctrl.cache")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class InformerStatistics:
-    """How an informer is doing.
-
-    Attributes:
-        kind: of what.
-        objects: how many are kept.
-        size_bytes: what is kept of them, in bytes: JSON or, with ``KindOptions(compress=True)``, that compressed.
-        is_synced: whether every first list is complete.
-        age: how long ago the server last gave a sign of life, on the part that is worst off; None: never.
-        relists: complete lists after the first.
-        stages: what each reflector is doing.
-        error: why it is not up to date; None when it is.
-        is_served: whether the cluster serves the kind, as far as is known.
-        is_failing: whether it is not up to date and ought to be: an optional kind that is not served is not.
-        own_writes: objects that this process has written and the informer has not seen yet.
-        own_writes_lag: how long ago the oldest of these was written.
-        own_writes_given_up: how many of them were too many to keep.
-    """
-
-    kind: GroupVersionKind
-    objects: int
-    size_bytes: int
-    is_synced: bool
-    age: timedelta | None
-    relists: int
-    stages: tuple[str, ...]
-    error: str | None
-    is_served: bool
-    is_failing: bool
-    own_writes: int
-    own_writes_lag: timedelta
-    own_writes_given_up: int
 
 
 class Informer:
@@ -287,6 +255,8 @@ class Informer:
     def statistics(self) -> InformerStatistics:
         """Return how it is doing."""
         store, overlay, error = self.view.store, self.view.overlay, self.error
+        from pyctrl.cache._statistics import InformerStatistics  # here: a start does without
+
         return InformerStatistics(
             kind=self.gvk,
             objects=len(store),

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pyctrl._door import opened_by_name
-from pyctrl.controller._attempt import ReconcileStatistics, reconcile_id
+from pyctrl.controller._attempt import reconcile_id
 from pyctrl.controller._builder import Builder
 from pyctrl.controller._causes import (
     Cause,
@@ -21,7 +21,7 @@ from pyctrl.controller._causes import (
     TriggerCause,
     reconcile_causes,
 )
-from pyctrl.controller._controller import Controller, ControllerStatistics
+from pyctrl.controller._controller import Controller
 from pyctrl.controller._handlers import Handler, Requests, for_object, for_owner, mapped
 from pyctrl.controller._hosts import Host, Hosts, Tenant
 from pyctrl.controller._kind_source import KindSource
@@ -42,7 +42,7 @@ from pyctrl.controller._predicates import (
     resource_version_changed,
     where,
 )
-from pyctrl.controller._queue import Intake, Queue, QueueStatistics
+from pyctrl.controller._queue import Intake, Queue
 from pyctrl.controller._reconciler import Reconciler, Request, Result
 from pyctrl.controller._sources import ChannelSource, Source, TickSource
 from pyctrl.controller._state import ControllerState
@@ -51,6 +51,7 @@ from pyctrl.controller._turn import Failed, GivenUp, Outcome, Succeeded, Turn
 if TYPE_CHECKING:
     from pyctrl.controller._finalizers import FinalizeHandler, FinalizeResult, Finalizers
     from pyctrl.controller._fleet_controller import FleetController
+    from pyctrl.controller._statistics import ControllerStatistics, QueueStatistics, ReconcileStatistics
 
 __all__ = [
     "LOW_PRIORITY",
@@ -119,6 +120,7 @@ __all__ = [
 _FILES = {
     **dict.fromkeys(("FinalizeHandler", "FinalizeResult", "Finalizers"), "_finalizers"),  # not every program has any
     "FleetController": "_fleet_controller",  # only programs with several clusters use it
+    **dict.fromkeys(("ControllerStatistics", "QueueStatistics", "ReconcileStatistics"), "_statistics"),
 }
 
 if not TYPE_CHECKING:  # type checkers would take it as a promise of any name

@@ -7,11 +7,10 @@ import inspect
 import logging
 import uuid
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from datetime import timedelta
 from random import Random
 from types import CoroutineType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
@@ -27,31 +26,12 @@ from pyctrl.controller._traced import traced
 from pyctrl.controller._turn import Succeeded, Turn
 from pyctrl.errors import Forbidden, InvalidResult, PyctrlError, TerminalError, UnknownCluster
 
-__all__ = ["Attempts", "ReconcileStatistics", "reconcile_id"]
+if TYPE_CHECKING:
+    from pyctrl.controller._statistics import ReconcileStatistics
+
+__all__ = ["Attempts", "reconcile_id"]
 
 log = logging.getLogger("pyctrl.controller")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ReconcileStatistics:
-    """How often a controller's reconciles ended how, since it started."""
-
-    success: int = 0
-    #: Succeeded, and asked to run again.
-    requeue_after: int = 0
-    #: Failed and tried again; those that timed out are among them.
-    error: int = 0
-    #: Failed and not tried again: a TerminalError, or a result that is none.
-    terminal_error: int = 0
-    timeout: int = 0
-    #: Time spent in reconciles, all together.
-    took: timedelta = timedelta(0)
-    #: How often each kind of cause made a request run (see `cause_label`); one run may have had several.
-    causes: Mapping[str, int] = field(default_factory=dict)
-    #: Of those that ran only because this process itself had written something.
-    self_caused: int = 0
-    #: Requests of reconciles that the API server has forbidden, whatever became of the reconcile.
-    forbidden: int = 0
 
 
 class _Counts(Struct):
@@ -104,6 +84,8 @@ class Attempts:
     def statistics(self) -> ReconcileStatistics:
         """How reconciles have ended so far, and why they ran."""
         counts = self._counts
+        from pyctrl.controller._statistics import ReconcileStatistics  # here: a start does without
+
         return ReconcileStatistics(
             success=counts.success,
             requeue_after=counts.requeue_after,

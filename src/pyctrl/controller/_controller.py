@@ -5,21 +5,20 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import timedelta
 from random import Random
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pyctrl._measures import Family
 from pyctrl._tasks import unwrapped
 from pyctrl.api import GroupVersionKind
-from pyctrl.controller._attempt import Attempts, ReconcileStatistics
+from pyctrl.controller._attempt import Attempts
 from pyctrl.controller._causes import ChangeCause, TriggerCause
-from pyctrl.controller._families import controller_families
 from pyctrl.controller._intake import IntakeOf
 from pyctrl.controller._limiter import ExponentialBackoff
 from pyctrl.controller._options import ControllerOptions, OnSyncFailure
-from pyctrl.controller._queue import Intake, Queue, QueueStatistics
+from pyctrl.controller._queue import Intake, Queue
 from pyctrl.controller._queue_items import DUMP_LEVEL, dump, farewell
 from pyctrl.controller._reconciler import Reconciler, Request
 from pyctrl.controller._rights import Rights
@@ -31,19 +30,12 @@ from pyctrl.controller._vigil import Vigil
 from pyctrl.controller._workers import Workers
 from pyctrl.rbac import Permission
 
-__all__ = ["Controller", "ControllerStatistics"]
+if TYPE_CHECKING:
+    from pyctrl.controller._statistics import ControllerStatistics
+
+__all__ = ["Controller"]
 
 log = logging.getLogger("pyctrl.controller")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ControllerStatistics:
-    """How a controller is doing."""
-
-    reconciles: ReconcileStatistics
-    queue: QueueStatistics
-    workers: int
-    active_workers: int
 
 
 class Controller:
@@ -189,6 +181,8 @@ class Controller:
 
     def statistics(self) -> ControllerStatistics:
         """Return numbers for metrics and tests."""
+        from pyctrl.controller._statistics import ControllerStatistics  # here: a start does without
+
         return ControllerStatistics(
             reconciles=self._attempts.statistics,
             queue=self.queue.statistics(),
@@ -198,6 +192,8 @@ class Controller:
 
     def measures(self) -> Iterable[Family]:
         """Return controller-runtime's series, and what it lacks; see docs/metrics.md."""
+        from pyctrl.controller._families import controller_families  # here: a program may serve no metrics
+
         return controller_families(self, self._attempts.durations)
 
     async def run(self) -> None:

@@ -6,12 +6,12 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from pyctrl._measures import QUEUE_DURATIONS, Family, Histogram, cluster_label, counter, gauge, histogram
-from pyctrl.controller._queue import EXCEEDING, PRIORITIES, Queue, QueueStatistics
+from pyctrl.controller._queue import EXCEEDING, PRIORITIES, Queue
 from pyctrl.controller._state import ControllerState
 
 if TYPE_CHECKING:
-    from pyctrl.controller._attempt import ReconcileStatistics
     from pyctrl.controller._controller import Controller
+    from pyctrl.controller._statistics import QueueStatistics, ReconcileStatistics
 
 __all__ = ["controller_families"]
 

@@ -7,10 +7,9 @@ import math
 from collections import deque
 from collections.abc import Sequence
 from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass
 from datetime import timedelta
 from heapq import nsmallest
-from typing import Final, Literal, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Final, Literal, Protocol, TypeAlias
 
 from msgspec import Struct
 
@@ -25,7 +24,10 @@ from pyctrl.controller._reconciler import Request
 from pyctrl.controller._turn import Failed, GivenUp, Succeeded, Turn
 from pyctrl.errors import QueueClosed
 
-__all__ = ["EXCEEDING", "PRIORITIES", "Intake", "Queue", "QueueStatistics"]
+if TYPE_CHECKING:
+    from pyctrl.controller._statistics import QueueStatistics
+
+__all__ = ["EXCEEDING", "PRIORITIES", "Intake", "Queue"]
 
 #: Priorities whose waits are kept apart; who makes them of data must not fill the memory. Beyond: `EXCEEDING`.
 PRIORITIES = 25  # controller-runtime's
@@ -75,28 +77,6 @@ class _Entry(Struct, gc=False):
     wishes: dict[_Why, _Wish]
     taken: dict[_Why, _Wish] | None = None  # what the turn that is being worked on answers
     working_since: float | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class QueueStatistics:
-    """How a queue is doing at one moment."""
-
-    #: Requests a worker could take now, in all and by priority.
-    ready: int
-    ready_by_priority: dict[int, int]
-    #: Deadlines that are not due yet: retries, timers, delayed adds.
-    waiting: int
-    working: int
-    #: Since the start: how often something was added, and how often a later run was asked for.
-    adds: int
-    #: How often a request that was not ready became so: what Go's queue counts as an add.
-    placed: int
-    retries: int
-    longest_ready: timedelta
-    longest_working: timedelta
-    #: How long all that is being worked on has been so, together.
-    unfinished: timedelta
-    is_closed: bool
 
 
 class Queue:
@@ -231,6 +211,8 @@ class Queue:
         now = _now()
         working = self._working_since()
         oldest = self._line.oldest()
+        from pyctrl.controller._statistics import QueueStatistics  # here: a start does without
+
         return QueueStatistics(
             ready=len(self._line),
             ready_by_priority=self._line.priorities(),
