@@ -14,12 +14,14 @@ class Column:
 
     Attributes:
         is_limited: whether the peer "limit" has the physical limit of it.
+        is_compared: whether the table says how many times ours it is.
     """
 
     name: str
     heading: str
     scale: float
     is_limited: bool = False
+    is_compared: bool = True
 
 
 MICRO, MILLI, MEGABYTES = 1e6, 1e3, 1e-6
@@ -72,10 +74,10 @@ LINES = {
         "memory",
         ("cache",),
         (
-            Column("ready_bytes", "MB before", MEGABYTES),
+            Column("ready_bytes", "MB before", MEGABYTES, is_compared=False),
             Column("synced_bytes", "MB synced", MEGABYTES),
             Column("steady_bytes", "MB after events", MEGABYTES),
-            Column("sync_peak_bytes", "MB peak", MEGABYTES),
+            Column("sync_peak_bytes", "MB peak", MEGABYTES, is_compared=False),
             Column("relist_peak_bytes", "MB relist peak", MEGABYTES),
             Column("relist_cpu", "relist µs/object", MICRO, is_limited=True),
         ),
@@ -133,7 +135,7 @@ LINES = {
             Column("latency_{}_median", "median ms", MILLI, is_limited=True),
             Column("latency_{}_99th", "99th ms", MILLI),
             Column("latency_{}_cpu", "CPU ms/write", MILLI, is_limited=True),
-            Column("latency_{}_seen", "seen of written", 1),
+            Column("latency_{}_seen", "seen of written", 1, is_compared=False),
         ),
         Span("start", "latencies"),
         ("writes/s", (100, 1_000)),

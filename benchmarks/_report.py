@@ -60,7 +60,8 @@ def _table(results: Results, name: str, case: Case) -> str:
     with_limit = LIMIT in peers
     heads = ["peer"] if line.variants is None else [line.variants[0], "peer"]
     for column in line.columns:
-        heads += [column.heading, "×", *(["× limit"] if with_limit and column.is_limited else [])]
+        heads += [column.heading, *(["×"] if column.is_compared else [])]
+        heads += ["× limit"] if with_limit and column.is_limited else []
     rows = []
     for columns, before in _variants(name):
         for peer in peers:
@@ -95,7 +96,8 @@ def _cells(results: Results, case: Case, peer: str, columns: Iterable[Column], *
         middle = median(values) if values else None
         spread = f" ±{_widest(values, middle):.0%}" if middle is not None and len(values) > 1 else ""
         yield scaled(middle, column.scale) + spread
-        yield times(ratio(middle, results.median(case, OURS, column.name)))
+        if column.is_compared:
+            yield times(ratio(middle, results.median(case, OURS, column.name)))
         if with_limit and column.is_limited:
             yield times(ratio(middle, results.median(case, LIMIT, column.name)))
 
