@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 from pyctrl._measures import Family
 from pyctrl.api import GroupVersionKind, Key, KindLike, KubernetesObject, Unstructured, kind_of
-from pyctrl.cache._collector import held_back
+from pyctrl.cache._collector import WORTH_HOLDING_BACK, held_back
 from pyctrl.cache._coverage import Query, field_selector, label_selector
 from pyctrl.cache._informer import Informer
 from pyctrl.cache._options import KindOptions, Outside
@@ -328,6 +328,8 @@ class Cache:
             if index is not None or not self._goes_live(kind):
                 raise
             return await self._client.list(kind, namespace=namespace, labels=labels, fields=fields)
+        if len(records) < WORTH_HOLDING_BACK:
+            return [record.decode(kind) for record in records]
         with held_back():
             return [record.decode(kind) for record in records]
 

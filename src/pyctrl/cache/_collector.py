@@ -6,7 +6,9 @@ import gc
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-__all__ = ["held_back"]
+__all__ = ["WORTH_HOLDING_BACK", "held_back"]
+
+WORTH_HOLDING_BACK = 32  # objects; fewer make less than one collection of young ones
 
 
 @contextmanager

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from pyctrl.api import LabelOperator, LabelSelector
 from pyctrl.cache._index import IndexFunction
 from pyctrl.cache._record import Record
@@ -16,11 +14,13 @@ MOST_INDEXES = 8  # labels of one kind: each costs an entry for every object tha
 _ONE_VALUE = (LabelOperator.EQUALS, LabelOperator.IN)
 
 
-def single_values(selector: LabelSelector) -> Iterator[tuple[str, str, str]]:
-    """Yield label, index name and value for each label that must have one certain value."""
-    for requirement in selector.requirements:
-        if requirement.operator in _ONE_VALUE and len(requirement.values) == 1:
-            yield requirement.key, f"label {requirement.key}", requirement.values[0]
+def single_values(selector: LabelSelector) -> list[tuple[str, str, str]]:
+    """Return label, index name and value for each label that must have one certain value."""
+    return [
+        (term.key, f"label {term.key}", term.values[0])
+        for term in selector.requirements
+        if len(term.values) == 1 and term.operator in _ONE_VALUE
+    ]
 
 
 def by_label(key: str) -> IndexFunction:

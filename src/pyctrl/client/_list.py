@@ -18,11 +18,18 @@ T_co = TypeVar("T_co", covariant=True)
 class ObjectList(Sequence[T_co], Generic[T_co]):
     """A page of objects, or all of them: a sequence with the list's metadata."""
 
-    __slots__ = ("items", "metadata")
+    __slots__ = ("_metadata", "items")
 
     def __init__(self, items: Sequence[T_co], metadata: ListMeta | None = None) -> None:
         self.items: Sequence[T_co] = items
-        self.metadata: ListMeta = metadata or ListMeta()
+        self._metadata = metadata
+
+    @property
+    def metadata(self) -> ListMeta:
+        """The list's own; that of a list from a cache says nothing."""
+        if self._metadata is None:
+            self._metadata = ListMeta()
+        return self._metadata
 
     @property
     def resource_version(self) -> str:
