@@ -197,11 +197,14 @@ def take_over(model: BaseModel, fresh: BaseModel) -> None:
     """Give a model what it lacks of an equal one, of which nothing is pending, and which nobody else has."""
     known, values = own_dict(model), own_dict(fresh)
     pending: Pending = known[PENDING]
+    set_fields_set(model, fresh.__pydantic_fields_set__)
+    set_extra(model, fresh.__pydantic_extra__)
+    if pending.is_untouched:
+        set_own_dict(model, values)
+        return
     metadata = pending.untouched(known)
     if metadata is not None:
         take_over(metadata, values["metadata"])
-    set_fields_set(model, fresh.__pydantic_fields_set__)
-    set_extra(model, fresh.__pydantic_extra__)
     _settled(model, {name: known[name] if name in known else values[name] for name in values})
 
 
