@@ -30,7 +30,6 @@ def settle(model: BaseModel) -> None:
         return
     kind: type[BaseModel] = type(model)
     written, extra = model.__pydantic_fields_set__, model.__pydantic_extra__
-    own = own_dict(model)  # only now: all may have been decoded at once
     for name in list(written):
         value = own.get(name, PENDING)  # pending, or of the extras
         type_: Any = type(value)

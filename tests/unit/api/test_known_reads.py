@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from examples.podset.podset import PodSet
 from pyctrl.api import CustomResource, Metadata, Model, ObjectMeta, decode_known
 from pyctrl.errors import DecodeError
-from tests.unit.api.test_lazy_reads import GAUGE, LONG, METADATA, Gauge, GaugeSpec, GaugeStatus, known
+from tests.unit.api.test_lazy_reads import GAUGE, LONG, METADATA, Gauge, GaugeSpec, GaugeStatus, extend_metadata, known
 
 Step = Callable[[Any], Any]
 
@@ -102,7 +102,14 @@ PATHS = [
     "metadata.model_fields_set",
     "metadata.model_extra",
 ]
-CHANGES = [annotate_what_was_held, rename, relabel, change_the_status, take_the_metadata_of_a_copy]
+CHANGES = [
+    annotate_what_was_held,
+    rename,
+    relabel,
+    extend_metadata,
+    change_the_status,
+    take_the_metadata_of_a_copy,
+]
 COPIES: dict[str, Step] = {
     "deep_copy": lambda obj: obj.deep_copy(),
     "copy": copy.copy,

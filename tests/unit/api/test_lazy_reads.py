@@ -175,6 +175,10 @@ def set_an_extra(obj: Any) -> None:
     obj.something_new = {"a": [1]}
 
 
+def extend_metadata(obj: Any) -> None:
+    obj.metadata.model_extra["more"] = {"x": 1}
+
+
 def clear_labels(obj: Any) -> None:
     obj.metadata.labels = None
 
@@ -186,6 +190,7 @@ CHANGES = [
     drop_managed_fields,
     remove_a_field,
     set_an_extra,
+    extend_metadata,
     clear_labels,
 ]
 
