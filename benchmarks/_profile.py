@@ -41,20 +41,20 @@ IN_C = (
 )
 #: The same for functions in Python, by their files.
 IN_PYTHON = (
-    ("the benchmark", r"/peers/"),
-    ("pyctrl", r"/pyctrl/(\w+)"),
+    ("the benchmark", r"/benchmarks/peers/"),
+    ("pyctrl", r"/(?:src|site-packages)/pyctrl/(\w+)"),
     ("the operator", r"/examples/"),
-    ("imports", r"<frozen |/importlib/|<string>.*exec"),
+    ("dataclasses, enums, typing", r"/(dataclasses|enum|typing|inspect|functools|re|sre_\w+)(\.py|/)|<frozen abc>"),
+    ("imports", r"<frozen (importlib|zipimport)|/importlib/"),
     ("aiohttp", r"/(aiohttp|yarl|multidict|propcache|frozenlist|aiosignal|aiohappyeyeballs)/"),
     ("pydantic", r"/(pydantic\w*|annotated_types|typing_inspection|typing_extensions)\b"),
     ("msgspec", r"/msgspec/"),
     ("asyncio", r"/(asyncio|selectors\.py)"),
     ("logging", r"/logging/"),
     ("json", r"/json/"),
-    ("dataclasses, enums, typing", r"/(dataclasses|enum|typing|inspect|abc|functools|re|sre_\w+)(\.py|/)|<frozen abc>"),
 )
 OTHERS = "other libraries"
-ROOTS = frozenset({"pyctrl", "examples", "peers"})  # what names of functions begin with
+MODULE = re.compile(r".*/(?:src|site-packages|benchmarks|python3\.\d+)/(.+)\.py|.*/(examples/.+)\.py")
 OURS = ("nothing", "call_nothing")
 
 
@@ -143,16 +143,18 @@ def place_of(function: Function) -> str | None:
 
 def called(function: Function) -> str:
     """Return what people call a function: where it is, and its name."""
-    file, _, name = function
+    file, name = function[0], re.sub(r" at 0x[0-9a-f]+", "", function[2])
     if fits := re.fullmatch(r"<(?:method|slot wrapper) '(\w+)' of '([\w.]+)' objects>", name):
         return f"{fits[2].rpartition('.')[2]}.{fits[1]}"
     if fits := re.fullmatch(r"<built-in method (?:builtins\.)?(.+)>", name):
         return fits[1]
     if file == "~":
         return name.strip("<>")
-    parts = Path(file.strip("<>").replace("frozen ", "")).with_suffix("").parts
-    first = next((n for n, part in enumerate(parts) if part in ROOTS), max(0, len(parts) - 2))
-    return ".".join((*parts[first:], name))
+    if fits := MODULE.fullmatch(file):
+        module = fits[1] or fits[2]
+    else:
+        module = "/".join(Path(file.strip("<>").removeprefix("frozen ").removesuffix(".py")).parts[-2:])
+    return f"{module}/{name}".replace("/", ".")
 
 
 def named(line: str) -> str:

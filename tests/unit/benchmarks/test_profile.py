@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 from _limits import NEEDED, PARTS, lines
-from _profile import called, overview, put, read, summed, table
+from _profile import called, overview, place_of, put, read, summed, table
 from peers._profiler import EMPTY, Profiler
 
-STORE = ("/home/me/src/pyctrl/cache/_store.py", 10, "put")
+STORE = ("/home/me/pyctrl/src/pyctrl/cache/_store.py", 10, "put")
 LEN = ("~", 0, "<built-in method builtins.len>")
 SCAN = ("~", 0, "<method 'decode_lines' of 'msgspec.json.Decoder' objects>")
 NOTHING = ("/home/me/benchmarks/peers/_profiler.py", 60, "nothing")
@@ -26,6 +26,24 @@ def test_a_function_in_c_counts_as_its_caller_unless_it_has_a_library() -> None:
     )
     assert profile.places == {"msgspec": 0.625, "pyctrl.cache": 0.375}
     assert list(profile.functions) == ["Decoder.decode_lines", "pyctrl.cache._store.put", "len"]
+
+
+@pytest.mark.parametrize(
+    ("file", "place"),
+    [
+        ("/home/me/pyctrl/src/pyctrl/_log.py", "pyctrl._log"),
+        ("/home/me/pyctrl/venv/lib/python3.11/site-packages/yarl/_url.py", "aiohttp"),
+        ("/home/me/pyctrl/venv/lib/python3.11/site-packages/pydantic_core/core_schema.py", "pydantic"),
+        ("/home/me/pyctrl/benchmarks/peers/pyctrl/peer.py", "the benchmark"),
+        ("/usr/lib/python3.11/asyncio/streams.py", "asyncio"),
+        ("<frozen importlib._bootstrap>", "imports"),
+        ("/usr/lib/python3.11/shutil.py", "other libraries"),
+        ("<string>", None),
+    ],
+)
+def test_a_file_belongs_to_a_room_or_a_library(file: str, place: str | None) -> None:
+    """Wherever the repository is, and whatever its directory is called."""
+    assert place_of((file, 1, "function")) == place
 
 
 def test_what_the_profiler_adds_to_each_call_is_subtracted() -> None:
@@ -48,8 +66,13 @@ def test_what_the_profiler_adds_to_each_call_is_subtracted() -> None:
         (STORE, "pyctrl.cache._store.put"),
         (LEN, "len"),
         (SCAN, "Decoder.decode_lines"),
-        (("/usr/lib/python3/json/decoder.py", 3, "decode"), "json.decoder.decode"),
-        (("<frozen importlib._bootstrap>", 3, "_find_spec"), "importlib._find_spec"),
+        (("/usr/lib/python3.11/json/decoder.py", 3, "decode"), "json.decoder.decode"),
+        (("/venv/lib/python3.11/site-packages/aiohttp/streams.py", 3, "read"), "aiohttp.streams.read"),
+        (("/home/me/pyctrl/benchmarks/peers/pyctrl/peer.py", 3, "follow"), "peers.pyctrl.peer.follow"),
+        (("/home/me/pyctrl/examples/podset/podset.py", 3, "scale"), "examples.podset.podset.scale"),
+        (("<frozen importlib._bootstrap>", 3, "_find_spec"), "importlib._bootstrap._find_spec"),
+        (("<string>", 3, "__init__"), "string.__init__"),
+        (("~", 0, "<built-in method __new__ of type object at 0x7f27d9a5ea00>"), "__new__ of type object"),
     ],
 )
 def test_functions_have_names_that_people_know(function: tuple[str, int, str], name: str) -> None:
