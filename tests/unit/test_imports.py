@@ -25,6 +25,7 @@ LATER = {
     "pyctrl.cache._statistics",
     "pyctrl.client._actions",
     "pyctrl.client._event_writer",
+    "pyctrl.client._impersonation",
     "pyctrl.client._waiting",
     "pyctrl.client._wrappers",
     "pyctrl.controller._families",

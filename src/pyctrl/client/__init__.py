@@ -18,7 +18,6 @@ from pyctrl.client._credentials import Anonymous, BasicAuth, BearerToken, Creden
 from pyctrl.client._discovery import Discovery
 from pyctrl.client._exchange import ServerWarning, WarningHandler, log_warning
 from pyctrl.client._gate import WriteGate, context_behind
-from pyctrl.client._impersonation import Impersonation
 from pyctrl.client._inprocess import InProcessTransport
 from pyctrl.client._lines import LineSplitter
 from pyctrl.client._list import ObjectList
@@ -58,6 +57,7 @@ if TYPE_CHECKING:
     from pyctrl.client._event_correlator import EventCorrelator, EventGroup
     from pyctrl.client._event_recorder import EventRecorder
     from pyctrl.client._event_writer import EventWriter
+    from pyctrl.client._impersonation import Impersonation
     from pyctrl.client._kubeconfig_contexts import KubeconfigContext, kubeconfig_contexts
     from pyctrl.client._waiting import wait_for, wait_for_list, wait_until_gone
     from pyctrl.client._wrappers import (
@@ -164,6 +164,7 @@ _FILES = {
     "EventRecorder": "_event_recorder",
     "EventStatistics": "_event_backlog",
     "EventWriter": "_event_writer",
+    "Impersonation": "_impersonation",
     "KubeconfigContext": "_kubeconfig_contexts",
     "Scale": "_actions",
     "ServiceAccountToken": "_actions",

@@ -16,12 +16,12 @@ from typing import TYPE_CHECKING
 from urllib.parse import SplitResult, urlsplit, urlunsplit
 
 from pyctrl.client._credentials import Anonymous, BearerToken, Credentials, TokenFile
-from pyctrl.client._impersonation import Impersonation
 from pyctrl.client._proxy import checked_proxy, proxy_from_environment, without_password
 from pyctrl.client._tls import ClientCertificate, Pem, Tls
 from pyctrl.errors import ConfigError
 
 if TYPE_CHECKING:
+    from pyctrl.client._impersonation import Impersonation
     from pyctrl.client._kubernetes_asyncio import LoadedConfiguration
     from pyctrl.client._transport import Application, Transport
 

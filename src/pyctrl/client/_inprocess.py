@@ -6,9 +6,9 @@ import asyncio
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from types import TracebackType
+from typing import TYPE_CHECKING
 
 from pyctrl.client._credentials import Anonymous, Credentials
-from pyctrl.client._impersonation import Impersonation
 from pyctrl.client._transport import (
     HEAD_TIMEOUT,
     Answer,
@@ -19,6 +19,9 @@ from pyctrl.client._transport import (
     HttpStream,
 )
 from pyctrl.errors import ConnectionFailed, RequestTimeout, StreamBroken
+
+if TYPE_CHECKING:
+    from pyctrl.client._impersonation import Impersonation
 
 __all__ = ["InProcessTransport"]
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from pyctrl.api import FieldSelector, LabelSelector
-from pyctrl.client._impersonation import Impersonation
+
+if TYPE_CHECKING:
+    from pyctrl.client._impersonation import Impersonation
 
 __all__ = [
     "ClientOptions",

@@ -7,11 +7,11 @@ an event is missed; therefore causes are not an argument of ``reconcile``. Logs 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Literal
 
 import msgspec
+from msgspec.structs import replace
 
 from pyctrl._log import current_log_context
 from pyctrl.api import GroupVersionKind, Key
@@ -51,8 +51,7 @@ class ChangeCause(msgspec.Struct, frozen=True, gc=False):  # one is made for eve
         return f"{self.kind.kind} {self.key}{where} {how}{often} (version {self.version})"
 
 
-@dataclass(frozen=True, slots=True)
-class RetryCause:
+class RetryCause(msgspec.Struct, frozen=True, gc=False):
     """The last attempt failed, and its backoff is over; ``error`` is `in_short` of what it raised."""
 
     failures: int
@@ -62,8 +61,7 @@ class RetryCause:
         return f"retry {self.failures} after {self.error}"
 
 
-@dataclass(frozen=True, slots=True)
-class TimerCause:
+class TimerCause(msgspec.Struct, frozen=True, gc=False):
     """A run asked to be repeated, and its time has come."""
 
     after: timedelta
@@ -72,8 +70,7 @@ class TimerCause:
         return f"requeued after {self.after}"
 
 
-@dataclass(frozen=True, slots=True)
-class TriggerCause:
+class TriggerCause(msgspec.Struct, frozen=True, gc=False):
     """Something other than the API server asked: a channel, a tick, the user's own code."""
 
     source: str
@@ -84,8 +81,7 @@ class TriggerCause:
         return f"{self.source}{often}"
 
 
-@dataclass(frozen=True, slots=True)
-class OmittedCauses:
+class OmittedCauses(msgspec.Struct, frozen=True, gc=False):
     """More causes than are kept: the ``times`` oldest are only counted."""
 
     times: int
@@ -144,9 +140,7 @@ def _repeated(known: Cause, cause: Cause) -> Cause | None:
             cause.change,
             cause.cluster,
         ):
-            return msgspec.structs.replace(
-                cause, times=known.times + cause.times, initial=known.initial and cause.initial
-            )
+            return replace(cause, times=known.times + cause.times, initial=known.initial and cause.initial)
         case (TriggerCause(), TriggerCause()) if known.source == cause.source:
             return replace(cause, times=known.times + cause.times)
         case (OmittedCauses(), OmittedCauses()):

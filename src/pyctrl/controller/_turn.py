@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import timedelta
 from typing import ClassVar
 
@@ -14,23 +13,20 @@ from pyctrl.controller._reconciler import Request
 __all__ = ["Failed", "GivenUp", "Outcome", "Succeeded", "Turn"]
 
 
-@dataclass(frozen=True, slots=True)
-class Succeeded:
+class Succeeded(Struct, frozen=True):
     """It worked; perhaps it wants to run again."""
 
     requeue_after: timedelta | None
     priority: int | None
 
 
-@dataclass(frozen=True, slots=True)
-class Failed:
+class Failed(Struct, frozen=True):
     """It did not work, and may next time."""
 
     error: BaseException
 
 
-@dataclass(frozen=True, slots=True)
-class GivenUp:
+class GivenUp(Struct, frozen=True):
     """It did not work, and will not before something changes."""
 
     error: BaseException | None
