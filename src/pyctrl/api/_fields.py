@@ -15,7 +15,7 @@ from typing_extensions import is_typeddict
 
 from ._model import Model, from_bytes
 from ._pending import Pending
-from ._settling import default_of
+from ._settling import default_of, takes_others
 
 __all__ = ["FieldPart", "Unfit", "is_plain", "validator_of"]
 
@@ -86,8 +86,8 @@ class FieldPart:
         Raises:
             Unfit: it needs the other fields, or has its JSON from somewhere else.
         """
-        alias, takes_others = info.validation_alias, info.default_factory_takes_validated_data
-        if not isinstance(alias, str) or takes_others or info.discriminator or info.validate_default:
+        alias = info.validation_alias
+        if not isinstance(alias, str) or takes_others(info) or info.discriminator or info.validate_default:
             raise Unfit(name)
         if name in ("api_version", "kind") and info.annotation is not str:
             raise Unfit(name)
