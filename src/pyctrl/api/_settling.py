@@ -151,4 +151,6 @@ def default_of(info: FieldInfo) -> Callable[[], Any]:
         return (lambda: default) if type(default) in _ATOMS else partial(copy.deepcopy, default)
     if takes_others(info):
         return partial(info.get_default, call_default_factory=True, validated_data={})
-    return cast(Callable[[], Any], info.default_factory)
+    factory: Any = info.default_factory
+    is_list = isinstance(factory, partial) and (factory.func, factory.args) == (list, ())  # as built-in kinds have it
+    return list if is_list else cast(Callable[[], Any], factory)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
+from inspect import Signature
 from typing import Any, get_args
 
 from pyctrl.api import KubernetesObject, Model
@@ -10,6 +12,11 @@ from pyctrl.api import KubernetesObject, Model
 __all__ = ["Kind", "Part"]
 
 _building: set[type[Model]] = set()  # some consist of themselves
+
+#: Makes a list, and says that it takes nothing: of `list` itself pydantic works that out for each field, which was a
+#: fifth of the time to build a Deployment and a Pod.
+_new_list: partial[list[Any]] = partial(list)
+vars(_new_list)["__signature__"] = Signature()
 
 
 class _FromBelow(Model, defer_build=True):
@@ -27,6 +34,9 @@ class _FromBelow(Model, defer_build=True):
             try:
                 for part in _parts(cls):
                     part.model_rebuild(raise_errors=False)  # does nothing to what is complete
+                for info in cls.__pydantic_fields__.values():
+                    if info.default_factory is list:
+                        info.default_factory = _new_list
             finally:
                 _building.discard(cls)
         return super().model_rebuild(_parent_namespace_depth=_parent_namespace_depth + 1, **options)
