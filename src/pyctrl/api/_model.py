@@ -81,8 +81,8 @@ class Model(BaseModel):
                 if pending.raws is None and pending.members() is None:
                     take_over(self, pending.read_at_once())
                     return getattr(self, name)
-                if name in pending.plan.parts:
-                    return own.setdefault(name, pending.read(name))
+                if (part := pending.plan.parts.get(name)) is not None:
+                    return own.setdefault(name, pending.read(part))
                 if (found := late_slot(self, pending, name)) is not None:
                     return found
                 _ = self.__pydantic_extra__  # pydantic looks there, and not for what comes late

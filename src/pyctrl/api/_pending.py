@@ -55,7 +55,7 @@ class Plan(Protocol):
 
     cls: type[Any]
     #: By the name of the field.
-    parts: Mapping[str, Any]
+    parts: Mapping[str, Any]  # of `Part`s
 
     @property
     def metadata(self) -> Plan | None:
@@ -100,13 +100,12 @@ class Pending(msgspec.Struct, gc=False):  # gc=False: nothing in it refers to it
                 self.raws = self.plan.split(self.data)
         return self.raws
 
-    def read(self, name: str) -> Any:
+    def read(self, part: Part) -> Any:
         """Make the value of a field of what is split.
 
         Raises:
             DecodeError: it does not fit the type.
         """
-        part = self.plan.parts[name]
         raw = self.raws.get(part.alias) if self.raws else None
         if raw is None:
             return part.default()
@@ -120,7 +119,8 @@ class Pending(msgspec.Struct, gc=False):  # gc=False: nothing in it refers to it
         fields = self.plan.cls.__pydantic_fields__
         metadata = self.untouched(known)
         if self.parent is None and len(known) > 1 + _ALWAYS_KNOWN + (metadata is not None):
-            return {name: known[name] if name in known else self.read(name) for name in fields}
+            parts = self.plan.parts
+            return {name: known[name] if name in known else self.read(parts[name]) for name in fields}
         fresh = own_dict(self._whole())
         if metadata is not None:
             take_over(metadata, fresh["metadata"])

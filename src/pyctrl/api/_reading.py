@@ -131,7 +131,7 @@ class _Plan:
         except msgspec.DecodeError:
             return None
         for key, value in self._identity:
-            if key in raws and raws[key] != value:  # an item of a list need not have it
+            if raws.get(key, value) != value:  # an item of a list need not have it
                 return None
         return None if _NULL in raws.values() or not self._shape(raws).is_complete else raws
 
