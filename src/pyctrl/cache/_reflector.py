@@ -17,7 +17,7 @@ from pyctrl.cache._intake import Intake
 from pyctrl.cache._silence import Silence
 from pyctrl.cache._trouble import EndedEarly, Remedy, advice, is_loud, remedy_for, retry_after
 from pyctrl.cache._wire import LineBuffer, error_of
-from pyctrl.client import HttpRequest, HttpResponse, HttpStream, Transport
+from pyctrl.client import HttpRequest, HttpResponse, HttpStream, Transport, deliver
 from pyctrl.errors import ApiError, Forbidden, NotFound, PyctrlError, RequestTimeout
 
 __all__ = ["Reflector", "Stage", "Target"]
@@ -176,13 +176,16 @@ class Reflector:
             raise _failure(request, stream, await stream.read())
         lines = LineBuffer()
         self._heard()
+
+        def take(chunk: bytes) -> None:
+            try:
+                if complete := lines.feed(chunk):
+                    self._intake.take_lines(complete)
+            finally:
+                self._heard()
+
         with Silence(limit, self._too_late):
-            async for chunk in stream.chunks():
-                try:
-                    if complete := lines.feed(chunk):
-                        self._intake.take_lines(complete)
-                finally:
-                    self._heard()
+            await deliver(stream, take)
 
     def _too_late(self) -> float:
         """When the server has been silent for longer than a living one is."""

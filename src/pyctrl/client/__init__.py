@@ -46,6 +46,7 @@ from pyctrl.client._transport import (
     HttpResponse,
     HttpStream,
     Transport,
+    deliver,
 )
 from pyctrl.client._watch import EventType, WatchEvent
 from pyctrl.client._writer import StatusWriter, Writer
@@ -136,6 +137,7 @@ __all__ = [
     "bind",
     "context_behind",
     "create_token",
+    "deliver",
     "dry_run",
     "evict",
     "get_scale",

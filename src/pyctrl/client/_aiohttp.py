@@ -6,7 +6,7 @@ import asyncio
 import os
 import socket
 import ssl
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from functools import lru_cache
 from urllib.parse import quote, urlencode
@@ -17,6 +17,7 @@ from multidict import CIMultiDict
 from yarl import URL
 
 from pyctrl.client._config import Config
+from pyctrl.client._delivery import deliver_body
 from pyctrl.client._tls import CertificateSource, TlsContexts
 from pyctrl.client._transport import HEAD_TIMEOUT, Headers, HttpRequest, HttpResponse, HttpStream
 from pyctrl.errors import ConnectionFailed, RequestTimeout, StreamBroken, TransportError
@@ -209,6 +210,12 @@ class _Stream:
     async def read(self) -> bytes:
         with self._mapped:
             return await self._response.read()
+
+    async def deliver(self, take: Callable[[bytes], None]) -> None:
+        with self._mapped:
+            failure = await deliver_body(self._response, take)
+        if failure is not None:
+            raise failure
 
     def chunks(self) -> AsyncIterator[bytes]:
         return self

@@ -6,10 +6,10 @@ Everything above speaks `Transport`. Below are two implementations, `AiohttpTran
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 __all__ = [
     "HEAD_TIMEOUT",
@@ -21,6 +21,7 @@ __all__ = [
     "HttpResponse",
     "HttpStream",
     "Transport",
+    "deliver",
 ]
 
 REQUEST_TIMEOUT = 30.0  # seconds for a whole answer; kube-apiserver gives up on a request after 60
@@ -123,6 +124,27 @@ class HttpStream(Protocol):
     def chunks(self) -> AsyncIterator[bytes]:
         """Iterate over the body in the pieces in which it came; never an empty one."""
         ...
+
+
+@runtime_checkable
+class _Delivering(Protocol):
+    """A stream that can do so."""
+
+    async def deliver(self, take: Callable[[bytes], None]) -> None:
+        """Hand each piece of the body to a function until it ends."""
+
+
+async def deliver(stream: HttpStream, take: Callable[[bytes], None]) -> None:
+    """Hand each piece of a stream's body to a function until it ends; what the function raises ends it too.
+
+    A stream that can calls the function when the piece comes, and saves to wake up a task for it; the function must
+    not wait.
+    """
+    if isinstance(stream, _Delivering):
+        await stream.deliver(take)
+        return
+    async for chunk in stream.chunks():
+        take(chunk)
 
 
 class Transport(Protocol):

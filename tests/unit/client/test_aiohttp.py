@@ -16,6 +16,7 @@ from pyctrl.client import AiohttpTransport, Client, Config, HttpRequest, Imperso
 from pyctrl.client._tls import ClientCertificate, Pem
 from pyctrl.errors import ConnectionFailed, RequestTimeout, StreamBroken, TransportError
 from tests.unit.client._authority import Authority
+from tests.unit.client._readings import BOTH, Reading
 
 pytestmark = pytest.mark.real_time
 
@@ -412,15 +413,14 @@ async def silence_in_body(peer: Peer) -> None:
         (silence_in_body, RequestTimeout),
     ],
 )
-async def test_faults(fault: Callable[[Peer], Awaitable[None]], expected: type[TransportError]) -> None:
+@pytest.mark.parametrize("read", BOTH)
+async def test_faults(fault: Callable[[Peer], Awaitable[None]], expected: type[TransportError], read: Reading) -> None:
     """Whatever goes wrong on the wire is a TransportError that names the server, for requests and for streams."""
     async with serving(fault) as (transport, server):
         with pytest.raises(expected, match=server.url):
             await transport.request(HttpRequest(method="POST", path="/x", body=b"{}", timeout=0.2))
         with pytest.raises(expected, match=server.url):
-            async with transport.stream(WATCH, idle_timeout=0.2) as stream:
-                async for _ in stream.chunks():
-                    pass
+            await read(transport.stream(WATCH, idle_timeout=0.2))
 
 
 async def test_chunks_come_at_once() -> None:
@@ -471,7 +471,8 @@ async def test_watches_do_not_starve_requests() -> None:
 
 
 @pytest.mark.parametrize("sent", [b"", CHUNKED, b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhalf"])
-async def test_closing_ends_what_is_under_way(sent: bytes) -> None:
+@pytest.mark.parametrize("read", BOTH)
+async def test_closing_ends_what_is_under_way(sent: bytes, read: Reading) -> None:
     """Requests and streams that wait for an answer when the transport closes break off; later ones are refused."""
     waiting = asyncio.Semaphore(0)
 
@@ -481,13 +482,8 @@ async def test_closing_ends_what_is_under_way(sent: bytes) -> None:
         waiting.release()
         await asyncio.Event().wait()
 
-    async def read(transport: AiohttpTransport) -> None:
-        async with transport.stream(WATCH) as stream:
-            async for _ in stream.chunks():
-                pass
-
     async with serving(serve) as (transport, _):
-        tasks = [asyncio.create_task(read(transport)), asyncio.create_task(transport.request(GET))]
+        tasks = [asyncio.ensure_future(read(transport.stream(WATCH))), asyncio.create_task(transport.request(GET))]
         await waiting.acquire()
         await waiting.acquire()
         await asyncio.sleep(0.02)  # until the bytes are on this side
