@@ -246,8 +246,8 @@ class Cache:
     async def get(self, kind: KindLike, key: Key) -> Any:
         """Return an object.
 
-        A typed one is decoded when it is looked at: a field that does not fit its type, or lacks, is a DecodeError
-        there.
+        A typed one is decoded when it is looked at: a field that does not fit its type, or is missing, is a
+        DecodeError there.
 
         Raises:
             NotFound: there is none.

@@ -122,7 +122,7 @@ class Record(msgspec.Struct, gc=False, eq=False):  # gc=False: nothing in it ref
         """Return a fresh object of a kind; a typed one is decoded when it is looked at.
 
         Raises:
-            DecodeError: when it is of another kind. What does not fit, or lacks, is one where it is looked at.
+            DecodeError: when it is of another kind. What does not fit, or is missing, is one where it is looked at.
         """
         return decode_known(kind, self.data, self.name, self.namespace, self.uid)
 
