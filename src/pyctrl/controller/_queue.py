@@ -134,7 +134,12 @@ class Queue:
         now = _now()
         causes = (cause,) if cause is not None else ()
         if after is None or after <= timedelta(0):
-            self._wish(request, _ASKED, _Wish(now, priority, causes, is_gone), now)
+            wish = _Wish(now, priority, causes, is_gone)
+            if request not in self._entries:  # nearly always: nobody has wanted it, and nobody works on it
+                self._entries[request] = _Entry({_ASKED: wish})
+                self._put_in_line(request, priority, now)
+                return
+            self._wish(request, _ASKED, wish, now)
         else:
             self._retries += 1
             self._wish(request, _ASKED_LATER, _Wish(now + after.total_seconds(), priority, causes, is_gone), now)
@@ -262,6 +267,16 @@ class Queue:
     def _hand_out(self, now: float) -> Turn:
         request, priority, since = self._line.pop(now)
         entry = self._entries[request]
+        causes = self._take_wishes(entry, request, now)
+        entry.working_since = now
+        (self.waits.get(priority) or self._first_wait(priority)).observe(now - since)
+        return Turn(request, priority, causes, self._limiter.failures(request), now - since, now)
+
+    def _take_wishes(self, entry: _Entry, request: Request, now: float) -> tuple[Cause, ...]:
+        """Let the turn that begins answer all that is due, and return why it runs."""
+        if len(entry.wishes) == 1 and _ASKED in entry.wishes:  # nearly always; no timer, no alarm
+            entry.taken, entry.wishes = entry.wishes, {}
+            return entry.taken[_ASKED].causes
         entry.taken = {why: wish for why, wish in entry.wishes.items() if wish.due <= now}
         causes: tuple[Cause, ...] = ()
         for why, wish in entry.taken.items():
@@ -269,9 +284,7 @@ class Queue:
             causes = merge(causes, wish.causes)
             if wish.is_gone:
                 self._unwish(entry, request, _TIMER)
-        entry.working_since = now
-        (self.waits.get(priority) or self._first_wait(priority)).observe(now - since)
-        return Turn(request, priority, causes, self._limiter.failures(request), now - since, now)
+        return causes
 
     def _first_wait(self, priority: int) -> Histogram:
         label = priority if len(self.waits) < PRIORITIES else EXCEEDING
@@ -358,7 +371,11 @@ class Queue:
             del self._entries[request]
             return
         due = [wish.priority for wish in entry.wishes.values() if wish.due <= now]
-        if due and self._line.put(request, due[0] if len(due) == 1 else max(due), now):
+        if due:
+            self._put_in_line(request, max(due), now)
+
+    def _put_in_line(self, request: Request, priority: int, now: float) -> None:
+        if self._line.put(request, priority, now):
             self._placed += 1
             self._wake_one()
 
