@@ -9,6 +9,7 @@ from _lines import LINES
 from _peers import BUILT, PEERS
 from _plans import PLANS, START, Part, operators
 from _results import OURS
+from _works import OPERATOR_WORKS
 
 EVERY = "all"
 SMALLEST = {"widgets": 1024, "pods": 2048}  # bytes, to a fiftieth
@@ -58,9 +59,10 @@ def _too_small(told: argparse.Namespace) -> str | None:
 def _completed(told: argparse.Namespace) -> argparse.Namespace:
     if told.profile:
         told.profile = list(LINES) if EVERY in told.profile else told.profile
-        told.peers, told.runs = [OURS], 1
+        told.peers = [OURS]
     told.only, told.peers = told.only or list(LINES), told.peers or list(PEERS)
-    told.runs = told.runs or (1 if told.plan == "quick" else 5)
+    if not told.profile:
+        told.runs = told.runs or (1 if told.plan == "quick" else 5)
     told.out = (told.out or told.add_to or BUILT / "results.json").absolute()
     return told
 
@@ -84,4 +86,13 @@ def profiled(told: argparse.Namespace, line: str) -> argparse.Namespace:
     """Return what is told for the profile of one line. Its numbers are those of a profiler: they have a file beside."""
     place = BUILT / "profiles"
     place.mkdir(parents=True, exist_ok=True)
-    return argparse.Namespace(**{**vars(told), "profile": line, "only": [line], "out": place / f"{line}.json"})
+    runs = told.runs or (3 if set(LINES[line].works) & OPERATOR_WORKS else 5)
+    return argparse.Namespace(
+        **{**vars(told), "profile": line, "only": [line], "runs": runs, "out": place / f"{line}.json"}
+    )
+
+
+def profile_of(told: argparse.Namespace, number: int) -> Path:
+    """Return the file of the profile of a run."""
+    out: Path = told.out
+    return out.with_name(f"{out.stem}-{number}.profile")

@@ -20,7 +20,7 @@ import _operators
 from _limits import limits
 from _lines import LINES
 from _machine import machine
-from _options import options, parts, profiled
+from _options import options, parts, profile_of, profiled
 from _peers import HERE, PEERS, Unavailable, environment
 from _plans import Wanted, minutes, wanted
 from _process import PeerFailed, Process
@@ -44,6 +44,7 @@ class Suite:
         self._pace = QUICK if told.plan == "quick" else Pace()
         self._commands: dict[tuple[str, bool], list[str]] = {}
         self._tried: set[tuple[str, str]] = set()
+        self._number = 0  # of the round that is under way; a first try has that of its round
 
     def build(self) -> None:
         """Build the peers; who cannot be built is skipped with a word."""
@@ -65,16 +66,17 @@ class Suite:
             with _server(together[0]) as server:
                 if server:
                     self._results.object_bytes[together[0].server] = server.object_bytes
-                for number in range(self._told.runs):
-                    is_well &= self._round(together, server, number + 1)
+                for number in range(1, self._told.runs + 1):
+                    self._number = number
+                    is_well &= self._round(together, server)
         return is_well
 
-    def _round(self, together: list[Case], server: Server | None, number: int) -> bool:
+    def _round(self, together: list[Case], server: Server | None) -> bool:
         is_well = True
         for case, peer in self._turns(together):
             try:
                 self._try(case, peer, server)
-                _tell(f"round {number}: {case.work}, {case.title}, {peer}")
+                _tell(f"round {self._number}: {case.work}, {case.title}, {peer}")
                 self._count(case, peer, server)
             except PeerFailed as reason:
                 what = f"{peer}, {case.work}, {case.title}"
@@ -133,7 +135,8 @@ class Suite:
         if not self._told.profile:
             return {}
         span = LINES[self._told.profile].profile
-        return {"BENCHMARK_PROFILE": f"{span.first} {span.last} {span.nth} {self._told.out.with_suffix('.profile')}"}
+        path = profile_of(self._told, self._number)
+        return {"BENCHMARK_PROFILE": f"{span.first} {span.last} {span.nth} {path}"}
 
 
 @contextmanager
@@ -219,7 +222,7 @@ def inside(told: argparse.Namespace) -> int:
         if code:
             print(f"{name}: it did not do its work; see what it says with --loud", file=sys.stderr)
             return code
-        profiles[named(name)] = read(one.out.with_suffix(".profile"))
+        profiles[named(name)] = read([profile_of(one, number) for number in range(1, one.runs + 1)])
     tables |= {f"profile {name}": table(profile) for name, profile in profiles.items()}
     if len(profiles) > 1:
         tables["profiles"] = overview(profiles)

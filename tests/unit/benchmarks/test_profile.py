@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import marshal
 from pathlib import Path
 
 import pytest
@@ -87,9 +88,25 @@ def test_a_profile_is_of_the_command_that_was_asked_for(tmp_path: Path) -> None:
         profiler.before("follow")
         work([3, 1, 2])
         profiler.after("follow")
-    functions = read(tmp_path / "found").functions
+    functions = read([tmp_path / "found"]).functions
     assert "sorted" in functions
     assert not {"sum", "min"} & set(functions)
+
+
+def test_shares_are_of_the_runs_that_nobody_disturbed(tmp_path: Path) -> None:
+    """One run in which somebody else took the processor is not what is shown."""
+    paths: list[Path] = []
+    for own in (1.0, 98.0, 1.0):
+        paths.append(tmp_path / f"run-{len(paths)}")
+        paths[-1].write_bytes(marshal.dumps({STORE: (1, 1, own, own, {}), SCAN: (1, 1, 1.0, 1.0, {})}))
+    found = read(paths)
+    assert (found.seconds, found.places) == (2.0, {"pyctrl.cache": 0.5, "msgspec": 0.5})
+
+
+def test_waiting_is_no_work() -> None:
+    """The time until something happens takes no processor."""
+    poll = ("~", 0, "<method 'poll' of 'select.epoll' objects>")
+    assert summed({STORE: (1, 1, 2.0, 2.0, {}), poll: (9, 9, 60.0, 60.0, {})}).places == {"pyctrl.cache": 1.0}
 
 
 def test_tables_are_put_between_their_marks_again_and_again() -> None:
