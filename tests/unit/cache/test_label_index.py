@@ -66,3 +66,23 @@ def test_indexes_are_few() -> None:
     for number in range(MOST_INDEXES * 3):
         assert len(view.select(Query(labels=LabelSelector.from_dict({f"label{number}": "x"})))) == 1
     assert len(view.store.index_names) == MOST_INDEXES
+
+
+def test_own_writes_are_found_by_several_labels_at_once() -> None:
+    """What this process has labelled anew is found by all its labels, before the informer brings it and after."""
+    view = View(THING, reader)
+    feed = view.add_feed(Coverage(), [])
+    feed.begin_list()
+    for number in range(WORTH_AN_INDEX):
+        feed.put(record(number, number + 1, {"a": "x", "b": "y" if number % 2 else "x"}))
+    feed.end_list(1000)
+
+    def names(text: str) -> set[str]:
+        return {found.name for found in view.select(Query(labels=LabelSelector.parse(text)))}
+
+    assert names("a=x,b=y") == {f"n{number}" for number in range(1, WORTH_AN_INDEX, 2)}
+    changed = record(0, 2000, {"a": "x", "b": "z"})
+    view.wrote(changed.data)
+    before = names("a=x,b=z"), "n0" in names("a=x,b=x"), names("a=y,b=z")
+    feed.put(changed)
+    assert before == (names("a=x,b=z"), "n0" in names("a=x,b=x"), names("a=y,b=z")) == ({"n0"}, False, set())
