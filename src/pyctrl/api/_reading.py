@@ -95,14 +95,14 @@ class _Plan:
         self._is_view = issubclass(cls, Metadata)
         self._shapes: dict[tuple[str, ...], _Shape] = {}
         self._identity: tuple[tuple[str, msgspec.Raw], ...] = ()
-        self._least = WORTH_WAITING
+        # Of metadata one thing is looked at, or two: a pod's deletion timestamp takes 4 µs instead of 7.
+        self._least = 0 if issubclass(cls, KubernetesObject | ObjectMeta) else WORTH_WAITING
         self.api_version = self.kind = ""
         #: How its metadata is read; None when that is not what all objects have.
         self.metadata: _Plan | None = None
         #: How an object begins of which the kind need not be looked for.
         self.heads: tuple[bytes, ...] = (b"{",)
         if issubclass(cls, KubernetesObject):
-            self._least = 0
             self._know_kind(cls.gvk.api_version, cls.gvk.kind)
 
     def _know_kind(self, api_version: str, kind: str) -> None:
