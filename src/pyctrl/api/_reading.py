@@ -167,6 +167,8 @@ def _plan(cls: type[Model]) -> _Plan | None:
     """Return how to read a class without decoding; None when it could tell, or a field does not allow it."""
     if not is_plain(cls) or getattr(cls.from_wire, "__func__", None) not in _FROM_WIRE:
         return None
+    if issubclass(cls, KubernetesObject) and not hasattr(cls, "gvk"):
+        return None  # an object of any kind, as a part of another one
     try:
         fields = cls.__pydantic_fields__.items()
         return _Plan(cls, {name: FieldPart(name, info, _read_part) for name, info in fields})

@@ -328,6 +328,30 @@ def test_conditions_are_set_as_ever(read: Read) -> None:
     assert lazy.to_json() == eager.to_json()
 
 
+class WrapperSpec(Model):
+    """An object of any kind within another one."""
+
+    template: KubernetesObject
+
+
+class Wrapper(CustomResource[WrapperSpec, Model], group="test.example.com", version="v1"):
+    """A kind that makes others."""
+
+
+def test_an_object_of_any_kind_can_be_a_part(read: Read) -> None:
+    """A field that takes whatever object is read and written as any other."""
+    template = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "a", "annotations": {"long": LONG}}}
+    wrapper = {
+        "apiVersion": "test.example.com/v1",
+        "kind": "Wrapper",
+        "metadata": {"name": "w", "namespace": "n", "uid": "u"},
+        "spec": {"template": template},
+    }
+    found = read(Wrapper, json.dumps(wrapper, separators=(",", ":")).encode())
+    assert found.spec.template.metadata.name == "a"
+    assert found.to_wire()["spec"] == {"template": template}
+
+
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.stem)
 def test_recorded_objects_are_the_same(case: Path, read: Read) -> None:
     """Everything that a real server was recorded to say reads the same, whatever is looked at first."""
