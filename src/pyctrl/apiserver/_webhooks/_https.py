@@ -43,7 +43,8 @@ class HttpsCaller:
             headers["Host"] = f"{name}:{url.port}"
             host, port = self._resolve(request.service)
             url = url.with_host(host).with_port(port)
-        connector = aiohttp.TCPConnector(ssl=_trust(request.ca), force_close=True)
+        # Kept until the session ends, which cuts it: to close it at once would wait for the other side's goodbye.
+        connector = aiohttp.TCPConnector(ssl=_trust(request.ca))
         try:
             async with (
                 aiohttp.ClientSession(connector=connector, trust_env=False) as session,
