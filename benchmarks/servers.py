@@ -68,7 +68,13 @@ def serving(*, descriptors: int | None = None) -> Iterator[Served]:
         directory = Path(made)
         log = directory / "log"
         with log.open("wb") as told:
-            command = [sys.executable, __file__, "--serve", str(directory), *([str(descriptors)] if descriptors else [])]
+            command = [
+                sys.executable,
+                __file__,
+                "--serve",
+                str(directory),
+                *([str(descriptors)] if descriptors else []),
+            ]
             child = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=told)
         assert child.stdout is not None
         try:

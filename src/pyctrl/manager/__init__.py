@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pyctrl._door import opened_by_name
+from pyctrl._serving import ServerLimits
 from pyctrl.manager._checks import Check, Checks, HealthAnswer
 from pyctrl.manager._clusters import Clusters
 from pyctrl.manager._connected_cluster import ConnectedCluster
@@ -77,6 +78,7 @@ __all__ = [
     "Review",
     "Runnable",
     "RunnableLike",
+    "ServerLimits",
     "Stoppable",
     "Target",
     "Verdict",

@@ -123,7 +123,7 @@ class Health:
 
     def server(self, address: BindAddress) -> HttpServer:
         """Return what serves the answers."""
-        return HttpServer("health probe", address, self._respond, option="health_bind_address")
+        return HttpServer("health probe", address, self._respond, option="health_bind_address", has_reserve=True)
 
     async def _respond(self, request: BaseRequest) -> Response:
         from aiohttp.web_response import Response  # here: see HttpServer

@@ -5,9 +5,11 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
 from typing import TYPE_CHECKING
 
+from pyctrl._serving import ServerLimits
 from pyctrl.errors import ManagerError
 from pyctrl.manager._address import BindAddress
 from pyctrl.rbac import Permission
@@ -17,18 +19,16 @@ if TYPE_CHECKING:
 
     from aiohttp.web_request import BaseRequest
     from aiohttp.web_response import StreamResponse
-    from aiohttp.web_server import Server
 
+    from pyctrl._serving._http import HttpFront
     from pyctrl.webhook import ServingCertificate
 
 __all__ = ["HttpServer"]
 
 log = logging.getLogger("pyctrl.manager")
 
-GOODBYE_SECONDS = 1.0  # for answers that have begun; they take milliseconds
-AT_ONCE_SECONDS = 0.01  # for the same when there is no more time; aiohttp takes 0 for ever
-IDLE_SECONDS = 90.0  # controller-runtime's, for connections that are kept
-BACKLOG = 128  # connections that wait to be accepted: aiohttp's
+CONNECTIONS = 100  # at a time; probes and scrapers need few
+REQUEST_BYTES = 4 * 1024 * 1024  # of requests that are not answered yet; a GET has a few hundred bytes
 
 
 class HttpServer:
@@ -41,6 +41,7 @@ class HttpServer:
         option: which option named the address.
         certificate: with it, TLS 1.2 or later, and it is read anew when it changes.
         rbac: what answering takes.
+        has_reserve: answers even if the process has run out of file descriptors.
     """
 
     def __init__(
@@ -52,10 +53,13 @@ class HttpServer:
         option: str,
         certificate: ServingCertificate | None = None,
         rbac: Sequence[Permission] = (),
+        has_reserve: bool = False,
     ) -> None:
         self.name: str = f"{name} server"
         self.address = address
-        self._what, self._answer, self._option = name, answer, option
+        self._what, self._answer, self._option, self._has_reserve = name, answer, option, has_reserve
+        #: What its clients may hold; set it before it runs.
+        self.limits: ServerLimits = ServerLimits(connections=CONNECTIONS, request_bytes=REQUEST_BYTES)
         self.rbac: Sequence[Permission] = rbac
         #: What it shows to clients; None: it speaks HTTP.
         self.certificate: ServingCertificate | None = certificate
@@ -74,22 +78,30 @@ class HttpServer:
             ManagerError: the address cannot be had.
             ConfigError: there is no certificate where one was named.
         """
-        # Here: a manager in a test, without sockets, does without aiohttp. Not aiohttp.web: its router, which nobody
-        # needs for two paths, comes with 20 modules, 1.3 MB.
-        from aiohttp.web_server import Server
+        from pyctrl._serving._http import HttpFront  # here: a manager in a test, without sockets, does without aiohttp
 
-        server = Server(self._answered, access_log=None, keepalive_timeout=IDLE_SECONDS)
-        context = self.certificate.load() if self.certificate is not None else None
-        listening = await self._listen(server, context)
-        try:
-            self.port = int(listening.sockets[0].getsockname()[1])
+        front = HttpFront(self._what, self._answered, limits=self.limits, has_reserve=self._has_reserve)
+        tls = self.certificate.contexts() if self.certificate is not None else None
+        async with front, self._listening(front, tls):
+            await (self.certificate.follow() if self.certificate is not None else asyncio.Event().wait())
+
+    @asynccontextmanager
+    async def _listening(self, front: HttpFront, tls: Callable[[], SSLContext] | None) -> AsyncIterator[None]:
+        async with AsyncExitStack() as stack:
+            try:
+                self.port = await stack.enter_async_context(front.listening(self.address.host, self.address.port, tls))
+            except OSError as error:
+                why = os.strerror(error.errno) if error.errno and error.errno > 0 else str(error)
+                address = f"{self._option}={str(self.address)!r}"
+                raise ManagerError(
+                    f"cannot listen at {address}: {why}; free it, name another, or '0' for none"
+                ) from error
             self._tell_of_start()
             self._is_listening.set()
-            await (self.certificate.follow() if self.certificate is not None else asyncio.Event().wait())
-        finally:
-            log.info("shutting down server", extra={"server": self._what})
-            listening.close()
-            await _close(server)
+            try:
+                yield
+            finally:
+                log.info("shutting down server", extra={"server": self._what})
 
     def _tell_of_start(self) -> None:
         log.info("starting server", extra={"server": self._what, "addr": str(self.address), "port": self.port})
@@ -100,24 +112,3 @@ class HttpServer:
         if request.method not in ("GET", "HEAD"):
             return Response(status=405, headers={"Allow": "GET,HEAD"}, text="405: Method Not Allowed")
         return await self._answer(request)
-
-    async def _listen(self, server: Server, context: SSLContext | None) -> asyncio.Server:
-        loop, address = asyncio.get_running_loop(), self.address
-        try:
-            return await loop.create_server(server, address.host, address.port, ssl=context, backlog=BACKLOG)
-        except OSError as error:
-            why = os.strerror(error.errno) if error.errno and error.errno > 0 else str(error)
-            raise ManagerError(
-                f"cannot listen at {self._option}={str(self.address)!r}: {why}; free it, name another, or '0' for none"
-            ) from error
-
-
-async def _close(server: Server) -> None:
-    """Wait for answers that have begun, for a moment, and close all connections; at once when cancelled meanwhile."""
-    try:
-        await asyncio.sleep(0)  # whoever has just connected is heard
-        server.pre_shutdown()
-        await server.shutdown(GOODBYE_SECONDS)
-    except asyncio.CancelledError:
-        await server.shutdown(AT_ONCE_SECONDS)
-        raise

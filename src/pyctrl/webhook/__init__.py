@@ -8,6 +8,7 @@ certificate's files; `configurations` says what the API server has to be told.
 Reviews are spoken in v1, which is there since Kubernetes 1.16.
 """
 
+from pyctrl._serving import ServerLimits
 from pyctrl.webhook._access import Authenticator, Authorizer, Decision, Opinion, review_access, review_token
 from pyctrl.webhook._admission import AdmissionHandler, AdmissionRequest, AdmissionResponse, Operation, UserInfo
 from pyctrl.webhook._builder import WebhookBuilder
@@ -51,6 +52,7 @@ __all__ = [
     "Opinion",
     "Registration",
     "Reply",
+    "ServerLimits",
     "Service",
     "ServingCertificate",
     "Spoke",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import ssl
+from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
 
@@ -40,7 +41,8 @@ class ServingCertificate:
         self._certificate = certificate
         self._key = key
         self._client_ca = client_ca
-        self._content: tuple[bytes, bytes] | None = None
+        self._files = [certificate, key] if client_ca is None else [certificate, key, client_ca]
+        self._content: tuple[bytes, ...] | None = None
         self._shown: ssl.SSLContext | None = None
         self._complaint = ""
         #: How often the files were read, and how often that failed; metrics tell it under controller-runtime's names.
@@ -63,6 +65,22 @@ class ServingCertificate:
         context.sni_callback = self._show
         return context
 
+    def contexts(self) -> Callable[[], ssl.SSLContext]:
+        """Read the files and return a function that gives the context for a handshake that begins now.
+
+        Each change of the files makes another context, with which no TLS session of an older one can be resumed: a
+        client whose authority is no longer trusted has to show its certificate again.
+
+        Raises:
+            ConfigError: as of `load`.
+        """
+        self.refresh()
+        return self._context_of_now
+
+    def _context_of_now(self) -> ssl.SSLContext:
+        assert self._shown is not None  # it was read, and is never taken away
+        return self._shown
+
     def refresh(self) -> bool:
         """Read the files, and say whether they have changed.
 
@@ -71,7 +89,7 @@ class ServingCertificate:
         """
         self.reads += 1
         try:
-            content = (self._certificate.read_bytes(), self._key.read_bytes())
+            content = tuple(path.read_bytes() for path in self._files)
             if content == self._content:
                 return False
             self._shown = self._context()
@@ -88,7 +106,7 @@ class ServingCertificate:
 
     async def follow(self, *, seconds: float = POLL_SECONDS) -> None:
         """Look at the files every so many seconds, for ever; trouble is logged once, until it is another."""
-        files = {"cert": str(self._certificate), "key": str(self._key)}
+        files = dict(zip(("cert", "key", "clientCA"), map(str, self._files), strict=False))
         log.info("Starting certificate poll+watcher", extra={"interval": timedelta(seconds=seconds), **files})
         while True:
             before = self._complaint

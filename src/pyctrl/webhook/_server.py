@@ -6,18 +6,21 @@ import asyncio
 import logging
 import tempfile
 from collections.abc import AsyncIterator, Iterable
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from pyctrl._measures import Family
+from pyctrl._serving import ServerLimits
 from pyctrl.errors import ConfigError
 
 from ._certificate import POLL_SECONDS, ServingCertificate
 from ._webhooks import Reply, Webhooks, refusal
 
 if TYPE_CHECKING:
-    from aiohttp import web
+    from aiohttp.web_request import BaseRequest
+    from aiohttp.web_response import Response
 
 __all__ = ["WebhookServer"]
 
@@ -26,8 +29,7 @@ log = logging.getLogger("pyctrl.webhook.server")
 PORT = 9443  # controller-runtime's, as the next two
 CERTIFICATES = Path(tempfile.gettempdir()) / "k8s-webhook-server" / "serving-certs"
 DRAIN_SECONDS = 60.0
-READ_SECONDS = 30.0  # for a body; the API server does not wait longer for the whole answer
-CLOSE_SECONDS = 1.0  # for answers that are on their way when everything ends
+HEAD_BYTES = 1024 * 1024  # beside a body of the largest size; controller-runtime's MaxHeaderBytes
 
 
 class CertificateProvider(Protocol):
@@ -69,6 +71,7 @@ class WebhookServer:
         host: str | None = None,
         port: int = PORT,
         poll_seconds: float = POLL_SECONDS,
+        limits: ServerLimits = ServerLimits(),  # noqa: B008 (frozen)
     ) -> None:
         """Make a server; it listens once it runs.
 
@@ -82,6 +85,7 @@ class WebhookServer:
             host: the address to listen at; all by default.
             port: 0 for a free one; `port` says which.
             poll_seconds: how often the files are looked at.
+            limits: what clients may hold: connections, bytes of reviews, time.
         """
         self._webhooks = webhooks
         self._certificates = Path(certificates) if isinstance(certificates, str) else certificates
@@ -90,6 +94,7 @@ class WebhookServer:
         self._host = host
         self._port = port
         self._poll_seconds = poll_seconds
+        self._limits = limits
         self._is_serving = False
         self._started = asyncio.Event()
         self._stop = asyncio.Event()
@@ -178,27 +183,23 @@ class WebhookServer:
 
     @asynccontextmanager
     async def _listening(self, certificate: ServingCertificate) -> AsyncIterator[None]:
-        from aiohttp import web  # here: only those who serve pay for a server
+        from pyctrl._serving._http import HttpFront  # here: only those who serve pay for a server
 
-        context = certificate.load()
-        app = web.Application(client_max_size=self._webhooks.body_limit + 1)
-        app.router.add_route("*", "/{path:.*}", self._handle)
-        runner = web.AppRunner(app, access_log=None, shutdown_timeout=CLOSE_SECONDS)
-        await runner.setup()
-        try:
-            site = web.TCPSite(runner, self._host, self._port, ssl_context=context)
-            await _listen(site, self._port)
-            self._port = runner.addresses[0][1]
-            self._is_serving = True
-            self._started.set()
-            log.info("Serving webhook server", extra={"host": self._host or "", "port": self._port})
-            yield
-            log.info("Shutting down webhook server with timeout of 1 minute")
-            await site.stop()
-            await self._drain()
-        finally:
-            self._is_serving = False
-            await runner.cleanup()
+        body_limit = self._webhooks.body_limit
+        limits = replace(self._limits, request_bytes=max(self._limits.request_bytes, body_limit + HEAD_BYTES))
+        tls = certificate.contexts()
+        async with HttpFront("webhook", self._handle, limits=limits, body_limit=body_limit + 1) as front:
+            try:
+                async with AsyncExitStack() as stack:
+                    self._port = await _listen(stack, front.listening(self._host, self._port, tls), self._port)
+                    self._is_serving = True
+                    self._started.set()
+                    log.info("Serving webhook server", extra={"host": self._host or "", "port": self._port})
+                    yield
+                    log.info("Shutting down webhook server with timeout of 1 minute")
+                await self._drain()
+            finally:
+                self._is_serving = False
 
     async def _drain(self) -> None:
         try:
@@ -207,8 +208,8 @@ class WebhookServer:
         except TimeoutError:
             log.warning("Questions are left unanswered", extra={"questions": self._answering})
 
-    async def _handle(self, request: web.Request) -> web.Response:
-        from aiohttp import web  # here: see _listening
+    async def _handle(self, request: BaseRequest) -> Response:
+        from aiohttp.web_response import Response  # here: see _listening
 
         self._answering += 1
         self._idle.clear()
@@ -218,28 +219,31 @@ class WebhookServer:
             self._answering -= 1
             if not self._answering:
                 self._idle.set()
-        return web.Response(body=reply.body, status=reply.status, content_type="application/json")
+        return Response(body=reply.body, status=reply.status, content_type="application/json")
 
-    async def _answer(self, request: web.Request) -> Reply:
-        from aiohttp import web  # here: see _listening
+    async def _answer(self, request: BaseRequest) -> Reply:
+        from aiohttp.web_exceptions import HTTPRequestEntityTooLarge  # here: see _listening
 
         if request.method != "POST":
             return refusal(405, "MethodNotAllowed", f"webhooks are asked by POST, not {request.method}")
+        if request.headers.get("Expect", "").lower() == "100-continue":
+            await request.writer.write(b"HTTP/1.1 100 Continue\r\n\r\n")
+        seconds = self._limits.body_seconds
         try:
-            async with asyncio.timeout(READ_SECONDS):
+            async with asyncio.timeout(seconds):
                 body = await request.read()
-        except web.HTTPRequestEntityTooLarge:
+        except HTTPRequestEntityTooLarge:
             limit = self._webhooks.body_limit
             return refusal(413, "RequestEntityTooLarge", f"the review is too large; at most {limit} bytes are read")
         except TimeoutError:
-            return refusal(408, "Timeout", f"the review did not come within {READ_SECONDS:g} s")
+            return refusal(408, "Timeout", f"the review did not come within {seconds:g} s")
         content_type = request.headers.get("Content-Type", "")
         timeout = request.query.get("timeout", "")
         return await self._webhooks.answer(request.path, body, content_type=content_type, timeout=timeout)
 
 
-async def _listen(site: web.TCPSite, port: int) -> None:
+async def _listen(stack: AsyncExitStack, listening: AbstractAsyncContextManager[int], port: int) -> int:
     try:
-        await site.start()
+        return await stack.enter_async_context(listening)
     except OSError as error:
         raise ConfigError(f"the webhook server cannot listen at port {port}: {error.strerror}") from error

@@ -1,0 +1,124 @@
+"""An HTTP/1.1 server in front of one function, within limits. It imports aiohttp: import it where you serve."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+from collections.abc import Awaitable, Callable
+from contextlib import AbstractAsyncContextManager
+from ssl import SSLContext
+from typing import Any, Self
+
+from aiohttp.web_request import BaseRequest
+from aiohttp.web_response import StreamResponse
+from aiohttp.web_server import Server
+
+from pyctrl._serving._accept import Acceptor
+from pyctrl._serving._connection import Connection
+from pyctrl._serving._limits import ServerLimits
+from pyctrl._serving._pool import DISCARD_SECONDS, Pool
+from pyctrl._serving._tls import TlsProtocol
+
+__all__ = ["Handler", "HttpFront"]
+
+GOODBYE_SECONDS = 1.0  # for answers that have begun; they take milliseconds
+AT_ONCE_SECONDS = 0.01  # for the same when there is no more time; aiohttp takes 0 for ever
+BACKLOG = 128  # connections that wait to be accepted: aiohttp's
+
+Handler = Callable[[BaseRequest], Awaitable[StreamResponse]]
+
+
+class HttpFront:
+    """The connections of one HTTP server, and the function that answers their requests.
+
+    The end of its block closes the connections: idle ones at once, those that are being answered a second later.
+
+    Args:
+        name: of the server, for logs.
+        answer: answers one request.
+        limits: what clients may hold.
+        body_limit: bytes of the largest body that can be read; `aiohttp.web.HTTPRequestEntityTooLarge` beyond that.
+        has_reserve: hold a few file descriptors for this server alone.
+    """
+
+    def __init__(
+        self, name: str, answer: Handler, *, limits: ServerLimits, body_limit: int = 0, has_reserve: bool = False
+    ) -> None:
+        self.pool = Pool(name, limits, on_closed=self._closed)
+        self._answer, self._body_limit = answer, body_limit
+        self._tls: Callable[[], SSLContext] | None = None
+        self._connections: dict[Any, Connection] = {}
+        # request bodies are not decompressed: API servers do not compress them, and a small one can become very large
+        self._server = Server(
+            self._answered,
+            request_factory=self._request,
+            access_log=None,
+            keepalive_timeout=limits.idle_seconds,
+            lingering_time=DISCARD_SECONDS,
+            auto_decompress=False,
+        )
+        self._acceptor = Acceptor(
+            name,
+            self._connect,
+            make_place=self.pool.make_place,
+            make_room=self.pool.close_idle,
+            has_reserve=has_reserve,
+        )
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        try:
+            await asyncio.sleep(0)  # a client that has just connected is answered
+            self._server.pre_shutdown()
+            await self._server.shutdown(GOODBYE_SECONDS)
+        except asyncio.CancelledError:
+            await self._server.shutdown(AT_ONCE_SECONDS)
+            raise
+        finally:
+            self.pool.close_handshakes()
+
+    def listening(
+        self, host: str | None, port: int, tls: Callable[[], SSLContext] | None = None
+    ) -> AbstractAsyncContextManager[int]:
+        """Accept connections in a block, and give the port; the block's end closes none of them.
+
+        Args:
+            host: the address to listen at; None: all.
+            port: 0 for a free one.
+            tls: returns the context for handshakes that begin now; None: HTTP.
+
+        Raises:
+            OSError: there is no such address, or the port is taken.
+        """
+        self._tls = tls
+        return self._acceptor.listening(host, port, backlog=BACKLOG)
+
+    async def _connect(self, accepted: socket.socket) -> None:
+        await asyncio.get_running_loop().connect_accepted_socket(self._protocol, accepted)
+
+    def _protocol(self) -> asyncio.BaseProtocol:
+        parser = self._server()
+        connection = self._connections[parser] = Connection(self.pool, parser)
+        if self._tls is None:
+            return connection
+        return TlsProtocol(connection, self._tls(), handshake_seconds=self.pool.limits.head_seconds)
+
+    def _closed(self, connection: Connection) -> None:
+        self._connections.pop(connection.parser, None)
+        asyncio.get_running_loop().call_soon(self._acceptor.released)  # the transport closes its socket after this
+
+    def _request(self, *parts: Any) -> BaseRequest:
+        return BaseRequest(*parts, asyncio.get_running_loop(), client_max_size=self._body_limit)
+
+    async def _answered(self, request: BaseRequest) -> StreamResponse:
+        connection = self._connections.get(request.protocol)
+        if connection is None:
+            return await self._answer(request)  # the client has gone already
+        connection.began()
+        request.content.on_eof(connection.has_body)
+        try:
+            return await self._answer(request)
+        finally:
+            connection.answered()
