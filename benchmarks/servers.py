@@ -99,7 +99,7 @@ def is_open(connection: socket.socket) -> bool:
     """Whether the server has not closed a connection."""
     connection.setblocking(False)
     try:
-        return connection.recv(1) != b""
+        return connection.recv(65536) != b""
     except (ssl.SSLWantReadError, BlockingIOError):
         return True
     except OSError:
@@ -149,7 +149,7 @@ def unfinished() -> None:
         while names and time.monotonic() - begun < LONGEST_SECONDS:
             select.select([], [], [], 0.5)
             for name in [name for name, each in names.items() if not is_open(each)]:
-                print(f"{name}: cut or answered after {time.monotonic() - begun:.0f} s", flush=True)
+                print(f"{name}: cut after {time.monotonic() - begun:.0f} s", flush=True)
                 del names[name]
         for name in names:
             print(f"{name}: not cut in {LONGEST_SECONDS:.0f} s")

@@ -128,6 +128,9 @@ class Acceptor:
         except OSError as error:  # of TLS too: a client that speaks something else is no news
             log.debug("Failed to connect", extra={"server": self._name, "error": str(error)})
             accepted.close()
+        except Exception:
+            log.exception("Failed to connect", extra={"server": self._name})
+            accepted.close()
 
     async def _recover(self, error: OSError) -> None:
         """Do what can be done without descriptors: give up a spare one, close what is idle, or wait."""

@@ -48,6 +48,12 @@ class Connection(asyncio.Protocol):
         """Whether no byte can be exchanged yet."""
         return self._transport is None
 
+    @property
+    def waits_for_client(self) -> bool:
+        """Whether it is the client's turn, and everything that was written for it is sent."""
+        transports = [each for each in (self._transport, self._socket) if each is not None]
+        return self.phase is not Phase.ANSWER and not any(each.get_write_buffer_size() for each in transports)
+
     # -- the socket ----------------------------------------------------------------------------------------------
 
     def opened(self, socket: asyncio.Transport) -> None:

@@ -24,7 +24,8 @@ def is_scarce(descriptor: int) -> bool:
 
     The kernel gives the lowest number that is free, so that a high one says that all below are taken.
     """
-    return descriptor >= _limit() - min(RESERVED, _limit() // 4)
+    limit = _limit()
+    return descriptor >= limit - min(RESERVED, limit // 4)
 
 
 def _limit() -> int:

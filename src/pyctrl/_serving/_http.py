@@ -10,7 +10,7 @@ from ssl import SSLContext
 from typing import Any, Self
 
 from aiohttp.web_request import BaseRequest
-from aiohttp.web_response import StreamResponse
+from aiohttp.web_response import Response, StreamResponse
 from aiohttp.web_server import Server
 
 from pyctrl._serving._accept import Acceptor
@@ -120,5 +120,9 @@ class HttpFront:
         request.content.on_eof(connection.has_body)
         try:
             return await self._answer(request)
+        except ConnectionError as error:
+            # The stream of the body keeps the error, whose frames would keep the body until the collector runs.
+            error.__traceback__ = None
+            return Response(status=400)  # for no one: the client has gone
         finally:
             connection.answered()

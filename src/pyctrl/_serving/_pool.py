@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 
 from pyctrl._serving._connection import Connection, Phase
 from pyctrl._serving._limits import ServerLimits
@@ -94,12 +95,14 @@ class Pool:
     async def make_place(self) -> None:
         """Return when there is a place for another connection; the one that has waited longest makes it."""
         while len(self._connections) >= self.limits.connections and not self.close_idle():
-            self._change.clear()
-            await self._change.wait()  # all of them wait for us: some will be answered soon
+            self._change.clear()  # all of them wait for us: some will be answered soon
+            with suppress(TimeoutError):
+                async with asyncio.timeout(SLOW_SECONDS):  # or have taken the rest of their answer
+                    await self._change.wait()
 
     def close_idle(self) -> bool:
         """Close the connection that has waited longest for its client; False if none waits for its client."""
-        victim = next((each for each in self._connections if each.phase is not Phase.ANSWER), None)
+        victim = next((each for each in self._connections if each.waits_for_client), None)
         if victim is None:
             return False
         self._complain("Too many connections, closing the longest idle", connections=len(self._connections))

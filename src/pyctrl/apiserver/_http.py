@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import socket
 import ssl
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
@@ -13,6 +14,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from pyctrl._serving import Acceptor
 from pyctrl._tasks import Deadline, end
 
 from ._answers import Answer
@@ -53,19 +55,20 @@ async def serve(
         OSError: there is no such address, or the port is taken.
     """
     front = _Front(server, user)
-    listener = await asyncio.get_running_loop().create_server(
-        front.connection,
-        host,
-        port,
-        ssl=tls,
-        backlog=BACKLOG,
-        ssl_handshake_timeout=HANDSHAKE_SECONDS if tls else None,
-        ssl_shutdown_timeout=GOODBYE_SECONDS if tls else None,
-    )
+
+    async def connect(accepted: socket.socket) -> None:
+        await asyncio.get_running_loop().connect_accepted_socket(
+            front.connection,
+            accepted,
+            ssl=tls,
+            ssl_handshake_timeout=HANDSHAKE_SECONDS if tls else None,
+            ssl_shutdown_timeout=GOODBYE_SECONDS if tls else None,
+        )
+
     try:
-        yield f"{'https' if tls else 'http'}://{_reachable(host)}:{listener.sockets[0].getsockname()[1]}"
+        async with Acceptor("API server", connect).listening(host, port, backlog=BACKLOG) as bound:
+            yield f"{'https' if tls else 'http'}://{_reachable(host)}:{bound}"
     finally:
-        listener.close()
         await front.end()
 
 
