@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from enum import Enum
 from typing import TYPE_CHECKING
 
@@ -40,6 +41,7 @@ class Connection(asyncio.Protocol):
         self.held: int = 0
         self._socket: asyncio.Transport | None = None  # the transport of the socket, below TLS
         self._transport: asyncio.Transport | None = None  # what the parser writes to
+        self._end_body: Callable[[], None] = lambda: None
         self._deadline: asyncio.TimerHandle | None = None
         self._stalled: asyncio.TimerHandle | None = None
 
@@ -103,6 +105,8 @@ class Connection(asyncio.Protocol):
         if self._transport is self._socket:
             self.closed()
         self.parser.connection_lost(exc)
+        if self.phase is Phase.DISCARD:
+            self._end_body()  # aiohttp would wait for the rest until its limit of time
 
     def pause_writing(self) -> None:
         """Give the client some time to accept what was written."""
@@ -127,8 +131,13 @@ class Connection(asyncio.Protocol):
 
     # -- requests ------------------------------------------------------------------------------------------------
 
-    def began(self) -> None:
-        """Note that the head of a request is complete."""
+    def began(self, end_body: Callable[[], None]) -> None:
+        """Note that the head of a request is complete.
+
+        Args:
+            end_body: is called if the client goes before it has sent the rest of a body that is not needed.
+        """
+        self._end_body = end_body
         self.enter(Phase.BODY)
 
     def has_body(self) -> None:

@@ -7,8 +7,12 @@ import socket
 from collections.abc import Awaitable, Callable
 from contextlib import AbstractAsyncContextManager
 from ssl import SSLContext
-from typing import Any, Self
+from typing import Self
 
+from aiohttp.abc import AbstractStreamWriter
+from aiohttp.http_parser import RawRequestMessage
+from aiohttp.streams import StreamReader
+from aiohttp.web_protocol import RequestHandler
 from aiohttp.web_request import BaseRequest
 from aiohttp.web_response import Response, StreamResponse
 from aiohttp.web_server import Server
@@ -47,7 +51,7 @@ class HttpFront:
         self.pool = Pool(name, limits, on_closed=self._closed)
         self._answer, self._body_limit = answer, body_limit
         self._tls: Callable[[], SSLContext] | None = None
-        self._connections: dict[Any, Connection] = {}
+        self._connections: dict[asyncio.Protocol, Connection] = {}
         # request bodies are not decompressed: API servers do not compress them, and a small one can become very large
         self._server = Server(
             self._answered,
@@ -109,14 +113,22 @@ class HttpFront:
         self._connections.pop(connection.parser, None)
         asyncio.get_running_loop().call_soon(self._acceptor.released)  # the transport closes its socket after this
 
-    def _request(self, *parts: Any) -> BaseRequest:
-        return BaseRequest(*parts, asyncio.get_running_loop(), client_max_size=self._body_limit)
+    def _request(
+        self,
+        message: RawRequestMessage,
+        payload: StreamReader,
+        protocol: RequestHandler,
+        writer: AbstractStreamWriter,
+        task: asyncio.Task[None],
+    ) -> BaseRequest:
+        loop = asyncio.get_running_loop()
+        return BaseRequest(message, payload, protocol, writer, task, loop, client_max_size=self._body_limit)
 
     async def _answered(self, request: BaseRequest) -> StreamResponse:
         connection = self._connections.get(request.protocol)
         if connection is None:
             return await self._answer(request)  # the client has gone already
-        connection.began()
+        connection.began(request.content.feed_eof)
         request.content.on_eof(connection.has_body)
         try:
             return await self._answer(request)

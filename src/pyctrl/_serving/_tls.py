@@ -28,9 +28,9 @@ class TlsProtocol(SSLProtocol):
             asyncio.get_running_loop(),
             connection,
             context,
-            None,
+            None,  # type: ignore[arg-type]  # no one waits for the handshake, which typeshed does not expect
             server_side=True,
-            ssl_handshake_timeout=handshake_seconds,
+            ssl_handshake_timeout=handshake_seconds,  # type: ignore[arg-type]  # typeshed: int
             ssl_shutdown_timeout=GOODBYE_SECONDS,
         )
         self._connection = connection
@@ -41,7 +41,7 @@ class TlsProtocol(SSLProtocol):
         self._connection.opened(transport)
         super().connection_made(transport)
 
-    def connection_lost(self, exc: Exception | None) -> None:
+    def connection_lost(self, exc: BaseException | None) -> None:
         """Give back what the connection held; without a handshake its parser never saw it."""
         self._connection.closed()
         super().connection_lost(exc)
