@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import socket
 from collections.abc import Awaitable, Callable
 from contextlib import AbstractAsyncContextManager
@@ -24,6 +25,12 @@ from pyctrl._serving._pool import DISCARD_SECONDS, Pool
 from pyctrl._serving._tls import TlsProtocol
 
 __all__ = ["Handler", "HttpFront"]
+
+log = logging.getLogger("pyctrl.server")
+
+# aiohttp logs an error with a traceback for a request that is no HTTP: whoever sends it must not fill the log
+_of_clients = logging.getLogger("pyctrl.server.clients")
+_of_clients.addFilter(lambda _: log.isEnabledFor(logging.DEBUG))
 
 GOODBYE_SECONDS = 1.0  # for answers that have begun; they take milliseconds
 AT_ONCE_SECONDS = 0.01  # for the same when there is no more time; aiohttp takes 0 for ever
@@ -57,6 +64,7 @@ class HttpFront:
             self._answered,
             request_factory=self._request,
             access_log=None,
+            logger=_of_clients,
             keepalive_timeout=limits.idle_seconds,
             lingering_time=DISCARD_SECONDS,
             auto_decompress=False,
@@ -136,5 +144,8 @@ class HttpFront:
             # The stream of the body keeps the error, whose frames would keep the body until the collector runs.
             error.__traceback__ = None
             return Response(status=400)  # for no one: the client has gone
+        except Exception:
+            log.exception("Failed to answer a request", extra={"server": self.pool.name, "path": request.path})
+            return Response(status=500, text="Internal Server Error\n")
         finally:
             connection.answered()

@@ -1,0 +1,89 @@
+"""What the servers of a manager answer to requests that are not valid; on real sockets."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator
+
+import pytest
+from prometheus_client import Metric
+from prometheus_client.registry import Collector
+
+from pyctrl.apiserver import ApiServer
+from pyctrl.client import Config
+from pyctrl.manager import HttpServer, Manager, ServerLimits
+
+pytestmark = pytest.mark.real_time  # there are sockets
+
+
+@pytest.fixture
+async def manager() -> AsyncIterator[Manager]:
+    addresses = {"health_bind_address": "127.0.0.1:0", "metrics_bind_address": "127.0.0.1:0"}
+    async with Manager(Config.in_process(ApiServer()), **addresses) as made:
+        yield made
+
+
+def metrics(manager: Manager) -> HttpServer:
+    assert manager.metrics is not None
+    return manager.metrics.server
+
+
+def health(manager: Manager) -> HttpServer:
+    assert manager.health_server is not None
+    return manager.health_server
+
+
+async def ask(server: HttpServer, request: bytes) -> bytes:
+    """Send bytes, and return the first line of the answer."""
+    reader, writer = await asyncio.open_connection("127.0.0.1", server.port)
+    writer.write(request)
+    line = await reader.readline()
+    writer.close()
+    return line
+
+
+@pytest.mark.parametrize(
+    "request_",
+    [
+        b"GET http:// HTTP/1.1\r\nHost: localhost\r\n\r\n",
+        b"GET /metrics HTTP/1.1\r\nHost: localhost\r\nAccept: application/openmetrics-text; version=\xff\r\n\r\n",
+        b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\r\n\r\n",
+    ],
+)
+async def test_what_is_no_request_is_answered_400_and_not_logged(
+    manager: Manager, request_: bytes, caplog: pytest.LogCaptureFixture
+) -> None:
+    """No client can write tracebacks into the log."""
+    async with manager.running():
+        caplog.clear()
+        assert (await ask(metrics(manager), request_)).split()[1] == b"400"
+        assert [record for record in caplog.records if record.levelno >= logging.WARNING] == []
+
+
+async def test_a_collector_that_fails_is_logged(manager: Manager, caplog: pytest.LogCaptureFixture) -> None:
+    """A bug of the program is answered 500, and the log has its traceback."""
+
+    class Broken(Collector):
+        def describe(self) -> list[Metric]:
+            return []
+
+        def collect(self) -> list[Metric]:
+            raise TypeError("there are no licences")
+
+    assert manager.metrics is not None
+    manager.metrics.registry.register(Broken())
+    async with manager.running():
+        assert (await ask(metrics(manager), b"GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n")).split()[1] == b"500"
+
+    (told,) = [record for record in caplog.records if record.levelno >= logging.ERROR]
+    assert told.message == "Failed to answer a request"
+    assert "there are no licences" in (told.exc_text or "")
+
+
+async def test_limits_of_a_server_can_be_set(manager: Manager) -> None:
+    """What `HttpServer.limits` is when the manager runs holds for its clients."""
+    health(manager).limits = ServerLimits(head_seconds=0.1)
+    async with manager.running():
+        assert await ask(health(manager), b"GET /healthz HT") == b""
+        assert await ask(health(manager), b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n") == b"HTTP/1.1 200 OK\r\n"
