@@ -47,7 +47,6 @@ async def ask(server: HttpServer, request: bytes) -> bytes:
     "request_",
     [
         b"GET / HTTP/one\r\nHost: localhost\r\n\r\n",
-        b"GET /metrics HTTP/1.1\r\nHost: localhost\r\nAccept: application/openmetrics-text; version=\xff\r\n\r\n",
         b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\r\n\r\n",
     ],
 )
