@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from enum import Enum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 if TYPE_CHECKING:
     from pyctrl._serving._pool import Pool
@@ -81,10 +81,9 @@ class Connection(asyncio.Protocol):
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Pass on that bytes can be exchanged."""
-        assert isinstance(transport, asyncio.Transport)
-        self._transport = transport
+        self._transport = cast(asyncio.Transport, transport)  # uvloop's are none by their class
         if self._socket is None:
-            self.opened(transport)
+            self.opened(self._transport)
         self.parser.connection_made(transport)
 
     def data_received(self, data: bytes) -> None:

@@ -108,14 +108,17 @@ class HttpFront:
         return self._acceptor.listening(host, port, backlog=BACKLOG)
 
     async def _connect(self, accepted: socket.socket) -> None:
-        await asyncio.get_running_loop().connect_accepted_socket(self._protocol, accepted)
-
-    def _protocol(self) -> asyncio.BaseProtocol:
+        loop, seconds = asyncio.get_running_loop(), self.pool.limits.head_seconds
         parser = self._server()
         connection = self._connections[parser] = Connection(self.pool, parser)
         if self._tls is None:
-            return connection
-        return TlsProtocol(connection, self._tls(), handshake_seconds=self.pool.limits.head_seconds)
+            await loop.connect_accepted_socket(lambda: connection, accepted)
+        elif isinstance(loop, asyncio.BaseEventLoop):
+            tls = TlsProtocol(connection, self._tls(), handshake_seconds=seconds)
+            await loop.connect_accepted_socket(lambda: tls, accepted)
+        else:  # another loop, such as uvloop, has its own TLS; here a handshake does not count as a connection
+            context = self._tls()
+            await loop.connect_accepted_socket(lambda: connection, accepted, ssl=context, ssl_handshake_timeout=seconds)
 
     def _closed(self, connection: Connection) -> None:
         self._connections.pop(connection.parser, None)
