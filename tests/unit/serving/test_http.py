@@ -19,8 +19,8 @@ pytestmark = pytest.mark.real_time  # there are sockets
 
 @pytest.fixture
 async def manager() -> AsyncIterator[Manager]:
-    addresses = {"health_bind_address": "127.0.0.1:0", "metrics_bind_address": "127.0.0.1:0"}
-    async with Manager(Config.in_process(ApiServer()), **addresses) as made:
+    config, address = Config.in_process(ApiServer()), "127.0.0.1:0"
+    async with Manager(config, health_bind_address=address, metrics_bind_address=address) as made:
         yield made
 
 
