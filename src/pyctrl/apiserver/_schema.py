@@ -7,12 +7,11 @@ way.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, TypeAlias
 
-from ._patterns import go_pattern
+from ._patterns import Pattern, go_pattern
 
 JSON: TypeAlias = Any  # a decoded JSON value; the one place where the server's objects are not typed
 
@@ -27,7 +26,7 @@ class Checks:
 
     enum: tuple[JSON, ...] | None = None
     format: str = ""
-    pattern: re.Pattern[str] | None = None
+    pattern: Pattern | None = None
     pattern_text: str = ""
     min_length: int | None = None
     max_length: int | None = None
