@@ -114,7 +114,7 @@ def _decoded(body: object) -> Any:
         return None
     try:
         return msgspec.json.decode(body)
-    except (msgspec.DecodeError, RecursionError):
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return None
 
 

@@ -39,7 +39,7 @@ from ._conversion_webhooks import ConversionWebhooks
 from ._documents import Documents
 from ._establishing import Establishing
 from ._exchange import Exchange
-from ._forms import accepted_form, is_custom
+from ._forms import accepted_form, is_custom, with_table_options
 from ._health import NO_PAGE
 from ._impersonation import EXTRA, GROUP, REPEATED
 from ._openid import OpenId
@@ -257,7 +257,8 @@ class ApiServer:
         if resource is None or _misses_namespace(exchange, target, resource):
             return NO_PAGE
         is_collection = exchange.method == "GET" and not target.name
-        form = accepted_form(headers.get("accept", ""), may_stream=is_collection)
+        accepted = accepted_form(headers.get("accept", ""), may_stream=is_collection)
+        form = with_table_options(accepted, exchange.query.get("includeObject"))
         if resource.deprecation:
             exchange.warnings.append(resource.deprecation)
         request = Request(

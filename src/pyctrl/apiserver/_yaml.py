@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator
 from functools import cache
@@ -22,7 +23,9 @@ _WORDS = {
     "mapping keys are not allowed here": "mapping keys are not allowed in this context",
     "could not find expected ':'": "could not find expected ':'",
 }
+_WRONG_TAG = "yaml: a value is not of the type of its tag"
 _NO_START = re.compile(r"found character .* that cannot start any token")
+_SURROGATE = re.compile("[\ud800-\udfff]")  # PyYAML unescapes what libyaml refuses
 _NO_ALIAS = re.compile(r"found undefined alias (.*)")
 _EXPECTED = (
     (re.compile(r"expected the node content"), "did not find expected node content"),
@@ -55,6 +58,8 @@ def read_documents(text: bytes, duplicates: list[str]) -> Iterator[Any]:
         raise ValueError(_complaint(error)) from error
     except (yaml.YAMLError, RecursionError) as error:
         raise ValueError(f"yaml: {str(error).splitlines()[0]}") from error
+    except AttributeError as error:  # PyYAML's way to say that a !!timestamp is none
+        raise ValueError(_WRONG_TAG) from error
 
 
 def read_marked(text: bytes) -> Iterator[tuple[Any, yaml.Node]]:
@@ -77,8 +82,8 @@ def read_marked(text: bytes) -> Iterator[tuple[Any, yaml.Node]]:
             built = _built(loader, node)
         except yaml.MarkedYAMLError as error:
             raise ValueError(_complaint(error)) from error
-        except AttributeError as error:  # PyYAML's way to say that a !!timestamp is none
-            raise ValueError("yaml: a value is not of the type of its tag") from error
+        except AttributeError as error:  # see above
+            raise ValueError(_WRONG_TAG) from error
         yield built, node
 
 
@@ -110,6 +115,8 @@ def _unfolded(node: yaml.Node, known: dict[int, int]) -> tuple[int, bool]:
     import yaml
 
     if isinstance(node, yaml.ScalarNode):
+        if _SURROGATE.search(node.value):
+            raise ValueError(f"yaml: line {node.start_mark.line + 1}: found invalid Unicode character escape code")
         return 1, False
     if id(node) in known:
         if not known[id(node)]:
@@ -181,6 +188,7 @@ def _loader(*, quick: bool = False) -> type[Any]:
     resolver("tag:yaml.org,2002:null", re.compile(r"^(?:~|null|Null|NULL|)$"), ["~", "n", "N", ""])
     resolver("tag:yaml.org,2002:merge", re.compile(r"^(?:<<)$"), ["<"])
     Loader.add_constructor("tag:yaml.org,2002:bool", _construct_bool)
+    Loader.add_constructor("tag:yaml.org,2002:int", _construct_int)
     Loader.add_constructor("tag:yaml.org,2002:float", _construct_float)
     Loader.add_constructor(None, _construct_unknown)
     return Loader
@@ -193,9 +201,25 @@ def _construct_bool(loader: yaml.SafeLoader, node: yaml.ScalarNode) -> bool:
     return str(node.value).lower() in ("y", "yes", "true", "on")
 
 
-def _construct_float(loader: yaml.SafeLoader, node: yaml.ScalarNode) -> float | int:
-    number = float(node.value)
-    return int(number) if number.is_integer() else number
+def _construct_int(loader: yaml.SafeLoader, node: yaml.ScalarNode) -> float | int | str:
+    """Construct an integer of 64 bits; as in go-yaml, a larger one is a float, and what is no number is a text."""
+    import yaml
+
+    try:
+        number = int(yaml.SafeLoader.construct_yaml_int(loader, node))
+    except ValueError:  # 0x_, or more digits than Python converts
+        return str(node.value)
+    return number if -(2**63) <= number < 2**64 else _construct_float(loader, node)
+
+
+def _construct_float(loader: yaml.SafeLoader, node: yaml.ScalarNode) -> float | int | str:
+    try:
+        number = float(node.value)
+    except ValueError:
+        return str(node.value)
+    if math.isinf(number):
+        return str(node.value)
+    return int(number) if number.is_integer() and abs(number) < 2**63 else number
 
 
 def _construct_unknown(loader: yaml.SafeLoader, node: yaml.Node) -> Any:
