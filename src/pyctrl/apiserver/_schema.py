@@ -8,10 +8,11 @@ way.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, Final, TypeAlias
 
-from ._patterns import Pattern, go_pattern
+from ._patterns import Pattern, PatternError, go_pattern
 
 JSON: TypeAlias = Any  # a decoded JSON value; the one place where the server's objects are not typed
 
@@ -163,7 +164,8 @@ def _checks(schema: Mapping[str, JSON]) -> Checks | None:
         found["enum"] = tuple(schema["enum"])
     if schema.get("pattern"):
         found["pattern_text"] = schema["pattern"]
-        found["pattern"] = go_pattern(schema["pattern"])
+        with suppress(PatternError):  # `_structural` refuses the definition
+            found["pattern"] = go_pattern(schema["pattern"])
     return Checks(**found) if found else None
 
 
