@@ -50,7 +50,7 @@ _BODIES = (
 
 def request(method: bytes = b"GET", target: bytes = MAPS, headers: tuple[bytes, ...] = (), body: bytes = b"") -> bytes:
     """Write a request as it is on the wire."""
-    lines = [method + b" " + target + b" HTTP/1.1", b"Host: x", *headers]
+    lines = [method + b" " + target + b" HTTP/1.1", b"Host: localhost", *headers]
     if body:
         lines.append(b"Content-Length: %d" % len(body))
     return b"\r\n".join(lines) + b"\r\n\r\n" + body
