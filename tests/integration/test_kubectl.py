@@ -146,6 +146,16 @@ async def test_get_prints_every_form(kubectl: Kubectl, namespace: str) -> None:
     assert raw["metadata"]["uid"] == as_yaml["metadata"]["uid"]
 
 
+async def test_get_sorts_by_any_field(kubectl: Kubectl) -> None:
+    """--sort-by sorts what get prints, by fields that no column shows."""
+    for name, key in (("a", "2"), ("b", "1"), ("c", "3")):
+        await kubectl("create", "configmap", name, f"--from-literal=k={key}")
+    await kubectl("label", "cm", "a", "b", "c", "is=sorted")
+
+    printed = await kubectl("get", "cm", "-l", "is=sorted", "--sort-by={.data.k}", "--no-headers")
+    assert [line.split()[0] for line in printed.splitlines()] == ["b", "a", "c"]
+
+
 async def test_selectors_select(kubectl: Kubectl, namespace: str) -> None:
     """Labels, fields and namespaces: get shows what they select, of all namespaces with -A."""
     for name in ("a", "b"):

@@ -29,12 +29,26 @@ class AuditLevel(Enum):
     """How much of a request is written down."""
 
     METADATA = "Metadata"  # who, what, when, and how it ended
-    REQUEST = "Request"  # and the object that was sent
-    REQUEST_RESPONSE = "RequestResponse"  # and the one that was answered
+    REQUEST = "Request"  # and the object that was sent, but for what may be secret
+    REQUEST_RESPONSE = "RequestResponse"  # and the one that was answered, of all resources
+
+
+# What the audit policies of Kubernetes' documentation and of its GCE scripts log at Metadata.
+_SENSITIVE = frozenset(
+    (
+        ("", "secrets", ""),
+        ("", "configmaps", ""),
+        ("", "serviceaccounts", "token"),
+        ("authentication.k8s.io", "tokenreviews", ""),
+    )
+)
 
 
 class AuditLog:
     """Writes an event for each request.
+
+    At the level Request, Secrets, ConfigMaps, TokenReviews and tokens of service accounts are logged at Metadata, as by
+    the policies that Kubernetes recommends; RequestResponse has everything.
 
     Args:
         write: takes one event as a line of JSON, its line feed included.
@@ -71,11 +85,11 @@ class AuditLog:
 
     def _record(self, exchange: Exchange, answer: Answer) -> None:
         sent, answered, ended = _decoded(exchange.body), _decoded(answer.body), now()
-        query = urlencode(list(exchange.query))
+        query, level = urlencode(list(exchange.query)), self._level_of(exchange)
         event: dict[str, Any] = {
             "kind": "Event",
             "apiVersion": "audit.k8s.io/v1",
-            "level": self._level.value,
+            "level": level.value,
             "auditID": exchange.headers.get("audit-id") or new_uid(self._random),
             "stage": "ResponseComplete",
             "requestURI": f"{exchange.path}?{query}" if query else exchange.path,
@@ -87,20 +101,28 @@ class AuditLog:
             "userAgent": exchange.headers.get("user-agent"),
             "objectRef": _object_ref(exchange, sent),
             "responseStatus": _status(answer, answered),
-            **self._objects(exchange, sent, answered),
+            **_objects(level, exchange, sent, answered),
             "requestReceivedTimestamp": _micro_time(exchange.received or ended),
             "stageTimestamp": _micro_time(ended),
             "annotations": _annotations(exchange) or None,
         }
         self._write(msgspec.json.encode({key: value for key, value in event.items() if value is not None}) + b"\n")
 
-    def _objects(self, exchange: Exchange, sent: Any, answered: Any) -> dict[str, Any]:
-        if self._level is AuditLevel.METADATA or exchange.target is None:
-            return {}
-        objects = {"requestObject": sent}
-        if self._level is AuditLevel.REQUEST_RESPONSE:
-            objects["responseObject"] = answered
-        return objects
+    def _level_of(self, exchange: Exchange) -> AuditLevel:
+        target = exchange.target
+        if self._level is AuditLevel.REQUEST and target is not None:
+            is_sensitive = (target.group, target.resource, target.subresource) in _SENSITIVE
+            return AuditLevel.METADATA if is_sensitive else self._level
+        return self._level
+
+
+def _objects(level: AuditLevel, exchange: Exchange, sent: Any, answered: Any) -> dict[str, Any]:
+    if level is AuditLevel.METADATA or exchange.target is None:
+        return {}
+    objects = {"requestObject": sent}
+    if level is AuditLevel.REQUEST_RESPONSE:
+        objects["responseObject"] = answered
+    return objects
 
 
 def _verb(exchange: Exchange) -> str:
@@ -114,7 +136,7 @@ def _decoded(body: object) -> Any:
         return None
     try:
         return msgspec.json.decode(body)
-    except (msgspec.DecodeError, RecursionError):
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return None
 
 

@@ -89,7 +89,7 @@ def _json_object(body: bytes, kind: str) -> Any:
     try:
         return _decode(body)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        why = syntax_error(body) or "invalid text"
+        why = syntax_error(body) or "exceeded max depth"  # it is JSON, and deeper than the decoder goes
         raise _no_version_and_kind(kind, why, body) from None
 
 

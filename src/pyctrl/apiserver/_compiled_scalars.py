@@ -40,7 +40,7 @@ def text_rule(checks: Checks) -> TextRule:
     """Compile what is asked of texts."""
     patterns: list[Callable[[str], object]] = []
     if checks.pattern is not None:
-        patterns.append(checks.pattern.search)
+        patterns.append(checks.pattern.matches)
     if checks.format:
         patterns.append(partial(is_of_format, checks.format))
     if checks.enum is not None:

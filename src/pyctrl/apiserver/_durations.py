@@ -1,13 +1,41 @@
-"""How long ago: durations as kubectl shows them."""
+"""Durations: how long ago, as kubectl shows it, and what Go reads as one."""
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, datetime
 
 from pyctrl import _clock
 
+from ._answers import quoted
+
 _MINUTE, _HOUR, _DAY = 60, 3600, 86400
 _YEAR = 365 * _DAY
+
+
+_PART = re.compile(r"([0-9]*+)(?:\.([0-9]*+))?([^0-9.]*+)")
+_UNITS = {"ns": 1e-9, "us": 1e-6, "µs": 1e-6, "μs": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0, "h": 3600.0}
+_LONGEST = 2**63 / 1e9  # seconds that Go counts in nanoseconds
+
+
+def duration_problem(text: str) -> str:
+    """Say what Go's `time.ParseDuration` finds wrong with a duration; "" when it is one."""
+    rest = text[1:] if text[:1] in ("-", "+") else text
+    if rest == "0":
+        return ""
+    at, seconds = 0, 0.0
+    while at < len(rest) or not rest:
+        part = _PART.match(rest, at)
+        if part is None or not (part[1] or part[2]):
+            return f"time: invalid duration {quoted(text)}"
+        seconds += float(part[1] or "0") * _UNITS.get(part[3], 0.0)
+        if len(part[1].lstrip("0")) > 19 or seconds > _LONGEST:
+            return f"time: invalid duration {quoted(text)}"
+        if part[3] not in _UNITS:
+            what = f"unknown unit {quoted(part[3])}" if part[3] else "missing unit"
+            return f"time: {what} in duration {quoted(text)}"
+        at = part.end()
+    return ""
 
 
 def age(timestamp: str | None) -> str:

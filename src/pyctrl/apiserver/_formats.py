@@ -16,7 +16,7 @@ _HOSTNAME = rf"{_ALNUM}(-?{_ALNUM}{{0,62}})?|({_ALNUM}(({_ALNUM}|-){{0,61}}{_ALN
 _DATE_TIME = re.compile(r"(\d{4}-\d\d-\d\d)[Tt ]([01]\d|2[0-3]):[0-5]\d:([0-5]\d|60)(\.\d+)?([zZ]|[+-]\d\d:?\d\d)")
 _UUID = r"[0-9a-f]{{8}}-?[0-9a-f]{{4}}-?{0}[0-9a-f]{{3}}-?{1}[0-9a-f]{{3}}-?[0-9a-f]{{12}}"
 _DURATION = re.compile(
-    r"[+-]?((\d+\.?\d*|\.\d+)\s*(ns|us|µs|μs|ms|s|m|h|d|w|hours?|minutes?|seconds?|days?|weeks?)\s*)+|0"
+    r"[+-]?((\d++(?:\.\d*+)?|\.\d++)\s*+(ns|us|µs|μs|ms|s|m|h|d|w|hours?|minutes?|seconds?|days?|weeks?)\s*)+|0"
 )
 
 

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
@@ -14,7 +14,17 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 from typing_extensions import TypeIs
 
-from ._answers import JSON, MEDIA_TYPES, STREAMS, Answer, no_such_form, not_acceptable, wrong_number
+from ._answers import (
+    JSON,
+    MEDIA_TYPES,
+    STREAMS,
+    Answer,
+    bad_request,
+    invalid_value,
+    no_such_form,
+    not_acceptable,
+    wrong_number,
+)
 from ._custom_type import CustomType
 from ._storage import Stored, api_version
 
@@ -40,9 +50,11 @@ class Form:
     shape: Shape = Shape.WHOLE
     version: str = "v1"  # of meta.k8s.io, for tables
     kind: str = ""  # as which the shape was asked for
+    include: str = "Metadata"  # of the object, in each row of a table
 
 
 _SHAPES = {"PartialObjectMetadata": Shape.METADATA, "PartialObjectMetadataList": Shape.METADATA, "Table": Shape.TABLE}
+_INCLUDED = ("Metadata", "Object", "None")
 _MEDIA = {JSON: JSON, "*/*": JSON, YAML: YAML}
 
 
@@ -69,6 +81,20 @@ def accepted_form(accept: str, *, may_stream: bool = False) -> Form:
         if wanted in _SHAPES and options.get("g") == "meta.k8s.io" and options.get("v") in ("v1", "v1beta1"):
             return Form(found, _SHAPES[wanted], options["v"], wanted)
     raise no_such_form()
+
+
+def with_table_options(form: Form, include: str) -> Form:
+    """Add the query parameter `includeObject` to a form, which only tables have; "" means Metadata.
+
+    Raises:
+        Refused: 400, it has none of its values.
+    """
+    if form.shape is not Shape.TABLE or not include:
+        return form
+    if include not in _INCLUDED:
+        wrong = invalid_value("includeObject", include, "must be 'Metadata', 'Object', 'None', or empty")
+        raise bad_request(f"Unable to convert to Table as requested: includeObject: {wrong.message}")
+    return replace(form, include=include)
 
 
 def _options(parameters: list[str]) -> dict[str, str]:
@@ -105,8 +131,10 @@ def table_of(resource: ResourceType, objects: list[Stored], form: Form, metadata
     """Encode objects as a `Table`."""
     from ._tables import table  # here: only kubectl asks for tables
 
-    rows = table(resource, [stored.read(resource) for stored in objects], metadata=dict(metadata), version=form.version)
-    return msgspec.json.encode(rows)
+    read = [stored.read(resource) for stored in objects]
+    return msgspec.json.encode(
+        table(resource, read, metadata=dict(metadata), version=form.version, include=form.include)
+    )
 
 
 def answer_object(stored: Stored, resource: ResourceType, form: Form, status: int = 200) -> Answer:

@@ -24,6 +24,9 @@ def syntax_error(text: bytes) -> str:
     return ""
 
 
+_DEEP_OBJECT = "invalid character '{' exceeded max depth"
+
+
 class _Wrong(Exception):
     pass
 
@@ -68,7 +71,7 @@ class _Scanner:
 
     def _opens(self, closing: str, stack: list[str]) -> bool:
         if len(stack) >= DEPTH:
-            raise _Wrong("exceeded max depth")
+            raise _Wrong("invalid character '[' exceeded max depth" if closing == "]" else _DEEP_OBJECT)
         self._at += 1
         if self._next() == closing:
             self._at += 1

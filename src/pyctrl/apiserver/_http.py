@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import socket
 import ssl
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Collection, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from datetime import timedelta
@@ -17,12 +17,13 @@ import msgspec
 from pyctrl._serving import Acceptor
 from pyctrl._tasks import Deadline, end
 
-from ._answers import Answer
+from ._answers import Answer, Refused
 from ._authentication import Peer
 from ._http_answer import OWN_HEADERS
 from ._http_connection import Connection
 from ._http_head import Head
 from ._identity import new_uid
+from ._web_pages import WebPages
 
 if TYPE_CHECKING:
     from ._authentication import User
@@ -44,6 +45,7 @@ async def serve(
     tls: ssl.SSLContext | None = None,
     *,
     user: User | None = None,
+    allowed_hosts: Collection[str] = (),
 ) -> AsyncIterator[str]:
     """Serve HTTP/1.1 (HTTPS with `tls`) until the block ends, and give the URL; port 0 takes any that is free.
 
@@ -51,10 +53,14 @@ async def serve(
     ends; requests that are being answered have a second. With ``user`` whoever shows neither token nor certificate is
     that user: kubectl sends no token over HTTP, and on a machine of one's own it need not.
 
+    Without ``tls`` requests of web pages are refused (403): a page that is open in a browser on this machine could send
+    them otherwise. Their ``Host`` must be an address, `localhost`, the ``host`` or one of the ``allowed_hosts``, and an
+    ``Origin`` the same as it.
+
     Raises:
         OSError: there is no such address, or the port is taken.
     """
-    front = _Front(server, user)
+    front = _Front(server, user, WebPages((host, *allowed_hosts)) if tls is None else None)
 
     async def connect(accepted: socket.socket) -> None:
         await asyncio.get_running_loop().connect_accepted_socket(
@@ -82,9 +88,10 @@ def _reachable(host: str) -> str:
 class _Front:
     """The connections of one listener, and what HTTP adds to the server's answers."""
 
-    def __init__(self, server: ApiServer, user: User | None) -> None:
+    def __init__(self, server: ApiServer, user: User | None, web_pages: WebPages | None = None) -> None:
         self._server = server
         self._user = user
+        self._web_pages = web_pages  # None: it serves TLS
         self._random = Random()
         self._connections: set[Connection] = set()
 
@@ -109,6 +116,11 @@ class _Front:
             await connection.gone.wait()
 
     async def _answer(self, head: Head, body: bytes, peer: Peer) -> Answer:
+        if self._web_pages is not None:
+            try:
+                self._web_pages.check(head)
+            except Refused as refusal:
+                return refusal.answer(OWN_HEADERS)
         if head.path == "*":
             return Answer(status=200, headers=())
         headers = head.headers

@@ -230,6 +230,9 @@ class Connection(asyncio.Protocol):
         assert not isinstance(answer.body, bytes)
         is_chunked = head.minor_version > 0
         self._transport.write(stream_head(head, answer, closing=closing))
+        if self._is_at_end:  # the end came with the request, before there was a stream to end
+            await answer.body.aclose()
+            return False
         self._is_streaming = True
         try:
             async with aclosing(answer.body) as parts:

@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
+
+from ._patterns import PatternError, go_pattern
 
 MOST_REPEATS = 1000  # Go's limit for {n,m}
+MOST_DEPTH = 1000  # Go's limit for the height of an expression
 
-_GROUP = re.compile(r"\(\?(?:P?<[A-Za-z_][A-Za-z0-9_]*>|[imsU]*(?:-[imsU]+)?[:)])")
+_GROUP = re.compile(r"\(\?(?:P?<[A-Za-z0-9_]+>|[imsU]*(?:-[imsU]+)?[:)])")
 _REPEAT = re.compile(r"\{(\d+)(?:(,)(\d*))?\}")
-_ESCAPES = frozenset("AbBzCQEdDsSwWafnrtvx01234567pP")
+_CHARACTERS = frozenset("dDsSwWafnrtvx01234567pP")  # what may be escaped in a class too
+_ESCAPES = _CHARACTERS | frozenset("AbBzQ")
+_HEX = re.compile(r"\\x(?:\{([0-9a-fA-F]+)\}|[0-9a-fA-F]{2})")
+_OCTAL = tuple("01234567")
+_LAST_CODE = 0x10FFFF
 _UNICODE = re.compile(r"\\[pP](?:\{\^?[A-Za-z_]+\}|[A-Z])")
 _NAMED_CLASS = re.compile(r"\[:\^?(\w*):\]")
 _NAMES = frozenset(
@@ -23,13 +31,17 @@ class _Wrong(Exception):
     """What is wrong, and with which part of the expression."""
 
 
+@lru_cache(maxsize=256)
 def pattern_error(text: str) -> str:
     """Say why an expression cannot be compiled; "" when it can."""
     try:
         _Scanner(text).scan()
+        go_pattern(text)
     except _Wrong as wrong:
         what, part = wrong.args
         return f"error parsing regexp: {what}: `{part}`"
+    except PatternError as error:
+        return str(error)
     return ""
 
 
@@ -63,7 +75,7 @@ class _Scanner:
         elif char == "|":
             self._take(1, repeatable=False)
         else:
-            self._take(self._class() if char == "[" else self._escape() if char == "\\" else 1)
+            self._take(self._class() if char == "[" else self._escape(self.at) if char == "\\" else 1)
 
     def _take(self, count: int, *, repeatable: bool = True) -> None:
         self.at += count
@@ -80,6 +92,8 @@ class _Scanner:
                 self._take(count, repeatable=False)  # flags only
                 return
         self.depth += 1
+        if self.depth >= MOST_DEPTH:
+            raise _Wrong("expression nests too deeply", self.text)
         self._take(count, repeatable=False)
 
     def _bad_group(self) -> _Wrong:
@@ -101,24 +115,31 @@ class _Scanner:
         self.at += len(operator)
         self.operator, self.repeatable = self.operator + operator, False
 
-    def _escape(self) -> int:
-        """Give the length of an escape."""
-        rest = self.text[self.at :]
-        if len(rest) == 1:
+    def _escape(self, at: int, allowed: frozenset[str] = _ESCAPES) -> int:
+        """Give the length of the escape at an index."""
+        char = self.text[at + 1 : at + 2]
+        if not char:
             raise _Wrong("trailing backslash at end of expression", "")
-        if rest[1] in "pP":
-            found = _UNICODE.match(rest)
+        if char in "pP":
+            found = _UNICODE.match(self.text, at)
             if found is None:
-                raise _Wrong("invalid character class range", rest[:3])
-            return len(found[0])  # whether Unicode has the class is not looked up: unknown ones pass
-        if rest[1] == "Q":
-            end = rest.find("\\E")
-            return len(rest) if end < 0 else end + 2
-        if rest[1].isalnum() and rest[1].isascii() and rest[1] not in _ESCAPES:
-            raise _Wrong("invalid escape sequence", rest[:2])
-        if rest[1] in "1234567" and not rest[2:3].isdigit():
-            raise _Wrong("invalid escape sequence", rest[:2])
+                raise _Wrong("invalid character class range", self.text[at : at + 3])
+            return len(found[0])  # whether Unicode has the class is the engine's to say
+        if char == "x":
+            return self._hex(at)
+        if char == "Q" and "Q" in allowed:
+            end = self.text.find("\\E", at)
+            return len(self.text) - at if end < 0 else end + 2 - at
+        is_letter = char.isalnum() or not char.isascii()
+        if is_letter and (char not in allowed or (char in "1234567" and self.text[at + 2 : at + 3] not in _OCTAL)):
+            raise _Wrong("invalid escape sequence", self.text[at : at + 2])
         return 2
+
+    def _hex(self, at: int) -> int:
+        found = _HEX.match(self.text, at)
+        if found is None or int(found[1] or "0", 16) > _LAST_CODE:
+            raise _Wrong("invalid escape sequence", found[0].removesuffix("}") if found else self.text[at : at + 3])
+        return len(found[0])
 
     def _class(self) -> int:
         """Give the length of a class in brackets."""
@@ -135,7 +156,9 @@ class _Scanner:
             if low and char and char < low[0]:
                 raise _Wrong("invalid character class range", f"{low[0]}-{char}")
             at += count
-            low = ""
+            if low:  # the end of a range: what follows it begins another member, even a hyphen
+                low = ""
+                continue
             if char and self.text.startswith("-", at) and not self.text.startswith("-]", at):
                 low, at = char + "-", at + 1
 
@@ -147,9 +170,7 @@ class _Scanner:
             return len(named[0]), ""
         if self.text[at] != "\\":
             return 1, self.text[at]
-        self.at, before = at, self.at
-        count = self._escape()
-        self.at = before
+        count = self._escape(at, _CHARACTERS)
         escaped = self.text[at + 1]
         return count, "" if escaped.isalnum() else escaped
 

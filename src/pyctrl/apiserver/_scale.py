@@ -122,7 +122,7 @@ def _answered(scale: dict[str, Any], form: Form) -> Answer:
         return answer_value(partial, form)
     from ._tables import scale_table  # here: only kubectl asks for tables
 
-    return answer_value(scale_table(scale, version=form.version), form)
+    return answer_value(scale_table(scale, version=form.version, include=form.include), form)
 
 
 def scale_of(obj: dict[str, Any], resource: ResourceType) -> dict[str, Any]:

@@ -7,12 +7,12 @@ way.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, Final, TypeAlias
 
-from ._patterns import go_pattern
+from ._patterns import Pattern, PatternError, go_pattern
 
 JSON: TypeAlias = Any  # a decoded JSON value; the one place where the server's objects are not typed
 
@@ -27,7 +27,7 @@ class Checks:
 
     enum: tuple[JSON, ...] | None = None
     format: str = ""
-    pattern: re.Pattern[str] | None = None
+    pattern: Pattern | None = None
     pattern_text: str = ""
     min_length: int | None = None
     max_length: int | None = None
@@ -164,7 +164,8 @@ def _checks(schema: Mapping[str, JSON]) -> Checks | None:
         found["enum"] = tuple(schema["enum"])
     if schema.get("pattern"):
         found["pattern_text"] = schema["pattern"]
-        found["pattern"] = go_pattern(schema["pattern"])
+        with suppress(PatternError):  # `_structural` refuses the definition
+            found["pattern"] = go_pattern(schema["pattern"])
     return Checks(**found) if found else None
 
 

@@ -37,9 +37,10 @@ from ._backend import Backend
 from ._bootstrap import default_objects
 from ._conversion_webhooks import ConversionWebhooks
 from ._documents import Documents
+from ._durations import duration_problem
 from ._establishing import Establishing
 from ._exchange import Exchange
-from ._forms import accepted_form, is_custom
+from ._forms import accepted_form, is_custom, with_table_options
 from ._health import NO_PAGE
 from ._impersonation import EXTRA, GROUP, REPEATED
 from ._openid import OpenId
@@ -61,6 +62,8 @@ log = logging.getLogger("pyctrl.apiserver")
 VERSION_WAIT_SECONDS = 3.0  # kube-apiserver's patience for a version in the future
 
 VERSION_DIGITS = 20  # of the largest 64-bit number
+
+_LONG_RUNNING = frozenset(("attach", "exec", "log", "portforward", "proxy"))
 
 Handler = Callable[[Request], Answer | Coroutine[Any, Any, Answer]]
 
@@ -248,6 +251,7 @@ class ApiServer:
     async def _dispatch(self, exchange: Exchange) -> Answer:
         headers = exchange.headers
         target = exchange.target = parse_target(exchange.path)
+        _check_timeout(exchange)
         user = self._access.enter(exchange)
         if target is None:
             found = self._openid.answer(exchange.method, exchange.path, headers)
@@ -257,7 +261,8 @@ class ApiServer:
         if resource is None or _misses_namespace(exchange, target, resource):
             return NO_PAGE
         is_collection = exchange.method == "GET" and not target.name
-        form = accepted_form(headers.get("accept", ""), may_stream=is_collection)
+        accepted = accepted_form(headers.get("accept", ""), may_stream=is_collection)
+        form = with_table_options(accepted, exchange.query.get("includeObject"))
         if resource.deprecation:
             exchange.warnings.append(resource.deprecation)
         request = Request(
@@ -374,6 +379,16 @@ class ApiServer:
         version = _number(request.query.get("resourceVersion"))
         if version > self.storage.version:
             raise version_too_large(version, self.storage.version)
+
+
+def _check_timeout(exchange: Exchange) -> None:
+    """Refuse a `timeout` that is no duration, as kube-apiserver does before it knows who asks."""
+    text, target = exchange.query.get("timeout"), exchange.target
+    is_long = target is not None and (
+        target.subresource in _LONG_RUNNING or target.verb(exchange.method, exchange.query.first) == "watch"
+    )
+    if text and not is_long and (problem := duration_problem(text)):
+        raise bad_request(f"invalid timeout specified in the request URL - {problem}")
 
 
 def _misses_namespace(exchange: Exchange, target: RequestTarget, resource: ResourceType) -> bool:

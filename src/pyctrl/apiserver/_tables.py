@@ -63,7 +63,7 @@ def table(
     }
 
 
-def scale_table(scale: Mapping[str, JSON], *, version: str = "v1") -> dict[str, JSON]:
+def scale_table(scale: Mapping[str, JSON], *, version: str = "v1", include: str = "Metadata") -> dict[str, JSON]:
     """Give the `Table` of a `Scale`, which is the same whatever it scales."""
     metadata = scale["metadata"]
     counts = (scale["spec"].get("replicas", 0), scale["status"].get("replicas", 0))
@@ -80,7 +80,7 @@ def scale_table(scale: Mapping[str, JSON], *, version: str = "v1") -> dict[str, 
         "rows": [
             {
                 "cells": [metadata.get("name", ""), *counts, age(metadata.get("creationTimestamp", ""))],
-                **_object(scale, version, "Metadata"),
+                **_object(scale, version, include),
             }
         ],
     }

@@ -149,7 +149,7 @@ def _string(checks: Checks, value: str, path: str, causes: list[Cause]) -> None:
     elif checks.min_length is not None and len(value) < checks.min_length:
         why = f"{path} in body should be at least {checks.min_length} chars long"
         causes.append(invalid_value(path, value, why))
-    elif checks.pattern is not None and not checks.pattern.search(value):
+    elif checks.pattern is not None and not checks.pattern.matches(value):
         causes.append(invalid_value(path, value, f"{path} in body should match '{checks.pattern_text}'"))
     if checks.format and not is_of_format(checks.format, value):
         causes.append(invalid_type(path, value, f"{path} in body must be of type {checks.format}: {shown(value)}"))

@@ -355,7 +355,7 @@ def _checked_patch(request: Request, registry: Registry) -> tuple[dict[str, Any]
 def _check_unversioned(metadata: dict[str, Any]) -> None:
     """Refuse to create what says that it has a version; 0 and what is no number say nothing."""
     version = metadata.pop("resourceVersion", "")
-    if version.isdecimal() and int(version):
+    if version.isdecimal() and version.strip("0"):
         raise unclassified("resourceVersion should not be set on objects to be created")
 
 

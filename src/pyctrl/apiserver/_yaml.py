@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator
 from functools import cache
@@ -23,6 +24,7 @@ _WORDS = {
     "could not find expected ':'": "could not find expected ':'",
 }
 _NO_START = re.compile(r"found character .* that cannot start any token")
+_SURROGATE = re.compile("[\ud800-\udfff]")  # PyYAML unescapes what libyaml refuses
 _NO_ALIAS = re.compile(r"found undefined alias (.*)")
 _EXPECTED = (
     (re.compile(r"expected the node content"), "did not find expected node content"),
@@ -53,8 +55,10 @@ def read_documents(text: bytes, duplicates: list[str]) -> Iterator[Any]:
             yield _built(loader, loader.get_node())
     except yaml.MarkedYAMLError as error:
         raise ValueError(_complaint(error)) from error
-    except (yaml.YAMLError, RecursionError) as error:
+    except yaml.YAMLError as error:
         raise ValueError(f"yaml: {str(error).splitlines()[0]}") from error
+    except RecursionError as error:
+        raise ValueError("yaml: exceeded max depth") from error
 
 
 def read_marked(text: bytes) -> Iterator[tuple[Any, yaml.Node]]:
@@ -77,8 +81,6 @@ def read_marked(text: bytes) -> Iterator[tuple[Any, yaml.Node]]:
             built = _built(loader, node)
         except yaml.MarkedYAMLError as error:
             raise ValueError(_complaint(error)) from error
-        except AttributeError as error:  # PyYAML's way to say that a !!timestamp is none
-            raise ValueError("yaml: a value is not of the type of its tag") from error
         yield built, node
 
 
@@ -110,6 +112,9 @@ def _unfolded(node: yaml.Node, known: dict[int, int]) -> tuple[int, bool]:
     import yaml
 
     if isinstance(node, yaml.ScalarNode):
+        if _SURROGATE.search(node.value):
+            at = f"line {node.start_mark.line + 1}: " if node.start_mark.line else ""
+            raise ValueError(f"yaml: {at}found invalid Unicode character escape code")
         return 1, False
     if id(node) in known:
         if not known[id(node)]:
@@ -174,18 +179,21 @@ def _loader(*, quick: bool = False) -> type[Any]:
     resolver("tag:yaml.org,2002:bool", re.compile(f"^(?:{words})$"), list("yYnNtTfFoO"))
     resolver(
         "tag:yaml.org,2002:int",
-        re.compile(r"^[-+]?(?:0|[1-9][0-9_]*|0[0-7_]+|0x[0-9a-fA-F_]+|0b[01_]+)$"),
+        _INTEGER,
         list("-+0123456789"),
     )
     resolver("tag:yaml.org,2002:float", re.compile(_FLOAT), list("-+0123456789."))
     resolver("tag:yaml.org,2002:null", re.compile(r"^(?:~|null|Null|NULL|)$"), ["~", "n", "N", ""])
     resolver("tag:yaml.org,2002:merge", re.compile(r"^(?:<<)$"), ["<"])
     Loader.add_constructor("tag:yaml.org,2002:bool", _construct_bool)
+    Loader.add_constructor("tag:yaml.org,2002:int", _construct_int)
     Loader.add_constructor("tag:yaml.org,2002:float", _construct_float)
+    Loader.add_constructor("tag:yaml.org,2002:timestamp", _construct_timestamp)
     Loader.add_constructor(None, _construct_unknown)
     return Loader
 
 
+_INTEGER = re.compile(r"^[-+]?(?:0|[1-9][0-9_]*|0[0-7_]+|0x[0-9a-fA-F_]+|0b[01_]+)$")
 _FLOAT = r"^[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?$"
 
 
@@ -193,9 +201,42 @@ def _construct_bool(loader: yaml.SafeLoader, node: yaml.ScalarNode) -> bool:
     return str(node.value).lower() in ("y", "yes", "true", "on")
 
 
-def _construct_float(loader: yaml.SafeLoader, node: yaml.ScalarNode) -> float | int:
-    number = float(node.value)
-    return int(number) if number.is_integer() else number
+def _construct_int(loader: yaml.SafeLoader, node: yaml.ScalarNode) -> float | int | str:
+    """Construct an integer of 64 bits; as in go-yaml, a larger one is a float, and what is no number is a text."""
+    import yaml
+
+    try:
+        number = int(yaml.SafeLoader.construct_yaml_int(loader, node))
+    except ValueError as error:  # 0x_, more digits than Python converts, or a tag that was written
+        if _INTEGER.fullmatch(node.value):
+            return str(node.value)
+        raise _wrong_tag(node, "!!int") from error
+    return number if -(2**63) <= number < 2**64 else _construct_float(loader, node)
+
+
+def _construct_float(loader: yaml.SafeLoader, node: yaml.ScalarNode) -> float | int | str:
+    try:
+        number = float(node.value)
+    except ValueError as error:
+        if _INTEGER.fullmatch(node.value):
+            return str(node.value)
+        raise _wrong_tag(node, "!!float") from error
+    if math.isinf(number):
+        return str(node.value)
+    return int(number) if number.is_integer() and abs(number) < 2**63 else number
+
+
+def _construct_timestamp(loader: yaml.SafeLoader, node: yaml.ScalarNode) -> Any:
+    import yaml
+
+    try:
+        return yaml.SafeLoader.construct_yaml_timestamp(loader, node)
+    except (AttributeError, ValueError) as error:  # the first is PyYAML's way to say that it is none
+        raise _wrong_tag(node, "!!timestamp") from error
+
+
+def _wrong_tag(node: yaml.ScalarNode, tag: str) -> ValueError:
+    return ValueError(f"yaml: cannot decode !!str `{node.value}` as a {tag}")
 
 
 def _construct_unknown(loader: yaml.SafeLoader, node: yaml.Node) -> Any:

@@ -51,6 +51,7 @@ def apiserver(
     force: Annotated[bool, Parameter(group=SERVING)] = False,
     cert_dir: Annotated[Path | None, Parameter(group=SERVING, metavar="DIR")] = None,
     insecure_http: Annotated[bool, Parameter(group=SERVING)] = False,
+    allowed_host: Annotated[tuple[str, ...], Parameter(group=SERVING, metavar="NAME")] = (),
     token_auth_file: Annotated[Path | None, Parameter(group=USERS, metavar="FILE")] = None,
     client_ca_file: Annotated[Path | None, Parameter(group=USERS, metavar="FILE")] = None,
     authorization_mode: Annotated[
@@ -94,7 +95,10 @@ def apiserver(
     cert_dir
         Keep the certificate authority (ca.crt, ca.key) here, to use it again in the next run.
     insecure_http
-        Serve HTTP instead of HTTPS.
+        Serve HTTP instead of HTTPS. Requests of web pages are refused.
+    allowed_host
+        With `--insecure-http`, a name that clients call the server by. Addresses, `localhost` and the `--bind-address`
+        need none. May be repeated.
     token_auth_file
         Static tokens in kube-apiserver's format: `token,user,uid,"group1,group2"`. Without it, everybody is an
         administrator.
@@ -115,9 +119,10 @@ def apiserver(
     pod_start_seconds
         How long a pod stays Pending before it is bound to the node.
     audit
-        Append an `audit.k8s.io/v1` Event per request to this file, one JSON object per line.
+        Append an `audit.k8s.io/v1` Event per request to this file, one JSON object per line. A new file is readable by
+        its owner only.
     audit_level
-        How much of each request to audit.
+        How much of each request to audit. Secrets, ConfigMaps and tokens are in the file with RequestResponse only.
     log_level
         How much to log to stderr.
     """
@@ -130,6 +135,7 @@ def apiserver(
         force=force,
         cert_dir=cert_dir,
         insecure_http=insecure_http,
+        allowed_host=allowed_host,
         token_auth_file=token_auth_file,
         client_ca_file=client_ca_file,
         authorization_mode=authorization_mode,

@@ -5,11 +5,14 @@ from __future__ import annotations
 import asyncio
 import errno
 import gc
+import os
 import resource
 import sys
 from collections.abc import Callable, Coroutine, Mapping
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
+from io import FileIO
+from ipaddress import ip_address
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -39,6 +42,7 @@ class Serving:
     force: bool
     cert_dir: Path | None
     insecure_http: bool
+    allowed_host: tuple[str, ...]
     token_auth_file: Path | None
     client_ca_file: Path | None
     authorization_mode: tuple[Literal["RBAC", "AlwaysAllow", "Webhook"], ...] | None
@@ -59,8 +63,30 @@ class Serving:
             PyctrlError: it cannot be served like this.
         """
         configure_logging(self.log_level)
+        self._warn()
         _allow_connections()
         return asyncio.run(_until_signalled(self._serve))
+
+    def _warn(self) -> None:
+        """Warn of an address that others reach, when nothing protects what is served there."""
+        if _is_loopback(self.bind_address):
+            return
+        risks = ["everybody who reaches it is an administrator"] if self._is_open else []
+        if self.insecure_http:
+            risks.append("tokens and Secrets are sent unencrypted")
+        if risks:
+            cure = "use a loopback address, or --token-auth-file without --insecure-http"
+            sys.stderr.write(f"warning: --bind-address {self.bind_address}: {', and '.join(risks)}; {cure}\n")
+
+    @property
+    def _is_open(self) -> bool:
+        """Whether nobody is asked who they are, and everybody may do everything."""
+        files = (
+            self.token_auth_file,
+            self.webhooks.authentication_token_webhook_config_file,
+            self.webhooks.authorization_webhook_config_file,
+        )
+        return not any(files) and "RBAC" not in (self.authorization_mode or ())
 
     async def _serve(self, ready: Callable[[str], None]) -> None:
         """Serve until cancelled. What can be seen to be wrong is refused before anything is started."""
@@ -126,7 +152,7 @@ class Serving:
     def _audit_log(self, stack: AsyncExitStack) -> AuditLog:
         assert self.audit is not None
         try:
-            file = stack.enter_context(self.audit.open("ab", buffering=0))  # whoever follows it sees each line at once
+            file = stack.enter_context(_appended(self.audit))
         except OSError as error:
             raise CommandFailed(f"--audit {self.audit}: {error.strerror}") from error
         return AuditLog(file.write, level=AuditLevel(self.audit_level))
@@ -135,7 +161,8 @@ class Serving:
         client_ca = _read("--client-ca-file", self.client_ca_file) if self.client_ca_file is not None else b""
         tls = authority.server_context([self.bind_address], client_ca=client_ca) if authority is not None else None
         try:
-            return await stack.enter_async_context(serve(server, self.bind_address, self.port, tls))
+            serving = serve(server, self.bind_address, self.port, tls, allowed_hosts=self.allowed_host)
+            return await stack.enter_async_context(serving)
         except OSError as error:
             where = f"{self.bind_address} port {self.port}"
             if error.errno == errno.EADDRINUSE:
@@ -153,6 +180,18 @@ def _read(flag: str, file: Path) -> bytes:
         return file.read_bytes()
     except OSError as error:
         raise CommandFailed(f"{flag} {file}: {error.strerror}") from error
+
+
+def _appended(path: Path) -> FileIO:
+    """Open a log without a buffer, so that each line is seen at once; if it is new, only its owner may read it."""
+    return FileIO(path, "a", opener=lambda name, flags: os.open(name, flags, 0o600))
+
+
+def _is_loopback(address: str) -> bool:
+    try:
+        return ip_address(address).is_loopback
+    except ValueError:
+        return address == "localhost"
 
 
 def _allow_connections() -> None:

@@ -114,14 +114,22 @@ class Config:
         return _sources.from_kubeconfig(path, context)
 
     @classmethod
-    def from_kubeconfig_text(cls, text: str, *, context: str | None = None) -> Config:
+    def from_kubeconfig_text(cls, text: str, *, context: str | None = None, trusted: bool = False) -> Config:
         """Take a context of a kubeconfig's content, as operators for many clusters find it in Secrets.
 
-        Take content from people you trust only: a kubeconfig may name a program to run.
+        Args:
+            text: YAML or JSON; it is not parsed beyond 4 MiB, 100,000 values and 100 levels.
+            context: its name; by default the current one.
+            trusted: whether the content may name programs to run (``exec``) and files to read (``tokenFile``,
+                ``client-key`` and the like). Whoever writes it chooses the server as well, and so could have your own
+                service account's token sent there.
+
+        Raises:
+            ConfigError: it is no kubeconfig, something is missing or wrong, or needs trust.
         """
         from pyctrl.client import _sources
 
-        return _sources.from_kubeconfig_text(text, context)
+        return _sources.from_kubeconfig_text(text, context, trusted=trusted)
 
     @classmethod
     def in_cluster(cls, *, service_account: str | os.PathLike[str] | None = None) -> Config:

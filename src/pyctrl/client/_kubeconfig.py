@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any, Literal, Self
 
 from pyctrl.client._tls import Pem
+from pyctrl.client._yaml_bounds import OutOfBounds, check_bounds
 from pyctrl.errors import ConfigError
 
 __all__ = ["Entry", "Kubeconfig", "MissingKubeconfig"]
@@ -206,7 +207,10 @@ def _document(text: str, where: str) -> Mapping[str, Any]:
     # Both are safe loaders. The one in C takes 5 ms for a hundred clusters (0.5 MB), the other 116.
     loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     try:
+        check_bounds(text, loader)
         document = yaml.load(text, Loader=loader)
+    except OutOfBounds as error:
+        raise ConfigError(f"{where} is not a kubeconfig: {error}") from None
     except (yaml.YAMLError, ValueError) as error:  # ValueError: what looks like a date and is none
         raise ConfigError(f"{where} is not YAML: {_place(error)}") from error
     if document is None:

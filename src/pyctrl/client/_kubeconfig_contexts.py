@@ -24,9 +24,16 @@ class KubeconfigContext:
     file: Path
     _kubeconfig: Kubeconfig = field(repr=False, compare=False)
 
-    def log_in(self) -> Config:
-        """Return the login. Raises ConfigError when something is missing or wrong."""
-        return log_in(self._kubeconfig, self.name)
+    def log_in(self, *, trusted: bool = True) -> Config:
+        """Return the login.
+
+        Args:
+            trusted: whether it may name programs to run and files to read.
+
+        Raises:
+            ConfigError: something is missing or wrong, or needs trust.
+        """
+        return log_in(self._kubeconfig, self.name, trusted=trusted)
 
 
 def kubeconfig_contexts(path: Path, *, current_only: bool = False) -> list[KubeconfigContext]:

@@ -22,12 +22,22 @@ _PLUGIN_SETTINGS = "client.authentication.k8s.io/exec"
 _INTERACTIVE_MODES = ("Never", "IfAvailable", "Always")
 
 
-def log_in(kubeconfig: Kubeconfig, context_name: str | None, *, server: str = "") -> Config:
-    """Take a context, or the current one. ``server`` replaces the address that its cluster has."""
+# What an entry may name in the place of data: a file of this machine.
+_FILES = ("certificate-authority", "client-certificate", "client-key")
+
+
+def log_in(kubeconfig: Kubeconfig, context_name: str | None, *, server: str = "", trusted: bool = True) -> Config:
+    """Take a context, or the current one. ``server`` replaces the address that its cluster has.
+
+    Args:
+        trusted: whether the entries may name programs to run and files to read.
+    """
     context = kubeconfig.context(context_name)
     cluster = kubeconfig.require("clusters", context.text("cluster"), str(context))
     user_name = context.text("user")
     user = kubeconfig.require("users", user_name, str(context)) if user_name else Entry("user", "", context.file, {})
+    if not trusted:
+        _check_self_contained(cluster, user)
     tls = _tls(cluster, user)
     address = _address(cluster, server, tls)
     credentials = _credentials(user, cluster)
@@ -42,6 +52,26 @@ def log_in(kubeconfig: Kubeconfig, context_name: str | None, *, server: str = ""
         proxy=_proxy(cluster, address),
         source=f"{kubeconfig.origin}, context {context.name!r}",
     )
+
+
+def _check_self_contained(cluster: Entry, user: Entry) -> None:
+    """Refuse programs and files: whoever writes the kubeconfig chooses the server that what they give is sent to."""
+    if user.mapping("exec"):
+        command = user.part("exec").text("command")
+        raise user.error(f"exec runs the program {command!r}; {_ONLY_TRUSTED}")
+    files = [(entry, key) for entry in (cluster, user) for key in _FILES if not entry.text(f"{key}-data")]
+    settings = user.part("auth-provider").part("config")
+    if not settings.text("idp-certificate-authority-data"):
+        files.append((settings, "idp-certificate-authority"))
+    for entry, key in (*files, (user, "tokenFile")):
+        if name := entry.text(key):
+            raise entry.error(f"{key} reads the file {name!r}; {_ONLY_TRUSTED}")
+
+
+_ONLY_TRUSTED = (
+    "a kubeconfig that others write must contain its credentials; use token or …-data, or pass trusted=True if you "
+    "trust whoever writes it with this process"
+)
 
 
 def _address(cluster: Entry, server: str, tls: Tls) -> str:

@@ -61,11 +61,11 @@ def from_kubeconfig(paths: Paths, context: str | None) -> Config:
     return _log_in(kubeconfig_of(paths), context)
 
 
-def from_kubeconfig_text(text: str, context: str | None) -> Config:
-    """Take a context of a kubeconfig's content."""
+def from_kubeconfig_text(text: str, context: str | None, *, trusted: bool) -> Config:
+    """Take a context of a kubeconfig's content, which may name programs and files if it is ``trusted``."""
     from pyctrl.client._kubeconfig import Kubeconfig  # here and below: a pod has none
 
-    return _log_in(Kubeconfig.parse(text), context)
+    return _log_in(Kubeconfig.parse(text), context, trusted=trusted)
 
 
 def from_flags(
@@ -162,10 +162,10 @@ def _read(files: Sequence[str | os.PathLike[str]]) -> Kubeconfig:
         raise NotThereError(str(error)) from error
 
 
-def _log_in(kubeconfig: Kubeconfig, context: str | None, *, server: str = "") -> Config:
+def _log_in(kubeconfig: Kubeconfig, context: str | None, *, server: str = "", trusted: bool = True) -> Config:
     from pyctrl.client._kubeconfig_login import log_in  # here: with its plugins, it is for who has a kubeconfig
 
-    return log_in(kubeconfig, context, server=server)
+    return log_in(kubeconfig, context, server=server, trusted=trusted)
 
 
 def _named_files() -> list[str]:

@@ -156,7 +156,13 @@ class Cluster:
 
     @asynccontextmanager
     async def serve(
-        self, host: str = "127.0.0.1", port: int = 0, *, tls: bool = False, client_ca: bytes = b""
+        self,
+        host: str = "127.0.0.1",
+        port: int = 0,
+        *,
+        tls: bool = False,
+        client_ca: bytes = b"",
+        allowed_hosts: Collection[str] = (),
     ) -> AsyncIterator[Config]:
         """Serve the cluster over HTTP until the block ends; gives how to reach it there, as its administrator.
 
@@ -167,6 +173,8 @@ class Cluster:
             host: the address to listen at.
             port: 0 takes a free one.
             tls: speak HTTPS, with a certificate that the Config trusts; needs ``pip install 'pyctrl[apiserver]'``.
+            allowed_hosts: without ``tls``, names that clients call the server by besides addresses and `localhost`;
+                others are refused, because a web page may have them.
             client_ca: authorities, as PEM, whose client certificates log in as well as those of the cluster's own.
 
         Raises:
@@ -175,7 +183,7 @@ class Cluster:
         """
         token = self.server.issue_token(ADMIN)
         if not tls:
-            async with serve(self.server, host, port) as url:
+            async with serve(self.server, host, port, allowed_hosts=allowed_hosts) as url:
                 yield Config.from_token(url, token)
             return
         authority = self._authority = self._authority or Authority.new()

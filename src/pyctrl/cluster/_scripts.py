@@ -14,7 +14,10 @@ __all__ = ["PREFIX", "PodScript", "Script", "ScriptFunction", "script_of"]
 
 PREFIX = "pyctrl.dev/"
 
-_EXIT = re.compile(r"\s*(?:sleep\s+(?P<seconds>\d+(?:\.\d+)?)\s*(?:;|&&)?)?\s*(?:exit\s+(?P<code>\d+))?\s*")
+# Possessive: a pod's command may be long, and failing must not cost the cube of its spaces.
+_EXIT = re.compile(
+    r"\s*+(?:sleep\s++(?P<seconds>\d++(?:\.\d++)?)\s*+(?:;|&&)?)?\s*+(?:exit\s++(?P<code>\d{1,9}+))?\s*+"
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

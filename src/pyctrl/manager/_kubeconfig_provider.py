@@ -32,12 +32,14 @@ class KubeconfigProvider:
     before stays; so does a path that is missing. A context or a file of a directory that is gone is a cluster that
     leaves. Of two clusters with one name the first path's counts.
 
-    Take files from people you trust only: a kubeconfig may name a program to run.
+    The files may come from a Secret that others write. So a kubeconfig that names a program to run (``exec``) or a file
+    to read (``tokenFile``, ``client-key`` and the like) is not used, unless you trust whoever writes it.
 
     Args:
         paths: files and directories.
         contexts: only clusters of these names; by default all.
         poll: how often the files are looked at.
+        trusted: whether the kubeconfigs may name programs and files, as your own ``~/.kube/config`` does.
     """
 
     def __init__(
@@ -45,8 +47,9 @@ class KubeconfigProvider:
         *paths: str | os.PathLike[str],
         contexts: Collection[str] | None = None,
         poll: timedelta = POLL,
+        trusted: bool = False,
     ) -> None:
-        self._places = [_Place(Path(path).expanduser()) for path in paths]
+        self._places = [_Place(Path(path).expanduser(), trusted=trusted) for path in paths]
         self._contexts = contexts
         self._poll = poll
 
@@ -72,8 +75,8 @@ class KubeconfigProvider:
 class _Place:
     """A file or a directory, and the clusters that it had when it could be read last."""
 
-    def __init__(self, path: Path) -> None:
-        self._path = path
+    def __init__(self, path: Path, *, trusted: bool) -> None:
+        self._path, self._trusted = path, trusted
         self._files: dict[Path, _File] = {}
         self._complaint = ""
 
@@ -100,8 +103,11 @@ class _Place:
         is_file = paths == [self._path]
         known, self._files = self._files, {}
         for path in paths:
-            self._files[path] = known.get(path) or _File(path, name="" if is_file else _name_of(path))
+            self._files[path] = known.get(path) or self._file(path, "" if is_file else _name_of(path))
         return True
+
+    def _file(self, path: Path, name: str) -> _File:
+        return _File(path, name=name, trusted=self._trusted)
 
     def _complain(self, complaint: str) -> None:
         if complaint != self._complaint:
@@ -112,8 +118,8 @@ class _Place:
 class _File:
     """One kubeconfig: all of its contexts, or the current one under a name that it is given."""
 
-    def __init__(self, path: Path, *, name: str) -> None:
-        self._path, self._name = path, name
+    def __init__(self, path: Path, *, name: str, trusted: bool) -> None:
+        self._path, self._name, self._trusted = path, name, trusted
         self._text: bytes | None = None
         self._logins: dict[str, tuple[KubeconfigContext, Config]] = {}
         self._complaints: dict[str, str] = {}
@@ -143,13 +149,16 @@ class _File:
             name = self._name or context.name
             known = self._logins.get(name)
             try:
-                logins[name] = known if known and known[0] == context else (context, context.log_in())
+                logins[name] = known if known and known[0] == context else self._logged_in(context)
                 self._complaints.pop(name, None)
             except ConfigError as error:
                 self._complain(name, str(error))
                 if known is not None:
                     logins[name] = known
         self._logins = logins
+
+    def _logged_in(self, context: KubeconfigContext) -> tuple[KubeconfigContext, Config]:
+        return context, context.log_in(trusted=self._trusted)
 
     def _complain(self, name: str, complaint: str) -> None:
         if self._complaints.get(name) != complaint:

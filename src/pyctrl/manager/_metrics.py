@@ -76,7 +76,11 @@ class Metrics:
         """Return all series, and the content type of the form they are in: OpenMetrics, if that is accepted."""
         from prometheus_client.exposition import choose_encoder
 
-        encode, content_type = choose_encoder(accept)
+        try:
+            encode, content_type = choose_encoder(accept)
+            content_type.encode()  # it contains what was accepted, byte for byte
+        except (TypeError, ValueError):  # a version that is no number, bytes that are no text
+            encode, content_type = choose_encoder("")
         return encode(self.registry), content_type
 
     async def _respond(self, request: BaseRequest) -> Response:

@@ -49,7 +49,7 @@ class ScrapeGuard:
     async def refusal(self, authorization: str, path: str) -> tuple[int, str] | None:
         """Return status and text of the refusal of a GET; None lets it pass."""
         scheme, _, token = authorization.partition(" ")
-        if scheme.lower() != "bearer" or not token.strip():
+        if scheme.lower() != "bearer" or not token.strip() or not token.isascii():  # RFC 6750, 2.1: it is ASCII
             return 401, "Unauthorized\n"
         try:
             async with asyncio.timeout(PATIENCE):

@@ -133,6 +133,8 @@ def _composed(text: str, place: str) -> Any:
         yaml.safe_load(text)
     except yaml.YAMLError as error:
         raise CommandFailed(f"{place}: {' '.join(str(error).split())}") from error
+    except RecursionError as error:
+        raise CommandFailed(f"{place}: it is nested too deeply") from error
     if node is not None and not isinstance(node, yaml.MappingNode):
         raise CommandFailed(f"{place}: an object was expected, with a member for each value")
     return node

@@ -29,7 +29,7 @@ CONVERT_PATH = "/convert"
 BODY_LIMIT = 7 * 1024 * 1024  # bytes; controller-runtime's. An object and its predecessor, each at most 3 MiB in etcd
 TIMEOUT_SECONDS = 30.0  # the most that a configuration may say; beyond it nobody waits for the answer
 _PATH = re.compile(r"(/[a-zA-Z0-9_-]+)+|/")  # controller-runtime's
-_TIMEOUT = re.compile(r"(\d+)s")  # what kube-apiserver says in the query: ?timeout=10s
+_TIMEOUT = re.compile(r"([0-9]+)s")  # what kube-apiserver says in the query: ?timeout=10s
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -176,18 +176,20 @@ class Webhooks:
                 return Reply(body=msgspec.json.encode(await answerer(document)))
         except ApiError as error:
             return refusal(error.code, error.reason, error.message)
+        except RecursionError:
+            return refusal(400, BadRequest("").reason, "the review is nested too deeply")
         except TimeoutError:
             log.warning("Webhook took too long", extra={"path": path, "timeout": timeout})
             return refusal(504, Timeout("").reason, f"the webhook at {path} took longer than {_seconds(timeout):g} s")
 
     def _document(self, body: bytes, content_type: str) -> Mapping[str, Any]:
         if content_type.partition(";")[0].strip().lower() != "application/json":
-            raise UnsupportedMediaType(f"contentType={content_type}, expected application/json")
+            raise UnsupportedMediaType(f"contentType={_printable(content_type)}, expected application/json")
         if len(body) > self.body_limit:
             raise RequestEntityTooLarge(f"the review has {len(body)} bytes; at most {self.body_limit} are read")
         try:
             document = msgspec.json.decode(body)
-        except msgspec.DecodeError as error:
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
             raise BadRequest(f"the body is no JSON: {error}") from error
         if not isinstance(document, Mapping):
             raise BadRequest(f"expected a review, got {type(document).__name__}")
@@ -202,7 +204,12 @@ def path_of(kind: KindLike, prefix: str) -> str:
 
 def _seconds(timeout: str) -> float:
     found = _TIMEOUT.fullmatch(timeout)
-    return min(float(found[1]), TIMEOUT_SECONDS) if found and int(found[1]) else TIMEOUT_SECONDS
+    return min(float(found[1]), TIMEOUT_SECONDS) if found and found[1].strip("0") else TIMEOUT_SECONDS
+
+
+def _printable(header: str) -> str:
+    """Replace the bytes of a header that are not UTF-8, which aiohttp keeps as surrogates."""
+    return header.encode("utf-8", "replace").decode()
 
 
 def refusal(code: int, reason: str, message: str) -> Reply:

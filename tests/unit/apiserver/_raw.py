@@ -31,7 +31,7 @@ class Raw:
     async def ask(self, method: str, path: str, *lines: str, body: bytes = b"") -> Told:
         """Send a request and read its answer."""
         length = [f"Content-Length: {len(body)}"] if body else []
-        head = "\n".join([f"{method} {path} HTTP/1.1", "Host: x", *length, *lines])
+        head = "\n".join([f"{method} {path} HTTP/1.1", "Host: localhost", *length, *lines])
         await self.send((head + "\n\n").replace("\n", "\r\n").encode() + body)
         return await self.told(has_body=method != "HEAD")
 

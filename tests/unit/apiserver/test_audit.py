@@ -110,11 +110,34 @@ def test_who_acts_as_another_is_told_with_the_other() -> None:
 def test_levels_add_the_objects(level: AuditLevel, objects: list[str]) -> None:
     """Metadata has no object, Request the one that was sent, RequestResponse the answer as well."""
     log = Log(level)
-    log.ask("POST", CONFIGMAPS, {"metadata": {"name": "a"}}, headers=ADMIN)
+    log.ask("POST", "/api/v1/namespaces", {"metadata": {"name": "a"}}, headers=ADMIN)
 
     (event,) = log.events
-    assert [key for key in event if key.endswith("Object")] == objects
+    assert (event["level"], [key for key in event if key.endswith("Object")]) == (level.value, objects)
     assert all(event[key]["metadata"]["name"] == "a" for key in objects)
+
+
+NAMESPACE = "/api/v1/namespaces/default"
+
+
+@pytest.mark.parametrize(
+    ("path", "body"),
+    [
+        (f"{NAMESPACE}/secrets", {"metadata": {"name": "a"}, "stringData": {"key": "hidden"}}),
+        (CONFIGMAPS, {"metadata": {"name": "a"}, "data": {"key": "hidden"}}),
+        ("/apis/authentication.k8s.io/v1/tokenreviews", {"spec": {"token": "hidden"}}),
+        (f"{NAMESPACE}/serviceaccounts/default/token", {"spec": {"audiences": ["hidden"]}}),
+    ],
+    ids=["secrets", "configmaps", "tokenreviews", "tokens"],
+)
+def test_what_may_be_secret_is_logged_at_the_highest_level_only(path: str, body: dict[str, Any]) -> None:
+    """The policy that Kubernetes recommends: at Request they are events of the level Metadata, without objects."""
+    for level, is_shown in ((AuditLevel.REQUEST, False), (AuditLevel.REQUEST_RESPONSE, True)):
+        log = Log(level)
+        log.ask("POST", path, body, headers=ADMIN)
+        (event,) = log.events
+        assert ("hidden" in json.dumps(event)) == is_shown
+        assert event["level"] == ("RequestResponse" if is_shown else "Metadata")
 
 
 def test_a_body_that_does_not_parse_is_left_out() -> None:

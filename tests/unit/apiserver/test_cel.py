@@ -51,6 +51,11 @@ EVALUATED = {
     "format.dns1123Label().validate('a').hasValue()": False,
     "'%s has %d'.format(['x', 3])": "x has 3",
     "type(self.i) == int": True,
+    f"int('{'0' * 5000}7')": 7,
+    "double('1.5e3') + double('-.5') + double('0x1p4')": 1515.5,
+    f"semver('1.0.0-{'9' * 4999}').isLessThan(semver('1.0.0-{'9' * 5000}'))": True,
+    "'baaac'.findAll('a*')": ["", "aaa", ""],
+    "'a-b.9'.matches('^[0-9a-zA-Z-.]+$')": True,
 }
 NO_VALUE = {
     "self.nothing == 1": "no such key: nothing",
@@ -133,3 +138,14 @@ def test_the_authorizer_is_asked_what_the_expression_says() -> None:
     assert program.uses("authorizer")
     assert program.evaluate({"authorizer": Authorizer(decide)}) is True
     assert asked == [Access(verb="get", group="apps", resource="deployments", namespace="x", name="y")]
+
+
+DIGITS = "9" * 5000
+
+
+@pytest.mark.parametrize("function", ["int", "uint", "double", "duration", "semver"])
+@pytest.mark.parametrize("text", [DIGITS, f"{DIGITS}s", f"{DIGITS}.0.0", f"0x{DIGITS}p1", "\N{SUPERSCRIPT TWO}"])
+def test_numbers_of_any_length_are_errors_of_the_expression(function: str, text: str) -> None:
+    """5,000 digits in an object are more than Python converts; they fail the rule, not the server."""
+    with pytest.raises(EvaluationFailed):
+        environment().compile(f"{function}(self.text) == {function}(self.text)").evaluate({"self": {"text": text}})

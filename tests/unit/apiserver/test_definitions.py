@@ -10,16 +10,16 @@ import pytest
 from pyctrl.apiserver import Registry
 from pyctrl.apiserver._answers import Refused
 from pyctrl.apiserver._definitions import accept_names, begin_deletion, condition, is_established
-from tests.unit.apiserver._objects import GROUP, complaints, create, definition, spec_schema, update
+from tests.unit.apiserver._objects import GROUP, complaints, create, definition, install, spec_schema, thing, update
 
 ROOT = "spec.validation.openAPIV3Schema"
 OBJECT = {"type": "object"}
 KEYED = {"type": "object", "properties": {"k": {"type": "string"}}}
 
 
-def _refused(obj: dict[str, Any]) -> list[str]:
+def _refused(obj: dict[str, Any], registry: Registry | None = None) -> list[str]:
     with pytest.raises(Refused) as refused:
-        create(Registry(), obj)
+        create(registry or Registry(), obj)
     assert refused.value.code == 422
     return complaints(refused.value)
 
@@ -216,3 +216,26 @@ def test_status_and_generation_of_custom_resources() -> None:
     changed = update(registry, {**through_status, "spec": {"k": "2"}, "status": {"k": "z"}}, through_status)
     assert (changed["spec"], changed["status"]) == ({"k": "2"}, {"k": "y"})
     assert changed["metadata"]["generation"] == 2
+
+
+@pytest.mark.parametrize(
+    ("pattern", "good", "bad"),
+    [
+        ("^[0-9a-zA-Z-.]+$", "a-b.9", "a_b"),  # of prometheus-operator: a hyphen behind a range is a hyphen
+        ("^(a+)+$", "a" * 30, "a" * 100_000 + "!"),  # an engine that goes back would never end
+        (r"^\p{Greek}+$", "\N{GREEK SMALL LETTER LAMDA}", "l"),
+    ],
+)
+def test_patterns_are_those_of_go(pattern: str, good: str, bad: str) -> None:
+    """A definition with a pattern in Go's grammar is taken, and the pattern is matched in linear time."""
+    registry = Registry()
+    install(registry, spec_schema({"x": {"type": "string", "pattern": pattern}}))
+    create(registry, thing({"x": good}))
+    assert f"should match '{pattern}'" in "".join(_refused(thing({"x": bad}), registry))
+
+
+@pytest.mark.parametrize("pattern", [r"\C", r"[\b]", "(a{100}){100}", r"\p{Foo}"])
+def test_patterns_that_go_refuses_are_refused(pattern: str) -> None:
+    """Also those that only the engine finds wrong, as causes of the definition and not as an error of the server."""
+    (told,) = _refused(definition(spec_schema({"x": {"type": "string", "pattern": pattern}})))
+    assert "must be a valid regular expression, but isn't: error parsing regexp: invalid " in told

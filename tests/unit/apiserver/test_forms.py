@@ -70,3 +70,34 @@ def test_metadata_of_objects_and_lists(ask: Asker) -> None:
     assert one == wanted
     _, many = ask("GET", CONFIGMAPS, headers={"Accept": METADATA.format("List")})
     assert (many["kind"], many["items"]) == ("PartialObjectMetadataList", [wanted])
+
+
+@pytest.mark.parametrize("path", [CONFIGMAPS, f"{CONFIGMAPS}/a"])
+def test_rows_carry_what_is_asked_for(ask: Asker, path: str) -> None:
+    """includeObject: the metadata, the whole object (which `kubectl get --sort-by` sorts by), or nothing."""
+    made = ask.make("a", data={"k": "v"})
+    partial = {"kind": "PartialObjectMetadata", "apiVersion": "meta.k8s.io/v1", "metadata": made["metadata"]}
+    included = {"": partial, "Metadata": partial, "Object": made, "None": None}
+    for include, wanted in included.items():
+        _, table = ask("GET", path, headers={"Accept": TABLE}, includeObject=include)
+        assert [row["object"] for row in table["rows"]] == [wanted]
+
+
+async def test_rows_of_a_watch_carry_what_is_asked_for(ask: Asker) -> None:
+    """includeObject counts for a watch too."""
+    query = [("watch", "1"), ("includeObject", "Object")]
+    answer = await ask.server.handle("GET", CONFIGMAPS, query, {"Accept": TABLE}, b"")
+    assert not isinstance(answer.body, bytes)
+    made = ask.make("a", data={"k": "v"})
+    event = json.loads(await anext(answer.body))
+    await answer.body.aclose()
+    assert [row["object"] for row in event["object"]["rows"]] == [made]
+
+
+def test_an_unknown_include_object_is_refused(ask: Asker) -> None:
+    """For a table it is an error; for other forms it means nothing."""
+    code, status = ask("GET", CONFIGMAPS, headers={"Accept": TABLE}, includeObject="All")
+    why = "must be 'Metadata', 'Object', 'None', or empty"
+    wanted = f'Unable to convert to Table as requested: includeObject: Invalid value: "All": {why}'
+    assert (code, status["message"]) == (400, wanted)
+    assert ask("GET", CONFIGMAPS, includeObject="All")[0] == 200

@@ -88,7 +88,7 @@ async def test_half_a_request_harms_nobody(ask: Asker) -> None:
         assert parts.host is not None
         assert parts.port is not None
         _, writer = await asyncio.open_connection(parts.host, parts.port)
-        head = f"POST {CONFIGMAPS} HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n"
+        head = f"POST {CONFIGMAPS} HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\n"
         writer.write(head.encode() + b'{"metadata":')
         await writer.drain()
         writer.close()

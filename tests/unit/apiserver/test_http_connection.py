@@ -37,7 +37,7 @@ async def test_every_answer_has_kube_apiservers_headers(raw: Raw) -> None:
 
 async def test_one_connection_serves_many_requests_in_their_order(raw: Raw) -> None:
     """Requests that were sent without waiting are answered one after another."""
-    await raw.send("GET /livez HTTP/1.1\nHost: x\n\nGET /nosuch HTTP/1.1\nHost: x\n\n")
+    await raw.send("GET /livez HTTP/1.1\nHost: localhost\n\nGET /nosuch HTTP/1.1\nHost: localhost\n\n")
     assert [(await raw.told()).status, (await raw.told()).status] == [200, 404]
 
     closing = await raw.ask("GET", "/livez", "Connection: close")
@@ -110,13 +110,13 @@ async def test_a_bad_head_is_told_and_ends_the_connection(raw: Raw) -> None:
 
 async def test_a_head_that_does_not_end_is_refused(raw: Raw) -> None:
     """Headers beyond a mebibyte are 431."""
-    await raw.send("GET /livez HTTP/1.1\nHost: x\nA: " + "x" * 1_100_000)
+    await raw.send("GET /livez HTTP/1.1\nHost: localhost\nA: " + "x" * 1_100_000)
     assert (await raw.told()).status == 431
 
 
 async def test_a_client_that_waits_to_be_asked_for_its_body_is_asked(raw: Raw) -> None:
     """`Expect: 100-continue` is answered before the body is read, as curl needs it."""
-    await raw.send(f"POST {CONFIGMAPS} HTTP/1.1\nHost: x\nExpect: 100-continue\nContent-Length: 25\n\n")
+    await raw.send(f"POST {CONFIGMAPS} HTTP/1.1\nHost: localhost\nExpect: 100-continue\nContent-Length: 25\n\n")
     assert (await raw.told()).status == 100
     await raw.send('{"metadata":{"name":"a"}}')
     assert (await raw.told()).status == 201
@@ -124,7 +124,7 @@ async def test_a_client_that_waits_to_be_asked_for_its_body_is_asked(raw: Raw) -
 
 async def test_a_body_in_chunks(raw: Raw) -> None:
     """A body of unknown length is as good as another, and the connection stays in step."""
-    await raw.send(f"POST {CONFIGMAPS} HTTP/1.1\nHost: x\nTransfer-Encoding: chunked\n\n")
+    await raw.send(f"POST {CONFIGMAPS} HTTP/1.1\nHost: localhost\nTransfer-Encoding: chunked\n\n")
     await raw.send('c\n{"metadata":\n')
     await raw.send('d\n{"name":"a"}}\n0\n\n')
     assert (await raw.told()).status == 201
@@ -133,7 +133,7 @@ async def test_a_body_in_chunks(raw: Raw) -> None:
 
 async def test_bad_chunks_are_told_and_end_the_connection(raw: Raw) -> None:
     """Nobody knows where such a request ends: it is answered as kube-apiserver does, and that was that."""
-    await raw.send(f"POST {CONFIGMAPS} HTTP/1.1\nHost: x\nTransfer-Encoding: chunked\n\nzz\n")
+    await raw.send(f"POST {CONFIGMAPS} HTTP/1.1\nHost: localhost\nTransfer-Encoding: chunked\n\nzz\n")
     told = await raw.told()
     assert (told.status, json.loads(told.body)["message"]) == (500, "invalid byte in chunk length")
     assert await raw.is_closed()
@@ -142,7 +142,7 @@ async def test_bad_chunks_are_told_and_end_the_connection(raw: Raw) -> None:
 @pytest.mark.parametrize("line", ["Content-Length: 100000000", "Transfer-Encoding: chunked"])
 async def test_a_client_that_sends_too_much_can_read_why(raw: Raw, line: str) -> None:
     """A body of 100 MB is refused at its first bytes, and its client, which is still sending, gets the answer."""
-    await raw.send(f"POST {CONFIGMAPS} HTTP/1.1\nHost: x\n{line}\n\n")
+    await raw.send(f"POST {CONFIGMAPS} HTTP/1.1\nHost: localhost\n{line}\n\n")
     if "chunked" in line:
         await raw.send("5f5e100\n")
     for _ in range(64):
@@ -183,7 +183,7 @@ async def test_people_get_lines(raw: Raw, query: str, agent: str, has_lines: boo
 
 async def test_events_are_sent_as_they_happen_and_the_connection_goes_on(raw: Raw, ask: Asker) -> None:
     """Each event of a watch is on its way at once; after a watch that has ended, the next request is answered."""
-    await raw.send(f"GET {WATCH}&timeoutSeconds=1 HTTP/1.1\nHost: x\n\n")
+    await raw.send(f"GET {WATCH}&timeoutSeconds=1 HTTP/1.1\nHost: localhost\n\n")
     head = await raw.reader.readuntil(b"\r\n\r\n")
     assert b"Transfer-Encoding: chunked" in head
     chunks = raw.chunks()
@@ -196,7 +196,7 @@ async def test_events_are_sent_as_they_happen_and_the_connection_goes_on(raw: Ra
 
 async def test_who_has_said_all_still_gets_the_answer(raw: Raw) -> None:
     """A client that closes its half after the request gets the answer; one that watches is taken as gone."""
-    await raw.send("GET /livez HTTP/1.1\nHost: x\n\n")
+    await raw.send("GET /livez HTTP/1.1\nHost: localhost\n\n")
     raw.writer.write_eof()
     assert (await raw.told()).body == b"ok"
     assert await raw.is_closed()

@@ -11,7 +11,7 @@ from pyctrl.apiserver import Answer, Peer
 from pyctrl.apiserver._http_connection import Connection
 from pyctrl.apiserver._http_head import Head
 
-GET = b"GET / HTTP/1.1\r\nHost: x\r\n\r\n"
+GET = b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n"
 
 
 class Client(asyncio.Transport):
@@ -80,8 +80,8 @@ class Client(asyncio.Transport):
         (GET, 90),
         (b"GET / HT", 32),
         (GET + b"GET", 32),
-        (b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n1234", 60),
-        (b"POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n3\r\n12", 60),
+        (b"POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\n1234", 60),
+        (b"POST / HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n3\r\n12", 60),
     ],
     ids=["nothing", "a request", "half a head", "half of the next", "half a body", "half a chunk"],
 )
@@ -95,7 +95,7 @@ async def test_a_client_that_sends_no_more_is_left(sent: bytes, seconds: int) ->
 async def test_a_client_that_dribbles_is_left_all_the_same() -> None:
     """A body has a minute, however many bytes have come just now."""
     client = Client()
-    client.connection.data_received(b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\n")
+    client.connection.data_received(b"POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000\r\n\r\n")
     for _ in range(59):
         await asyncio.sleep(1)
         client.connection.data_received(b".")

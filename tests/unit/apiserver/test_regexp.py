@@ -26,7 +26,15 @@ WRONG = {
     "(?=a)": "invalid or unsupported Perl syntax: `(?=`",
     "(?#c)": "invalid or unsupported Perl syntax: `(?#`",
     "(?<!a)": "invalid named capture: `(?<!a)`",
+    r"\C": r"invalid escape sequence: `\C`",
+    r"\E": r"invalid escape sequence: `\E`",
+    r"[\b]": r"invalid escape sequence: `\b`",
+    r"\xg": r"invalid escape sequence: `\xg`",
+    r"\x{110000}": r"invalid escape sequence: `\x{110000`",
+    r"\p{Foo}": r"invalid character class range: `\p{Foo}`",
+    "(a{100}){100}": "invalid repeat count: `{100}`",
 }
+DEEP = "(" * 1001 + ")" * 1001
 RIGHT = (
     r"^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$",
     r"^(\d{1,3}\.){3}\d{1,3}$",
@@ -34,6 +42,10 @@ RIGHT = (
     "(?<n>a)",
     r"\pL[\d-z][^\]]+[[:alpha:]]",
     "[]a]",
+    "^[0-9a-zA-Z-.]+$",
+    "[a-c-e]",
+    "[--a]",
+    "(?P<1>a)",
     "x{,2}",
     r"\x{10FFFF}\Q(\E",
     "",
@@ -50,3 +62,8 @@ def test_what_is_wrong_is_said_in_go_words(pattern: str, why: str) -> None:
 def test_what_go_compiles_is_not_complained_about(pattern: str) -> None:
     """Also where Python's grammar is another."""
     assert pattern_error(pattern) == ""
+
+
+def test_a_pattern_that_nests_too_deeply_is_refused() -> None:
+    """Go compiles 1000 levels at most."""
+    assert pattern_error(DEEP) == f"error parsing regexp: expression nests too deeply: `{DEEP}`"

@@ -9,6 +9,7 @@ import resource
 import shutil
 import signal
 import socket
+import stat
 import subprocess
 import sys
 from pathlib import Path
@@ -79,6 +80,7 @@ def test_users_objects_and_a_log_of_who_did_what(tmp_path: Path, tokens: Path) -
         code, review = served.ask("POST", WHOAMI, {}, token="two-token", headers={"User-Agent": "curl/8"})
         assert (code, review["status"]["userInfo"]["groups"]) == (201, ["dev", "ops", "system:authenticated"])
         assert served.ask("GET", "/api/v1/namespaces", token="wrong")[0] == 401
+    assert stat.S_IMODE(audit.stat().st_mode) == 0o600  # it has what users sent
     events = [json.loads(line) for line in audit.read_text().splitlines()]
     assert [e["user"].get("username") for e in events[-3:]] == ["admin", "two", None]
     assert [e["verb"] for e in events[-3:]] == ["get", "create", "list"]
@@ -159,6 +161,7 @@ def test_webhooks_are_asked_about_users(tmp_path: Path) -> None:
         (None, "No such file or directory"),
         ("a: b: c", "a kubeconfig was expected, whose current context names a cluster that is the webhook"),
         ("{}", "a kubeconfig was expected"),
+        ("[" * 60_000, "a kubeconfig was expected"),
         ('{"current-context": "c", "contexts": [{"name": "c", "context": {"cluster": "gone"}}]}', "kubeconfig was exp"),
     ],
 )
@@ -185,7 +188,7 @@ def test_a_signal_ends_it(number: signal.Signals) -> None:
     with apiserver(*ALONE) as served:
         port = int(served.url.rpartition(":")[2])
         with socket.create_connection(("127.0.0.1", port)) as watcher:
-            watcher.sendall(b"GET /api/v1/namespaces?watch=1 HTTP/1.1\r\nHost: x\r\n\r\n")
+            watcher.sendall(b"GET /api/v1/namespaces?watch=1 HTTP/1.1\r\nHost: localhost\r\n\r\n")
             assert watcher.recv(8).startswith(b"HTTP/1.1")
             ended = served.stop(number)
     assert (ended.code, ended.out, ended.err) == (0, "", "")
@@ -285,8 +288,32 @@ def test_what_cannot_be_loaded_is_told_with_its_place(run: Run, tmp_path: Path, 
 def test_what_cannot_be_served_is_one_line(run: Run, flags: list[str], message: str) -> None:
     """What a flag names and is not there is told with the flag."""
     told = run("apiserver", *ALONE, *flags)
-    assert (told.code, told.out, len(told.err.splitlines())) == (1, "", 1)
+    errors = [line for line in told.err.splitlines() if not line.startswith("warning: ")]
+    assert (told.code, told.out, len(errors)) == (1, "", 1)
     assert message in told.err
+
+
+OPEN, CLEAR = "everybody who reaches it is an administrator", "tokens and Secrets are sent unencrypted"
+
+
+@pytest.mark.parametrize(
+    ("flags", "risks"),
+    [
+        (["--bind-address", "0.0.0.0", "--insecure-http"], f"{OPEN}, and {CLEAR}"),
+        (["--bind-address", "0.0.0.0"], OPEN),
+        (["--bind-address", "::", "--authorization-mode", "RBAC", "--insecure-http"], CLEAR),
+        (["--bind-address", "0.0.0.0", "--authorization-mode", "RBAC"], ""),
+        (["--insecure-http"], ""),
+        (["--bind-address", "localhost", "--insecure-http"], ""),
+    ],
+)
+def test_an_address_that_others_reach_is_warned_of(run: Run, flags: list[str], risks: str) -> None:
+    """One line on stderr says what others could do there, before anything is served."""
+    told = run("apiserver", *flags, "--audit", "no/such/file")  # which ends it
+    warnings = [line for line in told.err.splitlines() if line.startswith("warning: ")]
+    cure = "use a loopback address, or --token-auth-file without --insecure-http"
+    address = flags[1] if "--bind-address" in flags else ""
+    assert warnings == ([f"warning: --bind-address {address}: {risks}; {cure}"] if risks else [])
 
 
 def test_a_bad_token_file_is_told_with_its_line(run: Run, tmp_path: Path) -> None:

@@ -43,7 +43,9 @@ def connect(served: Served) -> socket.socket:
 
 def send(served: Served, body: bytes, media: str = "application/json") -> int:
     """Send a body; give the status of the answer."""
-    head = f"POST {CONFIGMAPS} HTTP/1.1\r\nHost: x\r\nContent-Type: {media}\r\nContent-Length: {len(body)}\r\n\r\n"
+    head = (
+        f"POST {CONFIGMAPS} HTTP/1.1\r\nHost: localhost\r\nContent-Type: {media}\r\nContent-Length: {len(body)}\r\n\r\n"
+    )
     with connect(served) as client:
         with suppress(BrokenPipeError, ConnectionResetError):  # it has been refused already
             client.sendall(head.encode() + body)
@@ -52,7 +54,7 @@ def send(served: Served, body: bytes, media: str = "application/json") -> int:
 
 def lives(served: Served) -> bool:
     with connect(served) as client:
-        client.sendall(b"GET /livez HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+        client.sendall(b"GET /livez HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
         return client.recv(64).startswith(b"HTTP/1.1 200")
 
 
@@ -97,7 +99,7 @@ def test_a_hundred_megabytes(served: Served) -> None:
 def test_half_a_body_from_many(served: Served) -> None:
     """Clients that announce a body, send half of it and go leave nothing behind."""
     before = memory(served)
-    head = f"POST {CONFIGMAPS} HTTP/1.1\r\nHost: x\r\nContent-Length: {2 * MEGABYTE}\r\n\r\n".encode()
+    head = f"POST {CONFIGMAPS} HTTP/1.1\r\nHost: localhost\r\nContent-Length: {2 * MEGABYTE}\r\n\r\n".encode()
     for _ in range(100):
         with connect(served) as client:
             client.sendall(head + bytes(MEGABYTE))
@@ -112,7 +114,7 @@ def test_a_thousand_connections(served: Served) -> None:
         with ExitStack() as stack:
             clients = [stack.enter_context(connect(served)) for _ in range(1000)]
             for client in clients[::2]:
-                client.sendall(f"GET {CONFIGMAPS}?watch=1 HTTP/1.1\r\nHost: x\r\n\r\n".encode())
+                client.sendall(f"GET {CONFIGMAPS}?watch=1 HTTP/1.1\r\nHost: localhost\r\n\r\n".encode())
             assert all(client.recv(64).startswith(b"HTTP/1.1 200") for client in clients[::2])
             assert lives(served)
     assert lives(served)
@@ -124,7 +126,7 @@ def test_watchers_that_do_not_read(served: Served) -> None:
     with ExitStack() as stack:
         for _ in range(50):
             client = stack.enter_context(connect(served))
-            client.sendall(f"GET {CONFIGMAPS}?watch=1 HTTP/1.1\r\nHost: x\r\n\r\n".encode())
+            client.sendall(f"GET {CONFIGMAPS}?watch=1 HTTP/1.1\r\nHost: localhost\r\n\r\n".encode())
         before = memory(served)
         for number in range(40):
             body = {"metadata": {"name": f"large-{number}"}, "data": {"blob": "x" * 500_000}}

@@ -10,10 +10,11 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
-from pyctrl.api import Key
+from pyctrl.api import Key, ObjectMeta
 from pyctrl.client import Client, MergePatch, StrategicMergePatch, wait_until_gone
 from pyctrl.cluster import Cluster, Kubelet, Script
-from pyctrl.kinds.core.v1 import ConfigMap, Event, Pod
+from pyctrl.cluster._scripts import script_of
+from pyctrl.kinds.core.v1 import ConfigMap, Container, Event, Pod, PodSpec
 from tests.unit.cluster._pods import conditions, pod, reasons, scripted, until, until_phase, waits
 
 P = Key("default", "p")
@@ -295,3 +296,10 @@ def test_times_are_not_negative() -> None:
     """A kubelet that should work backwards in time is refused, naming the option."""
     with pytest.raises(ValueError, match="pull_seconds is a number of seconds, not less than 0; got -1"):
         Kubelet(pull_seconds=-1)
+
+
+def test_a_long_command_is_read_in_linear_time() -> None:
+    """A shell command of many spaces, which is no script, does not stop the pretend node."""
+    container = Container(name="c", image="i", command=["sh", "-c", " " * 100_000 + "!"])
+    long = Pod(metadata=ObjectMeta(name="a"), spec=PodSpec(containers=[container]))
+    assert script_of(long, lambda _container: Script(), None).containers["c"] == Script()

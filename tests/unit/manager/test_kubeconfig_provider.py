@@ -158,3 +158,25 @@ async def test_a_path_that_is_not_there_yet_is_waited_for(tmp_path: Path, caplog
     assert [record.getMessage() for record in caplog.records] == [
         f"Kubeconfigs cannot be read, their clusters stay: there is no {first}"
     ]
+
+
+@pytest.mark.parametrize("trusted", [False, True])
+async def test_programs_and_files_need_trust(tmp_path: Path, caplog: pytest.LogCaptureFixture, trusted: bool) -> None:
+    """A kubeconfig of a Secret that names a program to run is not used, unless the provider may trust it."""
+    content = yaml.safe_load(kubeconfig(a="one", b="two"))
+    plugin = {"apiVersion": "client.authentication.k8s.io/v1", "command": "aws"}
+    content["users"][0]["user"] = {"exec": plugin}
+    path = tmp_path / "config"
+    path.write_text(yaml.safe_dump(content))
+    async with following(KubeconfigProvider(path, trusted=trusted)) as follower:
+        assert follower.servers == ({"a": "one", "b": "two"} if trusted else {"b": "two"})
+    assert ["pass trusted=True" in record.getMessage() for record in caplog.records] == [True] * (not trusted)
+
+
+async def test_a_hostile_file_is_told_of(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """Content that would end the process in a C parser is a warning, and the other files count."""
+    (tmp_path / "bad").write_text("[" * 60_000)
+    (tmp_path / "good").write_text(kubeconfig(current="a", a="one"))
+    async with following(KubeconfigProvider(tmp_path)) as follower:
+        assert follower.servers == {"good": "one"}
+    assert "nested more than 100 levels deep" in caplog.text

@@ -310,3 +310,14 @@ async def test_prometheus_is_answered_over_http() -> None:
             assert {"licences", "rest_client_requests", "pyctrl_ready"} <= families
         async with prometheus.get(url) as response:
             assert response.status == 404
+
+
+@pytest.mark.parametrize("parameter", ["escaping=\udcff", "version=\udcff", "version=a.b", f"version={'9' * 5000}"])
+async def test_whatever_is_accepted_is_answered(parameter: str) -> None:
+    """An Accept header that is no text, or whose version is no number, gets the text format."""
+    manager = Manager(Config.in_process(ApiServer()), metrics_bind_address="127.0.0.1:0")
+    assert manager.metrics is not None
+    async with manager:
+        for version in ("version=1.0.0; ", ""):
+            _, content_type = manager.metrics.text(f"application/openmetrics-text; {version}{parameter}")
+            assert content_type.isascii()

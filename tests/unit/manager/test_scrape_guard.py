@@ -46,7 +46,7 @@ async def test_who_may_get_metrics_passes_and_others_do_not() -> None:
         assert await guard.refusal(await token_of(cluster, PROMETHEUS), "/metrics") is None
         refused = await guard.refusal(await token_of(cluster, NOBODY), "/metrics")
         assert refused == (403, "Authorization denied for user system:serviceaccount:default:nobody\n")
-        for header in ("", "Basic YWRtaW46YWRtaW4=", "Bearer ", "Bearer invented"):
+        for header in ("", "Basic YWRtaW46YWRtaW4=", "Bearer ", "Bearer invented", "Bearer \udcff"):
             assert await guard.refusal(header, "/metrics") == (401, "Unauthorized\n")
 
 

@@ -208,3 +208,33 @@ async def test_what_is_asked_is_counted() -> None:
     assert (counted[requests, VALIDATE, "200"], counted[requests, VALIDATE, "400"]) == (3, 1)
     assert counted["controller_runtime_webhook_panics_total", None, None] == 1
     assert not any(path == "/unknown" for _, path, _ in counted)
+
+
+DEEP = b'{"request":{"uid":"a","operation":"CREATE","object":%b}}' % (b'{"a":' * 900 + b"1" + b"}" * 900)
+
+
+@pytest.mark.parametrize(
+    ("body", "content_type", "code"),
+    [
+        (b'{"a":"\xff"}', "application/json", 400),
+        (b"[" * 100_000, "application/json", 400),
+        (b'{"request":' * 100_000, "application/json", 400),
+        (DEEP, "application/json", 400),
+        (b"{}", "\udcff", 415),
+    ],
+)
+async def test_hostile_input_is_refused(
+    caplog: pytest.LogCaptureFixture, body: bytes, content_type: str, code: int
+) -> None:
+    """Bytes that are no text and depth are mistakes of the client: 4xx with a Status, and no traceback."""
+    reply = await podset_webhooks().answer(VALIDATE, body, content_type=content_type, timeout="10s")
+    assert (reply.status, json.loads(reply.body)["kind"]) == (code, "Status")
+    assert not [record for record in caplog.records if record.exc_info]
+
+
+@pytest.mark.parametrize("timeout", ["9" * 5000 + "s", "0" * 5000 + "s", "\N{SUPERSCRIPT TWO}s", "\udcff"])
+async def test_any_timeout_is_survived(timeout: str) -> None:
+    """A timeout of 5,000 digits, or of what is no number, counts as the longest."""
+    review = json.dumps(question("CREATE", podset(size=3))).encode()
+    reply = await podset_webhooks().answer(VALIDATE, review, timeout=timeout)
+    assert reply.status == 200

@@ -16,10 +16,11 @@ from ._values import Duration, Timestamp, TypeValue, Uint
 
 _TRUE = ("1", "t", "T", "true", "TRUE", "True")
 _FALSE = ("0", "f", "F", "false", "FALSE", "False")
-_INT = re.compile(r"[+-]?\d+")
-_UINT = re.compile(r"\d+")
-_FLOAT = re.compile(r"[+-]?(\d+\.?\d*(e[+-]?\d+)?|\.\d+(e[+-]?\d+)?|inf(inity)?|nan)", re.IGNORECASE)
-_HEX_FLOAT = re.compile(r"[+-]?0x([0-9a-f]+\.?[0-9a-f]*|\.[0-9a-f]+)p[+-]?\d+", re.IGNORECASE)
+# Texts come from clients: no pattern goes back over what it has read, and no number is converted that is too long.
+_INT = re.compile(r"([+-]?)(?=[0-9])0*+([0-9]{0,20})")
+_FLOAT = re.compile(r"[+-]?([0-9]++(\.[0-9]*+)?|\.[0-9]++)(e[+-]?[0-9]++)?", re.IGNORECASE)
+_NO_NUMBER = re.compile(r"[+-]?(inf(inity)?|nan)", re.IGNORECASE)
+_HEX_FLOAT = re.compile(r"[+-]?0x([0-9a-f]++(\.[0-9a-f]*+)?|\.[0-9a-f]++)p[+-]?[0-9]++", re.IGNORECASE)
 
 TYPE_NAMES = {
     bool: "bool",
@@ -56,17 +57,23 @@ def _bool(text: str) -> bool:
 
 
 def _int(text: str) -> int:
-    number = int(text) if _INT.fullmatch(text) else None
+    number = _whole(text)
     if number is None or not INT_MIN <= number <= INT_MAX:
         _refuse("string", "int")
     return number
 
 
 def _uint(text: str) -> Uint:
-    number = int(text) if _UINT.fullmatch(text) else None
+    number = _whole(text) if text[:1].isdigit() else None
     if number is None or number >= 1 << 64:
         _refuse("string", "uint")
     return Uint(number)
+
+
+def _whole(text: str) -> int | None:
+    """Read an integer; None when it is none, or longer than any of 64 bits."""
+    found = _INT.fullmatch(text)
+    return int(f"{found[1]}{found[2] or '0'}") if found else None
 
 
 def _truncated(number: float, fit: Callable[[int], int], overflow: str) -> int:
@@ -77,9 +84,15 @@ def _truncated(number: float, fit: Callable[[int], int], overflow: str) -> int:
 
 def _double(text: str) -> float:
     text = re.sub(r"(?<=[0-9a-fA-F])_(?=[0-9a-fA-F])", "", text)
-    if _FLOAT.fullmatch(text):
+    if _NO_NUMBER.fullmatch(text):
         return float(text)
-    return float.fromhex(text) if _HEX_FLOAT.fullmatch(text) else _refuse("string", "double")
+    try:
+        number = float.fromhex(text) if _HEX_FLOAT.fullmatch(text) else float(text) if _FLOAT.fullmatch(text) else None
+    except OverflowError:
+        number = None
+    if number is None or math.isinf(number):
+        _refuse("string", "double")
+    return number
 
 
 def _string(data: bytes) -> str:

@@ -6,6 +6,7 @@ Most data is used as it is: `reader` gives None for a schema where nothing has t
 from __future__ import annotations
 
 import binascii
+import math
 import re
 from collections.abc import Callable, Mapping
 from datetime import date
@@ -16,7 +17,7 @@ from ._values import Duration, MapList, SetList, Timestamp
 
 Reader: TypeAlias = Callable[[Any], Any]
 
-_SPAN = re.compile(r"([+-]?\d+(?:\.\d+)?)\s*([a-zµμ]+)")
+_SPAN = re.compile(r"(?<![\d.])([+-]?\d++(?:\.\d++)?)\s*+([a-zµμ]+)")
 _UNITS = {
     "ns": 1,
     "us": 1_000,
@@ -95,6 +96,8 @@ def _span(text: str) -> Duration | str:
         if name not in _UNITS:
             return text
         total += float(number) * _UNITS[name]
+    if math.isinf(total):
+        return text
     return Duration(sign * round(total)) if found or text == "0" else text
 
 

@@ -12,6 +12,7 @@ from ._errors import EvaluationFailed
 from ._numbers import UINT_MAX
 from ._signatures import Table
 
+_LONGEST = 20  # digits of the largest number of 64 bits
 _NUMBER = re.compile(r"\d+")
 _IDENTIFIER = re.compile(r"[0-9A-Za-z-]+")
 
@@ -63,7 +64,7 @@ def _number(name: str, text: str) -> int:
         raise EvaluationFailed(f"Invalid character(s) found in {name} number {quoted(text)}")
     if len(text) > 1 and text.startswith("0"):
         raise EvaluationFailed(f"{name.capitalize()} number must not contain leading zeroes {quoted(text)}")
-    if not text or int(text) > UINT_MAX:
+    if not text or len(text) > _LONGEST or int(text) > UINT_MAX:
         why = "value out of range" if text else "invalid syntax"
         raise EvaluationFailed(f"strconv.ParseUint: parsing {quoted(text)}: {why}")
     return int(text)
@@ -98,7 +99,7 @@ def _is_semver(text: str, normalize: bool = False) -> bool:
 
 def _order(version: Semver) -> tuple[object, ...]:
     """Numbers come before words, and any prerelease before none."""
-    pre = tuple((0, int(each), "") if each.isdigit() else (1, 0, each) for each in version.pre)
+    pre = tuple((0, len(each), each) if each.isdigit() else (1, 0, each) for each in version.pre)
     return (*version.numbers, not version.pre, pre)
 
 

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import re
-from functools import lru_cache
-
-from pyctrl.apiserver._patterns import go_pattern
+from pyctrl.apiserver._patterns import Pattern, PatternError, go_pattern
 from pyctrl.apiserver._regexp import pattern_error
 
 from ._errors import EvaluationFailed
@@ -97,28 +94,25 @@ def _quote(text: str) -> str:
 # -- patterns --------------------------------------------------------------------------------------------------
 
 
-@lru_cache(maxsize=1024)
-def _pattern(text: str) -> re.Pattern[str]:
+def _pattern(text: str) -> Pattern:
     if why := pattern_error(text):
         raise EvaluationFailed(why)
-    found = go_pattern(text)
-    if found is None:
-        raise EvaluationFailed(f"the pattern `{text}` is right, but needs more of Go's syntax than this server has")
-    return found
+    return go_pattern(text)
 
 
 def _matches(text: str, pattern: str) -> bool:
-    return _pattern(pattern).search(text) is not None
+    return _pattern(pattern).matches(text)
 
 
 def _find(text: str, pattern: str) -> str:
-    found = _pattern(pattern).search(text)
-    return found[0] if found else ""
+    return next(iter(_find_all(text, pattern, 1)), "")
 
 
 def _find_all(text: str, pattern: str, limit: int = -1) -> list[str]:
-    found = [each[0] for each in _pattern(pattern).finditer(text)]
-    return found if limit < 0 else found[:limit]
+    try:
+        return _pattern(pattern).find_all(text, limit)
+    except PatternError as error:
+        raise EvaluationFailed(str(error)) from None
 
 
 STRINGS: Table = {

@@ -39,7 +39,14 @@ class WebhookAnswer:
 
 
 class WebhookUnreachable(Exception):
-    """Raised by a `WebhookCaller` when no answer can be had; the text says why, in a few words."""
+    """Raised by a `WebhookCaller` when no answer can be had; the text says why, in a few words.
+
+    ``url`` is the one that does not answer, where that is not the request's: after a redirect.
+    """
+
+    def __init__(self, why: str, *, url: str = "") -> None:
+        super().__init__(why)
+        self.url = url
 
 
 class WebhookCaller(Protocol):

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import base64
+import posixpath
 from collections.abc import Mapping
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import quote, unquote, urlsplit
 
 import msgspec
 
@@ -66,7 +67,8 @@ class WebhookClient:
         except TimeoutError:
             raise CallFailed(f"Post {quoted(request.url)}: context deadline exceeded") from None
         except (WebhookUnreachable, OSError) as error:
-            raise CallFailed(f"Post {quoted(request.url)}: {error}") from None
+            url = getattr(error, "url", "") or request.url
+            raise CallFailed(f"Post {quoted(url)}: {error}") from None
         return _decoded(answer)
 
 
@@ -79,17 +81,22 @@ def request_of(config: Mapping[str, Any], body: bytes, timeout_seconds: int) -> 
     if not url:
         named = config["service"]
         service = ServiceReference(named["namespace"], named["name"], named.get("port") or 443)
-        path = named.get("path") or "/"
-        url = f"https://{service.name}.{service.namespace}.svc:{service.port}{path}"
-    elif not urlsplit(url).path:
-        url += "/"
+        server, path = f"https://{service.name}.{service.namespace}.svc:{service.port}", named.get("path") or ""
+    else:
+        parts = urlsplit(url)
+        server, path = f"{parts.scheme}://{parts.netloc}", unquote(parts.path)
     return WebhookRequest(
-        url=f"{url}?timeout={timeout_seconds}s",
+        url=f"{server}{_cleaned(path)}?timeout={timeout_seconds}s",
         body=body,
         timeout_seconds=timeout_seconds,
         ca=ca,
         service=service,
     )
+
+
+def _cleaned(path: str) -> str:
+    """Clean a path as client-go's REST client does: one slash each, no dots, none at the end; escaped again."""
+    return quote(posixpath.normpath(f"/{path.lstrip('/')}"), safe="/$&+,:;=@~")
 
 
 def _decoded(answer: WebhookAnswer) -> Any:

@@ -7,10 +7,11 @@ import ssl
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from ._calls import WebhookAnswer, WebhookRequest, WebhookUnreachable
+from ._calls import ServiceReference, WebhookAnswer, WebhookRequest, WebhookUnreachable
 from ._services import ServiceResolver
 
 if TYPE_CHECKING:
+    from aiohttp import ClientSession
     from yarl import URL
 
 _HEADERS = {
@@ -22,8 +23,12 @@ _UNTRUSTED = {10: "certificate has expired or is not yet valid"}  # OpenSSL's ve
 _MISMATCH = (62, 64)  # of a host's name, of an address
 
 
+MOST_REQUESTS = 10  # for one call, with the redirects that it follows; net/http's
+_REDIRECTS = {301: "GET", 302: "GET", 303: "GET", 307: "POST", 308: "POST"}  # net/http's; a GET has no body
+
+
 class HttpsCaller:
-    """Calls webhooks over the network, one connection for each call.
+    """Calls webhooks over the network, one connection for each call. Redirects are followed as Go's net/http does.
 
     Args:
         resolve: where services are.
@@ -37,43 +42,77 @@ class HttpsCaller:
         import aiohttp  # here: a server without webhooks in the network needs no client
         from yarl import URL
 
-        url, headers, name = URL(request.url, encoded=True), dict(_HEADERS), None
-        if request.service is not None:
-            name = url.host
-            headers["Host"] = f"{name}:{url.port}"
-            host, port = self._resolve(request.service)
-            url = url.with_host(host).with_port(port)
+        method, url = "POST", URL(request.url, encoded=True)
         # Kept until the session ends, which cuts it: to close it at once would wait for the other side's goodbye.
         connector = aiohttp.TCPConnector(ssl=_trust(request.ca))
+        async with aiohttp.ClientSession(connector=connector, trust_env=False) as session:
+            for _ in range(MOST_REQUESTS):
+                answer, location = await self._sent(session, method, url, request)
+                if answer.status not in _REDIRECTS or not location:
+                    return answer
+                method = "GET" if method == "GET" else _REDIRECTS[answer.status]
+                url = url.join(URL(location))
+        raise WebhookUnreachable(f"stopped after {MOST_REQUESTS} redirects", url=str(url))
+
+    async def _sent(
+        self, session: ClientSession, method: str, url: URL, request: WebhookRequest
+    ) -> tuple[WebhookAnswer, str]:
+        """Send the request to a URL, and give the answer and the URL that it redirects to."""
         try:
-            async with (
-                aiohttp.ClientSession(connector=connector, trust_env=False) as session,
-                session.post(
-                    url, data=request.body, headers=headers, server_hostname=name, allow_redirects=False
-                ) as answer,
-            ):
+            return await self._exchanged(session, method, url, request)
+        except WebhookUnreachable as error:
+            raise WebhookUnreachable(str(error), url=str(url)) from None
+
+    async def _exchanged(
+        self, session: ClientSession, method: str, url: URL, request: WebhookRequest
+    ) -> tuple[WebhookAnswer, str]:
+        import aiohttp  # here: see above
+
+        # The name in a service's certificate is the service's, wherever it redirects to: upstream pins it as well.
+        name = _service_host(request.service)
+        dialled, headers = url, dict(_HEADERS)
+        if request.service is not None and (url.host, url.port) == (name, request.service.port):
+            headers["Host"] = f"{url.host}:{url.port}"
+            host, port = self._resolve(request.service)
+            dialled = url.with_host(host).with_port(port)
+        body = request.body if method == "POST" else None
+        if body is None:
+            del headers["Content-Type"]
+        try:
+            async with session.request(
+                method, dialled, data=body, headers=headers, server_hostname=name, allow_redirects=False
+            ) as answer:
                 kind = answer.headers.get("Content-Type", "")
-                return WebhookAnswer(status=answer.status, body=await answer.read(), content_type=kind)
+                read = WebhookAnswer(status=answer.status, body=await answer.read(), content_type=kind)
+                return read, answer.headers.get("Location", "")
         except aiohttp.ClientConnectorCertificateError as error:
             raise WebhookUnreachable(_distrust(error.certificate_error, name or url.host or "")) from None
         except aiohttp.ClientConnectorDNSError:
-            raise WebhookUnreachable(f"dial tcp: lookup {url.host}: no such host") from None
+            raise WebhookUnreachable(f"dial tcp: lookup {dialled.host}: no such host") from None
         except aiohttp.ClientConnectorSSLError:
             raise WebhookUnreachable("tls: first record does not look like a TLS handshake") from None
         except aiohttp.ClientConnectorError as error:
-            raise WebhookUnreachable(_no_connection(url, error.os_error)) from None
+            raise WebhookUnreachable(_no_connection(dialled, error.os_error)) from None
         except aiohttp.ServerDisconnectedError:
             raise WebhookUnreachable("EOF") from None
         except aiohttp.ClientError as error:
             raise WebhookUnreachable(str(error) or type(error).__name__) from None
 
 
+def _service_host(service: ServiceReference | None) -> str | None:
+    return None if service is None else f"{service.name}.{service.namespace}.svc"
+
+
 @lru_cache(maxsize=64)
 def _trust(ca: bytes) -> ssl.SSLContext:
-    """Trust the authorities of a bundle, or those of the system."""
+    """Trust the certificates of a bundle, or the authorities of the system.
+
+    As in Go, any certificate of the bundle is a root, also a server's own, which envtest and many charts install.
+    """
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     if ca:
         context.load_verify_locations(cadata=ca.decode("ascii", "ignore"))
+        context.verify_flags |= ssl.VERIFY_X509_PARTIAL_CHAIN
     else:
         context.load_default_certs(ssl.Purpose.SERVER_AUTH)
     return context

@@ -1,0 +1,56 @@
+"""A connection without a socket: bytes go in, what the server writes comes out."""
+
+from __future__ import annotations
+
+import asyncio
+
+from pyctrl.apiserver import ApiServer
+from pyctrl.apiserver._http import _Front
+
+PATIENCE = 100.0  # seconds in which a connection ends; a server that waits for a body does so for 60
+
+
+class Wire(asyncio.Transport):
+    """The transport of one connection, which keeps what is written to it."""
+
+    def __init__(self) -> None:
+        super().__init__({"peername": ("127.0.0.1", 1)})
+        self.written = bytearray()
+        self.is_closed = False
+
+    def write(self, data: bytes | bytearray | memoryview) -> None:
+        """Keep the bytes."""
+        self.written += data
+
+    def can_write_eof(self) -> bool:
+        """Report whether one direction can be closed."""
+        return False
+
+    def pause_reading(self) -> None:
+        """Ignore backpressure: everything has been sent."""
+
+    def resume_reading(self) -> None:
+        """Ignore backpressure: everything has been sent."""
+
+    def get_write_buffer_size(self) -> int:
+        """Return 0: everything is taken at once."""
+        return 0
+
+    def close(self) -> None:
+        """Note that the server has closed the connection."""
+        self.is_closed = True
+
+    abort = close
+
+
+async def exchange(server: ApiServer, request: bytes) -> bytes:
+    """Send bytes and then the end of the stream; return everything that comes back until the connection ends."""
+    wire = Wire()
+    connection = _Front(server, None).connection()
+    connection.connection_made(wire)
+    connection.data_received(request)
+    connection.eof_received()
+    ended, _ = await asyncio.wait([connection.task], timeout=PATIENCE)
+    assert ended, request
+    connection.connection_lost(None)
+    return bytes(wire.written)
