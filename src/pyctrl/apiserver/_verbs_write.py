@@ -30,6 +30,7 @@ from ._backend import (
     check_kind,
     check_namespace_matches,
     check_place,
+    check_still_typed,
     check_typed,
     metadata_of,
 )
@@ -189,6 +190,7 @@ class Writes:
         def changed(stored: Stored) -> Change:
             new, duplicates = patched(stored.read(request.resource), request, media)
             try:
+                check_still_typed(new, request.resource)
                 check_kind(new, request.resource, self._backend.registry)
                 _decode(new, request, options, duplicates)
             except Unfit as unfit:
