@@ -65,7 +65,13 @@ class ResourceType(Protocol):
     @property
     def schema(self) -> Node: ...
     def decode(
-        self, obj: dict[str, JSON], *, field_validation: str, warnings: list[str], duplicates: Sequence[str] = ()
+        self,
+        obj: dict[str, JSON],
+        *,
+        field_validation: str,
+        warnings: list[str],
+        duplicates: Sequence[str] = (),
+        is_applied: bool = False,
     ) -> Settled | None: ...
     def prepare_create(self, obj: dict[str, JSON], *, warnings: list[str], settled: Settled | None = None) -> None: ...
     def prepare_update(
