@@ -92,6 +92,8 @@ def outcome_unfit(live: dict[str, Any], request: Request, media: str, unfit: Unf
     if media == STRATEGIC:
         return invalid("", "", [invalid_value("patch", go_text(_decode(request)), unfit.converted)])
     new, _ = patched(live, request, media)
+    if is_custom(request.resource):
+        return _outcome_invalid(msgspec.json.decode(msgspec.json.encode(new, order="sorted")), unfit.why)
     return _outcome_invalid({name: new[name] for name in sorted(new)}, unfit.why)
 
 
