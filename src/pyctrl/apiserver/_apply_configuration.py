@@ -28,7 +28,7 @@ def check_configuration(patch: dict[str, JSON], type: ResourceType) -> None:
         metadata = patch.get("metadata") or {}
         place = f"{metadata.get('namespace', '')}/{metadata.get('name', '')}"
         said = found[0] if len(found) == 1 else "\n  ".join(("errors:", *found))
-        kind = f"{type.api_version}, Kind={type.kind}"
+        kind = f"{type.group}/{type.version}, Kind={type.kind}"
         raise answers.unclassified(f"failed to create typed patch object ({place}; {kind}): {said}")
 
 

@@ -209,8 +209,7 @@ def _items(node: Node, value: list[JSON]) -> Iterator[tuple[str, JSON]]:
 def everything(node: Node | None, value: JSON) -> Fields:
     """Give every field of a value, all the way, objects and items themselves included: what adding it adds."""
     if type(value) is list:
-        pairs = _items(node, value) if node is not None else iter(())
-        return {element: whole(node.items if node is not None else None, each) for element, each in pairs}
+        return {element: whole(child, each) for element, (child, each) in _parts(node, value).items()}
     found: Fields = {}
     for key, each in value.items():
         if type(each) is dict or type(each) is list:
@@ -264,7 +263,7 @@ def _compare(node: Node | None, old: JSON, new: JSON, added: Fields, removed: Fi
             added[key] = whole(child, value)
             continue
         before = ours[key][1]
-        if before is value or (before == value and type(before) is type(value)):
+        if _is_same(child, before, value):
             continue
         if _splits(child, before, value):
             below: tuple[Fields, Fields, Fields] = {}, {}, {}
@@ -272,6 +271,8 @@ def _compare(node: Node | None, old: JSON, new: JSON, added: Fields, removed: Fi
             for found, into in zip(below, (added, removed, modified), strict=True):
                 if found:
                     into[key] = found
+        elif type(before) is not type(value) and _Repeated in (type(before), type(value)):
+            removed[key], added[key] = whole(child, before), whole(child, value)
         else:
             modified[key] = {}
             _note_other_type(key, child, before, removed)
@@ -279,6 +280,16 @@ def _compare(node: Node | None, old: JSON, new: JSON, added: Fields, removed: Fi
     for key, (child, value) in ours.items():
         if key not in theirs:
             removed[key] = whole(child, value)
+
+
+def _is_same(node: Node | None, old: JSON, new: JSON) -> bool:
+    """Compare as JSON does: `true` is not 1, but 1 is 1.0. Python takes the former for equal, too."""
+    if old is new or old != new:
+        return old is new
+    if type(old) is dict or type(old) is list:  # a schema tells booleans from numbers: most need no second look
+        is_told = node is not None and not node.untyped
+        return type(old) is type(new) and (is_told or msgspec.json.encode(old) == msgspec.json.encode(new))
+    return isinstance(old, bool) is isinstance(new, bool)
 
 
 def _note_other_type(key: str, node: Node | None, value: JSON, into: Fields) -> None:
@@ -302,8 +313,21 @@ def _parts(node: Node | None, value: JSON) -> dict[str, tuple[Node | None, JSON]
             return {f"f:{key}": (None, each) for key, each in value.items()}
         return {f"f:{key}": (node.child(key), each) for key, each in value.items()}
     if type(value) is list and node is not None:
-        return {element: (node.items, each) for element, each in _items(node, value)}
+        parts: dict[str, tuple[Node | None, JSON]] = {}
+        for element, each in _items(node, value):
+            known = parts.get(element)
+            if known is None:
+                parts[element] = node.items, each
+            elif type(known[1]) is _Repeated:
+                known[1].append(each)
+            else:
+                parts[element] = node.items, _Repeated((known[1], each))
+        return parts
     return {}
+
+
+class _Repeated(list[JSON]):
+    """Items of a list that have the same keys: they are owned together, as one that has no fields."""
 
 
 def has(fields: Mapping[str, JSON], key: str) -> bool:

@@ -174,8 +174,7 @@ def track(
         managed.take_from_others(who, added, removed)
         earlier = managed.find(who)
         fields = union(difference(earlier.fields, removed), added) if earlier else added
-        if fields:
-            managed.put(who, fields, timestamp() if added else earlier.time if earlier else None)
+        managed.put(who, fields, timestamp() if added else earlier.time if earlier else None)
     managed.write(new["metadata"])
 
 

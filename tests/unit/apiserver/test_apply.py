@@ -183,8 +183,8 @@ def test_a_field_the_schema_does_not_have_is_refused(apply: Applier) -> None:
     [
         (
             {"byName": [{"v": 1}]},
-            '.spec.byName: element 0: associative list with keys has an element that omits all key fields ["name"] '
-            "(and doesn't have default values for any key fields)",
+            ".spec.byName: element 0: associative list with keys has an element that omits all key fields "
+            + """["name"] (and doesn't have default values for any key fields)""",
         ),
         ({"byName": [None]}, ".spec.byName: element 0: associative list with keys may not have a null element"),
         ({"byName": ["x"]}, ".spec.byName: element 0: associative list with keys may not have non-map elements"),
@@ -194,7 +194,10 @@ def test_a_field_the_schema_does_not_have_is_refused(apply: Applier) -> None:
         ({"atomic": {"a": 1}}, ".spec.atomic: expected list, got &{map[a:1]}"),
         ({"atomic": ["x", 1]}, ".spec.atomic[1]: expected string, got &value.valueUnstructured{Value:1}"),
         ({"map": [True]}, ".spec.map: expected map, got &{[true]}"),
-        ({"byName": [{"name": "x", "v": "1"}]}, '.spec.byName[name="x"].v: expected numeric (int or float), got string'),
+        (
+            {"byName": [{"name": "x", "v": "1"}]},
+            '.spec.byName[name="x"].v: expected numeric (int or float), got string',
+        ),
     ],
 )
 def test_a_value_that_does_not_fit_the_schema_is_refused(apply: Applier, spec: dict[str, Any], problems: str) -> None:
