@@ -86,6 +86,48 @@ def holds(observed: JSON, until: Mapping[str, JSON]) -> bool:
     return not absent and ("equals" not in until or found == until["equals"])
 
 
+# -- set-up -----------------------------------------------------------------------------------------------------------
+
+
+def setup_failures(steps: Sequence[JSON], answers: Sequence[JSON]) -> Iterator[str]:
+    """Name the steps that later ones rely on and that failed: what follows them compares nothing.
+
+    These are a create that was refused although a later step uses its object, a condition that never held, and a
+    request that could not be filled in. A create that is meant to be refused has the mark `refused`.
+    """
+    refused: dict[str, str] = {}
+    for step, answer in zip(steps, answers, strict=True):
+        request, code = _request_of(step), answer["code"]
+        if not code:
+            yield f"{step['id']} was not sent: {answer.get('text')}"
+        elif "eventually" in step and not holds(answer, step["eventually"]["until"]):
+            yield f"{step['id']} waited for a condition that never held"
+        for path, create in refused.items():
+            if code == 404 and f"{request['path']}/".startswith(f"{path}/"):
+                yield f"{step['id']} uses {path}, whose create {create} was refused"
+        made = _created(request)
+        if made and code >= 400 and code != 409 and not step.get("refused"):
+            refused.setdefault(made, step["id"])
+        elif code < 300:
+            refused.pop(made or request["path"], None)
+
+
+def _request_of(step: JSON) -> JSON:
+    return next(step[form] for form in ("request", "eventually", "watch") if form in step)
+
+
+def _created(request: JSON) -> str | None:
+    """Give the path of the object that a request creates."""
+    body = request.get("body")
+    if request.get("method") != "POST" or body is None:
+        return None
+    try:
+        name = (json.loads(body) if isinstance(body, str) else body)["metadata"]["name"]
+    except (ValueError, KeyError, TypeError):
+        return None
+    return f"{request['path']}/{name}"
+
+
 # -- answers ---------------------------------------------------------------------------------------------------------
 
 

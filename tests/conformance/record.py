@@ -4,7 +4,8 @@
 
 A scenario is a case without answers (a case with answers is recorded anew): a `name`, what it is `about`, a list of
 `steps`. Each is run twice, in namespaces of its own; a step whose comparable answers differ is marked `loose`. What the
-scenario makes outside its namespace it names in `cleanup`.
+scenario makes outside its namespace it names in `cleanup`. A scenario whose set-up fails is not recorded: a step that
+later ones rely on was refused. A create that is meant to be refused is marked `refused`.
 """
 
 from __future__ import annotations
@@ -20,7 +21,16 @@ from collections.abc import Mapping
 from pathlib import Path
 from urllib.parse import urlencode, urlsplit
 
-from tests.conformance._recording import CASES, JSON, Case, comparable, differences, fill, holds
+from tests.conformance._recording import (
+    CASES,
+    JSON,
+    Case,
+    comparable,
+    differences,
+    fill,
+    holds,
+    setup_failures,
+)
 
 POLL_SECONDS = 0.05
 FURNITURE = ("configmaps/kube-root-ca.crt", "serviceaccounts/default")
@@ -156,6 +166,8 @@ def record(server: Server, scenario: JSON, *, count: int) -> JSON:
         runs.append(Run(server, scenario))
         runs[-1].run()
     first, case = runs[0], _case(scenario)
+    if failed := list(setup_failures(first.steps, first.observed)):
+        raise SystemExit(f"{case.name} is not recorded, its set-up failed:\n  " + "\n  ".join(failed))
     compared = [comparable(case, each.steps, each.observed) for each in runs]
     for index, (step, observed) in enumerate(zip(first.steps, first.observed, strict=True)):
         step["response"] = observed if case.managed else _without_managers(observed)

@@ -5,6 +5,7 @@ The server merges, takes away what the manager no longer states, and refuses whe
 
 from __future__ import annotations
 
+from collections import Counter, deque
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
@@ -48,22 +49,25 @@ def apply_patch(
 ) -> dict[str, JSON]:
     """Give the live object (None: there is none yet) with the patch applied and its managed fields kept.
 
+    Args:
+        patch: An apply configuration that fits the schema (`check_configuration`).
+
     Raises:
-        Refused: 409 with a cause for each field that another manager owns, unless `force`; 500, as kube-apiserver
-            has it, when the patch does not fit the schema.
+        Refused: 409 with a cause for each field that another manager owns, unless `force`.
     """
     node = type.schema
-    _check_declared(node, patch, type)
     before = _unmanaged(live) if live is not None else type.blank()
     who = Manager(name=field_manager, operation="Apply", api_version=type.api_version, subresource=subresource or "")
     managed = _managed_before(live, type)
     reset = reset_fields(type, subresource)
     last = managed.find(who)
-    stated = owned(without(fields_of(node, patch), reset))
-    managed.put(who, stated, last.time if last else None)
+    stated = without(fields_of(node, patch), reset)
+    managed.put(who, stated, last.time if last else None)  # with its name: what is stated below metadata keeps metadata
     new: dict[str, JSON] = _merged(node, before, patch)
     if last is not None and last.fields:
         new = _pruned(node, new, managed, without(last.fields, reset))
+    stated = owned(stated)
+    managed.put(who, stated, last.time if last else None)
     allowed = conceded(node, before, field_manager) if live is not None and not force else {}
     _settle(managed, who, Comparison(node, before, new), reset, allowed, force=force)
     if live is None or new != before:
@@ -119,7 +123,12 @@ def _conflict(clashes: list[tuple[Entry, Fields]]) -> answers.Refused:
 
 
 def _merged(node: Node | None, live: JSON, patch: JSON) -> JSON:
-    """Lay the patch over the live value: maps key by key, keyed lists item by item, everything else whole."""
+    """Lay the patch over the live value: maps key by key, keyed lists item by item, everything else whole.
+
+    A null takes nothing away from a value whose parts are owned one by one.
+    """
+    if patch is None and live and is_granular(node, live):
+        return live
     if type(live) is not type(patch) or not is_granular(node, patch):
         return copied(patch)
     if isinstance(patch, list):
@@ -132,48 +141,36 @@ def _merged(node: Node | None, live: JSON, patch: JSON) -> JSON:
 
 
 def _merged_list(node: Node, live: list[JSON], patch: list[JSON]) -> list[JSON]:
-    """Merge two lists by their items' keys, in the patch's order where it has one and the live one's elsewhere."""
-    ours = {item(node, index, each): each for index, each in enumerate(live)}
+    """Merge two lists by their items' keys, in the patch's order where it has one and the live one's elsewhere.
+
+    Before each shared item come the live-only items that were before it, then the patch's new ones. Items of the live
+    list that have the same keys stay as they are, unless the patch has that item: it takes the place of all of them.
+    """
+    ours = [(item(node, index, each), each) for index, each in enumerate(live)]
     theirs = {item(node, index, each): each for index, each in enumerate(patch)}
-    order = _merged_order(list(ours), list(theirs))
-    return [
-        _merged(node.items, ours[key], theirs[key])
-        if key in ours and key in theirs
-        else copied(theirs[key])
-        if key in theirs
-        else ours[key]
-        for key in order
-    ]
+    known = dict(ours)
+    repeated = {key for key, count in Counter(key for key, _ in ours).items() if count > 1}
+    shared = deque(key for key in theirs if key in known)
+    waiting, merged = deque(theirs), list[JSON]()
 
+    def take() -> None:
+        key = waiting.popleft()
+        if shared and shared[0] == key:
+            shared.popleft()
+        is_new = key not in known or key in repeated
+        merged.append(copied(theirs[key]) if is_new else _merged(node.items, known[key], theirs[key]))
 
-def _merged_order(live: list[str], patch: list[str]) -> list[str]:
-    """Interleave: before each shared item come the live-only items that stood before it, then the patch's new ones."""
-    shared = [key for key in patch if key in set(live)]
-    wanted, merged, order = set(patch), set[str](), list[str]()
-    ours, theirs, awaited = 0, 0, 0
-    while ours < len(live) or theirs < len(patch):
-        key = live[ours] if ours < len(live) else None
-        if key is not None and theirs < len(patch):
-            if key == patch[theirs]:
-                order.append(key)
-                merged.add(key)
-                ours, theirs, awaited = ours + 1, theirs + 1, awaited + 1
-                continue
-            if key in wanted and awaited < len(shared) and shared[awaited] != key:
-                ours += 1  # shared, but its turn is when the patch's order says
-                continue
-        if key is not None and key not in wanted:
-            order.append(key)
-            ours += 1
-            continue
-        if key is not None and key in merged:
-            ours += 1
-        if theirs < len(patch):
-            order.append(patch[theirs])
-            merged.add(patch[theirs])
-            awaited += awaited < len(shared) and shared[awaited] == patch[theirs]
-            theirs += 1
-    return order
+    for key, each in ours:
+        if key not in theirs:
+            merged.append(each)
+        elif key in shared:
+            while waiting and shared and shared[0] == key and waiting[0] != key:
+                take()
+            if waiting and waiting[0] == key:
+                take()
+    while waiting:
+        take()
+    return merged
 
 
 # -- prune -----------------------------------------------------------------------------------------------------
@@ -195,57 +192,33 @@ def _pruned(node: Node, merged: dict[str, JSON], managed: Managed, last: Fields)
 
 
 def _removed(node: Node | None, value: JSON, gone: Fields) -> JSON:
-    """Give the value without some fields; None when nothing is left."""
-    if not gone or not is_granular(node, value):
+    """Give the value without some fields.
+
+    What is emptied because all of it goes is None; what is emptied further down stays, as an empty map or list.
+    """
+    if type(value) is not dict and type(value) is not list:
         return value
-    if isinstance(value, list):
-        kept = []
-        for index, each in enumerate(value):
-            key = item(node, index, each) if node is not None else f"i:{index}"
-            if not has(gone, key):
-                kept.append(_removed(node.items if node is not None else None, each, below(gone, key)))
-        return kept or None
-    rest: dict[str, JSON] = {}
-    for name, each in value.items():
-        key = field(name)
-        if not has(gone, key):
-            rest[name] = _removed(node.child(name) if node is not None else None, each, below(gone, key))
-    return rest or None
-
-
-# -- the patch fits the schema ---------------------------------------------------------------------------------
-
-
-def _check_declared(node: Node, patch: dict[str, JSON], type: ResourceType) -> None:
-    """Refuse fields the schema does not declare and list items without their keys."""
-    found = _undeclared(node, patch, "")
-    if found:
-        metadata = patch.get("metadata") or {}
-        place = f"{metadata.get('namespace', '')}/{metadata.get('name', '')}"
-        kind = f"{type.api_version}, Kind={type.kind}"
-        raise answers.unclassified(f"failed to create typed patch object ({place}; {kind}): {found}")
-
-
-def _undeclared(node: Node | None, value: JSON, path: str) -> str | None:
-    if node is None or node.open:
+    if not value or not is_granular(node, value):
         return None
-    if isinstance(value, dict) and (node.properties or node.additional) and not node.int_or_string:
-        for key, each in value.items():
-            child = node.child(key)
-            if child is None and not node.preserve and not (path == "" and key in ("apiVersion", "kind", "metadata")):
-                return f"{path}.{key}: field not declared in schema"
-            if found := _undeclared(child, each, f"{path}.{key}"):
-                return found
-    elif isinstance(value, list) and node.items is not None:
-        for index, each in enumerate(value):
-            key = item(node, index, each)
-            if node.list_type == "map" and key.startswith("i:"):
-                names = ", ".join(f'"{name}"' for name in node.map_keys)
-                return (
-                    f"{path}: element {index}: associative list with keys has an element that omits key field {names} "
-                    "(and doesn't have default value)"
-                )
-            place = next(iter(paths({key: {}}))) if node.list_type != "atomic" else f"[{index}]"
-            if found := _undeclared(node.items, each, f"{path}{place}"):
-                return found
-    return None
+    kept, is_touched = _kept(node, value, gone)
+    return kept if kept or is_touched else None
+
+
+def _kept(node: Node | None, value: JSON, gone: Fields) -> tuple[JSON, bool]:
+    """Give what stays of a map or a list, and whether something further down was to go."""
+    is_list, is_touched = type(value) is list, False
+    kept = list[tuple[str | int, JSON]]()
+    for name, each in enumerate(value) if is_list else value.items():
+        key = item(node, name, each) if is_list and node is not None else field(name)
+        if has(gone, key):
+            continue
+        if further := below(gone, key):
+            is_touched = True
+            child = None if node is None else node.items if is_list else node.child(name)
+            each = _emptied(each, _removed(child, each, further))
+        kept.append((name, each))
+    return [each for _, each in kept] if is_list else dict(kept), is_touched
+
+
+def _emptied(before: JSON, after: JSON) -> JSON:
+    return type(before)() if after is None and type(before) in (dict, list) else after

@@ -10,20 +10,19 @@ import msgspec
 
 from pyctrl.api import Access
 
-from ._admission import Admission
-from ._answers import Refused, Unfit, bad_request, invalid, invalid_value, not_found
+from ._admission import Admission, Kind
+from ._answers import Refused, Unfit, bad_request, internal, invalid, invalid_value, not_found
 from ._authorization import access_refused
 from ._bodies import unrecognized
 from ._conversion_webhooks import ConversionWebhooks, StoredForm
 from ._forms import is_custom, typed_first
+from ._own_kinds import check_kind_of
 from ._request import Request
 from ._storage import Collection, Storage, Stored, api_version
 
 if TYPE_CHECKING:
     from ._authorization import Authorizer, Escalation
     from ._resources import Registry, ResourceType
-
-_SCHEME = "k8s.io/kubernetes/pkg/api/legacyscheme/scheme.go:30"  # as kube-apiserver's errors name it
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,20 +114,25 @@ def check_typed(obj: dict[str, Any], resource: ResourceType, body: bytes) -> Non
         raise bad_request(f"{where}: Object 'apiVersion' is missing in '{shown}'")
 
 
+def check_still_typed(obj: dict[str, Any], resource: ResourceType) -> None:
+    """Refuse the outcome of a patch to a custom resource that has lost its kind or version."""
+    if not is_custom(resource):
+        return
+    if not obj.get("kind"):
+        shown = msgspec.json.encode({name: obj[name] for name in sorted(obj)}).decode()
+        raise Unfit(resource.kind, resource.version, f"Object 'Kind' is missing in '{shown}'")
+    if not obj.get("apiVersion"):
+        raise internal("Object 'apiVersion' is missing in 'object has no apiVersion field'")
+
+
 def check_kind(obj: dict[str, Any], resource: ResourceType, registry: Registry) -> None:
     """Refuse a body that says to be another kind or version than the URL's; one that says nothing is fine."""
-    kind, version = obj.get("kind") or resource.kind, obj.get("apiVersion") or api_version(resource)
-    if kind == resource.kind and version == api_version(resource):
+    if not is_custom(resource):
+        check_kind_of(obj, Kind(resource.group, resource.version, resource.kind), registry)
         return
-    if is_custom(resource):
+    kind, version = obj.get("kind") or resource.kind, obj.get("apiVersion") or api_version(resource)
+    if kind != resource.kind or version != api_version(resource):
         raise _custom_mismatch(obj, resource)
-    short = str(version).rpartition("/")[2]
-    if not registry.is_registered(str(version), str(kind)):
-        why = f'no kind "{kind}" is registered for version "{version}" in scheme "{_SCHEME}"'
-        raise Unfit(str(kind), short, why, of=resource.kind)
-    internal = resource.group.partition(".")[0] or "core"
-    reason = f"converting ({short}.{kind}) to ({internal}.{resource.kind}): unknown conversion"
-    raise Unfit(str(kind), short, reason, of=resource.kind)
 
 
 def _custom_mismatch(obj: dict[str, Any], resource: ResourceType) -> Refused:

@@ -19,7 +19,6 @@ PROTOBUF = "application/vnd.kubernetes.protobuf"
 EXCERPT = 30  # bytes of a body that a refusal shows
 
 _decode = msgspec.json.Decoder().decode
-OPTIONS = "DeleteOptions"  # the kind of what a delete may bring
 
 
 def media_type(headers: Mapping[str, str], default: str = JSON) -> str:
@@ -52,15 +51,15 @@ def decode_strictly(body: bytes, headers: Mapping[str, str], kind: str) -> tuple
     elif media == YAML:
         decoded = _yaml_object(body, kind, duplicates)
     elif media == PROTOBUF:
-        from ._protobuf import decode_protobuf  # here: the common server is never sent any
+        from ._protobuf import DELETE_OPTIONS, decode_protobuf  # here: the common server is never sent any
 
-        decoded = decode_protobuf(body, kind or OPTIONS, unrecognized)
+        decoded = decode_protobuf(body, kind or DELETE_OPTIONS, unrecognized)
     else:
         raise unsupported_media_type()
     if decoded is None:
         return {}, []  # as Go reads a null into a struct
     if not isinstance(decoded, dict):
-        reason = f"json: cannot unmarshal {_go_kind(decoded)} into Go value of type {_TYPE_META}"
+        reason = f"json: cannot unmarshal {_go_kind(decoded)} into Go value of type {TYPE_META}"
         raise _no_version_and_kind(kind, reason, body)
     _check_type_meta(decoded, kind, body)
     return decoded, duplicates
@@ -93,7 +92,7 @@ def _json_object(body: bytes, kind: str) -> Any:
         raise _no_version_and_kind(kind, why, body) from None
 
 
-_TYPE_META = r'struct { APIVersion string "json:\"apiVersion,omitempty\""; Kind string "json:\"kind,omitempty\"" }'
+TYPE_META = r'struct { APIVersion string "json:\"apiVersion,omitempty\""; Kind string "json:\"kind,omitempty\"" }'
 
 
 def _no_version_and_kind(kind: str, why: str, body: bytes) -> Refused:

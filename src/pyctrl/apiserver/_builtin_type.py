@@ -85,7 +85,13 @@ class BuiltinType:
         return self._blank
 
     def decode(
-        self, obj: dict[str, JSON], *, field_validation: str, warnings: list[str], duplicates: Sequence[str] = ()
+        self,
+        obj: dict[str, JSON],
+        *,
+        field_validation: str,
+        warnings: list[str],
+        duplicates: Sequence[str] = (),
+        is_applied: bool = False,
     ) -> None:
         """Bring the object into the form of its Go type and fill defaults; unknown fields are refused or dropped."""
         unknown: list[str] = []

@@ -132,9 +132,19 @@ class CustomType:
         return {}
 
     def decode(
-        self, obj: dict[str, JSON], *, field_validation: str, warnings: list[str], duplicates: Sequence[str] = ()
+        self,
+        obj: dict[str, JSON],
+        *,
+        field_validation: str,
+        warnings: list[str],
+        duplicates: Sequence[str] = (),
+        is_applied: bool = False,
     ) -> Settled | None:
-        """Read metadata as its Go type does, drop what the schema does not know, and fill defaults."""
+        """Read metadata as its Go type does, drop what the schema does not know, and fill defaults.
+
+        Args:
+            is_applied: the object is the outcome of a server-side apply: its nulls stay, and are validated.
+        """
         unknown: list[str] = []
         schema = self.schema
         metadata = settled_metadata(obj.get("metadata"), is_namespaced=self.namespaced)
@@ -148,13 +158,13 @@ class CustomType:
             raise answers.Unfit(self.kind, self.version, str(failed)) from failed
         report_unknown(self.kind, self.version, unknown, duplicates, field_validation, warnings)
         if fields is None:
-            self._fill(schema, obj)
+            self._fill(schema, obj, is_applied=is_applied)
         obj["kind"], obj["apiVersion"] = self.kind, self.api_version
         return None if fields is None else Settled(fields, metadata)
 
-    def _fill(self, schema: Node, obj: dict[str, JSON]) -> None:
+    def _fill(self, schema: Node, obj: dict[str, JSON], *, is_applied: bool) -> None:
         metadata = obj.pop("metadata")
-        prune_nulls(schema, obj)
+        prune_nulls(schema, obj, only_defaulted=is_applied)
         apply_defaults(schema, obj)
         obj["metadata"] = metadata
 

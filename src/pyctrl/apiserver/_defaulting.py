@@ -25,19 +25,24 @@ def apply_defaults(node: Node, value: JSON) -> None:
             apply_defaults(node.items, item)
 
 
-def prune_nulls(node: Node, value: JSON) -> None:
-    """Drop nulls where the schema does not allow them; what has a default gets it afterwards."""
+def prune_nulls(node: Node, value: JSON, *, only_defaulted: bool = False) -> None:
+    """Drop nulls where the schema does not allow them; what has a default gets it afterwards.
+
+    Args:
+        only_defaulted: Leave nulls for which there is no default, for validation to refuse.
+    """
     if type(value) is dict:
         for key in [key for key, item in value.items() if item is None]:
             child = node.child(key)
-            if child is not None and not child.nullable:
-                del value[key]
+            if child is None or child.nullable or (only_defaulted and child.default is NO_DEFAULT):
+                continue
+            del value[key]
         for key, item in value.items():
             if type(item) in (dict, list) and (child := node.child(key)) is not None:
-                prune_nulls(child, item)
+                prune_nulls(child, item, only_defaulted=only_defaulted)
     elif type(value) is list and node.items is not None:
         for item in value:
-            prune_nulls(node.items, item)
+            prune_nulls(node.items, item, only_defaulted=only_defaulted)
 
 
 def copied(value: JSON) -> JSON:

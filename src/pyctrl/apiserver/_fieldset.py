@@ -146,17 +146,23 @@ def _below(node: Node | None, key: str) -> Node | None:
 
 
 def paths(fields: Fields, prefix: str = "") -> Iterator[str]:
-    """Print every member as a conflict does: `.spec.ports[containerPort=80,protocol="TCP"].name`."""
-    for key in sorted(fields):
-        if key == ".":
-            continue
-        here = prefix + _printed(key)
-        if _is_member(fields[key]):
-            yield here
-        yield from paths(_children(fields[key]), here)
+    """Print every member as a conflict does: `.spec.ports[containerPort=80,protocol="TCP"].name`.
+
+    The members of one level come before those further down.
+    """
+    keys = sorted((key for key in fields if key != "."), key=_place)
+    yield from (prefix + printed(key) for key in keys if _is_member(fields[key]))
+    for key in keys:
+        yield from paths(_children(fields[key]), prefix + printed(key))
 
 
-def _printed(key: str) -> str:
+def _place(key: str) -> tuple[int, str]:
+    """Give the place of an element among others: fields, items by keys, values, indexes."""
+    return "fkvi".index(key[0]), key
+
+
+def printed(key: str) -> str:
+    """Print one element as a path has it."""
     kind, text = key[0], key[2:]
     if kind == "f":
         return f".{text}"
@@ -169,27 +175,30 @@ def _printed(key: str) -> str:
 
 
 def fields_of(node: Node | None, value: JSON) -> Fields:
-    """Give the fields an apply configuration has an opinion on: its leaves, its list items, its keys of free maps."""
-    if type(value) is list:
-        return (
-            {
-                element: _joined(True, fields_of(node.items, each) if is_granular(node.items, each) else {})
-                for element, each in _items(node, value)
-            }
-            if node is not None
-            else {}
-        )
+    """Give the fields an apply configuration has an opinion on: its leaves, its list items, its keys of free maps.
+
+    An empty map is a leaf, and so is a null. An empty list whose items are owned one by one is none.
+    """
     found: Fields = {}
+    if type(value) is list:
+        repeated = set[str]()
+        for element, each in _items(node, value) if node is not None else ():
+            if element in found:
+                repeated.add(element)
+            found[element] = {} if element in repeated else _joined(True, _fields_below(node.items, each))
+        return found
     for key, each in value.items():
         child = node.child(key) if node is not None else None
-        if (not each and type(each) in (dict, list)) or not is_granular(child, each):
-            found[field(key)] = {}
-        else:
-            is_named = node is not None and key in node.properties
-            joined = _joined(not is_named and type(each) is dict, fields_of(child, each))
-            if joined is not None:
-                found[field(key)] = joined
+        is_named = node is not None and key in node.properties
+        is_leaf = each == {} or not is_granular(child, each)
+        below = _joined(is_leaf or not is_named, _fields_below(child, each))
+        if below is not None:
+            found[field(key)] = below
     return found
+
+
+def _fields_below(node: Node | None, value: JSON) -> Fields:
+    return fields_of(node, value) if is_granular(node, value) else {}
 
 
 def _items(node: Node, value: list[JSON]) -> Iterator[tuple[str, JSON]]:
@@ -200,8 +209,7 @@ def _items(node: Node, value: list[JSON]) -> Iterator[tuple[str, JSON]]:
 def everything(node: Node | None, value: JSON) -> Fields:
     """Give every field of a value, all the way, objects and items themselves included: what adding it adds."""
     if type(value) is list:
-        pairs = _items(node, value) if node is not None else iter(())
-        return {element: whole(node.items if node is not None else None, each) for element, each in pairs}
+        return {element: whole(child, each) for element, (child, each) in _parts(node, value).items()}
     found: Fields = {}
     for key, each in value.items():
         if type(each) is dict or type(each) is list:
@@ -255,7 +263,7 @@ def _compare(node: Node | None, old: JSON, new: JSON, added: Fields, removed: Fi
             added[key] = whole(child, value)
             continue
         before = ours[key][1]
-        if before is value or (before == value and type(before) is type(value)):
+        if _is_same(child, before, value):
             continue
         if _splits(child, before, value):
             below: tuple[Fields, Fields, Fields] = {}, {}, {}
@@ -263,11 +271,31 @@ def _compare(node: Node | None, old: JSON, new: JSON, added: Fields, removed: Fi
             for found, into in zip(below, (added, removed, modified), strict=True):
                 if found:
                     into[key] = found
+        elif type(before) is not type(value) and _Repeated in (type(before), type(value)):
+            removed[key], added[key] = whole(child, before), whole(child, value)
         else:
             modified[key] = {}
+            _note_other_type(key, child, before, removed)
+            _note_other_type(key, child, value, added)
     for key, (child, value) in ours.items():
         if key not in theirs:
             removed[key] = whole(child, value)
+
+
+def _is_same(node: Node | None, old: JSON, new: JSON) -> bool:
+    """Compare as JSON does: `true` is not 1, but 1 is 1.0. Python takes the former for equal, too."""
+    if old is new or old != new:
+        return old is new
+    if type(old) is dict or type(old) is list:  # a schema tells booleans from numbers: most need no second look
+        is_told = node is not None and not node.untyped
+        return type(old) is type(new) and (is_told or msgspec.json.encode(old) == msgspec.json.encode(new))
+    return isinstance(old, bool) is isinstance(new, bool)
+
+
+def _note_other_type(key: str, node: Node | None, value: JSON, into: Fields) -> None:
+    """Note the fields of an untyped map that takes the place of something else, or gives its place."""
+    if value and node is None and type(value) is dict:
+        into[key] = everything(node, value)
 
 
 def _splits(node: Node | None, old: JSON, new: JSON) -> bool:
@@ -285,8 +313,21 @@ def _parts(node: Node | None, value: JSON) -> dict[str, tuple[Node | None, JSON]
             return {f"f:{key}": (None, each) for key, each in value.items()}
         return {f"f:{key}": (node.child(key), each) for key, each in value.items()}
     if type(value) is list and node is not None:
-        return {element: (node.items, each) for element, each in _items(node, value)}
+        parts: dict[str, tuple[Node | None, JSON]] = {}
+        for element, each in _items(node, value):
+            known = parts.get(element)
+            if known is None:
+                parts[element] = node.items, each
+            elif type(known[1]) is _Repeated:
+                known[1].append(each)
+            else:
+                parts[element] = node.items, _Repeated((known[1], each))
+        return parts
     return {}
+
+
+class _Repeated(list[JSON]):
+    """Items of a list that have the same keys: they are owned together, as one that has no fields."""
 
 
 def has(fields: Mapping[str, JSON], key: str) -> bool:

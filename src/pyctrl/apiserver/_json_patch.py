@@ -1,7 +1,8 @@
 """JSON patches (RFC 6902) as kube-apiserver applies them, with the words of the library that it uses.
 
-They differ from the letter of the RFC: `replace` sets a member that is not there, `test` of one that is not there
-fails as a comparison does.
+They differ from the letter of the RFC, for patches of clients and of webhooks alike: `replace` sets a member that is
+not there, `test` takes an absent member for null, `copy` of an absent member adds null, an index may count from the end
+of a list, and numbers are equal only when they are written alike (1 is not 1.0).
 """
 
 from __future__ import annotations
@@ -14,7 +15,8 @@ from typing import Any
 _MISSING = "missing value"
 _INVALID_INDEX = "invalid index referenced"
 _NOT_THERE: Any = object()
-_INTEGER = re.compile(r"[+-]?\d+")
+_INTEGER = re.compile(r"[+-]?[0-9]+")
+_KINDS = ("add", "remove", "replace", "move", "test", "copy")
 
 
 class PatchFailed(Exception):
@@ -38,8 +40,10 @@ class _Patch:
         self.document = document
 
     def apply(self, operation: Mapping[str, Any]) -> None:
-        kind, path = operation.get("op", "unknown"), operation.get("path")
-        if kind not in ("add", "remove", "replace", "move", "test", "copy"):
+        kind, path = operation.get("op"), operation.get("path")
+        if not isinstance(kind, str):
+            kind = "unknown"
+        if kind not in _KINDS:
             raise PatchFailed(f"Unexpected kind: {kind}")
         if not isinstance(path, str):
             raise PatchFailed(f"{kind} operation failed to decode path: {_MISSING}")
@@ -57,6 +61,11 @@ class _Patch:
         _take(place, key, f"error in remove for path: '{path}'")
 
     def _replace(self, path: str, value: Any) -> None:
+        if not path:
+            if not isinstance(value, (dict, list)):
+                raise PatchFailed("replace operation value must be object or array")
+            self.document = value
+            return
         place, key = self._find(path, f"replace operation does not apply: doc is missing path: {path}")
         if isinstance(place, dict):
             place[key] = value
@@ -66,9 +75,13 @@ class _Patch:
         place[_index(key, "")] = value
 
     def _test(self, path: str, value: Any) -> None:
-        place, key = self._find(path, f"test operation does not apply: is missing path: {path}")
-        found = _get(place, key, "")
-        if (None if found is _NOT_THERE else found) != value:
+        found = self.document
+        if path:
+            place, key = self._find(path, f"test operation does not apply: is missing path: {path}")
+            found = _get(place, key, f"error in test for path: '{path}'")
+            if found is _NOT_THERE and isinstance(place, list):
+                raise PatchFailed(f"error in test for path: '{path}': {_out_of_range(key)}")
+        if not _is_equal(None if found is _NOT_THERE else found, value):
             raise PatchFailed(f"testing value {path} failed: test failed")
 
     def _transfer(self, kind: str, operation: Mapping[str, Any], path: str) -> None:
@@ -81,6 +94,8 @@ class _Patch:
             value = _take(place, key, trouble)
         else:
             found = _get(place, key, trouble)
+            if found is _NOT_THERE and isinstance(place, list):
+                raise PatchFailed(f"{trouble}: {_out_of_range(key)}")
             value = None if found is _NOT_THERE else copy.deepcopy(found)
         place, key = self._find(path, f"{kind} operation does not apply: doc is missing destination path: {path}")
         _insert(place, key, value, trouble if kind == "move" else "error while adding value during copy")
@@ -114,9 +129,10 @@ def _insert(place: Any, key: str, value: Any, trouble: str) -> None:
         place.append(value)
     else:
         index = _index(key, f"{trouble}: value was not a proper array index: '{key}'")
-        if not -len(place) <= index <= len(place):
-            raise PatchFailed(f"{trouble}: Unable to access invalid index: {index}: {_INVALID_INDEX}")
-        place.insert(index, value)
+        size = len(place) + 1  # counted from the end, -1 is behind the last item
+        if not -size <= index < size:
+            raise PatchFailed(f"{trouble}: {_out_of_range(key)}")
+        place.insert(index if index >= 0 else index + size, value)
 
 
 def _take(place: Any, key: str, trouble: str) -> Any:
@@ -125,7 +141,20 @@ def _take(place: Any, key: str, trouble: str) -> Any:
         return place.pop(key) if isinstance(place, dict) else place.pop(_index(key, trouble))
     if isinstance(place, dict):
         raise PatchFailed(f"{trouble}: Unable to remove nonexistent key: {key}: {_MISSING}")
-    raise PatchFailed(f"{trouble}: Unable to access invalid index: {key}: {_INVALID_INDEX}")
+    raise PatchFailed(f"{trouble}: {_out_of_range(key)}")
+
+
+def _is_equal(left: Any, right: Any) -> bool:
+    """Compare as the library does, which compares the texts of scalars: `true` is not 1, and 1 is not 1.0."""
+    if isinstance(left, dict) and isinstance(right, dict):
+        return left.keys() == right.keys() and all(_is_equal(value, right[key]) for key, value in left.items())
+    if isinstance(left, list) and isinstance(right, list):
+        return len(left) == len(right) and all(map(_is_equal, left, right))
+    return type(left) is type(right) and bool(left == right)
+
+
+def _out_of_range(key: str) -> str:
+    return f"Unable to access invalid index: {int(key)}: {_INVALID_INDEX}"
 
 
 def _index(key: str, trouble: str) -> int:

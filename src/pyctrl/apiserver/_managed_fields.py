@@ -167,13 +167,14 @@ def track(
         return
     managed = Managed(_believed(new["metadata"], old, is_subresource=bool(subresource)))
     new["metadata"].pop("managedFields", None)
+    if old is not None and not managed.entries:
+        return  # as upstream: an object whose fields nobody owns is not tracked before it is applied
     added, removed = _difference(new, old, type, subresource)
     if added or removed:
         managed.take_from_others(who, added, removed)
         earlier = managed.find(who)
         fields = union(difference(earlier.fields, removed), added) if earlier else added
-        if fields:
-            managed.put(who, fields, timestamp() if added else earlier.time if earlier else None)
+        managed.put(who, fields, timestamp() if added else earlier.time if earlier else None)
     managed.write(new["metadata"])
 
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import msgspec
 
-from pyctrl.api import json_patch_apply, merge_patch_apply
-from pyctrl.errors import PatchError
+from pyctrl.api import merge_patch_apply
 
 from ._answers import (
     Refused,
@@ -21,9 +21,10 @@ from ._answers import (
     unprocessable,
     unsupported_media_type,
 )
-from ._bodies import BODY_LIMIT, decode_json, duplicates_in
+from ._bodies import BODY_LIMIT, TYPE_META, decode_json, duplicates_in
 from ._forms import is_custom
 from ._go_text import go_text
+from ._json_patch import PatchFailed, apply_json_patch
 from ._request import Request
 from ._strategic import strategic_merge
 
@@ -51,7 +52,7 @@ def patched(live: dict[str, Any], request: Request, media: str) -> tuple[dict[st
     """Apply the patch of a request; `live` is a fresh decode that may be changed.
 
     Returns:
-        The new object, and the paths of members that the patch has twice.
+        The new object, and what strict validation has against the patch: members that it has twice or should not have.
 
     Raises:
         Refused: 400, 413 or 422.
@@ -59,7 +60,7 @@ def patched(live: dict[str, Any], request: Request, media: str) -> tuple[dict[st
     if len(request.body) > BODY_LIMIT:
         raise too_large(BODY_LIMIT)
     if media == JSON_PATCH:
-        return _json_patched(live, request), []
+        return _json_patched(live, request)
     if media == STRATEGIC:
         return _strategically(live, request)
     patch = _decode(request)
@@ -91,8 +92,13 @@ def outcome_unfit(live: dict[str, Any], request: Request, media: str, unfit: Unf
     if media == STRATEGIC:
         return invalid("", "", [invalid_value("patch", go_text(_decode(request)), unfit.converted)])
     new, _ = patched(live, request, media)
-    outcome = msgspec.json.encode({name: new[name] for name in sorted(new)}).decode()
-    return invalid("", "", [invalid_value("patch", outcome, unfit.why)])
+    if is_custom(request.resource):
+        return _outcome_invalid(msgspec.json.decode(msgspec.json.encode(new, order="sorted")), unfit.why)
+    return _outcome_invalid({name: new[name] for name in sorted(new)}, unfit.why)
+
+
+def _outcome_invalid(outcome: object, why: str) -> Refused:
+    return invalid("", "", [invalid_value("patch", msgspec.json.encode(outcome).decode(), why)])
 
 
 def _decode(request: Request) -> Any:
@@ -102,26 +108,47 @@ def _decode(request: Request) -> Any:
         raise bad_request(f"{_DECODING}{error}") from None
 
 
-def _cannot_unmarshal(value: object, into: str) -> str:
+def _cannot_unmarshal(value: object, into: str, where: str = "value") -> str:
     names = ((bool, "bool"), (int, "number"), (float, "number"), (str, "string"), (list, "array"), (dict, "object"))
     what = next((name for type_, name in names if isinstance(value, type_)), "null")
-    return f"{_DECODING}json: cannot unmarshal {what} into Go value of type {into}"
+    return f"{_DECODING}json: cannot unmarshal {what} into Go {where} of type {into}"
 
 
-def _json_patched(live: dict[str, Any], request: Request) -> dict[str, Any]:
+def _json_patched(live: dict[str, Any], request: Request) -> tuple[dict[str, Any], list[str]]:
     operations = _decode(request)
+    if operations is None:
+        operations = []
     if not isinstance(operations, list):
         raise bad_request(_cannot_unmarshal(operations, "[]handlers.jsonPatchOp"))
     if len(operations) > OPERATIONS:
         message = f"The allowed maximum operations in a JSON patch is {OPERATIONS}, got {len(operations)}"
         raise refused(413, "RequestEntityTooLarge", message)
+    unknown = list(_unknown_members(operations))
     try:
-        new = json_patch_apply(live, operations)
-    except PatchError:
+        new = apply_json_patch(live, [each or {} for each in operations])
+    except PatchFailed:
         raise unprocessable() from None
     if not isinstance(new, dict):
-        raise unprocessable()
-    return new
+        why = f"json: cannot unmarshal array into Go value of type {TYPE_META}"
+        raise _outcome_invalid(new, f"couldn't get version/kind; json parse error: {why}")
+    repeated = duplicates_in(request.body, operations)
+    return new, [f"json patch {each}" for each in (*repeated, *unknown)]
+
+
+def _unknown_members(operations: list[Any]) -> Iterator[str]:
+    """Find members that no operation has; a null is an operation without members.
+
+    Raises:
+        Refused: 400, something in the list is no operation.
+    """
+    for index, operation in enumerate(operations):
+        if operation is not None and not isinstance(operation, dict):
+            raise bad_request(_cannot_unmarshal(operation, "handlers.jsonPatchOp"))
+        for name, value in (operation or {}).items():
+            if name not in ("op", "path", "from", "value"):
+                yield f'unknown field "[{index}].{name}"'
+            elif name != "value" and value is not None and not isinstance(value, str):
+                raise bad_request(_cannot_unmarshal(value, "string", f"struct field jsonPatchOp.{name}"))
 
 
 def decode_apply(request: Request) -> dict[str, Any]:

@@ -20,13 +20,15 @@ from ._answers import Refused, bad_request, unsupported_media_type
 from ._protobuf_wire import Wire, WireError, fields, signed, varints
 
 _PREFIX = b"k8s\0"
-_SCHEME = "pkg/runtime/scheme.go:111"
+DELETE_OPTIONS = "DeleteOptions"
 
 Unrecognized = Callable[[str, str, bytes], Refused]
 
 
 def decode_protobuf(body: bytes, kind: str, unrecognized: Unrecognized) -> dict[str, Any]:
-    """Decode a body that must be an object of `kind`; an envelope that names no kind has one of that kind.
+    """Decode a body that should be an object of `kind`; an envelope that names no kind has one of that kind.
+
+    An object of another kind is returned without its content: callers check the kind and refuse it.
 
     Raises:
         Refused: 400, or 415 for a kind that has no protobuf form.
@@ -38,18 +40,21 @@ def decode_protobuf(body: bytes, kind: str, unrecognized: Unrecognized) -> dict[
         version, name, content = _unwrapped(body)
     except WireError as error:
         raise unrecognized(kind, str(error), body) from None
-    where = f'{name or kind} in version "{version.rpartition("/")[2]}" cannot be handled as a {kind}'
+    if version.count("/") > 1:
+        version = ""  # as Go reads an envelope: a version that does not parse is none
+    typed = {key: value for key, value in (("apiVersion", version), ("kind", name)) if value}
     message = described.message(version, name, kind)
     if message is None:
-        raise bad_request(f'{where}: no kind "{name}" is registered for version "{version}" in scheme "{_SCHEME}"')
+        return typed
+    where = f'{name or kind} in version "{version.rpartition("/")[2]}" cannot be handled as a {kind}: '
+    if kind == DELETE_OPTIONS:
+        where = ""  # they are read before the object they are for is known
     try:
-        decoded: dict[str, Any] = described.read(message, content)
+        return {**typed, **described.read(message, content)}
     except WireError as error:
-        raise bad_request(f"{where}: {error}") from None
+        raise bad_request(f"{where}{error}") from None
     except RecursionError:
-        raise bad_request(f"{where}: exceeded max depth") from None
-    typed = {key: value for key, value in (("apiVersion", version), ("kind", name)) if value}
-    return {**typed, **decoded}
+        raise bad_request(f"{where}exceeded max depth") from None
 
 
 def _unwrapped(body: bytes) -> tuple[str, str, bytes]:
@@ -101,10 +106,9 @@ class _Messages:
                 self.names[name] = message
 
     def message(self, version: str, kind: str, wanted: str) -> str | None:
-        """Name the message of a kind; one that does not tell all of itself is of the kind wanted."""
-        if not version or not kind:
-            return self.names[wanted]
-        return self._kinds.get(f"{version} {kind}")
+        """Name the message of a kind. One without a version or a kind, or in another version, is of the kind wanted."""
+        known = self._kinds.get(f"{version} {kind}")
+        return self.names[wanted] if known is None and (not kind or kind == wanted) else known
 
     def read(self, name: str, data: bytes) -> Any:
         """Decode a message into what its JSON is."""

@@ -20,9 +20,17 @@ DEFINITIONS = ("apiextensions.k8s.io", "v1", "customresourcedefinitions")
 
 _OTHER_SCHEMES = ("apiextensions.k8s.io", "apiregistration.k8s.io")  # served by servers of their own
 
-#: Kinds that are in every group and version.
+#: Kinds that are in every group and version of the scheme (metav1.AddToGroupVersion).
 _EVERYWHERE = frozenset(
-    ("CreateOptions", "DeleteOptions", "GetOptions", "ListOptions", "PatchOptions", "Status", "UpdateOptions")
+    (
+        "CreateOptions",
+        "DeleteOptions",
+        "GetOptions",
+        "ListOptions",
+        "PatchOptions",
+        "UpdateOptions",
+        "WatchEvent",
+    )
 )
 
 
@@ -57,7 +65,13 @@ class ResourceType(Protocol):
     @property
     def schema(self) -> Node: ...
     def decode(
-        self, obj: dict[str, JSON], *, field_validation: str, warnings: list[str], duplicates: Sequence[str] = ()
+        self,
+        obj: dict[str, JSON],
+        *,
+        field_validation: str,
+        warnings: list[str],
+        duplicates: Sequence[str] = (),
+        is_applied: bool = False,
     ) -> Settled | None: ...
     def prepare_create(self, obj: dict[str, JSON], *, warnings: list[str], settled: Settled | None = None) -> None: ...
     def prepare_update(

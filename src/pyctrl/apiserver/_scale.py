@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 from pyctrl.api import LabelSelector
 
 from ._admission import UPDATE, Attributes
-from ._answers import Answer, Unfit, bad_request, conflict, internal, invalid, invalid_value
+from ._answers import Answer, Unfit, conflict, internal, invalid, invalid_value
 from ._backend import Backend, check_place, metadata_of
-from ._bodies import decode_object, media_type
+from ._bodies import media_type
 from ._custom_type import CustomType
 from ._forms import Form, Shape, answer_value
 from ._options import WriteOptions, write_options
-from ._own_kinds import SCALE, decode_own
+from ._own_kinds import SCALE, decode_own, read_own
 from ._patch import check_patch_type, outcome_unfit, patched
 from ._request import Request
 from ._storage import Stored
@@ -46,7 +46,7 @@ class Scales:
     async def replace(self, request: Request) -> Answer:
         """PUT a scale: its replicas go into the object."""
         options = write_options(request.query, "UpdateOptions")
-        return await self._write(request, options, lambda _: decode_object(request.body, request.headers, "Scale"))
+        return await self._write(request, options, lambda _: read_own(request, SCALE, self._backend.registry))
 
     async def patch(self, request: Request) -> Answer:
         """PATCH a scale."""
@@ -93,8 +93,6 @@ class Scales:
 
     def _decoded(self, scale: dict[str, Any], request: Request) -> dict[str, Any]:
         """Read a scale as its Go type does, and check that it is one, of this object."""
-        if scale.get("kind", "Scale") != "Scale":
-            raise bad_request('no kind is registered for the type v1.Scale in scheme "pkg/runtime/scheme.go:111"')
         check_place(metadata_of(scale, request.resource), request)
         return decode_own(scale, SCALE, self._backend.registry.components)
 

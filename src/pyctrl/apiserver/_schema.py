@@ -86,6 +86,7 @@ class Node:
     has_defaults: bool = False  # a default here or below
     rules: bool = False  # CEL rules here or below
     embeds: bool = False  # an embedded object here or below
+    untyped: bool = False  # values of no declared type here or below
     keyed: bool = False  # a list that is a set or a map by keys, here or below
     read: Reader | None = None  # what reads values of a built-in type here, chosen by _typed
 
@@ -135,6 +136,7 @@ def compile_structural(schema: Mapping[str, JSON]) -> Node:
     below = [each for each in (*node.properties.values(), node.additional, node.items) if each]
     node.has_defaults = node.default is not NO_DEFAULT or any(each.has_defaults for each in below)
     node.keyed = node.list_type != "atomic" or any(each.keyed for each in below)
+    node.untyped = node.preserve or any(each.untyped for each in below)
     node.embeds = node.embedded or any(each.embeds for each in below)
     node.rules = bool(schema.get("x-kubernetes-validations")) or any(each.rules for each in below)
     return node
@@ -148,7 +150,7 @@ def _additional(additional: JSON) -> Node | None:
 
 def _anything() -> Node:
     """Any value at all, of which objects keep no fields: nobody has named any."""
-    node = Node(nullable=True)
+    node = Node(nullable=True, untyped=True)
     node.items = node
     return node
 

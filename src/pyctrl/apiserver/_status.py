@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+import msgspec
+
 from ._schema import JSON
 
 _NOT_CONTENT = frozenset({"metadata", "status", "apiVersion", "kind"})
@@ -44,7 +46,11 @@ def bump_generation(
 
 def same_content(new: Mapping[str, JSON], old: Mapping[str, JSON]) -> bool:
     """Compare two objects; of managed fields, times and the resource version are left out."""
-    return _comparable(new) == _comparable(old)
+    left, right = _comparable(new), _comparable(old)
+    if left != right:
+        return False
+    # Python takes true for 1, which are two things where a definition declares no type.
+    return msgspec.json.encode(left, order="sorted") == msgspec.json.encode(right, order="sorted")
 
 
 def _comparable(obj: Mapping[str, JSON]) -> dict[str, JSON]:

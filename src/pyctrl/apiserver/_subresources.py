@@ -14,7 +14,7 @@ from ._eviction import mark_evicted, spare
 from ._forms import answer_value
 from ._identity import keep_life, timestamp
 from ._options import WriteOptions, delete_options, write_options
-from ._own_kinds import BINDING, EVICTION, decode_own
+from ._own_kinds import BINDING, EVICTION, decode_own, read_own
 from ._request import Request
 from ._verbs_delete import Deletes
 from ._verbs_write import Change, Writes
@@ -72,7 +72,7 @@ class Subresources:
     async def bind(self, request: Request) -> Answer:
         """POST a Binding to a pod: it is scheduled."""
         options = write_options(request.query, "CreateOptions")
-        binding = decode_object(request.body, request.headers, "Binding")
+        binding = read_own(request, BINDING, self._backend.registry)
         binding = await self._admitted(request, BINDING, binding, options)
         node = (binding.get("target") or {}).get("name")
         if not node:
@@ -97,7 +97,7 @@ class Subresources:
 
         The deletion has the options that the eviction brings.
         """
-        eviction = decode_object(request.body, request.headers, "Eviction")
+        eviction = read_own(request, EVICTION, self._backend.registry)
         if (eviction.get("metadata") or {}).get("name") not in (None, "", request.target.name):
             raise bad_request("name in URL does not match name in Eviction object")
         creation = write_options(request.query, "CreateOptions")

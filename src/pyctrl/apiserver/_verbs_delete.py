@@ -5,19 +5,16 @@ from __future__ import annotations
 from typing import Any
 
 from ._admission import DELETE, Attributes
-from ._answers import Answer, Unfit, bad_request, method_not_allowed, success
+from ._answers import Answer, method_not_allowed, success
 from ._backend import Backend
-from ._bodies import decode_object
 from ._deletion import Fate, begin_deletion, check_preconditions, effective_options, is_returned
 from ._forms import answer_object, answer_value, typed_first
 from ._options import DeleteOptions, delete_options, list_options
-from ._own_kinds import DELETE_OPTIONS, decode_own
+from ._own_kinds import read_delete_options
 from ._request import Request
 from ._status import same_content
 from ._storage import Stored
 from ._verbs_read import Reads
-
-_SCHEME = 'in scheme "pkg/runtime/scheme.go:111"'  # as kube-apiserver's errors name it
 
 
 class Deletes:
@@ -114,18 +111,7 @@ class Deletes:
     def _options(self, request: Request) -> DeleteOptions:
         if not request.body:
             return delete_options(request.query, None)
-        body = decode_object(request.body, request.headers, "")
-        kind = body.get("kind") or DELETE_OPTIONS.kind
-        if kind != DELETE_OPTIONS.kind:
-            if self._backend.registry.by_kind("", "v1", kind) is None:
-                raise bad_request(
-                    f'no kind "{kind}" is registered for version "{body.get("apiVersion", "")}" {_SCHEME}'
-                )
-            raise bad_request(f'decoded object cannot be converted to DeleteOptions, got kind "{kind}"')
-        try:
-            return delete_options(request.query, decode_own(body, DELETE_OPTIONS, self._backend.registry.components))
-        except Unfit as unfit:
-            raise bad_request(unfit.why) from None
+        return delete_options(request.query, read_delete_options(request, self._backend.registry.components))
 
     def _delete_one(self, stored: Stored, request: Request, options: DeleteOptions) -> tuple[dict[str, Any], Fate]:
         """Delete one live object, or mark it, and give its last state."""

@@ -25,11 +25,13 @@ from ._answers import (
     unclassified,
 )
 from ._apply import apply_patch
+from ._apply_configuration import check_configuration
 from ._backend import (
     Backend,
     check_kind,
     check_namespace_matches,
     check_place,
+    check_still_typed,
     check_typed,
     metadata_of,
 )
@@ -189,6 +191,7 @@ class Writes:
         def changed(stored: Stored) -> Change:
             new, duplicates = patched(stored.read(request.resource), request, media)
             try:
+                check_still_typed(new, request.resource)
                 check_kind(new, request.resource, self._backend.registry)
                 _decode(new, request, options, duplicates)
             except Unfit as unfit:
@@ -205,11 +208,12 @@ class Writes:
         patch, sent = _checked_patch(request, self._backend.registry)
 
         def merged(live: dict[str, Any] | None) -> dict[str, Any]:
+            check_configuration(sent, resource)
             who, door = request.manager, target.subresource or None
             new = apply_patch(live, patch, type=resource, field_manager=who, force=options.force, subresource=door)
             if live is not None:
                 renew(new, live, sent, who)
-            _decode(new, request, options, [])
+            _decode(new, request, options, [], is_applied=True)
             return new
 
         def changed(stored: Stored) -> Change:
@@ -318,10 +322,14 @@ class Writes:
         )
 
 
-def _decode(obj: dict[str, Any], request: Request, options: WriteOptions, duplicates: list[str]) -> None:
+def _decode(
+    obj: dict[str, Any], request: Request, options: WriteOptions, duplicates: list[str], *, is_applied: bool = False
+) -> None:
     validation, warnings = options.field_validation, request.warnings
     resource = request.resource
-    settled = resource.decode(obj, field_validation=validation, warnings=warnings, duplicates=duplicates)
+    settled = resource.decode(
+        obj, field_validation=validation, warnings=warnings, duplicates=duplicates, is_applied=is_applied
+    )
     request.settled = settled
     if len(obj["metadata"].get("ownerReferences") or ()) > 1:
         _drop_repeated_owners(obj["metadata"], warnings)

@@ -7,10 +7,10 @@ from pyctrl.kinds.core.v1 import ConfigMap, ServiceAccount
 
 __all__ = ["FURNITURE", "NO_TLS", "furniture"]
 
-ROOT_CA, SERVICE_CA = "kube-root-ca.crt", "openshift-service-ca.crt"
+ROOT_CA = "kube-root-ca.crt"
 
 #: The names that are made anew when somebody deletes them.
-FURNITURE = frozenset(("default", ROOT_CA, SERVICE_CA))
+FURNITURE = frozenset(("default", ROOT_CA))
 
 #: What stands for the server's authority while it is served without TLS: a certificate whose key nobody has.
 NO_TLS = """\
@@ -35,17 +35,9 @@ _ROOT_CA_NOTE = (  # the words of kube-controller-manager
 
 
 def furniture(namespace: str, *, root_ca: str) -> tuple[ServiceAccount | ConfigMap, ...]:
-    """Return the objects of a new namespace. The second ConfigMap is made by 1.36 too, empty, for others to fill."""
+    """Return the objects of a new namespace."""
     return (
         ServiceAccount(metadata=ObjectMeta(name="default", namespace=namespace)),
-        ConfigMap(
-            metadata=ObjectMeta(
-                name=SERVICE_CA,
-                namespace=namespace,
-                annotations={"service.beta.openshift.io/inject-cabundle": "true"},
-            ),
-            data={"service-ca.crt": ""},
-        ),
         ConfigMap(
             metadata=ObjectMeta(
                 name=ROOT_CA, namespace=namespace, annotations={"kubernetes.io/description": _ROOT_CA_NOTE}

@@ -10,6 +10,7 @@ import pytest
 from pyctrl.apiserver import Registry
 from pyctrl.apiserver._answers import Refused
 from pyctrl.apiserver._apply import apply_patch
+from pyctrl.apiserver._apply_configuration import check_configuration
 from pyctrl.apiserver._managed_fields import track
 from tests.unit.apiserver._objects import GROUP, deployment, install, spec_schema
 
@@ -43,9 +44,26 @@ class Applier:
         self.type = found
         self.live: dict[str, Any] | None = None
 
-    def __call__(self, manager: str, spec: dict[str, Any], *, force: bool = False, **more: Any) -> dict[str, Any]:
+    def problems(self, spec: dict[str, Any]) -> str:
+        """Give what is wrong with a configuration."""
+        with pytest.raises(Refused) as refused:
+            check_configuration({"metadata": {"name": "o"}, "spec": spec}, self.type)
+        head, told = str(refused.value).split("): ", 1)
+        assert head == f"failed to create typed patch object (/o; {GROUP}/v1, Kind=Thing"
+        return told
+
+    def __call__(
+        self,
+        manager: str,
+        spec: dict[str, Any],
+        *,
+        force: bool = False,
+        metadata: dict[str, Any] | None = None,
+        **more: Any,
+    ) -> dict[str, Any]:
         """Apply, and give the spec that came of it."""
-        patch = {"apiVersion": f"{GROUP}/v1", "kind": "Thing", "metadata": {"name": "o"}, "spec": spec}
+        named = {"name": "o", **(metadata or {})}
+        patch = {"apiVersion": f"{GROUP}/v1", "kind": "Thing", "metadata": named, "spec": spec}
         self.live = apply_patch(self.live, patch, type=self.type, field_manager=manager, force=force, **more)
         found: dict[str, Any] = self.live.get("spec") or {}  # nothing is left: decoding drops the null
         return found
@@ -157,14 +175,81 @@ def test_an_object_from_before_is_not_taken_over_silently(apply: Applier) -> Non
 
 def test_a_field_the_schema_does_not_have_is_refused(apply: Applier) -> None:
     """Applying a field that is not declared is refused with its path."""
-    with pytest.raises(Refused, match=r"\.spec\.nope: field not declared in schema"):
-        apply("one", {"nope": 1})
+    assert apply.problems({"nope": 1}) == ".spec.nope: field not declared in schema"
 
 
-def test_a_list_item_without_its_key_is_refused(apply: Applier) -> None:
-    """An item of a keyed list that does not say which item it is cannot be applied."""
-    with pytest.raises(Refused, match="omits key field"):
-        apply("one", {"byName": [{"v": 1}]})
+@pytest.mark.parametrize(
+    ("spec", "problems"),
+    [
+        (
+            {"byName": [{"v": 1}]},
+            ".spec.byName: element 0: associative list with keys has an element that omits all key fields "
+            + """["name"] (and doesn't have default values for any key fields)""",
+        ),
+        ({"byName": [None]}, ".spec.byName: element 0: associative list with keys may not have a null element"),
+        ({"byName": ["x"]}, ".spec.byName: element 0: associative list with keys may not have non-map elements"),
+        ({"byName": [{"name": "x"}] * 2}, '.spec.byName: duplicate entries for key [name="x"]'),
+        ({"set": [{}]}, ".spec.set: element 0: associative list without keys has an element that's a map type"),
+        ({"set": ["x", "x"]}, '.spec.set: duplicate entries for key [="x"]'),
+        ({"atomic": {"a": 1}}, ".spec.atomic: expected list, got &{map[a:1]}"),
+        ({"atomic": ["x", 1]}, ".spec.atomic[1]: expected string, got &value.valueUnstructured{Value:1}"),
+        ({"map": [True]}, ".spec.map: expected map, got &{[true]}"),
+        (
+            {"byName": [{"name": "x", "v": "1"}]},
+            '.spec.byName[name="x"].v: expected numeric (int or float), got string',
+        ),
+    ],
+)
+def test_a_value_that_does_not_fit_the_schema_is_refused(apply: Applier, spec: dict[str, Any], problems: str) -> None:
+    """Each mistake is named with its path, in the words of structured-merge-diff."""
+    assert apply.problems(spec) == problems
+
+
+def test_every_mistake_is_named(apply: Applier) -> None:
+    """A configuration with several mistakes is refused with all of them."""
+    told = apply.problems({"set": "x", "map": {"a": 1}, "atomic": None})
+
+    assert told == (
+        "errors:\n  .spec.set: expected list, got &{x}"
+        "\n  .spec.map.a: expected string, got &value.valueUnstructured{Value:1}"
+    )
+
+
+def test_an_emptied_map_stays(apply: Applier) -> None:
+    """`map: {k: …}`, then `map: {}` by the same manager leaves an empty map. An empty set states nothing: it goes."""
+    apply("one", {"map": {"k": "1"}, "set": ["a"], "byName": [{"name": "x", "v": 1}]})
+
+    assert apply("one", {"map": {}, "set": [], "byName": [{"name": "x"}]}) == {"map": {}, "byName": [{"name": "x"}]}
+
+
+def test_the_last_field_of_metadata_goes_and_metadata_stays(apply: Applier) -> None:
+    """An applied object that no longer states its only finalizer loses it and keeps its name."""
+    apply("one", {"map": {"k": "1"}}, metadata={"finalizers": ["example.com/a"], "labels": {"a": "b"}})
+    apply("one", {"map": {"k": "1"}})
+
+    assert apply.live is not None
+    kept = {key: value for key, value in apply.live["metadata"].items() if value and key != "managedFields"}
+    assert kept == {"name": "o"}
+
+
+def test_a_null_takes_nothing_from_a_granular_value(apply: Applier) -> None:
+    """A null stands for an empty map or list: what others own in it stays."""
+    apply("one", {"map": {"k": "1"}, "set": ["a"], "atomic": ["a"]})
+
+    assert apply("two", {"map": None, "set": None, "atomic": None}, force=True) == {
+        "map": {"k": "1"},
+        "set": ["a"],
+        "atomic": None,
+    }
+
+
+def test_an_empty_list_of_owned_items_is_not_owned(apply: Applier) -> None:
+    """An empty set states nothing; an empty map and an empty atomic list are stated themselves."""
+    apply("one", {"set": [], "byName": [], "map": {}, "atomic": []})
+
+    assert apply.live is not None
+    (entry,) = apply.live["metadata"]["managedFields"]
+    assert entry["fieldsV1"] == {"f:spec": {"f:map": {}, "f:atomic": {}}}
 
 
 def test_built_in_lists_use_the_schemas_keys_and_their_defaults() -> None:

@@ -144,3 +144,22 @@ def test_fields_are_named_as_on_the_wire() -> None:
         '.keyed[name="n",protocol="TCP"].name',
         '.keyed[name="n",protocol="TCP"].v',
     ]
+
+
+def test_a_boolean_is_no_number() -> None:
+    """Where no type is declared, `true` that becomes 1 is a change, in lists as well; 1 that becomes 1.0 is none."""
+    free = compile_structural({"type": "object", "x-kubernetes-preserve-unknown-fields": True})
+    before = {"a": {"b": True, "c": 1}, "l": [1], "n": 1}
+    after = {"a": {"b": 1, "c": 1}, "l": [True], "n": 1.0}
+
+    assert Comparison(free, before, after).changed == {"f:a": {"f:b": {}}, "f:l": {}}
+
+
+def test_repeated_items_are_owned_as_one() -> None:
+    """Items that have the same keys are one member without fields; when one is left, its fields are owned again."""
+    one = {"set": ["a", "b"]}
+    two = {"set": ["a", "a", "b"]}
+
+    assert Comparison(NODE, {}, two).added == {"f:set": {".": {}, 'v:"a"': {}, 'v:"b"': {}}}
+    assert Comparison(NODE, one, two).changed == {"f:set": {'v:"a"': {}}}
+    assert Comparison(NODE, two, two).changed == {}

@@ -67,10 +67,11 @@ def test_a_change_moves_only_what_changed() -> None:
 def test_the_status_door_owns_status_only() -> None:
     """A write of status has an entry of its own that names the subresource, and owns nothing of the spec."""
     old, _ = create(Registry(), deployment())
+    _tracked(old)
     new = copy.deepcopy(old)
     new["status"] = {"replicas": 1}
     new["spec"]["replicas"] = 5
-    (entry,) = _tracked(new, old, subresource="status")
+    _, entry = _tracked(new, old, subresource="status")
     assert entry["subresource"] == "status"
     assert entry["fieldsV1"] == {"f:status": {"f:replicas": {}}}
 
@@ -83,14 +84,22 @@ def test_a_client_may_give_up_all_entries() -> None:
     assert _tracked(new, old) == []
 
 
+def test_an_object_without_entries_is_not_tracked() -> None:
+    """Updates of an object whose managed fields were given up, or whose creator stated none, leave it without any."""
+    old = _config({"k": "1"})
+    new = _config({"k": "2"})
+    assert _tracked(new, old) == []
+
+
 def test_old_updaters_are_put_together() -> None:
     """No object collects managers without end: beyond ten, the oldest share one entry, and no field is lost."""
-    live = _config({})
+    live: dict[str, Any] | None = None
     for number in range(UPDATERS + 3):
-        new = copy.deepcopy(live)
+        new = copy.deepcopy(live) if live else _config({})
         new["data"][f"k{number}"] = "1"
         _tracked(new, live, manager=f"m{number:02}")
         live = new
+    assert live is not None
     entries = live["metadata"]["managedFields"]
     assert len(entries) <= UPDATERS + 1
     assert ANCIENT in {entry["manager"] for entry in entries}
