@@ -108,7 +108,7 @@ class RunFlags:
         Parameter(
             group=SERVERS,
             metavar="ADDRESS",
-            help="Where to serve /metrics; 0 turns it off. Defaults to :8080 if `pyctrl[metrics]` is installed.",
+            help="Where to serve /metrics; 0 turns it off. Defaults to :8080 with `pyctrl-runtime[metrics]`.",
         ),
     ] = None
     metrics_secure: Annotated[

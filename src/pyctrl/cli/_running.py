@@ -95,7 +95,7 @@ class Running:
             return self.flags.metrics_bind_address
         if importlib.util.find_spec("prometheus_client") is not None:
             return METRICS
-        log.info("Metrics are not served: that needs pip install 'pyctrl[metrics]'")
+        log.info("Metrics are not served: that needs pip install 'pyctrl-runtime[metrics]'")
         return None
 
     @contextmanager
@@ -117,7 +117,8 @@ def _sign(directory: Path) -> None:
         from pyctrl._certificates import issue_server, new_authority  # here: only who has no certificate needs them
     except ImportError as error:
         raise CommandFailed(
-            "--metrics-secure without --metrics-cert-dir makes a certificate, which needs pip install 'pyctrl[webhook]'"
+            "--metrics-secure without --metrics-cert-dir makes a certificate, which needs: "
+            "pip install 'pyctrl-runtime[webhook]'"
         ) from error
     certificate, key = issue_server(new_authority("pyctrl-metrics"), ["localhost", "127.0.0.1"], common_name="metrics")
     (directory / "tls.crt").write_bytes(certificate)

@@ -166,7 +166,8 @@ class Cluster:
         Args:
             host: the address to listen at.
             port: 0 takes a free one.
-            tls: speak HTTPS, with a certificate that the Config trusts; needs ``pip install 'pyctrl[apiserver]'``.
+            tls: speak HTTPS, with a certificate that the Config trusts; needs
+                ``pip install 'pyctrl-runtime[apiserver]'``.
             client_ca: authorities, as PEM, whose client certificates log in as well as those of the cluster's own.
 
         Raises:

@@ -16,10 +16,10 @@ version = "0.1.0"
 description = "A Kubernetes operator"
 readme = "README.md"
 requires-python = ">=3.11"
-${about}dependencies = ["pyctrl[webhook,metrics]"]
+${about}dependencies = ["pyctrl-runtime[webhook,metrics]"]
 
 [dependency-groups]
-dev = ["mypy", "pyctrl[test]", "ruff"]
+dev = ["mypy", "pyctrl-runtime[test]", "ruff"]
 
 [build-system]
 requires = ["hatchling"]

@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from importlib.metadata import version
 from pathlib import Path
 
+from pyctrl._distribution import DISTRIBUTION, version
 from pyctrl.errors import CommandFailed
 from pyctrl.manager import Target
 
@@ -85,7 +85,8 @@ def dockerfile(source: str, entry: str, *, is_locked: bool) -> str:
         is_locked: whether there is a requirements.txt with versions and hashes.
     """
     name = source.rpartition("/")[2]
-    wanted = ["--require-hashes", f"--requirement={LOCK}"] if is_locked else [f"pyctrl[metrics,webhook]=={_version()}"]
+    here = f"{DISTRIBUTION}[metrics,webhook]=={version()}"
+    wanted = ["--require-hashes", f"--requirement={LOCK}"] if is_locked else [here]
     install = json.dumps(["pip", "install", "--prefix=/install", *wanted])
     copy_lock = f"COPY {LOCK} ./\n" if is_locked else ""
     return (
@@ -98,10 +99,6 @@ def dockerfile(source: str, entry: str, *, is_locked: bool) -> str:
         f"WORKDIR /app\nCOPY {source} {name}\nUSER 65532:65532\n"
         f"ENTRYPOINT {json.dumps(['pyctrl', 'run', entry])}\n"
     )
-
-
-def _version() -> str:
-    return version("pyctrl")
 
 
 def find_tool(environment: Mapping[str, str], found: Mapping[str, str | None]) -> str:

@@ -22,7 +22,7 @@ def test_a_file_is_run_by_nobody_in_particular(tmp_path: Path) -> None:
     assert [bool(re.fullmatch(r"FROM python:\d+\.\d+\.\d+-slim-\w+( AS build)?", each)) for each in bases] == [True] * 2
     assert lines[-3:] == ["COPY podset.py podset.py", "USER 65532:65532", 'ENTRYPOINT ["pyctrl", "run", "podset.py"]']
     (install,) = [json.loads(line.removeprefix("RUN ")) for line in lines if line.startswith("RUN ")]
-    assert re.fullmatch(r"pyctrl\[metrics,webhook\]==[\d.]+\S*", install[-1])
+    assert re.fullmatch(r"pyctrl-runtime\[metrics,webhook\]==[\d.]+\S*", install[-1])
     assert image.command("podman") == ["podman", "build", "--file", "-", "--tag", "podset:1", str(tmp_path)]
 
 

@@ -1,0 +1,51 @@
+"""The distribution that this package is installed from: its name and version, and how to install the same one again."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from importlib import metadata
+from typing import Any
+
+__all__ = ["DISTRIBUTION", "direct_reference", "requirement", "version"]
+
+DISTRIBUTION = "pyctrl-runtime"  # PyPI's `pyctrl` is another project
+
+
+def version() -> str:
+    """Return the version that is installed."""
+    return metadata.version(DISTRIBUTION)
+
+
+def requirement(*extras: str) -> str:
+    """Return the requirement (PEP 508) that installs what is running now.
+
+    It is a direct reference to a checkout, a commit or an archive if pip recorded one (PEP 610), and otherwise a range
+    of versions: this one and later fixes of it.
+    """
+    url = direct_reference(metadata.distribution(DISTRIBUTION).read_text("direct_url.json"))
+    name = f"{DISTRIBUTION}[{','.join(extras)}]" if extras else DISTRIBUTION
+    return f"{name} @ {url}" if url else f"{name}~={version().partition('+')[0]}"
+
+
+def direct_reference(recorded: str | None) -> str:
+    """Return the URL that pip understands for what it recorded in ``direct_url.json``; "": it recorded nothing.
+
+    Args:
+        recorded: the text of the file; None: there is none, because the distribution came from an index.
+    """
+    if recorded is None:
+        return ""
+    origin = json.loads(recorded)
+    url, vcs, archive = origin["url"], origin.get("vcs_info"), origin.get("archive_info")
+    if vcs is not None:
+        url = f"{vcs['vcs']}+{url}@{vcs['commit_id']}"
+    fragments = [f"subdirectory={origin['subdirectory']}"] if origin.get("subdirectory") else []
+    if archive is not None and not url.startswith("file:") and (sha256 := _sha256(archive)):
+        fragments.append(f"sha256={sha256}")  # a file of this machine may be built again
+    return f"{url}#{'&'.join(fragments)}" if fragments else url
+
+
+def _sha256(archive: Mapping[str, Any]) -> str:
+    algorithm, _, digest = archive.get("hash", "").partition("=")  # as older versions of pip write it
+    return str((archive.get("hashes") or {}).get("sha256") or (digest if algorithm == "sha256" else ""))
