@@ -52,6 +52,12 @@ class RunFlags:
             help="First install the definitions of its kinds, generated from their classes.",
         ),
     ] = False
+    allow_crd_loss: Annotated[
+        bool,
+        Parameter(
+            help="Install a definition even if the one in the cluster loses a version or its conversion.",
+        ),
+    ] = False
     graceful_shutdown_timeout: Annotated[
         timedelta,
         Parameter(

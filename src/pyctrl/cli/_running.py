@@ -75,13 +75,14 @@ class Running:
     async def _install(self, manager: ProgramManager, config: Config) -> None:
         from pyctrl.program import custom_kinds, definitions_of, install_definitions  # here: needed only now
 
-        definitions = definitions_of(custom_kinds(manager, manager.webhooks), manager.webhooks)
+        kinds = custom_kinds(manager, manager.webhooks)
+        definitions = definitions_of(kinds, manager.webhooks, target=manager.webhook_target)
         if not definitions:
             raise CommandFailed("--install-crds: the program reconciles no kind of its own; leave it out")
         async with Client.connect(config, field_owner=OWNER) as client:
             try:
                 with Progress("the cluster to serve the definitions", tell=log.info):
-                    await install_definitions(client, definitions)
+                    await install_definitions(client, definitions, allow_loss=self.flags.allow_crd_loss)
             except (TransportError, Unauthorized) as error:
                 from ._refusals import explained  # here: as above
 
