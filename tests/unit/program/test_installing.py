@@ -209,7 +209,7 @@ async def test_what_others_have_changed_meanwhile_is_looked_at_again() -> None:
                 await install_definitions(other, whole)
             return found
 
-        client.find = quicker  # type: ignore[method-assign]
+        client.find = quicker  # type: ignore[assignment, method-assign]
         with pytest.raises(CommandFailed, match="the version is gone"):
             await install_definitions(client, [definition(Job)])
     assert reads == 2
