@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from importlib import metadata
 from typing import Any
 
-__all__ = ["DISTRIBUTION", "direct_reference", "requirement", "version"]
+__all__ = ["DISTRIBUTION", "direct_reference", "is_url", "origin", "requirement", "version"]
 
 DISTRIBUTION = "pyctrl-runtime"  # PyPI's `pyctrl` is another project
 
@@ -17,15 +17,27 @@ def version() -> str:
     return metadata.version(DISTRIBUTION)
 
 
-def requirement(*extras: str) -> str:
-    """Return the requirement (PEP 508) that installs what is running now.
+def requirement(*extras: str, source: str = "") -> str:
+    """Return the requirement (PEP 508) that installs this distribution.
 
-    It is a direct reference to a checkout, a commit or an archive if pip recorded one (PEP 610), and otherwise a range
-    of versions: this one and later fixes of it.
+    Args:
+        extras: of the distribution.
+        source: a URL makes it a direct reference, a version the range from this version to later fixes of it; "": what
+            is running now, from the checkout, commit or archive that pip recorded (PEP 610), or else its version.
     """
-    url = direct_reference(metadata.distribution(DISTRIBUTION).read_text("direct_url.json"))
+    source = source or origin() or version().partition("+")[0]
     name = f"{DISTRIBUTION}[{','.join(extras)}]" if extras else DISTRIBUTION
-    return f"{name} @ {url}" if url else f"{name}~={version().partition('+')[0]}"
+    return f"{name} @ {source}" if is_url(source) else f"{name}~={source}"
+
+
+def origin() -> str:
+    """Return the URL that what is running now was installed from; "": it came from an index."""
+    return direct_reference(metadata.distribution(DISTRIBUTION).read_text("direct_url.json"))
+
+
+def is_url(source: str) -> bool:
+    """Whether a source is a URL, and not a version."""
+    return ":" in source
 
 
 def direct_reference(recorded: str | None) -> str:

@@ -137,6 +137,6 @@ async def test_the_server_names_the_supported_values() -> None:
         typo = Unstructured.new(kind, name="a", namespace="default", spec={"mode": "Fsat"})
         with pytest.raises(Invalid, match='spec.mode: Unsupported value: "Fsat": supported values: "Fast", "Slow"'):
             await client.create(typo)
-        made = await client.create(Job(metadata=ObjectMeta(name="a", namespace="default")))
+        made = await client.create(Job(metadata=ObjectMeta(name="a", namespace="default"), spec=Spec()))
         assert made.spec.note == "none"
         assert made.key == Key("default", "a")
