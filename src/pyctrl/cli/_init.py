@@ -42,8 +42,8 @@ def init(
 ) -> int:
     """Start a project.
 
-    Writes pyproject.toml, README.md, .gitignore, .dockerignore and an empty package. Nothing is downloaded, and existing files are
-    never overwritten.
+    Writes pyproject.toml, README.md, .gitignore, .dockerignore and an empty package. Nothing is downloaded, and
+    existing files are never overwritten.
 
     Parameters
     ----------
