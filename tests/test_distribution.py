@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from packaging.requirements import Requirement
 
-from pyctrl._distribution import DISTRIBUTION, direct_reference, requirement, version
+from pyctrl._distribution import DISTRIBUTION, direct_reference, for_any_pip, requirement, version
 
 ROOT = Path(__file__).resolve().parent.parent
 #: What people read, run or install; CHANGELOG.md tells what was.
@@ -122,6 +122,22 @@ def test_what_pip_recorded_is_what_pip_installs(recorded: dict[str, object], ref
     """Each form of PEP 610 becomes a direct reference of PEP 508: a commit for a VCS, a hash for a remote archive."""
     assert direct_reference(json.dumps(recorded)) == (recorded["url"] if reference is None else reference)
     assert Requirement(f"{DISTRIBUTION}[test] @ {direct_reference(json.dumps(recorded))}").extras == {"test"}
+
+
+def test_a_local_repository_is_installed_from_its_checkout(tmp_path: Path) -> None:
+    """The pip of a fresh environment refuses git+file:/// as a dependency; without a checkout it is all there is."""
+    reference = f"git+{tmp_path.as_uri()}@{COMMIT}"
+    assert for_any_pip(reference) == reference
+    (tmp_path / "pyproject.toml").touch()
+    assert for_any_pip(reference) == tmp_path.as_uri()
+    assert for_any_pip(f"git+https://git.example/p.git@{COMMIT}") == f"git+https://git.example/p.git@{COMMIT}"
+
+
+def test_the_source_of_a_requirement_can_be_named() -> None:
+    """A version stands for itself and later fixes, a URL for what is there."""
+    assert requirement("test", source="0.2.1") == f"{DISTRIBUTION}[test]~=0.2.1"
+    url = f"git+https://git.example/p.git@{COMMIT}"
+    assert requirement("test", source=url) == f"{DISTRIBUTION}[test] @ {url}"
 
 
 def test_without_a_record_it_came_from_an_index() -> None:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from importlib import metadata
+from pathlib import Path
 from typing import Any
+from urllib.request import url2pathname
 
-__all__ = ["DISTRIBUTION", "direct_reference", "is_url", "origin", "requirement", "version"]
+__all__ = ["DISTRIBUTION", "direct_reference", "for_any_pip", "is_url", "origin", "requirement", "version"]
 
 DISTRIBUTION = "pyctrl-runtime"  # PyPI's `pyctrl` is another project
 
@@ -32,7 +35,7 @@ def requirement(*extras: str, source: str = "") -> str:
 
 def origin() -> str:
     """Return the URL that what is running now was installed from; "": it came from an index."""
-    return direct_reference(metadata.distribution(DISTRIBUTION).read_text("direct_url.json"))
+    return for_any_pip(direct_reference(metadata.distribution(DISTRIBUTION).read_text("direct_url.json")))
 
 
 def is_url(source: str) -> bool:
@@ -56,6 +59,19 @@ def direct_reference(recorded: str | None) -> str:
     if archive is not None and not url.startswith("file:") and (sha256 := _sha256(archive)):
         fragments.append(f"sha256={sha256}")  # a file of this machine may be built again
     return f"{url}#{'&'.join(fragments)}" if fragments else url
+
+
+def for_any_pip(url: str) -> str:
+    """Return the checkout of a local repository instead of its commit, if there is a checkout.
+
+    pip before 24.1, as fresh virtual environments of Python 3.11 and 3.12 have it, refuses ``git+file:///PATH`` as the
+    URL of a dependency.
+    """
+    found = re.fullmatch(r"git\+(file://(/[^@#]+))@\w+(?:#subdirectory=(.+))?", url)
+    below = f"/{found[3]}" if found and found[3] else ""
+    if found and Path(url2pathname(found[2] + below), "pyproject.toml").is_file():
+        return found[1] + below
+    return url
 
 
 def _sha256(archive: Mapping[str, Any]) -> str:

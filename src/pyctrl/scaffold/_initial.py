@@ -9,7 +9,7 @@ from pyctrl._distribution import requirement
 
 from ._project import LICENSES, ScaffoldProject
 
-__all__ = ["initial_files"]
+__all__ = ["DOCKERIGNORE", "initial_files"]
 
 PYPROJECT = Template("""\
 [project]
@@ -102,7 +102,7 @@ __pycache__/
 dist/
 """
 
-NOT_IN_IMAGES = """\
+DOCKERIGNORE = """\
 # What `COPY . .` leaves out. The wheels are those that `pyctrl image build` makes of what an image build cannot reach.
 .git
 .*_cache
@@ -166,7 +166,7 @@ def initial_files(project: ScaffoldProject, *, source: str = "") -> dict[str, st
         "pyproject.toml": PYPROJECT.substitute(words),
         "README.md": README.substitute(words),
         ".gitignore": IGNORED,
-        ".dockerignore": NOT_IN_IMAGES,
+        ".dockerignore": DOCKERIGNORE,
     }
     if project.layout == "package":
         files[f"{project.package}/__init__.py"] = project.python(PACKAGE.substitute(words))
