@@ -21,7 +21,6 @@ from ._ship_flags import NO_SHIP_FLAGS, ShipFlags
 if TYPE_CHECKING:
     from pyctrl.shipping import Image
 
-LOCKING = "write one with: uv pip compile --universal --generate-hashes pyproject.toml -o requirements.txt"
 INSTALLER = Path("dist", "install.yaml")
 
 BUILD_EPILOGUE = epilogue(
@@ -93,8 +92,12 @@ def _prepare(image: Image) -> None:
     if not image.is_own and (missing := Folder(image.context).missing({".dockerignore": DOCKERIGNORE})):
         Folder(image.context).write(missing)
         print(f"wrote {image.context / '.dockerignore'}", file=sys.stderr)
-    if not (image.is_own or image.needs.has_lock):
-        print(f"note: versions are not locked, because there is no requirements.txt; {LOCKING}", file=sys.stderr)
+    if image.needs.is_project and not (image.is_own or image.needs.has_lock):
+        print(
+            "note: there is no requirements.txt, so the image gets the versions of today; lock them with: "
+            f"{image.needs.lock_command}",
+            file=sys.stderr,
+        )
     for wheel in image.wheels.glob("*.whl") if image.wheel_commands else ():
         wheel.unlink()
     for command in image.wheel_commands:

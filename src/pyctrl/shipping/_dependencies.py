@@ -42,9 +42,20 @@ class Dependencies:
     is_dynamic: bool = False
 
     @property
+    def lock_command(self) -> str:
+        """The command that writes a lock file for a project."""
+        return lock_command(self.names)
+
+    @property
     def names(self) -> list[str]:
         """The distributions that are `unreachable`."""
         return [_parsed(each)["name"] or "" for each in self.unreachable]
+
+
+def lock_command(left_out: Sequence[str]) -> str:
+    """Return the command that writes a lock file, without those distributions that come as wheels."""
+    without = "".join(f"--no-emit-package {name} " for name in left_out)
+    return f"uv pip compile --universal --generate-hashes {without}pyproject.toml -o {LOCK}"
 
 
 def read_dependencies(context: Path, runtime: str) -> Dependencies:
@@ -119,10 +130,9 @@ def _check_lock(lock: str, own: Sequence[str]) -> None:
     locked = {_normalized(_parsed(line)["name"]) for line in lines if line and line[0].isalnum()}
     for line in lines:
         if line and line[0].isalnum() and _is_unreachable(line):
-            name = _parsed(line)["name"]
             raise CommandFailed(
                 f"{LOCK} has {line!r}, which an image build cannot reach; pyproject.toml is enough for it, so lock the "
-                f"rest: uv pip compile --universal --generate-hashes --no-emit-package {name} pyproject.toml -o {LOCK}"
+                f"rest: {lock_command([_parsed(line)['name'] or ''])}"
             )
     if own and DISTRIBUTION not in locked:
         raise CommandFailed(f"{LOCK} does not have {DISTRIBUTION}, which runs the program; add {own[0]} and lock again")
