@@ -72,7 +72,11 @@ def _kinds_of(controller: Controller, *, watched: bool) -> Iterable[Kind]:
 
 
 def definitions_of(
-    kinds: Mapping[GroupKind, Sequence[Kind]], webhooks: Iterable[Webhooks] = (), *, target: Service | Url | None = None
+    kinds: Mapping[GroupKind, Sequence[Kind]],
+    webhooks: Iterable[Webhooks] = (),
+    *,
+    target: Service | Url | None = None,
+    ca_bundle: bytes = b"",
 ) -> list[dict[str, Any]]:
     """Return the definitions of kinds, made from their classes.
 
@@ -85,6 +89,7 @@ def definitions_of(
         target: where the API server is to ask for conversions; None: it is not known here. A definition with a
             conversion then has a ``spec.conversion`` without a ``clientConfig``; `install_definitions` keeps the one
             that is in the cluster.
+        ca_bundle: PEM of the authorities of its certificate; without, somebody injects it later.
 
     Raises:
         DefinitionError: the types cannot be a definition; says what is wrong, where, and what to do.
@@ -92,7 +97,7 @@ def definitions_of(
     from pyctrl.manifests import definition  # here: most programs find theirs installed
 
     hubs = {each.kind: each.hub for group in webhooks for each in group.conversions}
-    stanza = None if target is None else conversion_stanza(target)
+    stanza = None if target is None else conversion_stanza(target, ca_bundle=ca_bundle)
     made = {
         name: definition(
             *versions,
@@ -122,9 +127,16 @@ class DeclaredKinds:
         """Whether the API server has to ask a webhook of the program to convert one of the kinds."""
         return any(each.kind in self.kinds for group in self.webhooks for each in group.conversions)
 
-    def definitions(self, *, target: Service | Url | None = None) -> list[dict[str, Any]]:
+    def conversions(self) -> Webhooks:
+        """Return what converts the kinds, and nothing else."""
+        found = Webhooks()
+        for conversion in (each for group in self.webhooks for each in group.conversions):
+            found.add_conversion(conversion)
+        return found
+
+    def definitions(self, *, target: Service | Url | None = None, ca_bundle: bytes = b"") -> list[dict[str, Any]]:
         """Return the definitions of the kinds, as `definitions_of` does."""
-        return definitions_of(self.kinds, self.webhooks, target=target)
+        return definitions_of(self.kinds, self.webhooks, target=target, ca_bundle=ca_bundle)
 
 
 async def declared_kinds(program: Wire | ModuleType) -> DeclaredKinds:
