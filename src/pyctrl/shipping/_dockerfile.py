@@ -34,7 +34,8 @@ def _build(base: str, needs: Dependencies) -> Iterator[str]:
     if needs.unreachable:
         yield f"# Wheels of what an image build cannot reach: pyctrl image build puts them into {WHEELS}."
         yield f"COPY {WHEELS} /wheels"
-        yield _pip("install", "--no-index", "--no-deps", "--find-links=/wheels", *needs.names)
+        yield "ENV PIP_FIND_LINKS=/wheels"
+        yield _pip("install", "--no-index", "--no-deps", *needs.names)
     if needs.has_lock:
         yield f"COPY {LOCK} ./"
         yield _pip("install", *(["--require-hashes"] if needs.has_hashes else []), f"--requirement={LOCK}")

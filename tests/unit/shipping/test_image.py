@@ -77,7 +77,7 @@ def test_what_a_build_cannot_reach_comes_as_a_wheel(address: str, tmp_path: Path
     asked = f"pyctrl-runtime[metrics,webhook] @ {address}"
     image = shop(tmp_path, [asked, "httpx>=0.27; python_version > '3.8'", "local_lib @ https://files.example/l-1.zip"])
     assert [each[2:] for each in commands(image.dockerfile)][1:3] == [
-        ["install", "--no-index", "--no-deps", "--find-links=/wheels", "pyctrl-runtime"],
+        ["install", "--no-index", "--no-deps", "pyctrl-runtime"],
         [
             "install",
             "pyctrl-runtime[metrics,webhook]",
@@ -85,7 +85,7 @@ def test_what_a_build_cannot_reach_comes_as_a_wheel(address: str, tmp_path: Path
             "local_lib @ https://files.example/l-1.zip",
         ],
     ]
-    assert "COPY dist/wheels /wheels\n" in image.dockerfile
+    assert "COPY dist/wheels /wheels\nENV PIP_FIND_LINKS=/wheels\n" in image.dockerfile
     (command,) = image.wheel_commands
     assert command[1:] == [
         "-m",
@@ -194,11 +194,11 @@ def test_the_commands_of_the_dockerfile_install_everything(tmp_path: Path) -> No
     for command in image.wheel_commands:
         subprocess.run(command, check=True)
     image.check_wheels()
-    places = {"/venv": f"{tmp_path}/venv", "/wheels": f"{root}/dist/wheels"}
+    environment = os.environ | {"PIP_NO_INDEX": "1", "PIP_FIND_LINKS": str(image.wheels)}
     for command in commands(image.dockerfile):
-        words = [re.sub(r"(?<![\w/])/(venv|wheels)\b", lambda found: places[found[0]], word) for word in command]
+        words = [word.replace("/venv", f"{tmp_path}/venv") for word in command]
         program = {"pip": [sys.executable, "-m", "pip"], "python": [sys.executable]}[words[0]]
-        subprocess.run([*program, *words[1:]], cwd=root, check=True, env=os.environ | {"PIP_NO_INDEX": "1"})
+        subprocess.run([*program, *words[1:]], cwd=root, check=True, env=environment)
     installed = subprocess.run(
         [tmp_path / "venv" / "bin" / "python", "-c", "import pyctrl_runtime, shop"], cwd=tmp_path, check=False
     )
