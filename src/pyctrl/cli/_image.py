@@ -101,7 +101,7 @@ def _prepare(image: Image) -> None:
     for wheel in image.wheels.glob("*.whl") if image.wheel_commands else ():
         wheel.unlink()
     for command in image.wheel_commands:
-        ran = subprocess.run(command, check=False, stdout=sys.stderr)
+        ran = subprocess.run(command, check=False)
         if ran.returncode:
             raise CommandFailed(f"no wheel could be made of {command[-1]}: pip ended with exit code {ran.returncode}")
     image.check_wheels()
