@@ -5,14 +5,11 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pyctrl.api import GroupVersionKind, Key
 from pyctrl.client import Client, wait_for
 from pyctrl.errors import CommandFailed, Conflict, PyctrlError
-
-if TYPE_CHECKING:
-    from pyctrl.manifests import Change
 
 __all__ = ["DEFINITION", "Installation", "install_definition", "install_definitions", "plan_installation"]
 
@@ -21,7 +18,6 @@ log = logging.getLogger("pyctrl.definitions")
 DEFINITION = GroupVersionKind("apiextensions.k8s.io", "v1", "CustomResourceDefinition")
 ESTABLISHED_SECONDS = 30.0  # an API server takes well under one
 ATTEMPTS = 5  # of a write that others interfere with; the API server itself writes the status of a new definition twice
-LOSSES = frozenset({"version-removed", "version-unserved", "conversion-changed"})  # of `Change.code`
 
 Definition = Mapping[str, Any]
 
@@ -34,69 +30,77 @@ class Installation:
         definition: what is applied. It has the ``resourceVersion`` of what is there, so that the server refuses it if
             that has changed in between.
         losses: what is in use and would be lost.
-        warnings: what else may not suit the objects that are stored or the clients that read them.
     """
 
     definition: dict[str, Any]
     losses: tuple[str, ...] = ()
-    warnings: tuple[str, ...] = ()
 
 
 def plan_installation(existing: Definition | None, wanted: Definition) -> Installation:
     """Decide what is applied to make an existing definition the wanted one, and find what would be lost.
 
     A loss is a version that is served or that objects are stored in, and a conversion by webhook. A conversion that is
-    there stays if the wanted definition has none. A field that is removed or a rule that is stricter is no loss but a
-    warning: only the objects show whether it matters, and ``pyctrl crd diff`` shows it before.
+    there stays if the wanted definition has none. What else is wrong with the wanted definition is for the API server
+    to say.
 
     Args:
         existing: as the API server has it, with its status; None: it has none.
-        wanted: as `definitions_of` makes it. A conversion by webhook without a ``clientConfig`` means that the
-            versions have to be converted, by a webhook whose address is not known here.
+        wanted: as `definitions_of` makes it, or from a file. A conversion by webhook without a ``webhook`` means that
+            the versions have to be converted, by a webhook whose address is not known here.
     """
-    conversion = _conversion(existing, wanted)
-    spec = {name: value for name, value in wanted["spec"].items() if name != "conversion"}
-    merged = {**wanted, "spec": spec if conversion is None else {**spec, "conversion": conversion}}
-    if existing is None:
-        return Installation(definition=merged, losses=tuple(_unconverted(conversion)))
-    merged["metadata"] = {**wanted["metadata"], "resourceVersion": existing["metadata"]["resourceVersion"]}
-    changes = _breaking(existing, merged)
-    losses = [_told(change) for change in changes if change.code in LOSSES]
-    return Installation(
-        definition=merged,
-        losses=(*losses, *_unconverted(conversion)),
-        warnings=tuple(_told(change) for change in changes if change.code not in LOSSES),
-    )
+    spec, conversion = dict(_mapping(wanted.get("spec"))), _conversion(existing, wanted)
+    if conversion is not None:
+        spec["conversion"] = conversion
+    losses = [*_lost_versions(existing or {}, wanted), *_lost_conversion(existing or {}, conversion)]
+    merged = {**wanted, "spec": spec} if spec else dict(wanted)
+    if existing is not None:
+        merged["metadata"] = {**wanted["metadata"], "resourceVersion": existing["metadata"]["resourceVersion"]}
+    return Installation(definition=merged, losses=tuple(losses))
 
 
-def _conversion(existing: Definition | None, wanted: Definition) -> dict[str, Any] | None:
+def _conversion(existing: Definition | None, wanted: Definition) -> Any:
     """Return the ``spec.conversion`` to apply: the wanted one if it is whole, or else the one that is there."""
-    mine = wanted["spec"].get("conversion")
-    if mine is not None and (mine["strategy"] != "Webhook" or "webhook" in mine):
-        return dict(mine)
-    there = (existing or {"spec": {}})["spec"].get("conversion") or {}
-    return dict(there) if there.get("strategy") == "Webhook" else mine
+    mine = _mapping(wanted.get("spec")).get("conversion")
+    if mine is not None and not _is_without_address(mine):
+        return mine
+    there = _mapping(_mapping((existing or {}).get("spec")).get("conversion"))
+    return there if there.get("strategy") == "Webhook" else mine
 
 
-def _unconverted(conversion: Definition | None) -> Iterator[str]:
-    if conversion is not None and conversion["strategy"] == "Webhook" and "webhook" not in conversion:
-        yield "the conversion of its versions: the address of the program's webhook is not known here"
+def _lost_versions(existing: Definition, wanted: Definition) -> Iterator[str]:
+    before, after = _versions(existing), _versions(wanted)
+    stored = _mapping(existing.get("status")).get("storedVersions") or ()
+    for name, version in before.items():
+        if name not in after and (name in stored or version.get("storage")):
+            yield f"version {name}, in which objects are stored; migrate them to another version first"
+        elif name not in after and version.get("served"):
+            yield f"version {name}, which is served; its clients would fail"
+        elif name in after and version.get("served") and not after[name].get("served"):
+            yield f"version {name} would not be served any more; its clients would fail"
 
 
-def _breaking(existing: Definition, wanted: Definition) -> list[Change]:
-    from pyctrl.manifests import compare  # here: most definitions are new
-
-    is_converted = (wanted["spec"].get("conversion") or {}).get("strategy") == "Webhook"
-    return [
-        change
-        for change in compare(existing, wanted)
-        if change.effect == "breaking" or (change.code == "conversion-changed" and not is_converted)
-    ]
+def _lost_conversion(existing: Definition, conversion: Any) -> Iterator[str]:
+    before = _mapping(_mapping(existing.get("spec")).get("conversion")).get("strategy")
+    if _is_without_address(conversion):
+        yield "the conversion of its versions; the address of the program's webhook is not known here"
+    elif before == "Webhook" and _mapping(conversion).get("strategy") != "Webhook":
+        yield "the conversion of its versions by a webhook; fields that only one version has would be dropped"
 
 
-def _told(change: Change) -> str:
-    version = f"version {change.version}, " if change.version else ""
-    return f"{version}{change.path}: {change.message}"
+def _is_without_address(conversion: Any) -> bool:
+    found = _mapping(conversion)
+    return found.get("strategy") == "Webhook" and "webhook" not in found
+
+
+def _versions(definition: Definition) -> dict[str, Definition]:
+    found = _mapping(definition.get("spec")).get("versions")
+    versions = map(_mapping, found if isinstance(found, list) else ())
+    return {str(each.get("name")): each for each in versions}
+
+
+def _mapping(value: Any) -> Definition:
+    """Return a member that should be an object; of a file it may be anything."""
+    return value if isinstance(value, Mapping) else {}
 
 
 async def install_definitions(
@@ -106,7 +110,8 @@ async def install_definitions(
 
     A definition that is there keeps what is in use: if one of its versions that is served or stored, or its conversion
     by webhook, would be lost, nothing is changed and CommandFailed is raised. So give it all versions of a kind, as
-    `definitions` does, and not the class of one. What else may not suit stored objects is logged as a warning.
+    `definitions` does, and not the class of one. A field that goes, or a rule that is stricter, is logged as a warning:
+    only the stored objects show whether it matters, and ``pyctrl crd diff`` shows it before.
 
     Args:
         client: may read and write definitions.
@@ -141,27 +146,42 @@ async def install_definition(
     key = Key("", wanted["metadata"]["name"])
     for attempt in range(1, ATTEMPTS + 1):
         found = await client.find(DEFINITION, key)
-        planned = plan_installation(None if found is None else found.to_wire(), wanted)
+        existing = None if found is None else found.to_wire()
+        planned = plan_installation(existing, wanted)
         if planned.losses and not allow_loss:
             raise CommandFailed(_refusal(key.name, planned.losses))
         try:
-            await client.apply(_appliable(planned.definition), force=force)
+            applied = await client.apply(_appliable(planned.definition), force=force)
         except Conflict:
             if attempt == ATTEMPTS or found is None:
                 raise
             continue  # it was changed after it was read: decide again
-        for warning in (*planned.losses, *planned.warnings):
-            log.warning("Stored objects or clients of %s may no longer fit: %s", key.name, warning)
+        if existing is not None:
+            _warn(key.name, existing, applied.to_wire())
         break
     await wait_for(client, DEFINITION, key, is_established, timeout=ESTABLISHED_SECONDS)
 
 
 def _appliable(definition: Definition) -> dict[str, Any]:
     """Leave out a conversion without an address, which the server would refuse: its loss was allowed."""
-    spec = definition["spec"]
-    if not any(_unconverted(spec.get("conversion"))):
+    spec = _mapping(definition.get("spec"))
+    if not _is_without_address(spec.get("conversion")):
         return dict(definition)
     return {**definition, "spec": {name: value for name, value in spec.items() if name != "conversion"}}
+
+
+def _warn(name: str, before: Definition, after: Definition) -> None:
+    from pyctrl.manifests import compare  # here: most definitions are new
+
+    for change in compare(before, after):
+        if change.effect == "breaking" or (change.code == "conversion-changed" and _is_unconverted(after)):
+            version = f"version {change.version}, " if change.version else ""
+            told = f"{version}{change.path}: {change.message}"
+            log.warning("Stored objects or clients of %s may no longer fit: %s", name, told)
+
+
+def _is_unconverted(definition: Definition) -> bool:
+    return bool(definition["spec"]["conversion"]["strategy"] == "None")  # the server has filled it in
 
 
 def _refusal(name: str, losses: Iterable[str]) -> str:

@@ -47,6 +47,7 @@ def test_the_context_is_prepared(run: Run, project: Path) -> None:
     assert (project / ".dockerignore").read_text() == "mine\n"
 
 
+@pytest.mark.slow(reason="it runs pip")
 def test_a_wheel_that_cannot_be_made(run: Run, project: Path, tmp_path: Path) -> None:
     """pip's own words come first, then which dependency it was; no image is built."""
     nowhere = (tmp_path / "nowhere").as_uri()

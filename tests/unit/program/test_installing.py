@@ -77,22 +77,22 @@ def without(obj: dict[str, Any], member: str) -> dict[str, Any]:
 def test_what_is_new_is_applied_as_it_is() -> None:
     """Nothing is there that could be lost."""
     planned = plan_installation(None, definition(Job))
-    assert (planned.definition, planned.losses, planned.warnings) == (definition(Job), (), ())
+    assert (planned.definition, planned.losses) == (definition(Job), ())
 
 
 def test_what_is_there_is_applied_with_its_resource_version() -> None:
     """The server then refuses the write if somebody else was quicker, and the decision is made again."""
     planned = plan_installation(both(), definition(Job, JobV2, stored=JobV2, conversion=conversion_stanza(SERVICE)))
-    assert (planned.losses, planned.warnings) == ((), ())
+    assert planned.losses == ()
     assert planned.definition["metadata"]["resourceVersion"] == "7"
 
 
 @pytest.mark.parametrize(
     ("there", "loss"),
     [
-        (both(), "version v2, spec.versions: the version is gone, and objects are stored in it"),
-        (both(status={"storedVersions": ["v1", "v2"]}), "version v2, spec.versions"),
-        (both(status={"storedVersions": ["v1"]}), "version v2, spec.versions: the version was served"),
+        (both(), "version v2, in which objects are stored; migrate them"),
+        (both(status={"storedVersions": ["v1", "v2"]}), "version v2, in which objects are stored"),
+        (both(status={}), "version v2, in which objects are stored"),
     ],
 )
 def test_a_version_that_is_served_or_stored_is_a_loss(there: dict[str, Any], loss: str) -> None:
@@ -115,7 +115,7 @@ def test_a_version_that_is_no_longer_served_is_a_loss() -> None:
     versions = [version | {"served": version["name"] != "v1"} for version in wanted["spec"]["versions"]]
     wanted["spec"] = {**wanted["spec"], "versions": versions}
     (told,) = plan_installation(both(), wanted).losses
-    assert told == "version v1, served: the version is not served any more"
+    assert told == "version v1 would not be served any more; its clients would fail"
 
 
 @pytest.mark.parametrize("wanted", [definition(Job, JobV2, stored=JobV2), both()])
@@ -133,7 +133,7 @@ def test_no_conversion_instead_of_one_is_a_loss() -> None:
     wanted = both()
     wanted["spec"] = {**wanted["spec"], "conversion": {"strategy": "None"}}
     (told,) = plan_installation(both(), wanted).losses
-    assert told == "spec.conversion.strategy: versions were converted by Webhook, are by None"
+    assert told.startswith("the conversion of its versions by a webhook; fields that only one version has")
 
 
 @pytest.mark.parametrize("there", [None, without(both(), "conversion")])
@@ -145,16 +145,33 @@ def test_versions_to_be_converted_need_an_address(there: dict[str, Any] | None) 
     assert "the address of the program's webhook is not known here" in told
 
 
-def test_a_field_that_goes_is_a_warning() -> None:
+def test_a_version_that_is_only_served_is_a_loss() -> None:
+    """Clients ask for it, wherever objects are stored."""
+    (told,) = plan_installation(both(), definition(JobV2)).losses
+    assert told == "version v1, which is served; its clients would fail"
+
+
+@pytest.mark.parametrize("spec", [None, 3, {}, {"versions": 3}, {"versions": [4], "conversion": 3}])
+def test_what_is_no_definition_takes_nothing_away(spec: Any) -> None:
+    """A file may say anything; without a definition that is there, the API server says what is wrong."""
+    wanted = {"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition", "metadata": {"name": NAME}}
+    wanted |= {} if spec is None else {"spec": spec}
+    assert plan_installation(None, wanted).definition == wanted
+    assert len(plan_installation(both(), wanted).losses) >= 2
+
+
+async def test_a_field_that_goes_is_a_warning(caplog: pytest.LogCaptureFixture) -> None:
     """Only the objects show whether it matters."""
     narrowed = both()
     versions = [dict(version) for version in narrowed["spec"]["versions"]]
     versions[1]["schema"] = versions[0]["schema"]
     narrowed["spec"] = {**narrowed["spec"], "versions": versions}
-    planned = plan_installation(both(), narrowed)
-    assert planned.losses == ()
-    (told,) = planned.warnings
-    assert told.startswith("version v2, spec.schedule: ")
+    del narrowed["metadata"]["resourceVersion"]
+    async with Client.connect(Config.in_process(ApiServer())) as client:
+        await install_definitions(client, await definitions(add_jobs, target=SERVICE))
+        await install_definitions(client, [narrowed])
+    (told,) = [each.getMessage() for each in caplog.records if each.levelno == logging.WARNING]
+    assert told.startswith(f"Stored objects or clients of {NAME} may no longer fit: version v2, spec.schedule: ")
 
 
 async def test_the_definitions_of_a_program_have_all_of_it() -> None:
@@ -172,7 +189,7 @@ async def test_a_server_keeps_what_it_has(caplog: pytest.LogCaptureFixture) -> N
         await install_definitions(client, await definitions(add_jobs, target=SERVICE))
         before = (await client.get(DEFINITION, Key("", NAME))).to_wire()
         with pytest.raises(
-            CommandFailed, match=r"(?s)v2, spec\.versions: the version is gone.*program\.definitions"
+            CommandFailed, match=r"(?s)version v2, in which objects are stored.*program\.definitions"
         ) as got:
             await install_definitions(client, [definition(Job)])
         assert "--allow-crd-loss" in str(got.value)
@@ -210,7 +227,7 @@ async def test_what_others_have_changed_meanwhile_is_looked_at_again() -> None:
             return found
 
         client.find = quicker  # type: ignore[assignment, method-assign]
-        with pytest.raises(CommandFailed, match="the version is gone"):
+        with pytest.raises(CommandFailed, match="version v2, in which objects are stored"):
             await install_definitions(client, [definition(Job)])
     assert reads == 2
 
