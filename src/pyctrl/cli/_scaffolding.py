@@ -65,7 +65,7 @@ def begin(project: ScaffoldProject, *, shown: Path, source: str, dry_run: bool) 
         )
     if project.root.exists() and not project.root.is_dir():
         raise CommandFailed(f"{shown} is a file; a directory was expected")
-    folder = Folder(project.root)
+    folder, files = Folder(project.root), initial_files(project, source=source)
     if folder.text(PYPROJECT) is not None:
         found = find_project(project.root)
         if found != project:
@@ -73,7 +73,8 @@ def begin(project: ScaffoldProject, *, shown: Path, source: str, dry_run: bool) 
                 f"{shown / PYPROJECT} is there, of the project {found.name} with the domain {found.domain}; nothing "
                 "was changed: what a project is, is edited there"
             )
-    write(folder, folder.missing(initial_files(project, source=source), force=False), dry_run=dry_run, shown=shown)
+        del files[PYPROJECT]  # it is the project's own from now on: dependencies are added there
+    write(folder, folder.missing(files, force=False), dry_run=dry_run, shown=shown)
     enter = f"cd {shown} && " if shown != Path() else ""
     tell_next("define a resource with", f"{enter}pyctrl create api --version v1alpha1 --kind NAME")
     return 0

@@ -70,3 +70,15 @@ def test_what_is_no_source(source: str, run: Run, tmp_path: Path) -> None:
     assert (told.code, len(told.err.splitlines())) == (1, 1)
     assert "a version such as 0.1.0 was expected, or a URL such as git+https://HOST/REPOSITORY@COMMIT" in told.err
     assert not (tmp_path / "shop").exists()
+
+
+def test_again_it_leaves_the_dependencies_alone(run: Run, tmp_path: Path) -> None:
+    """What the project needs by now is edited in pyproject.toml; what is missing beside it is written."""
+    run("init", tmp_path, "--name", "shop", "--pyctrl-from", "0.1.0")
+    file = tmp_path / "pyproject.toml"
+    file.write_text(file.read_text().replace("dependencies = [", 'dependencies = ["httpx", '))
+    before = file.read_text()
+    (tmp_path / ".dockerignore").unlink()
+    told = run("init", tmp_path, "--name", "shop", "--pyctrl-from", COMMIT)
+    assert (told.code, told.out.strip().endswith(".dockerignore")) == (0, True)
+    assert file.read_text() == before
