@@ -108,7 +108,7 @@ def _this(name: str) -> list[str]:
 
 def _compressed(_name: str) -> list[str]:
     if find_spec("zstandard") is None:
-        raise Unavailable("zstandard is not installed: pip install 'pyctrl[compression]'")
+        raise Unavailable("zstandard is not installed: pip install 'pyctrl-runtime[compression]'")
     return [*_this("pyctrl"), "--compress"]
 
 

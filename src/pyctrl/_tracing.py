@@ -83,7 +83,7 @@ def enable_tracing(provider: TracerProvider | None = None) -> Callable[[], None]
     try:
         from pyctrl._opentelemetry import OpenTelemetryTracing  # here: it is an extra, and slow to import
     except ImportError as error:
-        raise PyctrlError("enable_tracing needs OpenTelemetry's API: pip install 'pyctrl[tracing]'") from error
+        raise PyctrlError("enable_tracing needs OpenTelemetry's API: pip install 'pyctrl-runtime[tracing]'") from error
     before, _tracing = _tracing, OpenTelemetryTracing(provider)
     return lambda: _restore(before)
 

@@ -6,12 +6,17 @@ import contextlib
 import signal
 from pathlib import Path
 
+import pytest
+
 from pyctrl import CustomResource, Model
 from pyctrl.api import Key, ObjectMeta
 from pyctrl.client import Client, wait_for
 from pyctrl.errors import NotFound
 from pyctrl.kinds.apiextensions.v1 import CustomResourceDefinition
+from pyctrl.manager import Target
+from pyctrl.program import definitions, install_definitions
 from pyctrl.testing import ClusterUnderTest
+from pyctrl.webhook import Url
 
 from ._processes import NO_SERVERS, kubeconfig_for, process
 
@@ -84,3 +89,66 @@ async def test_a_file_runs_with_its_definitions(
         finally:
             with contextlib.suppress(NotFound):
                 await client.delete(CustomResourceDefinition, Key("", "widgets.run.pyctrl.test"))
+
+
+TWO_VERSIONS = """\
+from pyctrl import CustomResource, Model, Reconciler, Request
+from pyctrl.webhook import Conversion, Spoke, same_fields
+
+
+class GadgetSpec(Model):
+    size: int = 1
+
+
+class Gadget(CustomResource[GadgetSpec], group="run.pyctrl.test", version="v1"):
+    "A gadget."
+
+
+class GadgetV2(CustomResource[GadgetSpec], group="run.pyctrl.test", version="v2", kind="Gadget"):
+    "A gadget."
+
+
+class GadgetReconciler(Reconciler[Gadget]):
+    async def reconcile(self, request: Request) -> None: ...
+
+
+def up(obj: Gadget) -> GadgetV2:
+    return same_fields(obj, GadgetV2)
+
+
+def down(obj: GadgetV2) -> Gadget:
+    return same_fields(obj, Gadget)
+
+
+CONVERSION = Conversion(GadgetV2, Spoke(Gadget, to_hub=up, from_hub=down))
+"""
+
+
+@pytest.mark.slow(reason="it starts two processes")
+async def test_versions_are_not_installed_without_their_conversion(
+    cluster: ClusterUnderTest, client: Client, tmp_path: Path
+) -> None:
+    """Without webhooks it ends and says what would be lost; a conversion that is there stays, and the program runs."""
+    file, name = tmp_path / "gadgets.py", "gadgets.run.pyctrl.test"
+    file.write_text(TWO_VERSIONS)
+    async with kubeconfig_for(cluster, tmp_path) as kubeconfig:
+        flags = ("--install-crds", "--no-webhooks", *NO_SERVERS)
+        arguments = ("run", str(file), "--kubeconfig", str(kubeconfig), *flags)
+        try:
+            async with process("pyctrl", *arguments) as operator:
+                await operator.says("the definition gadgets.run.pyctrl.test was not installed")
+                await operator.says("the address of the program's webhook is not known here")
+                assert await operator.exit_code() == 1
+            assert await client.find(CustomResourceDefinition, Key("", name)) is None
+            target = Url("https://127.0.0.1:1")
+            wanted = await definitions(Target.parse(str(file)).find(), target=target)
+            await install_definitions(client, wanted)
+            async with process("pyctrl", *arguments) as operator:
+                await operator.says("Starting workers")
+                assert await operator.end(signal.SIGTERM) == 0
+            found = await client.get(CustomResourceDefinition, Key("", name))
+            assert found.spec.conversion is not None
+            assert found.spec.conversion.strategy == "Webhook"
+        finally:
+            with contextlib.suppress(NotFound):
+                await client.delete(CustomResourceDefinition, Key("", name))

@@ -217,5 +217,5 @@ def test_without_the_package_one_sentence_says_what_to_install(monkeypatch: pyte
     """Whoever asks for spans wants them: it is no silent nothing."""
     monkeypatch.setitem(sys.modules, "opentelemetry", None)
     monkeypatch.delitem(sys.modules, "pyctrl._opentelemetry", raising=False)
-    with pytest.raises(PyctrlError, match="pip install 'pyctrl\\[tracing\\]'"):
+    with pytest.raises(PyctrlError, match="pip install 'pyctrl-runtime\\[tracing\\]'"):
         enable_tracing()

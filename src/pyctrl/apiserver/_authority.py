@@ -40,8 +40,8 @@ class Issued(NamedTuple):
 class Authority:
     """Issues certificates for servers and users.
 
-    Needs the package cryptography, which ``pip install 'pyctrl[apiserver]'`` brings. The authority is good for ten
-    years, what it issues for one.
+    Needs the package cryptography: ``pip install 'pyctrl-runtime[apiserver]'``. The authority is good for ten years,
+    what it issues for one.
 
     Raises:
         ConfigError: cryptography is not installed, or files do not hold an authority.
@@ -114,7 +114,7 @@ def _certificates() -> Iterator[ModuleType]:
         made = import_module("pyctrl._certificates")
     except ImportError as error:
         raise ConfigError(
-            "HTTPS needs the package cryptography, which is not installed: pip install 'pyctrl[apiserver]', "
+            "HTTPS needs the package cryptography, which is not installed: pip install 'pyctrl-runtime[apiserver]', "
             "or serve plain HTTP (--insecure-http)"
         ) from error
     try:

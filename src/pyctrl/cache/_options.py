@@ -40,8 +40,8 @@ class KindOptions:
         strip_managed_fields: keep objects without ``metadata.managedFields``, often a third of their size.
         compress: keep objects compressed (zstd, with a dictionary trained on the first MB of them), a tenth of their
             size. Each event and each read cost some microseconds more. Worth it for kinds of thousands of objects;
-            needs ``pip install 'pyctrl[compression]'``, or raises CacheError where the kind is first cached. None:
-            if that is installed.
+            needs ``pip install 'pyctrl-runtime[compression]'``, or raises CacheError where the kind is first cached.
+            None: if that is installed.
         outside: what becomes of reads of what is not watched; None is what the cache is set to.
     """
 

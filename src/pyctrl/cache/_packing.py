@@ -38,7 +38,9 @@ class Packing:
         try:
             import zstandard  # here: it is an extra
         except ImportError as error:
-            raise CacheError("KindOptions(compress=True) needs zstandard: pip install 'pyctrl[compression]'") from error
+            raise CacheError(
+                "KindOptions(compress=True) needs zstandard: pip install 'pyctrl-runtime[compression]'"
+            ) from error
         self._zstd = zstandard
         self._seen: dict[str, bytes] = {}  # by uid: ten objects that change all day are no more than ten
         self._size = 0  # of those

@@ -75,9 +75,9 @@ OTHER = Group("Other", sort_key=len(COMMANDS))
 
 
 def _version() -> str:
-    from importlib.metadata import version  # here: it reads files, for an answer that is hardly ever wanted
+    from pyctrl._distribution import version  # here: it reads files, for an answer that is hardly ever wanted
 
-    return version("pyctrl")
+    return version()
 
 
 app = CommandLine(

@@ -44,6 +44,7 @@ def deploy(
     /,
     *,
     wait: Annotated[timedelta, Parameter(metavar="DURATION", converter=duration_or_none)] = timedelta(minutes=2),
+    allow_crd_loss: bool = False,
     output: Output = "text",
     flags: ShipFlags = NO_SHIP_FLAGS,
     account: Account = NO_ACCOUNT,
@@ -57,10 +58,12 @@ def deploy(
     ----------
     wait
         How long to wait until all replicas are available; 0 does not wait.
+    allow_crd_loss
+        Install a definition even if the one in the cluster loses a version or its conversion.
     """
     from ._deploying import deploy_program  # here: help needs none of it
 
-    return deploy_program(program, flags, account, wait=wait, output=output)
+    return deploy_program(program, flags, account, wait=wait, allow_crd_loss=allow_crd_loss, output=output)
 
 
 @undeploy_app.default

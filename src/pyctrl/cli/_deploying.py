@@ -70,7 +70,15 @@ class Report:
         return self._is_text and any(step.what == "kept" for step in self._steps)
 
 
-def deploy_program(program: str | None, flags: ShipFlags, account: Account, *, wait: timedelta, output: str) -> int:
+def deploy_program(
+    program: str | None,
+    flags: ShipFlags,
+    account: Account,
+    *,
+    wait: timedelta,
+    allow_crd_loss: bool,
+    output: str,
+) -> int:
     """Deploy a program; give the exit code."""
 
     async def work(deployer: Deployer, project: Project) -> None:
@@ -79,7 +87,7 @@ def deploy_program(program: str | None, flags: ShipFlags, account: Account, *, w
             if wait:
                 await report.wait(deployer, project, wait)
 
-    return asyncio.run(_with_deployer(program, flags, account, work))
+    return asyncio.run(_with_deployer(program, flags, account, work, allow_loss=allow_crd_loss))
 
 
 def undeploy_program(program: str | None, flags: ShipFlags, account: Account, *, delete_crds: bool, output: str) -> int:
@@ -94,12 +102,14 @@ def undeploy_program(program: str | None, flags: ShipFlags, account: Account, *,
     return asyncio.run(_with_deployer(program, flags, account, work))
 
 
-async def _with_deployer(program: str | None, flags: ShipFlags, account: Account, work: Work) -> int:
+async def _with_deployer(
+    program: str | None, flags: ShipFlags, account: Account, work: Work, *, allow_loss: bool = False
+) -> int:
     project = await read_project(flags.settings(program))
     config = account.config()
     async with Client.connect(config) as client:
         try:
-            await work(Deployer(client, project), project)
+            await work(Deployer(client, project, allow_loss=allow_loss), project)
         except (TransportError, Unauthorized) as error:
             from ._refusals import explained  # here: needed only now
 

@@ -8,7 +8,7 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
@@ -17,6 +17,9 @@ from pyctrl.errors import CommandFailed
 from ._command_line import CommandLine, epilogue
 from ._shared_flags import ShippedProgram
 from ._ship_flags import NO_SHIP_FLAGS, ShipFlags
+
+if TYPE_CHECKING:
+    from pyctrl.shipping import Image
 
 INSTALLER = Path("dist", "install.yaml")
 
@@ -54,8 +57,8 @@ def build(
 ) -> int:
     """Build an image with docker, podman or `$CONTAINER_TOOL`.
 
-    Uses the Dockerfile beside the program or pyproject.toml. Without one, it generates one: two stages, pinned versions
-    (from requirements.txt, if there is one), a non-root user, no shell.
+    Uses the Dockerfile beside the program or pyproject.toml. Without one, it generates one: two stages on Python's slim
+    image, the project with its dependencies (locked by requirements.txt, if there is one), a non-root user.
 
     Parameters
     ----------
@@ -67,9 +70,11 @@ def build(
     image = image_of(flags.settings(program))
     if print_:
         sys.stdout.write(image.dockerfile)
-        print(shlex.join(image.command("docker")), file=sys.stderr)
+        for command in (*image.wheel_commands, image.command("docker")):
+            print(shlex.join(command), file=sys.stderr)
         return 0
     tool = find_tool(os.environ, {tool: shutil.which(tool) for tool in ("docker", "podman")})
+    _prepare(image)
     try:
         ran = subprocess.run(image.command(tool), input=image.dockerfile, text=True, check=False)
     except OSError as error:
@@ -78,6 +83,28 @@ def build(
         raise CommandFailed(f"{tool} build ended with exit code {ran.returncode}")
     print(f"built {image.name}; push it with: {tool} push {image.name}")
     return 0
+
+
+def _prepare(image: Image) -> None:
+    """Put into the context what the build needs there, and keep out of it what has no place in an image."""
+    from pyctrl.scaffold import DOCKERIGNORE, Folder  # here: help needs none of it
+
+    if not image.is_own and (missing := Folder(image.context).missing({".dockerignore": DOCKERIGNORE})):
+        Folder(image.context).write(missing)
+        print(f"wrote {image.context / '.dockerignore'}", file=sys.stderr)
+    if image.needs.is_project and not (image.is_own or image.needs.has_lock):
+        print(
+            "note: there is no requirements.txt, so the image gets the versions of today; lock them with: "
+            f"{image.needs.lock_command}",
+            file=sys.stderr,
+        )
+    for wheel in image.wheels.glob("*.whl") if image.wheel_commands else ():
+        wheel.unlink()
+    for command in image.wheel_commands:
+        ran = subprocess.run(command, check=False)
+        if ran.returncode:
+            raise CommandFailed(f"no wheel could be made of {command[-1]}: pip ended with exit code {ran.returncode}")
+    image.check_wheels()
 
 
 @installer_app.default

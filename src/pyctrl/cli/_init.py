@@ -37,12 +37,13 @@ def init(
     layout: Annotated[Literal["package", "single-file"], Parameter(metavar="LAYOUT")] = "package",
     license: Annotated[Literal["apache2", "none"], Parameter(metavar="LICENSE")] = "none",
     owner: Annotated[str, Parameter(metavar="NAME")] = "",
+    pyctrl_from: Annotated[str, Parameter(metavar="SOURCE")] = "",
     dry_run: DryRun = False,
 ) -> int:
     """Start a project.
 
-    Writes pyproject.toml, README.md, .gitignore and an empty package. Nothing is downloaded, and existing files are
-    never overwritten.
+    Writes pyproject.toml, README.md, .gitignore, .dockerignore and an empty package. Nothing is downloaded, and
+    existing files are never overwritten.
 
     Parameters
     ----------
@@ -58,6 +59,9 @@ def init(
         The license to put into file headers.
     owner
         The copyright owner to put into file headers.
+    pyctrl_from
+        What pip installs pyctrl from: a version, or a URL such as `git+https://HOST/REPOSITORY@COMMIT`. Defaults to
+        what this pyctrl was installed from.
     """
     from pyctrl.scaffold import ScaffoldProject  # here: help and completion need none of it
 
@@ -66,4 +70,4 @@ def init(
     project = ScaffoldProject.checked(
         directory.resolve(), name=name, domain=domain, layout=layout, license=license, owner=owner
     )
-    return begin(project, shown=directory, dry_run=dry_run)
+    return begin(project, shown=directory, source=pyctrl_from, dry_run=dry_run)

@@ -52,6 +52,12 @@ class RunFlags:
             help="First install the definitions of its kinds, generated from their classes.",
         ),
     ] = False
+    allow_crd_loss: Annotated[
+        bool,
+        Parameter(
+            help="Install a definition even if the one in the cluster loses a version or its conversion.",
+        ),
+    ] = False
     graceful_shutdown_timeout: Annotated[
         timedelta,
         Parameter(
@@ -108,7 +114,7 @@ class RunFlags:
         Parameter(
             group=SERVERS,
             metavar="ADDRESS",
-            help="Where to serve /metrics; 0 turns it off. Defaults to :8080 if `pyctrl[metrics]` is installed.",
+            help="Where to serve /metrics; 0 turns it off. Defaults to :8080 with `pyctrl-runtime[metrics]`.",
         ),
     ] = None
     metrics_secure: Annotated[

@@ -75,13 +75,14 @@ class Running:
     async def _install(self, manager: ProgramManager, config: Config) -> None:
         from pyctrl.program import custom_kinds, definitions_of, install_definitions  # here: needed only now
 
-        definitions = definitions_of(custom_kinds(manager, manager.webhooks), manager.webhooks)
+        kinds = custom_kinds(manager, manager.webhooks)
+        definitions = definitions_of(kinds, manager.webhooks, target=manager.webhook_target)
         if not definitions:
             raise CommandFailed("--install-crds: the program reconciles no kind of its own; leave it out")
         async with Client.connect(config, field_owner=OWNER) as client:
             try:
                 with Progress("the cluster to serve the definitions", tell=log.info):
-                    await install_definitions(client, definitions)
+                    await install_definitions(client, definitions, allow_loss=self.flags.allow_crd_loss)
             except (TransportError, Unauthorized) as error:
                 from ._refusals import explained  # here: as above
 
@@ -95,7 +96,7 @@ class Running:
             return self.flags.metrics_bind_address
         if importlib.util.find_spec("prometheus_client") is not None:
             return METRICS
-        log.info("Metrics are not served: that needs pip install 'pyctrl[metrics]'")
+        log.info("Metrics are not served: that needs pip install 'pyctrl-runtime[metrics]'")
         return None
 
     @contextmanager
@@ -117,7 +118,8 @@ def _sign(directory: Path) -> None:
         from pyctrl._certificates import issue_server, new_authority  # here: only who has no certificate needs them
     except ImportError as error:
         raise CommandFailed(
-            "--metrics-secure without --metrics-cert-dir makes a certificate, which needs pip install 'pyctrl[webhook]'"
+            "--metrics-secure without --metrics-cert-dir makes a certificate, which needs: "
+            "pip install 'pyctrl-runtime[webhook]'"
         ) from error
     certificate, key = issue_server(new_authority("pyctrl-metrics"), ["localhost", "127.0.0.1"], common_name="metrics")
     (directory / "tls.crt").write_bytes(certificate)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
@@ -24,6 +25,7 @@ from pyctrl.scaffold import (
 __all__ = ["Wanted", "answered", "begin", "create_api", "delete_api", "show_or_remove", "tell_next", "write"]
 
 PYPROJECT = "pyproject.toml"
+_SOURCE = re.compile(r"\d+(\.\w+)+|[a-z][a-z+]*://?[^\s\"\\]+")  # a version, or a URL that TOML takes as it is
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,15 +46,26 @@ class Wanted:
         return f"{group}--version {self.version} --kind {self.kind}"
 
 
-def begin(project: ScaffoldProject, *, shown: Path, dry_run: bool) -> int:
+def begin(project: ScaffoldProject, *, shown: Path, source: str, dry_run: bool) -> int:
     """Write the files of a new project; give the exit code.
 
+    Args:
+        project: what it is.
+        shown: its directory, for messages.
+        source: what pyctrl is installed from, as `initial_files` takes it.
+        dry_run: print a patch instead.
+
     Raises:
-        CommandFailed: the directory has a pyproject.toml of something else.
+        CommandFailed: the directory has a pyproject.toml of something else, or the source is none.
     """
+    if source and not _SOURCE.fullmatch(source):
+        raise CommandFailed(
+            f"--pyctrl-from {source}: a version such as 0.1.0 was expected, or a URL such as "
+            "git+https://HOST/REPOSITORY@COMMIT"
+        )
     if project.root.exists() and not project.root.is_dir():
         raise CommandFailed(f"{shown} is a file; a directory was expected")
-    folder = Folder(project.root)
+    folder, files = Folder(project.root), initial_files(project, source=source)
     if folder.text(PYPROJECT) is not None:
         found = find_project(project.root)
         if found != project:
@@ -60,7 +73,8 @@ def begin(project: ScaffoldProject, *, shown: Path, dry_run: bool) -> int:
                 f"{shown / PYPROJECT} is there, of the project {found.name} with the domain {found.domain}; nothing "
                 "was changed: what a project is, is edited there"
             )
-    write(folder, folder.missing(initial_files(project), force=False), dry_run=dry_run, shown=shown)
+        del files[PYPROJECT]  # it is the project's own from now on: dependencies are added there
+    write(folder, folder.missing(files, force=False), dry_run=dry_run, shown=shown)
     enter = f"cd {shown} && " if shown != Path() else ""
     tell_next("define a resource with", f"{enter}pyctrl create api --version v1alpha1 --kind NAME")
     return 0

@@ -47,8 +47,8 @@ def validate(
     """Validate objects in files offline, with line numbers.
 
     Runs the API server's own validation, as `kubectl apply --dry-run=server` does, without a cluster: unknown and
-    duplicate fields, types, bounds, patterns, list types, validation rules (with `pyctrl[cel]`), and the rules of
-    built-in kinds. Defaults are applied first. All problems are reported, also where the server stops at the first.
+    duplicate fields, types, bounds, patterns, list types, validation rules (with `pyctrl-runtime[cel]`), and the rules
+    of built-in kinds. Defaults are applied first. All problems are reported, also where the server stops at the first.
 
     Parameters
     ----------

@@ -24,7 +24,7 @@ T = TypeVar("T")
 
 _TOOLS = ("kustomize.config.k8s.io/",)  # files that are no objects of a cluster, and lie among them
 
-RULES_SKIPPED = "validation rules (CEL) were not checked: pip install 'pyctrl[cel]'"
+RULES_SKIPPED = "validation rules (CEL) were not checked: pip install 'pyctrl-runtime[cel]'"
 
 
 @dataclass(slots=True)

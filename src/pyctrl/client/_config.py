@@ -10,11 +10,11 @@ import os
 import platform
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import SplitResult, urlsplit, urlunsplit
 
+from pyctrl._distribution import version
 from pyctrl.client._credentials import Anonymous, BearerToken, Credentials, TokenFile
 from pyctrl.client._proxy import checked_proxy, proxy_from_environment, without_password
 from pyctrl.client._tls import ClientCertificate, Pem, Tls
@@ -34,7 +34,7 @@ _IN_PROCESS = "http://in-process"
 def _user_agent() -> str:
     machine = platform.machine().lower()
     system = platform.system().lower()
-    return f"pyctrl/{metadata.version('pyctrl')} ({system}/{_ARCHITECTURES.get(machine, machine)})"
+    return f"pyctrl/{version()} ({system}/{_ARCHITECTURES.get(machine, machine)})"
 
 
 _USER_AGENT = _user_agent()  # now and not in the first Config, which may be made on a loop: it reads files

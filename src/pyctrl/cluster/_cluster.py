@@ -172,7 +172,8 @@ class Cluster:
         Args:
             host: the address to listen at.
             port: 0 takes a free one.
-            tls: speak HTTPS, with a certificate that the Config trusts; needs ``pip install 'pyctrl[apiserver]'``.
+            tls: speak HTTPS, with a certificate that the Config trusts; needs
+                ``pip install 'pyctrl-runtime[apiserver]'``.
             allowed_hosts: without ``tls``, names that clients call the server by besides addresses and `localhost`;
                 others are refused, because a web page may have them.
             client_ca: authorities, as PEM, whose client certificates log in as well as those of the cluster's own.

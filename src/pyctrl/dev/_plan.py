@@ -56,15 +56,6 @@ class Plan:
                 made.append(sample(each))
         return [each for each in made if not examiner.examine(each).complaints]
 
-    def breaks(self, before: Plan) -> list[str]:
-        """Return what is new in its definitions that objects of an earlier version of the program may not outlive."""
-        from pyctrl.manifests import compare  # here: most saves change no type
-
-        known = {each["metadata"]["name"]: each for each in before.definitions}
-        changed = [(known.get(each["metadata"]["name"], each), each) for each in self.definitions]
-        changes = [change for old, new in changed if old != new for change in compare(old, new)]
-        return [f"{change.path}: {change.message}" for change in changes if change.effect == "breaking"]
-
 
 async def make_plan(wire: Wire, *, name: str, account: Key) -> Plan:
     """Wire a program into a manager that never runs, and see what it needs.

@@ -208,10 +208,7 @@ class DevSession:
         Raises:
             PyctrlError: it cannot be; nothing has changed then but, perhaps, definitions.
         """
-        before, plan = self.plan, await self._make_plan()
-        await self._take(plan)
-        for change in plan.breaks(before) if before is not None else ():
-            log.warning("Objects that are stored may no longer fit: %s", change)
+        await self._take(await self._make_plan())
 
     async def _make_plan(self) -> Plan:
         before = self._files.look()
@@ -223,7 +220,7 @@ class DevSession:
             self._files.accept(before)
 
     async def _take(self, plan: Plan) -> None:
-        await install_definitions(self.admin, plan.definitions)
+        await install_definitions(self.admin, plan.definitions, allow_loss=True)  # a cluster that is made to be changed
         await self._stop()
         await self._replace_objects([*plan.rights, *plan.registrations])
         for informer in self.cache.informers:

@@ -153,5 +153,5 @@ def _need_prometheus() -> None:
         import_module("prometheus_client")
     except ModuleNotFoundError as error:
         raise ManagerError(
-            "metrics_bind_address needs prometheus_client: pip install 'pyctrl[metrics]', or '0' for no metrics"
+            "metrics_bind_address needs prometheus_client: pip install 'pyctrl-runtime[metrics]', or '0' for no metrics"
         ) from error

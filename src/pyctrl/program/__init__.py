@@ -13,28 +13,38 @@ from typing import TYPE_CHECKING
 from pyctrl._door import opened_by_name
 
 if TYPE_CHECKING:
-    from ._definitions import custom_kinds, definitions_of, install_definitions
+    from ._definitions import DeclaredKinds, custom_kinds, declared_kinds, definitions, definitions_of
+    from ._installing import Installation, install_definition, install_definitions, plan_installation
     from ._loading import Manifest, apply_files, files_of, load, read_manifests
     from ._manager import ProgramManager, Serving, certificate_secret
     from ._wiring import wire_up
 
 __all__ = [
+    "DeclaredKinds",
+    "Installation",
     "Manifest",
     "ProgramManager",
     "Serving",
     "apply_files",
     "certificate_secret",
     "custom_kinds",
+    "declared_kinds",
+    "definitions",
     "definitions_of",
     "files_of",
+    "install_definition",
     "install_definitions",
     "load",
+    "plan_installation",
     "read_manifests",
     "wire_up",
 ]
 
 _FILES = {
-    **dict.fromkeys(("custom_kinds", "definitions_of", "install_definitions"), "_definitions"),
+    **dict.fromkeys(
+        ("DeclaredKinds", "custom_kinds", "declared_kinds", "definitions", "definitions_of"), "_definitions"
+    ),
+    **dict.fromkeys(("Installation", "install_definition", "install_definitions", "plan_installation"), "_installing"),
     **dict.fromkeys(("Manifest", "apply_files", "files_of", "load", "read_manifests"), "_loading"),
     **dict.fromkeys(("ProgramManager", "Serving", "certificate_secret"), "_manager"),
     "wire_up": "_wiring",

@@ -1,22 +1,23 @@
-"""The definitions of the kinds that a program looks after: made from its types, and installed."""
+"""The definitions of the kinds that a program looks after, made from its types."""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from types import ModuleType
 from typing import Any
 
-from pyctrl.api import CustomResource, GroupKind, GroupVersionKind, Key, KubernetesObject
-from pyctrl.client import Client, wait_for
+from pyctrl.api import CustomResource, GroupKind, KubernetesObject
+from pyctrl.client import Config
 from pyctrl.controller import Controller, KindSource
-from pyctrl.errors import CommandFailed, PyctrlError
-from pyctrl.manager import Manager
+from pyctrl.manager import Manager, NoServer, Target, Wire
 from pyctrl.webhook import Service, Url, Webhooks, conversion_stanza
 
-__all__ = ["custom_kinds", "definitions_of", "install_definitions", "is_established"]
+from ._manager import ProgramManager, Serving
+from ._wiring import wire_up
 
-DEFINITION = GroupVersionKind("apiextensions.k8s.io", "v1", "CustomResourceDefinition")
-ESTABLISHED_SECONDS = 30.0  # an API server takes well under one
+__all__ = ["DeclaredKinds", "custom_kinds", "declared_kinds", "definitions", "definitions_of"]
 
 Kind = type[CustomResource[Any, Any]]
 
@@ -71,7 +72,11 @@ def _kinds_of(controller: Controller, *, watched: bool) -> Iterable[Kind]:
 
 
 def definitions_of(
-    kinds: Mapping[GroupKind, Sequence[Kind]], webhooks: Iterable[Webhooks] = (), *, target: Service | Url | None = None
+    kinds: Mapping[GroupKind, Sequence[Kind]],
+    webhooks: Iterable[Webhooks] = (),
+    *,
+    target: Service | Url | None = None,
+    ca_bundle: bytes = b"",
 ) -> list[dict[str, Any]]:
     """Return the definitions of kinds, made from their classes.
 
@@ -81,7 +86,10 @@ def definitions_of(
     Args:
         kinds: as `custom_kinds` gives them.
         webhooks: have the conversions.
-        target: where the API server is to ask for conversions; None: nowhere is said.
+        target: where the API server is to ask for conversions; None: it is not known here. A definition with a
+            conversion then has a ``spec.conversion`` without a ``clientConfig``; `install_definitions` keeps the one
+            that is in the cluster.
+        ca_bundle: PEM of the authorities of its certificate; without, somebody injects it later.
 
     Raises:
         DefinitionError: the types cannot be a definition; says what is wrong, where, and what to do.
@@ -89,37 +97,73 @@ def definitions_of(
     from pyctrl.manifests import definition  # here: most programs find theirs installed
 
     hubs = {each.kind: each.hub for group in webhooks for each in group.conversions}
-    stanza = conversion_stanza(target) if target is not None else None
-    return [
-        definition(
+    stanza = None if target is None else conversion_stanza(target, ca_bundle=ca_bundle)
+    made = {
+        name: definition(
             *versions,
             stored=_stored(versions, hubs.get(name, versions[0])),
             conversion=stanza if name in hubs else None,
         )
         for name, versions in kinds.items()
-    ]
+    }
+    for name in made.keys() & hubs.keys() if target is None else ():
+        made[name]["spec"]["conversion"] = {"strategy": "Webhook"}
+    return list(made.values())
 
 
 def _stored(versions: Sequence[Kind], otherwise: type[KubernetesObject]) -> type[KubernetesObject] | None:
     return None if any(version.resource.is_stored for version in versions) else otherwise
 
 
-async def install_definitions(client: Client, definitions: Iterable[dict[str, Any]], *, force: bool = True) -> None:
-    """Apply definitions, server-side, and wait until their kinds are served.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeclaredKinds:
+    """The custom kinds that a program reconciles, with all of their versions, and its webhooks, which convert them."""
+
+    kinds: Mapping[GroupKind, Sequence[Kind]]
+    webhooks: Sequence[Webhooks]
+
+    @property
+    def is_converted(self) -> bool:
+        """Whether the API server has to ask a webhook of the program to convert one of the kinds."""
+        return any(each.kind in self.kinds for group in self.webhooks for each in group.conversions)
+
+    def conversions(self) -> Webhooks:
+        """Return what converts the kinds, and nothing else."""
+        found = Webhooks()
+        for conversion in (each for group in self.webhooks for each in group.conversions):
+            found.add_conversion(conversion)
+        return found
+
+    def definitions(self, *, target: Service | Url | None = None, ca_bundle: bytes = b"") -> list[dict[str, Any]]:
+        """Return the definitions of the kinds, as `definitions_of` does."""
+        return definitions_of(self.kinds, self.webhooks, target=target, ca_bundle=ca_bundle)
+
+
+async def declared_kinds(program: Wire | ModuleType) -> DeclaredKinds:
+    """Wire a program into a manager that never runs, and return the kinds that it reconciles; see `definitions`."""
+    if isinstance(program, ModuleType):
+        name, wire = program.__name__, Target.parse(program.__name__).find()
+    else:
+        name, wire = getattr(program, "__qualname__", repr(program)), program
+    async with ProgramManager(Config.in_process(NoServer())) as manager:
+        manager.serving = Serving(enabled=False)
+        wire_up(wire, manager, name)
+        return DeclaredKinds(kinds=custom_kinds(manager, manager.webhooks), webhooks=manager.webhooks)
+
+
+async def definitions(program: Wire | ModuleType, *, target: Service | Url | None = None) -> list[dict[str, Any]]:
+    """Return the definitions of all kinds that a program reconciles, each with all of its versions.
+
+        await install_definitions(client, await definitions(shop))
+
+    They are what ``pyctrl manifests`` writes, ``pyctrl deploy`` and ``pyctrl run --install-crds`` install.
+
+    Args:
+        program: a package or module that `pyctrl run` takes, or a function that wires controllers into a manager.
+        target: where the API server is to ask for conversions; see `definitions_of`.
 
     Raises:
-        CommandFailed: the server refused one, or does not serve it within half a minute; says which.
+        CommandFailed: the program cannot be wired.
+        DefinitionError: a type cannot be a definition.
     """
-    for definition in definitions:
-        name = definition["metadata"]["name"]
-        try:
-            await client.apply(definition, force=force)
-            await wait_for(client, DEFINITION, Key("", name), is_established, timeout=ESTABLISHED_SECONDS)
-        except (PyctrlError, TimeoutError) as error:
-            raise CommandFailed(f"the definition {name} could not be installed: {error}") from error
-
-
-def is_established(definition: Any) -> bool:
-    """Whether the kind of a definition is served."""
-    conditions = definition.get("status", {}).get("conditions") or []  # kube-apiserver says null before it has looked
-    return any(each["type"] == "Established" and each["status"] == "True" for each in conditions)
+    return (await declared_kinds(program)).definitions(target=target)

@@ -7,16 +7,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from pyctrl.api import GroupVersionKind, Key
+from pyctrl.api import GroupVersionKind
 from pyctrl.apiserver import ApiServer, read_documents
-from pyctrl.client import Client, Config, wait_for
+from pyctrl.client import Client, Config
 from pyctrl.errors import CommandFailed, PyctrlError
-from pyctrl.program._definitions import is_established
+
+from ._installing import install_definition
 
 __all__ = ["Manifest", "apply_files", "files_of", "load", "read_manifests"]
 
 SUFFIXES = (".yaml", ".yml", ".json")
-DEFINITION = GroupVersionKind("apiextensions.k8s.io", "v1", "CustomResourceDefinition")
 OWNER = "pyctrl-load"
 KUSTOMIZATION = "kustomization"  # lists files, and is no object
 
@@ -67,12 +67,13 @@ async def apply_files(client: Client, paths: Iterable[Path]) -> int:
 
 async def _apply(client: Client, manifest: Manifest) -> None:
     obj, metadata = manifest.obj, manifest.obj["metadata"]
+    if manifest.rank == 0:
+        await install_definition(client, obj)
+        return
     mapping = await client.discovery.mapping(GroupVersionKind.parse(obj["apiVersion"], obj["kind"]))
     if mapping.namespaced:
         metadata.setdefault("namespace", "default")
     await client.apply(obj, force=True)
-    if manifest.rank == 0:
-        await wait_for(client, DEFINITION, Key("", metadata["name"]), is_established)
 
 
 def files_of(path: Path) -> list[Path]:

@@ -11,7 +11,7 @@ from pyctrl.api import Key
 from pyctrl.manager import Group, Manager, Restart, RunnableLike
 
 if TYPE_CHECKING:
-    from pyctrl.webhook import Service, Webhooks, WebhookServer  # most programs have none
+    from pyctrl.webhook import Service, Url, Webhooks, WebhookServer  # most programs have none
 
 __all__ = ["ProgramManager", "Serving", "certificate_secret"]
 
@@ -46,12 +46,20 @@ class ProgramManager(Manager):
 
     async def __aenter__(self) -> Self:
         self._webhooks: list[Webhooks] = []
+        self._targets: list[Service | Url] = []
         return await super().__aenter__()
 
     @property
     def webhooks(self) -> tuple[Webhooks, ...]:
         """The webhooks of all servers that were added, those that are not run included."""
         return tuple(self._webhooks)
+
+    @property
+    def webhook_target(self) -> Service | Url | None:
+        """Where API servers find its webhooks: as `serving` says, or else its certificates; None: it is not known."""
+        if not self.serving.enabled:
+            return None
+        return self.serving.service or next(iter(self._targets), None)
 
     def add(self, runnable: RunnableLike, *, group: Group | None = None, restart: Restart | None = None) -> None:
         """Run something with the manager, as `Manager.add`; of webhooks, what `serving` leaves."""
@@ -67,6 +75,8 @@ class ProgramManager(Manager):
             self._webhooks.append(runnable.webhooks)
             runnable.listen_at(port=self.serving.port, certificates=self.serving.certificates)
             self._certify(runnable)
+        if isinstance(runnable, ManagedCertificates):
+            self._targets.append(runnable.target)
         is_certificate = isinstance(runnable, ManagedCertificates | CertificateRotation)
         is_webhook = is_certificate or isinstance(runnable, WebhookServer)
         if is_webhook and not self.serving.enabled:

@@ -7,13 +7,14 @@ What a project is stands in its pyproject.toml. Everything else is pure: names a
 from ._api import Api, api_files, controller_files
 from ._folder import Folder
 from ._hooking import Hooking
-from ._initial import initial_files
+from ._initial import DOCKERIGNORE, initial_files
 from ._names import looks_built_in
 from ._project import LICENSES, Layout, License, ScaffoldProject, find_project
 from ._removal import Removal, removal_of, webhook_removal_of
 from ._webhook import HOOKS, Hook
 
 __all__ = [
+    "DOCKERIGNORE",
     "HOOKS",
     "LICENSES",
     "Api",

@@ -106,9 +106,7 @@ TEST = Template('''\
 
 from pyctrl import Builder, Client, Manager, ObjectMeta
 from pyctrl.client import wait_for
-from pyctrl.manifests import definition
-from pyctrl.program import install_definitions
-from pyctrl.testing import UnderRole, sample_of
+from pyctrl.testing import InstallKinds, UnderRole, sample_of
 
 $imports
 
@@ -119,7 +117,7 @@ def wire(manager: Manager) -> None:
 
 async def test_the_status_follows_the_spec($fixtures) -> None:
     """The status tells which generation of the spec it is about, and no right is missing or unused."""
-    await install_definitions(client, [definition($kind)])
+    await install_kinds($package)
     async with under_role(wire$options) as operator:
         $one = sample_of($kind)
         $one.metadata = ObjectMeta($name)
@@ -133,8 +131,8 @@ async def test_the_status_follows_the_spec($fixtures) -> None:
         assert operator.compare().lines() == []
 ''')
 
-FIXTURES = "under_role: UnderRole, client: Client, namespace: str"
-WITH_PODS = f"\n    {FIXTURES}, running_pods: None\n"
+FIXTURES = "\n    under_role: UnderRole, install_kinds: InstallKinds, client: Client, namespace: str\n"
+WITH_PODS = f"{FIXTURES[:-1]}, running_pods: None\n"
 
 LINE = 120  # of what is made, see its ruff
 
@@ -156,12 +154,14 @@ def controller_files(project: ScaffoldProject, api: Api) -> dict[str, str]:
     types = f"{project.package}.api.{api.version}.{api.module}"
     controller = f"{project.package}.controllers.{api.module}"
     if project.layout == "single-file":
-        imported = f"from {project.package} import {api.kind}, {api.kind}Reconciler"
+        imported = f"import {project.package}\nfrom {project.package} import {api.kind}, {api.kind}Reconciler"
         return {
             project.program: project.python(_whole(project, api)),
-            f"tests/test_{project.package}.py": project.python(_test(api, imported)),
+            f"tests/test_{project.package}.py": project.python(_test(project, api, imported)),
         }
-    imported = f"from {types} import {api.kind}\nfrom {controller} import {api.kind}Reconciler"
+    imported = (
+        f"import {project.package}\nfrom {types} import {api.kind}\nfrom {controller} import {api.kind}Reconciler"
+    )
     text = (
         f'"""What becomes of each {api.kind}."""\n\n'
         f"{_imported(*_controls(api))}{KINDS if api.image else ''}\n"
@@ -171,7 +171,7 @@ def controller_files(project: ScaffoldProject, api: Api) -> dict[str, str]:
     return {
         f"{project.package}/controllers/__init__.py": project.python('"""What becomes of each kind."""\n'),
         f"{project.package}/controllers/{api.module}.py": project.python(text + _reconciler(api)),
-        f"tests/test_{api.module}.py": project.python(_test(api, imported)),
+        f"tests/test_{api.module}.py": project.python(_test(project, api, imported)),
     }
 
 
@@ -193,13 +193,14 @@ def _reconciler(api: Api) -> str:
     return template.substitute(kind=api.kind, one=api.module, label=api.kind.lower(), image=api.image)
 
 
-def _test(api: Api, imports: str) -> str:
+def _test(project: ScaffoldProject, api: Api, imports: str) -> str:
     name = 'name="sample", namespace=namespace' if api.is_namespaced else 'name=f"sample-{namespace}"'
     options = ", namespaces=[namespace]" if api.is_namespaced else ""
     return TEST.substitute(
         kind=api.kind,
         one=api.module,
         imports=imports,
+        package=project.package,
         name=name,
         options=options,
         fixtures=WITH_PODS if api.image else FIXTURES,

@@ -13,7 +13,7 @@ from pyctrl.errors import CommandFailed
 __all__ = ["Folder"]
 
 #: Files that are as good when somebody else has written them.
-SHARED = frozenset({"__init__.py", "README.md", ".gitignore"})
+SHARED = frozenset({"__init__.py", "README.md", ".dockerignore", ".gitignore"})
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 from string import Template
 
+from pyctrl._distribution import requirement
+
 from ._project import LICENSES, ScaffoldProject
 
-__all__ = ["initial_files"]
+__all__ = ["DOCKERIGNORE", "initial_files"]
 
 PYPROJECT = Template("""\
 [project]
@@ -16,16 +18,16 @@ version = "0.1.0"
 description = "A Kubernetes operator"
 readme = "README.md"
 requires-python = ">=3.11"
-${about}dependencies = ["pyctrl[webhook,metrics]"]
+${about}${origin}dependencies = ["$runtime"]
 
-[dependency-groups]
-dev = ["mypy", "pyctrl[test]", "ruff"]
+[project.optional-dependencies]
+dev = ["mypy", "$testing", "ruff"]
 
 [build-system]
 requires = ["hatchling"]
 build-backend = "hatchling.build"
 
-[tool.hatch.build.targets.wheel]
+${metadata}[tool.hatch.build.targets.wheel]
 only-include = ["$program"]
 
 [tool.pyctrl]
@@ -54,20 +56,42 @@ pythonpath = ["."]
 pyctrl_strict_loop = true
 """)
 
+FROM_URL = """\
+# pyctrl-runtime comes from where `pyctrl init` found it, here and in the extra dev. Another version: change both.
+"""
+
+FROM_PATH = """\
+# It is a path on one machine. Before others install this project, replace it: by a version, or git+https://…@COMMIT.
+"""
+
+METADATA = """\
+[tool.hatch.metadata]
+allow-direct-references = true
+
+"""
+
 README = Template("""\
 # $name
 
 A Kubernetes operator, written with pyctrl.
 
 ```console
-$$ pip install -e . --group dev
+$$ python3 -m venv .venv
+$$ . .venv/bin/activate
+$$ pip install --editable '.[dev]'
 $$ pyctrl create api --group GROUP --version v1alpha1 --kind KIND
 $$ pyctrl dev    # in a cluster of its own, and again whenever a file is saved
 $$ ruff check && mypy . && pytest
 $$ pyctrl run --install-crds    # against the cluster that kubectl speaks to
 $$ pyctrl manifests    # what it needs in a cluster, in config/
+$$ pyctrl image build    # its container image, with docker or podman
 ```
-""")
+$portability""")
+
+NOT_PORTABLE = """
+pyproject.toml installs pyctrl-runtime from a path on the machine that `pyctrl init` ran on. Before others install this
+project, replace the path by a version, or by `git+https://…@COMMIT`.
+"""
 
 IGNORED = """\
 .mypy_cache/
@@ -76,6 +100,17 @@ IGNORED = """\
 .venv/
 __pycache__/
 dist/
+"""
+
+DOCKERIGNORE = """\
+# What `COPY . .` leaves out. The wheels are those that `pyctrl image build` makes of what an image build cannot reach.
+.git
+.*_cache
+.venv
+**/__pycache__
+dist/*
+!dist/wheels
+tests
 """
 
 PACKAGE = Template('''\
@@ -104,8 +139,14 @@ if __name__ == "__main__":
 ''')
 
 
-def initial_files(project: ScaffoldProject) -> dict[str, str]:
-    """Return the files that a project begins with, by path."""
+def initial_files(project: ScaffoldProject, *, source: str = "") -> dict[str, str]:
+    """Return the files that a project begins with, by path.
+
+    Args:
+        project: what it is.
+        source: what pyctrl is installed from, as `pyctrl._distribution.requirement` takes it.
+    """
+    runtime = requirement("webhook", "metrics", source=source)
     words = {
         "name": project.name,
         "package": project.package,
@@ -115,11 +156,17 @@ def initial_files(project: ScaffoldProject) -> dict[str, str]:
         "license": project.license,
         "owner": json.dumps(project.owner),
         "about": _about(project),
+        "runtime": runtime,
+        "testing": requirement("test", source=source),
+        "origin": _origin(runtime),
+        "metadata": METADATA if " @ " in runtime else "",  # without it hatchling refuses direct references
+        "portability": NOT_PORTABLE if _is_local(runtime) else "",
     }
     files = {
         "pyproject.toml": PYPROJECT.substitute(words),
         "README.md": README.substitute(words),
         ".gitignore": IGNORED,
+        ".dockerignore": DOCKERIGNORE,
     }
     if project.layout == "package":
         files[f"{project.package}/__init__.py"] = project.python(PACKAGE.substitute(words))
@@ -131,3 +178,14 @@ def _about(project: ScaffoldProject) -> str:
     owner = f"authors = [{{ name = {json.dumps(project.owner)} }}]\n" if project.owner else ""
     terms = f'license = "{LICENSES[project.license]}"\n' if LICENSES[project.license] else ""
     return terms + owner
+
+
+def _origin(runtime: str) -> str:
+    if " @ " not in runtime:
+        return ""
+    return FROM_URL + (FROM_PATH if _is_local(runtime) else "")
+
+
+def _is_local(runtime: str) -> bool:
+    """Whether only this machine finds it, as a checkout, an archive, or a repository of git."""
+    return " @ file:" in runtime or "+file:" in runtime

@@ -62,9 +62,17 @@ class Deployer:
     labels; definitions have none, because objects go with them.
     """
 
-    def __init__(self, client: Client, project: Project) -> None:
+    def __init__(self, client: Client, project: Project, *, allow_loss: bool = False) -> None:
+        """Prepare a deployment.
+
+        Args:
+            client: may do what is done.
+            project: what is deployed.
+            allow_loss: as `pyctrl.program.install_definitions` takes it.
+        """
         self._client = client
         self._project = project
+        self._allow_loss = allow_loss
 
     # --- there ---
 
@@ -72,7 +80,8 @@ class Deployer:
         """Apply everything, in an order in which each finds what it needs; then remove what nobody needs any more.
 
         Raises:
-            CommandFailed: the cluster refuses an object, or has no such kind; says which.
+            CommandFailed: the cluster refuses an object, or has no such kind, or a definition that is there would lose
+                a version or its conversion; says which.
         """
         applied = set()
         for obj in install(self._project):
@@ -80,7 +89,7 @@ class Deployer:
             if gvk == NAMESPACE and await self._is_theirs(key):
                 continue
             if gvk == DEFINITION:
-                await install_definitions(self._client, [obj])
+                await install_definitions(self._client, [obj], allow_loss=self._allow_loss)
             else:
                 await self._apply(obj, gvk, key)
             applied.add((gvk.group_kind, key))

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-import json
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
-from importlib.metadata import version
 from pathlib import Path
 
+from pyctrl._distribution import requirement
 from pyctrl.errors import CommandFailed
 from pyctrl.manager import Target
 
+from ._dependencies import Dependencies, read_dependencies
+from ._dockerfile import BASE, WHEELS, dockerfile
 from ._settings import Settings
 
 __all__ = ["Image", "find_tool", "image_of"]
 
-BASE = "python:3.13.12-slim-trixie"  # by version: a build next year starts from what one today starts from
-LOCK = "requirements.txt"
 TOOLS = ("docker", "podman")
 
 
@@ -29,12 +29,43 @@ class Image:
         context: the directory that files are copied from.
         dockerfile: its text.
         is_own: whether the author has written it, beside the program.
+        needs: what is installed into it.
     """
 
     name: str
     context: Path
     dockerfile: str
     is_own: bool
+    needs: Dependencies
+
+    @property
+    def wheels(self) -> Path:
+        """The directory that the build finds wheels in of what it cannot reach."""
+        return self.context / WHEELS
+
+    @property
+    def wheel_commands(self) -> list[list[str]]:
+        """The commands that make these wheels, on this machine."""
+        if WHEELS not in self.dockerfile:
+            return []
+        pip = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--wheel-dir", str(self.wheels)]
+        return [[*pip, each] for each in self.needs.unreachable]
+
+    def check_wheels(self) -> None:
+        """Look at the wheels that were made. Raises CommandFailed: they are not for the image, or do not get there."""
+        ignored = self.context / ".dockerignore"
+        lines = set(ignored.read_text(encoding="utf-8").split()) if ignored.is_file() and self.wheel_commands else set()
+        if lines & {"dist", "dist/", "/dist", "**/dist"}:
+            raise CommandFailed(
+                f"{ignored} leaves out dist, and so {WHEELS}, which the build installs from; write dist/* and "
+                f"!{WHEELS} instead"
+            )
+        for wheel in sorted(self.wheels.glob("*.whl")):
+            if not wheel.name.endswith("-none-any.whl"):
+                raise CommandFailed(
+                    f"{wheel.name} is for machines such as this one, and not for the image; put the distribution on an "
+                    "index, or write a Dockerfile that builds it"
+                )
 
     def command(self, tool: str) -> list[str]:
         """Return the command that builds it; the Dockerfile comes in."""
@@ -45,17 +76,19 @@ def image_of(settings: Settings) -> Image:
     """Return how the image of a program is built: by a ``Dockerfile`` beside it, or by one that is made for it.
 
     Raises:
-        CommandFailed: there is no such program, or it is not in files that could be copied.
+        CommandFailed: there is no such program, or it is not in files that could be copied, or what it needs cannot be
+            installed in an image build.
     """
     target = Target.parse(settings.target)
     settings = settings.named(target.name)
     context = settings.root if settings.root != Path() or target.place.folder is None else target.place.root
-    own = context / "Dockerfile"
+    own, needs = context / "Dockerfile", read_dependencies(context, requirement("metrics", "webhook"))
     if own.is_file():
-        return Image(name=settings.image, context=context, dockerfile=own.read_text(encoding="utf-8"), is_own=True)
+        text = own.read_text(encoding="utf-8")
+        return Image(name=settings.image, context=context, dockerfile=text, is_own=True, needs=needs)
     source, entry = _sources(target, context)
-    text = dockerfile(source, entry, is_locked=(context / LOCK).is_file())
-    return Image(name=settings.image, context=context, dockerfile=text, is_own=False)
+    text = dockerfile(source, entry, base=settings.base_image or BASE, needs=needs)
+    return Image(name=settings.image, context=context, dockerfile=text, is_own=False, needs=needs)
 
 
 def _sources(target: Target, context: Path) -> tuple[str, str]:
@@ -74,34 +107,6 @@ def _sources(target: Target, context: Path) -> tuple[str, str]:
             f"{place.text} is not in files below {context}, which an image is made of; write a Dockerfile there"
         )
     return path.relative_to(context).as_posix(), f"{entry}{function}"
-
-
-def dockerfile(source: str, entry: str, *, is_locked: bool) -> str:
-    """Return a Dockerfile: two stages, nobody in particular, no shell, nothing unpinned.
-
-    Args:
-        source: the file or directory of the program, below the context.
-        entry: what ``pyctrl run`` is to run.
-        is_locked: whether there is a requirements.txt with versions and hashes.
-    """
-    name = source.rpartition("/")[2]
-    wanted = ["--require-hashes", f"--requirement={LOCK}"] if is_locked else [f"pyctrl[metrics,webhook]=={_version()}"]
-    install = json.dumps(["pip", "install", "--prefix=/install", *wanted])
-    copy_lock = f"COPY {LOCK} ./\n" if is_locked else ""
-    return (
-        f"FROM {BASE} AS build\n"
-        "ENV PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_NO_CACHE_DIR=1 PIP_ROOT_USER_ACTION=ignore\n"
-        f"WORKDIR /src\n{copy_lock}RUN {install}\n\n"
-        f"FROM {BASE}\n"
-        "COPY --from=build /install /usr/local\n"
-        "ENV PYTHONDONTWRITEBYTECODE=1 PYTHONUNBUFFERED=1\n"
-        f"WORKDIR /app\nCOPY {source} {name}\nUSER 65532:65532\n"
-        f"ENTRYPOINT {json.dumps(['pyctrl', 'run', entry])}\n"
-    )
-
-
-def _version() -> str:
-    return version("pyctrl")
 
 
 def find_tool(environment: Mapping[str, str], found: Mapping[str, str | None]) -> str:

@@ -36,6 +36,7 @@ class Settings:
         name: what names of objects begin with.
         namespace: where it runs; by default ``NAME-system``.
         image: what runs; by default ``NAME:VERSION`` of pyproject.toml, or ``NAME:latest``.
+        base_image: what the image starts from, best with its digest; by default Python's slim image, by version.
         config_dir: where the files are.
         replicas: one of them works, the others stand by.
         args: flags of the program, after those that follow from the rest.
@@ -54,6 +55,7 @@ class Settings:
     name: str = ""
     namespace: str = ""
     image: str = ""
+    base_image: str = ""
     config_dir: str = "config"
     replicas: int = 1
     args: tuple[str, ...] = ()

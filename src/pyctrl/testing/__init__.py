@@ -4,7 +4,7 @@
 `FaultyTransport` makes the network fail as scripted, or by chance, which is `Weather`. `control_plane` starts a real
 API server from its binaries. `admission_request` is what a webhook is asked about an object, such as a `sample_of` its
 kind. The pytest plugin, found by pytest itself, gives the fixtures ``cluster``, ``client``, ``namespace``,
-``running_pods`` and ``storage_class``.
+``install_kinds``, ``running_pods`` and ``storage_class``.
 """
 
 from __future__ import annotations
@@ -40,6 +40,7 @@ if TYPE_CHECKING:
         Rule,
         Silent,
     )
+    from pyctrl.testing._install_kinds import InstallKinds
     from pyctrl.testing._questions import admission_request, sample_of
     from pyctrl.testing._under_role import Operator, UnderRole
     from pyctrl.testing._weather import Weather
@@ -59,6 +60,7 @@ __all__ = [
     "Fault",
     "FaultyTransport",
     "Inserted",
+    "InstallKinds",
     "Operator",
     "OutsideWorld",
     "Refused",
@@ -88,6 +90,7 @@ _FILES = {
     "AccessRecorder": "_access_recorder",
     "ClusterUnderTest": "_cluster_under_test",
     **dict.fromkeys(("admission_request", "sample_of"), "_questions"),
+    "InstallKinds": "_install_kinds",
     "Weather": "_weather",
     "webhook_caller": "_webhook_caller",
 }

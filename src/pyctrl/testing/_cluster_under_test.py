@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from pyctrl.api import Key
 from pyctrl.client import BearerToken, Client, Config
@@ -14,6 +15,9 @@ from pyctrl.errors import ConfigError
 from pyctrl.kinds.authentication.v1 import TokenRequest, TokenRequestSpec
 from pyctrl.kinds.core.v1 import ServiceAccount
 from pyctrl.testing._choice import Choice
+
+if TYPE_CHECKING:
+    from pyctrl.testing._install_kinds import InProcessWebhooks  # it needs this file
 
 __all__ = ["ClusterUnderTest", "outside_cluster"]
 
@@ -28,12 +32,14 @@ class ClusterUnderTest:
         has_rbac: roles decide who may do what. The embedded one has it in tests that are marked ``rbac`` or take the
             fixture ``under_role``, for it takes as long again to start.
         has_controllers: something makes default service accounts, collects garbage and expands Deployments.
+        webhooks: those that the server of an embedded cluster asks in process.
     """
 
     config: Config
     choice: Choice
     has_rbac: bool = True
     has_controllers: bool = True
+    webhooks: InProcessWebhooks | None = None
 
     @property
     def is_embedded(self) -> bool:

@@ -7,6 +7,8 @@ has pyctrl installed.
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterator
+from contextlib import AsyncExitStack
+from random import Random
 from typing import TYPE_CHECKING
 
 import pytest
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
     from pyctrl.client import Client, Config
     from pyctrl.testing._access_recorder import AccessRecorder
     from pyctrl.testing._cluster_under_test import ClusterUnderTest
+    from pyctrl.testing._install_kinds import InstallKinds
     from pyctrl.testing._under_role import UnderRole
 
 __all__: list[str] = []
@@ -65,13 +68,23 @@ async def cluster(
     if _pyctrl_outside_cluster is not None:
         yield _pyctrl_outside_cluster
         return
+    from pyctrl.apiserver import ApiServer, HttpsCaller, Services
     from pyctrl.cluster import Cluster
     from pyctrl.testing._cluster_under_test import ClusterUnderTest
+    from pyctrl.testing._install_kinds import InProcessWebhooks
 
     guarded = request.node.get_closest_marker("rbac") is not None or "under_role" in request.fixturenames
     plugins: tuple[AdmissionPlugin, ...] = ("OwnerReferencesPermissionEnforcement",) if guarded else ()
-    async with Cluster(rbac=guarded, enable_admission_plugins=plugins) as embedded:
-        yield ClusterUnderTest(config=embedded.config, choice=Choice.EMBEDDED, has_rbac=guarded)
+    webhooks, random = InProcessWebhooks(), Random()
+    server = ApiServer(
+        random=random,
+        authorization="RBAC" if guarded else "AlwaysAllow",
+        enable_admission_plugins=plugins,
+        webhooks=webhooks,
+    )
+    webhooks.elsewhere = HttpsCaller(Services(server.storage))
+    async with Cluster(server=server, random=random) as embedded:
+        yield ClusterUnderTest(config=embedded.config, choice=Choice.EMBEDDED, has_rbac=guarded, webhooks=webhooks)
 
 
 @pytest_asyncio.fixture
@@ -79,6 +92,15 @@ async def client(cluster: ClusterUnderTest) -> AsyncIterator[Client]:
     """A client of the cluster, without a cache."""
     async with cluster.client() as client:
         yield client
+
+
+@pytest_asyncio.fixture
+async def install_kinds(cluster: ClusterUnderTest, client: Client) -> AsyncIterator[InstallKinds]:
+    """Installs the kinds of a program, with all versions and their conversion; see `pyctrl.testing.InstallKinds`."""
+    from pyctrl.testing._install_kinds import InstallKinds
+
+    async with AsyncExitStack() as stack:
+        yield InstallKinds(cluster=cluster, client=client, stack=stack)
 
 
 @pytest_asyncio.fixture

@@ -49,7 +49,7 @@ class ManagedCertificates:
     (`rotation`): see `Lifetimes`. At any time what is shown is trusted: a new authority is in every ``caBundle`` before
     it signs what is shown. A Secret that somebody deletes is written again with what it held.
 
-    Needs the package cryptography: ``pip install 'pyctrl[webhook]'``.
+    Needs the package cryptography: ``pip install 'pyctrl-runtime[webhook]'``.
     """
 
     name = "webhook-certificates"
@@ -88,7 +88,7 @@ class ManagedCertificates:
         except ImportError as error:
             raise ConfigError(
                 "making certificates needs the package cryptography, which is not installed: "
-                "pip install 'pyctrl[webhook]', or let cert-manager make them"
+                "pip install 'pyctrl-runtime[webhook]', or let cert-manager make them"
             ) from error
         self._client = client
         self._secret = secret

@@ -105,5 +105,5 @@ def test_without_cryptography_the_cure_is_named(monkeypatch: pytest.MonkeyPatch)
     """A missing package is told with the command that installs it."""
     monkeypatch.delitem(sys.modules, "pyctrl._certificates", raising=False)
     monkeypatch.setitem(sys.modules, "cryptography", None)
-    with pytest.raises(ConfigError, match=r"pip install 'pyctrl\[apiserver\]'"):
+    with pytest.raises(ConfigError, match=r"pip install 'pyctrl-runtime\[apiserver\]'"):
         Authority.new()

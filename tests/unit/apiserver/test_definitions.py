@@ -99,7 +99,7 @@ def test_validation_rules_are_refused_not_ignored(monkeypatch: pytest.MonkeyPatc
     rules = {"x": {"type": "string", "x-kubernetes-validations": [{"rule": "self != ''"}]}}
     (told,) = _refused(definition(spec_schema(rules)))
     assert told.startswith(f"{ROOT}.properties[spec].properties[x].x-kubernetes-validations: Forbidden: ")
-    assert "pip install 'pyctrl[cel]'" in told
+    assert "pip install 'pyctrl-runtime[cel]'" in told
 
 
 def test_int_or_string_may_say_so_in_any_of() -> None:

@@ -145,7 +145,7 @@ async def test_without_the_package_it_is_said_what_to_install(monkeypatch: pytes
     monkeypatch.setitem(sys.modules, "zstandard", None)
     async with Cluster() as cluster, cluster.client() as client:
         cache = Cache(client, options={ConfigMap: KindOptions(compress=True)})
-        with pytest.raises(CacheError, match=r"pip install 'pyctrl\[compression\]'"):
+        with pytest.raises(CacheError, match=r"pip install 'pyctrl-runtime\[compression\]'"):
             cache.informer(ConfigMap)
 
 

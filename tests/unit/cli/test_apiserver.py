@@ -330,7 +330,7 @@ def test_without_cryptography_the_way_out_is_told() -> None:
     code = "import sys; sys.modules['cryptography'] = None; from pyctrl.cli import main; sys.exit(main(['apiserver']))"
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert (ran.returncode, len(ran.stderr.splitlines())) == (1, 1)
-    assert "pip install 'pyctrl[apiserver]'" in ran.stderr
+    assert "pip install 'pyctrl-runtime[apiserver]'" in ran.stderr
     assert "--insecure-http" in ran.stderr
 
 

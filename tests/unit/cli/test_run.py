@@ -200,7 +200,7 @@ def test_metrics_are_served_where_they_can_be(
     monkeypatch.setattr(importlib.util, "find_spec", lambda _name: None)
     caplog.set_level("INFO")
     assert running()._metrics() is None
-    assert caplog.messages == ["Metrics are not served: that needs pip install 'pyctrl[metrics]'"]
+    assert caplog.messages == ["Metrics are not served: that needs pip install 'pyctrl-runtime[metrics]'"]
     assert running(metrics_bind_address=":9")._metrics() == ":9"
 
 

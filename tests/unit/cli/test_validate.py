@@ -166,4 +166,4 @@ def test_rules_that_are_not_checked(run: Run, project: Path, monkeypatch: pytest
     ran = run("validate", "rule.yaml")
 
     assert ran.code == 0
-    assert "warning: validation rules (CEL) were not checked: pip install 'pyctrl[cel]'" in ran.out
+    assert "warning: validation rules (CEL) were not checked: pip install 'pyctrl-runtime[cel]'" in ran.out

@@ -118,7 +118,9 @@ async def test_a_type_that_stored_objects_may_not_fit_is_told_of(file: Path, cap
         file.write_text(PROGRAM.replace("size: int = 1", 'colour: str = "red"').replace('"one"', '"two"'))
         await says(session, "two")
         (told,) = [record.getMessage() for record in caplog.records if "no longer fit" in record.message]
-        assert told.startswith("Objects that are stored may no longer fit: spec.size: ")
+        assert told.startswith(
+            "Stored objects or clients of boxes.dev.example.com may no longer fit: version v1, spec.size: "
+        )
 
 
 async def test_what_cannot_be_imported_leaves_the_old_program_running(file: Path) -> None:

@@ -16,10 +16,12 @@ def words(typed: str) -> list[str]:
     return typed.split()
 
 
+FROM = ("--pyctrl-from", "0.1.0")  # else it would be where this checkout is
+
 #: What was typed for each, in its directory.
 COMMANDS: dict[str, list[list[str]]] = {
     "package": [
-        ["init", "--name", "shop", "--domain", DOMAIN, "--license", "apache2", "--owner", "Jane Doe"],
+        ["init", "--name", "shop", "--domain", DOMAIN, "--license", "apache2", "--owner", "Jane Doe", *FROM],
         ["create", "api", "--group", "apps", "--version", "v1alpha1", "--kind", "PodSet"],
         ["create", "api", "--version", "v1", "--kind", "Fleet", "--no-namespaced", "--plural", "armada"],
         words("create api --version v2 --kind Fleet --no-namespaced --plural armada --no-controller"),
@@ -28,7 +30,7 @@ COMMANDS: dict[str, list[list[str]]] = {
         words("create webhook --version v2 --kind Fleet --convert"),
     ],
     "single-file": [
-        ["init", "--name", "greeter", "--domain", DOMAIN, "--layout", "single-file"],
+        ["init", "--name", "greeter", "--domain", DOMAIN, "--layout", "single-file", *FROM],
         ["create", "api", "--version", "v1", "--kind", "Greeting"],
         words("create webhook --version v1 --kind Greeting --validate --default"),
     ],

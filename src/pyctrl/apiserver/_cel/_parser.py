@@ -12,7 +12,7 @@ from ._expressions import Constant, Expression, Select, walk
 from ._macros import expand
 
 LIBRARY: Final = "cel_expr_python"
-NOT_INSTALLED: Final = "expressions in CEL need the cel extra: pip install 'pyctrl[cel]'"
+NOT_INSTALLED: Final = "expressions in CEL need the cel extra: pip install 'pyctrl-runtime[cel]'"
 #: cel-cpp's words -> cel-go's.
 _WORDS = {
     "has() argument must be a field selection": "invalid argument to has() macro",

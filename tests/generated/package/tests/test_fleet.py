@@ -5,10 +5,9 @@
 
 from pyctrl import Builder, Client, Manager, ObjectMeta
 from pyctrl.client import wait_for
-from pyctrl.manifests import definition
-from pyctrl.program import install_definitions
-from pyctrl.testing import UnderRole, sample_of
+from pyctrl.testing import InstallKinds, UnderRole, sample_of
 
+import shop
 from shop.api.v1.fleet import Fleet
 from shop.controllers.fleet import FleetReconciler
 
@@ -17,9 +16,11 @@ def wire(manager: Manager) -> None:
     Builder(manager).build(FleetReconciler())
 
 
-async def test_the_status_follows_the_spec(under_role: UnderRole, client: Client, namespace: str) -> None:
+async def test_the_status_follows_the_spec(
+    under_role: UnderRole, install_kinds: InstallKinds, client: Client, namespace: str
+) -> None:
     """The status tells which generation of the spec it is about, and no right is missing or unused."""
-    await install_definitions(client, [definition(Fleet)])
+    await install_kinds(shop)
     async with under_role(wire) as operator:
         fleet = sample_of(Fleet)
         fleet.metadata = ObjectMeta(name=f"sample-{namespace}")

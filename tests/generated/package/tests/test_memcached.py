@@ -5,10 +5,9 @@
 
 from pyctrl import Builder, Client, Manager, ObjectMeta
 from pyctrl.client import wait_for
-from pyctrl.manifests import definition
-from pyctrl.program import install_definitions
-from pyctrl.testing import UnderRole, sample_of
+from pyctrl.testing import InstallKinds, UnderRole, sample_of
 
+import shop
 from shop.api.v1alpha1.memcached import Memcached
 from shop.controllers.memcached import MemcachedReconciler
 
@@ -18,10 +17,10 @@ def wire(manager: Manager) -> None:
 
 
 async def test_the_status_follows_the_spec(
-    under_role: UnderRole, client: Client, namespace: str, running_pods: None
+    under_role: UnderRole, install_kinds: InstallKinds, client: Client, namespace: str, running_pods: None
 ) -> None:
     """The status tells which generation of the spec it is about, and no right is missing or unused."""
-    await install_definitions(client, [definition(Memcached)])
+    await install_kinds(shop)
     async with under_role(wire, namespaces=[namespace]) as operator:
         memcached = sample_of(Memcached)
         memcached.metadata = ObjectMeta(name="sample", namespace=namespace)

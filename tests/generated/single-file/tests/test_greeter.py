@@ -2,10 +2,9 @@
 
 from pyctrl import Builder, Client, Manager, ObjectMeta
 from pyctrl.client import wait_for
-from pyctrl.manifests import definition
-from pyctrl.program import install_definitions
-from pyctrl.testing import UnderRole, sample_of
+from pyctrl.testing import InstallKinds, UnderRole, sample_of
 
+import greeter
 from greeter import Greeting, GreetingReconciler
 
 
@@ -13,9 +12,11 @@ def wire(manager: Manager) -> None:
     Builder(manager).build(GreetingReconciler())
 
 
-async def test_the_status_follows_the_spec(under_role: UnderRole, client: Client, namespace: str) -> None:
+async def test_the_status_follows_the_spec(
+    under_role: UnderRole, install_kinds: InstallKinds, client: Client, namespace: str
+) -> None:
     """The status tells which generation of the spec it is about, and no right is missing or unused."""
-    await install_definitions(client, [definition(Greeting)])
+    await install_kinds(greeter)
     async with under_role(wire, namespaces=[namespace]) as operator:
         greeting = sample_of(Greeting)
         greeting.metadata = ObjectMeta(name="sample", namespace=namespace)

@@ -1,0 +1,152 @@
+"""The name of the distribution, wherever pip reads it or a user copies it from."""
+
+from __future__ import annotations
+
+import json
+import re
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from packaging.requirements import Requirement
+
+from pyctrl._distribution import DISTRIBUTION, direct_reference, for_any_pip, requirement, version
+
+ROOT = Path(__file__).resolve().parent.parent
+#: What people read, run or install; CHANGELOG.md tells what was.
+PLACES = (".ci", "benchmarks", "docs", "examples", "src", "tests", "tools", "CONTRIBUTING.md", "Makefile", "README.md")
+SUFFIXES = frozenset({"", ".cfg", ".md", ".py", ".sh", ".toml", ".txt", ".yaml", ".yml"})
+
+#: The bare name as pip would take it. A path such as ./pyctrl[test] is no name.
+BARE = (
+    re.compile(r"(?<![\w./-])pyctrl\\*\[[a-z]"),  # with extras
+    re.compile(r"(?<![\w./-])pyctrl ?(==|~=|>=|<=|!=|@ ?(git|file|http))"),  # with a version or an address
+    re.compile(r"\b(pip|pipx|uv)\b[^\n`]* (install|add)\b[^\n`]*[ '\"]pyctrl(?=['\"` ]|$)", re.MULTILINE),
+    re.compile(r"\b(version|distribution|metadata|requires|files)\(['\"]pyctrl['\"]\)"),  # of importlib.metadata
+)
+
+
+def texts() -> Iterator[tuple[Path, str]]:
+    for place in (ROOT / each for each in PLACES):
+        for path in place.rglob("*") if place.is_dir() else (place,):
+            if (
+                path.is_file()
+                and path.suffix in SUFFIXES
+                and path != Path(__file__)
+                and "conformance" not in path.parts
+            ):
+                yield path.relative_to(ROOT), path.read_text(errors="replace")
+
+
+@pytest.mark.slow(reason="it reads every file of the repository")
+def test_the_bare_name_is_nowhere_pip_would_take_it() -> None:
+    """PyPI's `pyctrl` is another project: no command, message, page or template tells a user to install it."""
+    found = [
+        f"{path}:{text[: match.start()].count(chr(10)) + 1}: {match.group()}"
+        for path, text in texts()
+        for pattern in BARE
+        for match in pattern.finditer(text)
+    ]
+    assert found == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "pip install pyctrl",
+        "pip install -q 'pyctrl[test]'",
+        'dependencies = ["pyctrl[webhook,metrics]"]',
+        "pyctrl==0.1.0",
+        "pyctrl @ git+https://example.com",
+        'version("pyctrl")',
+        "$ pip install --upgrade pyctrl\n",
+    ],
+)
+def test_the_bare_name_is_recognised(text: str) -> None:
+    """The patterns find what they are there for, and not the name of the distribution."""
+    assert any(pattern.search(text) for pattern in BARE)
+    assert not any(pattern.search(text.replace("pyctrl", DISTRIBUTION)) for pattern in BARE)
+
+
+def test_files_that_pip_reads_ask_for_the_distribution() -> None:
+    """Neither a pyproject.toml nor a requirements file of the repository depends on the other project."""
+    names = set()
+    for path in ROOT.rglob("pyproject.toml"):
+        if ".venv" not in path.parts:
+            project = tomllib.loads(path.read_text()).get("project", {})
+            groups = [project.get("dependencies", []), *project.get("optional-dependencies", {}).values()]
+            names |= {Requirement(each).name for group in groups for each in group} | {project.get("name")}
+    for path in (*ROOT.glob("examples/*requirements*.txt"), *ROOT.glob("benchmarks/**/requirements*.txt")):
+        names |= set(re.findall(r"^[\w.-]+", path.read_text(), re.MULTILINE))
+    assert "pyctrl" not in names
+    assert DISTRIBUTION in names
+
+
+COMMIT = "3f786850e387550fdab836ed7e6dc881de23001b"
+
+
+@pytest.mark.parametrize(
+    ("recorded", "reference"),
+    [
+        ({"url": "file:///src/pyctrl", "dir_info": {"editable": True}}, "file:///src/pyctrl"),
+        ({"url": "file:///src/pyctrl", "dir_info": {}}, "file:///src/pyctrl"),
+        (
+            {
+                "url": "https://git.example/p.git",
+                "vcs_info": {"vcs": "git", "commit_id": COMMIT, "requested_revision": "main"},
+            },
+            f"git+https://git.example/p.git@{COMMIT}",
+        ),
+        (
+            {
+                "url": "ssh://git@git.example/p.git",
+                "vcs_info": {"vcs": "git", "commit_id": COMMIT},
+                "subdirectory": "python",
+            },
+            f"git+ssh://git@git.example/p.git@{COMMIT}#subdirectory=python",
+        ),
+        ({"url": "file:///d/p-1-py3-none-any.whl", "archive_info": {"hashes": {"sha256": "0a"}}}, None),
+        (
+            {"url": "https://files.example/p-1.tar.gz", "archive_info": {"hashes": {"sha256": "0a"}}},
+            "https://files.example/p-1.tar.gz#sha256=0a",
+        ),
+        (
+            {"url": "https://files.example/p-1.tar.gz", "archive_info": {"hash": "sha256=0a"}},
+            "https://files.example/p-1.tar.gz#sha256=0a",
+        ),
+        ({"url": "https://files.example/p-1.zip", "archive_info": {}}, "https://files.example/p-1.zip"),
+    ],
+)
+def test_what_pip_recorded_is_what_pip_installs(recorded: dict[str, object], reference: str | None) -> None:
+    """Each form of PEP 610 becomes a direct reference of PEP 508: a commit for a VCS, a hash for a remote archive."""
+    assert direct_reference(json.dumps(recorded)) == (recorded["url"] if reference is None else reference)
+    assert Requirement(f"{DISTRIBUTION}[test] @ {direct_reference(json.dumps(recorded))}").extras == {"test"}
+
+
+def test_a_local_repository_is_installed_from_its_checkout(tmp_path: Path) -> None:
+    """The pip of a fresh environment refuses git+file:/// as a dependency; without a checkout it is all there is."""
+    reference = f"git+{tmp_path.as_uri()}@{COMMIT}"
+    assert for_any_pip(reference) == reference
+    (tmp_path / "pyproject.toml").touch()
+    assert for_any_pip(reference) == tmp_path.as_uri()
+    assert for_any_pip(f"git+https://git.example/p.git@{COMMIT}") == f"git+https://git.example/p.git@{COMMIT}"
+
+
+def test_the_source_of_a_requirement_can_be_named() -> None:
+    """A version stands for itself and later fixes, a URL for what is there."""
+    assert requirement("test", source="0.2.1") == f"{DISTRIBUTION}[test]~=0.2.1"
+    url = f"git+https://git.example/p.git@{COMMIT}"
+    assert requirement("test", source=url) == f"{DISTRIBUTION}[test] @ {url}"
+
+
+def test_without_a_record_it_came_from_an_index() -> None:
+    """There is no direct reference then; the requirement names versions."""
+    assert direct_reference(None) == ""
+
+
+def test_the_requirement_of_what_is_running() -> None:
+    """It has the extras, and pip understands it."""
+    asked = Requirement(requirement("metrics", "webhook"))
+    assert (asked.name, asked.extras) == (DISTRIBUTION, {"metrics", "webhook"})
+    assert asked.url or asked.specifier.contains(version(), prereleases=True)
