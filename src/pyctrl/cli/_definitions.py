@@ -164,10 +164,8 @@ def kinds_of(target: str) -> list[type[KubernetesObject]]:
     from pyctrl.manager import Target, modules_of
 
     place = Target.parse(target).place.load()
-    try:  # `pyctrl create api` puts each kind into a module of its own
-        found = list(dict.fromkeys(kind for module in modules_of(place) for kind in _kinds(module)))
-    except Exception as error:
-        raise CommandFailed(f"importing {target} failed: {type(error).__name__}: {error}") from error
+    # `pyctrl create api` puts each kind into a module of its own
+    found = list(dict.fromkeys(kind for module in modules_of(place) for kind in _kinds(module)))
     if not found:
         raise CommandFailed(f"{target} has no class of a kind: class Name(CustomResource[Spec, Status], group=…, …)")
     return found

@@ -9,7 +9,7 @@ from typing import Any
 
 from pyctrl.api import Key
 from pyctrl.client import Client, Config
-from pyctrl.manager import Gap, Review, Verdict, gaps, review_accesses, whoami, wired
+from pyctrl.manager import Gap, Review, Target, Verdict, gaps, review_accesses, whoami, wired
 
 from ._json import access_to_wire, print_json
 from ._login import Login
@@ -69,6 +69,7 @@ def check(
 ) -> int:
     """Review what a target needs, and print it; 1 unless all of it is allowed."""
     key = account_key(account) if account is not None else None
+    Target.parse(target).find()  # what is wrong with it is said before anything is asked of a cluster
 
     async def ask(client: Client, config: Config) -> int:
         await client.discovery.refresh()  # a login that does not work is told as such

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from types import ModuleType
 from typing import Any, NoReturn
 
+from pyctrl._load_errors import loading
 from pyctrl.api import kind_argument
 from pyctrl.client import Config
 from pyctrl.controller import Reconciler
@@ -17,6 +18,7 @@ from pyctrl.manager._declared import PREFIX, Wire, build, candidates, wire_decla
 from pyctrl.manager._leader_election import LeaderElection
 from pyctrl.manager._manager import Manager
 from pyctrl.manager._modules import Place
+from pyctrl.manager._unwired import check_mentioned
 from pyctrl.rbac import Permission
 
 __all__ = ["NoServer", "Target", "Wire", "wired"]
@@ -88,16 +90,15 @@ async def wired(
     wire = Target.parse(target).find()
     manager = Manager(Config.in_process(NoServer()), namespaces=namespaces or None, leader_election=leader_election)
     async with manager:
-        try:
+        with loading(f"wiring {target}"):
             wire(manager)
-        except Exception as error:
-            raise CommandFailed(f"{target} failed: {type(error).__name__}: {error}") from error
         yield manager
 
 
 def _the_only_one(module: ModuleType, place: str) -> Wire:
     found = candidates(module)
     if len(found) == 1:
+        check_mentioned([module])
         return found[0]
     if not found and (declared := wire_declared(module)) is not None:
         return declared
