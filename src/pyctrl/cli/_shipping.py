@@ -59,7 +59,7 @@ def split_words(words: Sequence[str]) -> tuple[str | None, tuple[Part, ...]]:
 
 def read(program: str | None, flags: ShipFlags) -> Project:
     """Return everything that a program needs. Raises PyctrlError."""
-    return asyncio.run(read_project(flags.settings(program)))
+    return asyncio.run(read_project(flags.settings(program), with_samples=True))
 
 
 def print_manifests(words: Sequence[str], flags: ShipFlags, *, output: str) -> int:
@@ -88,7 +88,8 @@ def write_manifests(
     found = directory.differences(texts, parts=wanted, force=force)
     if not check:
         written(found)
-    problems = _sample_problems(project, [path for path in texts if path.startswith("samples/")])
+    samples = [project.settings.directory / path for path in texts if path.startswith("samples/")]
+    problems = _sample_problems(project, [*samples, *(each.file for each in project.samples)])
     if output == "text":
         _tell(problems)
     code = checked(found, problems, output) if check else 0
@@ -105,11 +106,10 @@ def write_chart(
     return checked(found, [], output, "pyctrl helm") if check else written(found)
 
 
-def _sample_problems(project: Project, paths: Sequence[str]) -> list[str]:
+def _sample_problems(project: Project, files: Sequence[Path]) -> list[str]:
     """Return what is wrong with samples, those included that people have changed."""
     found = []
-    for path in paths:
-        file = project.settings.directory / path
+    for file in dict.fromkeys(files):
         if file.exists():
             found += [str(each) for each in problems_of(file.read_text("utf-8"), project.definitions, str(file))]
     return found
@@ -126,7 +126,9 @@ def _tell(problems: Sequence[str]) -> None:
 def show_changes(words: Sequence[str], flags: ShipFlags, account: Account, *, output: str = "text") -> int:
     """Print what applying it all would change in the cluster; give the exit code, 1 if anything would."""
     program, wanted = split_words(words)
-    return asyncio.run(_show_changes(read_project(flags.settings(program)), wanted, account.config(), output))
+    return asyncio.run(
+        _show_changes(read_project(flags.settings(program), with_samples=True), wanted, account.config(), output)
+    )
 
 
 async def _show_changes(reading: Awaitable[Project], wanted: Sequence[Part], config: Config, output: str) -> int:

@@ -146,6 +146,15 @@ class Place:
         finally:
             sys.dont_write_bytecode = writes
 
+    def package_files(self) -> Iterator[Path]:
+        """Give the files of a package, those included that nothing has imported; of a program that is a file, none."""
+        folder = self.folder or _folder_of(sys.modules.get(self.module))
+        if self.file is not None or folder is None or not _package_of(folder)[0]:
+            return
+        for directory, below, names in os.walk(folder):
+            below[:] = [each for each in below if each not in FOREIGN and not each.startswith((".", "__pycache__"))]
+            yield from (Path(directory, name) for name in names if name.endswith(".py"))
+
     def own_modules(self) -> dict[str, Path]:
         """Return the modules that are the program's own, by name, with their files."""
         folder = self.folder or _folder_of(sys.modules.get(self.module))

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from ._definitions import custom_kinds, definitions_of, install_definitions
     from ._loading import Manifest, apply_files, files_of, load, read_manifests
     from ._manager import ProgramManager, Serving, certificate_secret
+    from ._samples import find_samples, read_samples, sample_paths
     from ._wiring import wire_up
 
 __all__ = [
@@ -27,9 +28,12 @@ __all__ = [
     "custom_kinds",
     "definitions_of",
     "files_of",
+    "find_samples",
     "install_definitions",
     "load",
     "read_manifests",
+    "read_samples",
+    "sample_paths",
     "wire_up",
 ]
 
@@ -37,6 +41,7 @@ _FILES = {
     **dict.fromkeys(("custom_kinds", "definitions_of", "install_definitions"), "_definitions"),
     **dict.fromkeys(("Manifest", "apply_files", "files_of", "load", "read_manifests"), "_loading"),
     **dict.fromkeys(("ProgramManager", "Serving", "certificate_secret"), "_manager"),
+    **dict.fromkeys(("find_samples", "read_samples", "sample_paths"), "_samples"),
     "wire_up": "_wiring",
 }
 
