@@ -12,7 +12,7 @@ from .conftest import Run
 
 HEAD = """\
 from pydantic import Field
-from pyctrl import CustomResource, Manager, Model, Reconciler, Request, ValidationRule
+from pyctrl import Builder, CustomResource, Manager, Model, Reconciler, Request, ValidationRule
 from pyctrl.kinds.core.v1 import Pod
 
 
@@ -30,6 +30,7 @@ class Foo(CustomResource[FooSpec, FooStatus], group="x.example.com", version="v1
 
 """
 METHOD = "    async def reconcile(self, request: Request) -> None: ...\n"
+WIRING = "def add_foo(manager: Manager) -> None:\n"
 WHOLE = f"class R(Reconciler[Foo]):\n{METHOD}"
 
 
@@ -73,8 +74,7 @@ CASES = {
         "    async def reconcil(self",
     ),
     "one without a function": (
-        f"{HEAD}{WHOLE}\n\nclass S(Reconciler[Foo]):\n{METHOD}\n\n"
-        "def add_foo(manager: Manager) -> None:\n    manager.add(R().reconcile)\n",
+        f"{HEAD}{WHOLE}\n\nclass S(Reconciler[Foo]):\n{METHOD}\n\n{WIRING}    manager.add(R().reconcile)\n",
         "no function of the program adds S",
         "class S(Reconciler[Foo]):",
     ),
@@ -115,13 +115,12 @@ CASES = {
         "class S(Reconciler[Foo]):",
     ),
     "a function that fails": (
-        f"{HEAD}{WHOLE}\n\ndef add_foo(manager: Manager) -> None:\n    R()\n    x = {{}}['k']\n",
+        f"{HEAD}{WHOLE}\n\n{WIRING}    R()\n    x = {{}}['k']\n",
         "failed: KeyError: 'k'",
         "    x = {}['k']",
     ),
     "an error of pyctrl": (
-        f"{HEAD}{WHOLE}\n\ndef add_foo(manager: Manager) -> None:\n    from pyctrl import Builder\n"
-        "    Builder(manager).reconciles(FooSpec).build(R())\n",
+        f"{HEAD}{WHOLE}\n\n{WIRING}    Builder(manager).reconciles(FooSpec).build(R())\n",
         "reconciles() takes a kind",
         "    Builder(manager).reconciles(FooSpec).build(R())",
     ),
@@ -187,9 +186,8 @@ def test_what_is_wrong_with_a_program_is_shown_where_it_is(
     for name in ("__init__", "controllers/__init__"):
         (tmp_path / "shop" / f"{name}.py").write_text("")
     (tmp_path / "shop" / "controllers" / "foo.py").write_text(text)
-    (tmp_path / "shop" / "__main__.py").write_text(
-        "from pyctrl.manager import wire_package\nimport shop\n\n\ndef add_shop(manager):\n    wire_package(manager, shop)\n"
-    )
+    main = "from pyctrl.manager import wire_package\nimport shop\n\n\ndef add_shop(manager):\n"
+    (tmp_path / "shop" / "__main__.py").write_text(f"{main}    wire_package(manager, shop)\n")
     check(run("rbac", "generate", "shop").err, said, shown, "shop/controllers/foo.py")
 
 
@@ -276,7 +274,7 @@ def test_a_reconciler_may_be_a_base_or_be_wired_under_a_condition(
     (tmp_path / "operator.py").write_text(bases)
     assert run("rbac", "generate", "operator.py").err == ""
     wiring = (
-        "def add_foo(manager: Manager, *, second: bool = False) -> None:\n    from pyctrl import Builder\n"
+        "def add_foo(manager: Manager, *, second: bool = False) -> None:\n"
         "    Builder(manager).build(R())\n    if second:\n        Builder(manager).options(name='s').build(S())\n"
     )
     (tmp_path / "other.py").write_text(f"{bases}class S(Reconciler[Foo]):\n{METHOD}\n\n{wiring}")
