@@ -7,9 +7,10 @@ import inspect
 import os
 import sysconfig
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType, TracebackType
+
+from msgspec import Struct
 
 __all__ = ["Excerpt", "class_excerpt", "error_excerpt", "field_excerpt", "is_own"]
 
@@ -20,8 +21,7 @@ TAB = "    "
 OTHERS = (Path(__file__).parent, *(Path(sysconfig.get_path(name)) for name in ("stdlib", "purelib", "platlib")))
 
 
-@dataclass(frozen=True, slots=True)
-class Excerpt:
+class Excerpt(Struct, frozen=True):
     """A place in a source file.
 
     Attributes:

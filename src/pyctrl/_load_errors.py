@@ -5,9 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
-from pyctrl._excerpts import Excerpt, error_excerpt, field_excerpt
 from pyctrl.errors import CommandFailed, PyctrlError
+
+if TYPE_CHECKING:
+    from pyctrl._excerpts import Excerpt
 
 __all__ = ["load_error", "loading"]
 
@@ -44,6 +47,8 @@ def load_error(what: str, error: BaseException) -> CommandFailed:
         what: what was done with the program: ``importing operator.py``.
         error: what that raised.
     """
+    from pyctrl._excerpts import error_excerpt  # here and below: most programs can be loaded
+
     place = error_excerpt(error)
     if isinstance(error, PyctrlError):
         text = str(error)
@@ -55,13 +60,15 @@ def load_error(what: str, error: BaseException) -> CommandFailed:
 
 def _described(error: BaseException, place: Excerpt | None) -> tuple[str, Excerpt | None]:
     """Return what an error says, with what to do, and the place that it is about."""
+    from pyctrl._excerpts import field_excerpt
+
     text, kind = str(error), type(error).__name__
     if kind == "SchemaError" and place is not None:
         return _of_pydantic(text, place)
     if found := _NO_SCHEMA.match(text):
         name = (found["cls"] or found["other"]).rpartition(".")[2]
         cure = "a field is a Model or one of the types that docs/definitions.md lists"
-        where = field_excerpt(place, annotation=name) if place is not None else None
+        where = place and field_excerpt(place, annotation=name)
         return f"{name} cannot be the type of a field; {cure}", where
     sentence = text.partition("\n\nFor further information visit")[0] if kind.startswith("Pydantic") else text
     if isinstance(error, SyntaxError):
@@ -72,6 +79,8 @@ def _described(error: BaseException, place: Excerpt | None) -> tuple[str, Excerp
 
 def _of_pydantic(text: str, place: Excerpt) -> tuple[str, Excerpt]:
     """Shorten what pydantic-core says of a class that it cannot build: ten lines, of which one is the cause."""
+    from pyctrl._excerpts import field_excerpt
+
     fields = _FIELD.findall(text)
     where = field_excerpt(place, name=fields[-1]) if fields else place
     field = f"field {fields[-1]}: " if fields else ""

@@ -218,7 +218,7 @@ def _made_of(modules: Iterable[ModuleType]) -> list[Definition]:
         by_kind.setdefault(kind.gvk.group_kind, []).append(kind)
     values = [value for module in modules for value in vars(module).values()]
     hubs = {each.kind: each.hub for each in values if isinstance(each, Conversion)}
-    made = []
+    made: list[Definition] = []
     for name, kinds in by_kind.items():
         is_said = any(kind.resource.is_stored for kind in kinds)
         made.append(definition(*kinds, stored=None if is_said else hubs.get(name, kinds[0])))

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Sequence
-from typing import Any, cast
+from typing import Any, TypeGuard, cast
 
-from pyctrl._excerpts import class_excerpt
 from pyctrl.api import KindLike, kind_of
 from pyctrl.controller._reconciler import Reconciler
 from pyctrl.errors import BuilderError, NotRegistered
@@ -72,7 +71,7 @@ def _check_reconcile(reconciler: Reconciler[Any]) -> None:
         raise _refused(reconciler, "reconcile", expected, "a function that is not async")
 
 
-def _is_sequence(said: object) -> bool:
+def _is_sequence(said: object) -> TypeGuard[Sequence[object]]:
     return isinstance(said, Sequence) and not isinstance(said, str)
 
 
@@ -89,6 +88,8 @@ def _is_kind(said: object) -> bool:
 
 
 def _refused(reconciler: Reconciler[Any], member: str, expected: str, said: object) -> BuilderError:
+    from pyctrl._excerpts import class_excerpt  # here: most declarations are right
+
     cls = type(reconciler)
     got = said if member == "reconcile" else _shown(said)
     text = f"{member} of {cls.__name__} must be {expected}; got {got}"

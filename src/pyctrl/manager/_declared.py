@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from types import ModuleType
 from typing import Any
 
-from pyctrl._excerpts import class_excerpt
 from pyctrl._load_errors import loading
 from pyctrl.api import kind_argument
 from pyctrl.controller import Builder, Reconciler
@@ -90,6 +89,8 @@ def build(manager: Manager, reconcilers: Sequence[type[Any]]) -> None:
 
 
 def _duplicate(name: str, reconciler: type[Any], others: Sequence[type[Any]]) -> str:
+    from pyctrl._excerpts import class_excerpt  # here and below: only errors need it
+
     kind = kind_argument(reconciler, Reconciler)
     same = [each for each in others if each is not reconciler and kind_argument(each, Reconciler) is kind]
     text = (
@@ -171,6 +172,8 @@ def _made(cls: type[Any]) -> Any:
     try:
         inspect.signature(cls).bind()
     except TypeError as error:
+        from pyctrl._excerpts import class_excerpt
+
         place = class_excerpt(cls, "__init__")
         raise CommandFailed(
             f"{cls.__name__} cannot be made without arguments ({error}); give them defaults, or write a function that "

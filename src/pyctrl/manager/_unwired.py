@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import ast
-import difflib
 import inspect
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from pathlib import Path
-from types import ModuleType
-from typing import Any
+from types import CodeType, FunctionType, ModuleType
+from typing import TYPE_CHECKING, Any
 
-from pyctrl._excerpts import class_excerpt
 from pyctrl.api import kind_argument
 from pyctrl.controller import Reconciler
 from pyctrl.errors import CommandFailed
+
+if TYPE_CHECKING:
+    import ast
 
 __all__ = ["check_declared", "check_mentioned"]
 
@@ -53,7 +53,8 @@ def check_mentioned(modules: Sequence[ModuleType], *, among: Sequence[ModuleType
         CommandFailed: a reconciler is never named; says what to write, where.
     """
     classes = list(_reconcilers_of(modules))
-    if not classes:
+    in_functions = {name for module in modules for name in _names_in_functions(module)} if classes else set()
+    if all(cls.__name__ in in_functions for cls in classes):  # as in most programs: no source has to be read
         return
     texts = [_source(module) for module in dict.fromkeys((*modules, *among))]
     if None in texts:  # a module whose code cannot be read may name any
@@ -78,12 +79,24 @@ def _reconcilers_of(modules: Iterable[ModuleType]) -> Iterator[type[Any]]:
                 yield value
 
 
+def _names_in_functions(module: ModuleType) -> Iterator[str]:
+    """Give the names that the functions of a module use."""
+    own = (each for each in vars(module).values() if isinstance(each, FunctionType))
+    waiting = [each.__code__ for each in own if each.__module__ == module.__name__]
+    while waiting:
+        code = waiting.pop()
+        yield from code.co_names
+        waiting += [each for each in code.co_consts if isinstance(each, CodeType)]
+
+
 def _is_base(cls: type[Any], classes: Collection[type[Any]]) -> bool:
     return any(each is not cls and issubclass(each, cls) for each in (*classes, *cls.__subclasses__()))
 
 
 def _abstract(cls: type[Any]) -> tuple[str, str]:
     """Say which method an abstract class lacks, and name the place of one that may be meant for it."""
+    import difflib  # here and below: only errors need it
+
     missing = sorted(cls.__abstractmethods__)
     methods = [name for name, value in vars(cls).items() if inspect.isfunction(value) and not name.startswith("__")]
     near = difflib.get_close_matches(METHOD, methods, n=1) if METHOD in missing else []
@@ -93,12 +106,16 @@ def _abstract(cls: type[Any]) -> tuple[str, str]:
 
 
 def _refused(cls: type[Any], text: str, member: str = "") -> CommandFailed:
+    from pyctrl._excerpts import class_excerpt
+
     place = class_excerpt(cls, member)
     return CommandFailed(text if place is None else f"{text}\n{place}")
 
 
 def _source(module: ModuleType) -> ast.Module | None:
     """Return the code of a module; None if its file cannot be read."""
+    import ast
+
     try:
         return ast.parse(Path(module.__file__ or "").read_bytes())
     except (OSError, SyntaxError, ValueError):
@@ -106,7 +123,9 @@ def _source(module: ModuleType) -> ast.Module | None:
 
 
 def _named(tree: ast.AST, within: str = "") -> Iterator[str]:
-    """Give the names that code uses, those of classes in their own bodies left out; strings do not count."""
+    """Give the names that the code uses, those of classes in their own bodies left out; strings do not count."""
+    import ast
+
     for node in ast.iter_child_nodes(tree):
         if isinstance(node, ast.Name | ast.Attribute):
             name = node.id if isinstance(node, ast.Name) else node.attr

@@ -133,4 +133,4 @@ def test_a_path_that_leads_nowhere_is_refused(name: str) -> None:
     """Misspelt, a field would be carried over, or made up."""
     given = {"without": ["spec.imag"]} if name == "without" else {"values": {"spec.imag": 1}}
     with pytest.raises(ValueError, match=r"'spec\.imag': (Old|New)Spec has no field 'imag'; it has .*image"):
-        same_fields(old(), New, **given)  # type: ignore[arg-type]
+        same_fields(old(), New, **given)
