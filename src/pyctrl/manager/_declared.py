@@ -63,7 +63,7 @@ def wire_package(manager: Manager, package: ModuleType) -> None:
     declared: list[object] = []
     modules = list(modules_of(package))
     wiring = [each for each in modules if each is not package and _own_functions(each)]
-    check_declared([each for each in modules if each not in wiring])
+    check_declared([each for each in modules if each not in wiring], among=modules)
     check_mentioned(wiring, among=modules)
     for module in modules:
         if module in wiring:

@@ -10,7 +10,6 @@ from types import ModuleType
 from typing import Any, NoReturn
 
 from pyctrl._load_errors import loading
-from pyctrl.api import kind_argument
 from pyctrl.client import Config
 from pyctrl.controller import Reconciler
 from pyctrl.errors import CommandFailed
@@ -18,7 +17,7 @@ from pyctrl.manager._declared import PREFIX, Wire, build, candidates, wire_decla
 from pyctrl.manager._leader_election import LeaderElection
 from pyctrl.manager._manager import Manager
 from pyctrl.manager._modules import Place
-from pyctrl.manager._unwired import check_mentioned
+from pyctrl.manager._unwired import check_class, check_mentioned
 from pyctrl.rbac import Permission
 
 __all__ = ["NoServer", "Target", "Wire", "wired"]
@@ -56,7 +55,8 @@ class Target:
         if not self.function:
             return _the_only_one(self._candidate_module(module), self.place.text)
         found: Any = getattr(module, self.function, None)
-        if isinstance(found, type) and kind_argument(found, Reconciler) is not None:
+        if isinstance(found, type) and issubclass(found, Reconciler):
+            check_class(found)
             return lambda manager: build(manager, [found])
         if hasattr(found, "rbac"):
             return lambda manager: manager.add(_Declaration(found.rbac))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from types import CodeType, FunctionType, ModuleType
 from typing import TYPE_CHECKING, Any
@@ -15,29 +15,33 @@ from pyctrl.errors import CommandFailed
 if TYPE_CHECKING:
     import ast
 
-__all__ = ["check_declared", "check_mentioned"]
+__all__ = ["check_class", "check_declared", "check_mentioned"]
 
 METHOD = "reconcile"
 
 
-def check_declared(modules: Sequence[ModuleType]) -> None:
+def check_declared(modules: Sequence[ModuleType], *, among: Sequence[ModuleType] = ()) -> None:
     """Refuse reconcilers of modules that would be wired by what their classes declare, if that were complete.
 
-    A class that another class is derived from is a base, and need not be complete.
+    A class that another class is derived from is a base, and need not be complete; nor one that code names, which may
+    wire it.
+
+    Args:
+        modules: whose reconcilers are wired by what they declare.
+        among: further modules that may name a class.
 
     Raises:
         CommandFailed: a reconciler names no kind or has no reconcile(); says what to write, where.
     """
-    classes = list(_reconcilers_of(modules))
-    for cls in classes:
-        if _is_base(cls, classes):
-            continue
-        if inspect.isabstract(cls):
-            raise _refused(cls, *_abstract(cls))
-        if kind_argument(cls, Reconciler) is None:
-            text = f"{cls.__name__} does not name the kind that it reconciles, so nothing would run it"
-            cure = f"write class {cls.__name__}(Reconciler[KIND]), or wire it in a function: def add_controllers"
-            raise _refused(cls, f"{text}; {cure}(manager: Manager) -> None: ...")
+    incomplete = {cls: why for cls in _reconcilers_of(modules) if (why := _lack(cls))}
+    for cls in _unnamed(list(incomplete), (*modules, *among)):
+        raise _refused(cls, *incomplete[cls])
+
+
+def check_class(cls: type[Any]) -> None:
+    """Refuse a reconciler that cannot be wired by what it declares. Raises CommandFailed."""
+    if lack := _lack(cls):
+        raise _refused(cls, *lack)
 
 
 def check_mentioned(modules: Sequence[ModuleType], *, among: Sequence[ModuleType] = ()) -> None:
@@ -52,22 +56,35 @@ def check_mentioned(modules: Sequence[ModuleType], *, among: Sequence[ModuleType
     Raises:
         CommandFailed: a reconciler is never named; says what to write, where.
     """
-    classes = list(_reconcilers_of(modules))
-    in_functions = {name for module in modules for name in _names_in_functions(module)} if classes else set()
-    if all(cls.__name__ in in_functions for cls in classes):  # as in most programs: no source has to be read
-        return
-    texts = [_source(module) for module in dict.fromkeys((*modules, *among))]
-    if None in texts:  # a module whose code cannot be read may name any
-        return
-    named = [name for text in texts if text is not None for name in _named(text)]
-    for cls in classes:
-        if cls.__name__ in named or _is_base(cls, classes):
-            continue
+    for cls in _unnamed(list(_reconcilers_of(modules)), (*modules, *among)):
         if inspect.isabstract(cls):
             raise _refused(cls, *_abstract(cls))
         text = f"no function of the program adds {cls.__name__}, so nothing would run it"
         cure = f"write Builder(manager).build({cls.__name__}()) in the function that wires controllers, or remove it"
         raise _refused(cls, f"{text}; {cure}")
+
+
+def _unnamed(classes: Sequence[type[Any]], modules: Sequence[ModuleType]) -> Iterator[type[Any]]:
+    """Give the classes that no code of modules names, and that no class is derived from."""
+    in_functions = {name for module in modules for name in _names_in_functions(module)} if classes else set()
+    if all(cls.__name__ in in_functions for cls in classes):  # as in most programs: no source has to be read
+        return
+    texts = [_source(module) for module in dict.fromkeys(modules)]
+    if None in texts:  # a module whose code cannot be read may name any
+        return
+    named = {name for text in texts if text is not None for name in _named(text)}
+    yield from (cls for cls in classes if cls.__name__ not in named and not cls.__subclasses__())
+
+
+def _lack(cls: type[Any]) -> tuple[str, str] | None:
+    """Say what a reconciler does not declare, and name the place of what may be meant for it; None: nothing."""
+    if inspect.isabstract(cls):
+        return _abstract(cls)
+    if kind_argument(cls, Reconciler) is not None:
+        return None
+    text = f"{cls.__name__} does not name the kind that it reconciles, so nothing would run it"
+    cure = f"write class {cls.__name__}(Reconciler[KIND]), or wire it in a function: def add_controllers"
+    return f"{text}; {cure}(manager: Manager) -> None: ...", ""
 
 
 def _reconcilers_of(modules: Iterable[ModuleType]) -> Iterator[type[Any]]:
@@ -87,10 +104,6 @@ def _names_in_functions(module: ModuleType) -> Iterator[str]:
         code = waiting.pop()
         yield from code.co_names
         waiting += [each for each in code.co_consts if isinstance(each, CodeType)]
-
-
-def _is_base(cls: type[Any], classes: Collection[type[Any]]) -> bool:
-    return any(each is not cls and issubclass(each, cls) for each in (*classes, *cls.__subclasses__()))
 
 
 def _abstract(cls: type[Any]) -> tuple[str, str]:

@@ -265,6 +265,36 @@ def test_only_utf_8_is_source_text(run: Run, tmp_path: Path, monkeypatch: pytest
         check(ran.err, "save the file as UTF-8", 'x = "caf', "operator.py")
 
 
+def test_a_class_that_is_named_as_program_has_to_be_complete(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without a kind it was taken for something with rights, and a run of it did nothing."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "operator.py").write_text(CASES["no kind"][0])
+    check(run("rbac", "generate", "operator.py:R").err, *CASES["no kind"][1:], "operator.py")
+
+
+def test_a_module_may_wire_the_reconcilers_of_another(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One without a kind is no mistake if a function of the package names it."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "shop").mkdir()
+    wiring = (
+        "from pyctrl import Builder\nfrom shop.foo import Foo, R\n\n\n"
+        "def add_foo(manager):\n    Builder(manager).reconciles(Foo).build(R())\n"
+    )
+    main = "from pyctrl.manager import wire_package\nimport shop\n\n\ndef add_shop(manager):\n"
+    for name, text in {
+        "__init__": "",
+        "__main__": f"{main}    wire_package(manager, shop)\n",
+        "foo": CASES["no kind"][0],
+        "wiring": wiring,
+    }.items():
+        (tmp_path / "shop" / f"{name}.py").write_text(text)
+    assert run("rbac", "generate", "shop").err == ""
+
+
 def test_a_reconciler_may_be_a_base_or_be_wired_under_a_condition(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
