@@ -71,6 +71,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from itertools import zip_longest
 from typing import Any, ClassVar
 
 __all__ = [
@@ -420,11 +421,19 @@ class DefinitionError(PyctrlError):
 
     Attributes:
         problems: everything that is wrong, each as a line: where, what, and what to do.
+
+    Args:
+        subject: the kind.
+        problems: as the attribute.
+        excerpts: of the source, one for each problem; an empty one is left out of the message.
     """
 
-    def __init__(self, subject: str, problems: Iterable[str]) -> None:
+    def __init__(self, subject: str, problems: Iterable[str], excerpts: Iterable[str] = ()) -> None:
         self.problems: tuple[str, ...] = tuple(problems)
-        super().__init__("\n  ".join((f"no definition can be made of {subject}:", *self.problems)))
+        lines = [f"no definition can be made of {subject}:"]
+        for problem, excerpt in zip_longest(self.problems, excerpts, fillvalue=""):
+            lines += [f"  {problem}", *(f"  {line}" for line in excerpt.splitlines())]
+        super().__init__("\n".join(lines))
 
 
 class KindError(PyctrlError):

@@ -6,6 +6,7 @@ import asyncio
 import logging
 import signal
 import sys
+from collections.abc import Coroutine
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -84,14 +85,21 @@ async def test_a_reconciler_that_returns_nonsense(
 async def test_a_reconciler_that_is_not_async(
     cluster: ClusterUnderTest, client: Client, namespace: str, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """A method without `async` says so."""
+    """A method without `async` is refused when it is built; one that says it is awaitable and is not, when it runs."""
     was_called = asyncio.Event()
 
-    class Forgotten(Reconciler[ConfigMap]):
+    class Plain(Reconciler[ConfigMap]):
         def reconcile(self, request: Request) -> None:  # type: ignore[override]
+            raise AssertionError("it was called")
+
+    class Forgotten(Reconciler[ConfigMap]):
+        def reconcile(self, request: Request) -> Coroutine[Any, Any, None]:
             was_called.set()
+            return None  # type: ignore[return-value]
 
     async with Manager(cluster.config, namespaces=[namespace]) as manager:
+        with pytest.raises(BuilderError, match=r"reconcile of Plain must be async def .*\n  --> .*test_bad_input\.py:"):
+            Builder(manager).reconciles(ConfigMap).build(Plain())
         Builder(manager).reconciles(ConfigMap).build(Forgotten())
         async with manager.running():
             await client.create(config_map(namespace))

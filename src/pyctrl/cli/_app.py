@@ -94,6 +94,24 @@ for place, (title, commands) in enumerate(COMMANDS.items()):
         app.command(f"pyctrl.cli.{module}", name=name, help=told, group=heading, sort_key=key)
 
 
+@app.command(name="help", help_epilogue=epilogue("pyctrl help rbac generate", {0: "printed", 1: "failed"}))
+def help_(*command: Annotated[str, Parameter(metavar="COMMAND")]) -> None:
+    """Show the help of a command, or of all.
+
+    Parameters
+    ----------
+    command
+        The command, such as `rbac generate`.
+    """
+    app([*command, "--help"], exit_on_error=False, print_error=False, result_action="return_value")
+
+
+@app.command(name="version", help_epilogue=epilogue("pyctrl version", {0: "printed", 1: "failed"}))
+def version_() -> None:
+    """Show the version."""
+    print(_version())
+
+
 @app.command(
     help_epilogue=epilogue(
         """\

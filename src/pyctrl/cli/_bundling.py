@@ -23,7 +23,7 @@ from pyctrl.shipping import (
 
 from ._json import print_json
 from ._ship_flags import ShipFlags, folder
-from ._shipping import checked, written
+from ._shipping import absent, checked, written
 
 __all__ = ["validate_bundle", "write_bundle"]
 
@@ -61,7 +61,13 @@ def write_bundle(
     found = place.differences(files, force=force)
     if not check:
         return written(found)
-    return checked(found, [str(each) for each in objections], output, command="pyctrl bundle")
+    return checked(
+        found,
+        [str(each) for each in objections],
+        output,
+        command="pyctrl bundle",
+        never=absent(directory, "there is no bundle at"),
+    )
 
 
 def validate_bundle(directory: Path, optional: Sequence[str], *, output: str) -> int:

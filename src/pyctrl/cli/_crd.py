@@ -17,7 +17,8 @@ DIFF_EPILOGUE = epilogue(
 # does this release break the objects that a cluster has stored?
 pyctrl crd diff cluster:podsets.apps.jicki.cn config/crd/bases/apps.jicki.cn_podsets.yaml
 
-# the program's classes against the last release
+# this project's classes against the last release
+pyctrl crd diff released/
 pyctrl crd diff released/ mypackage.api
 """,
     {0: "nothing breaks", 1: "something breaks, or failed"},
@@ -39,7 +40,7 @@ app = CommandLine("crd")
 @app.command(help_epilogue=DIFF_EPILOGUE)
 def diff(
     old: Annotated[str, Parameter(metavar="OLD", allow_leading_hyphen=True, validator=no_option)],
-    new: Annotated[str, Parameter(metavar="NEW", allow_leading_hyphen=True, validator=no_option)],
+    new: Annotated[str | None, Parameter(metavar="NEW", allow_leading_hyphen=True, validator=no_option)] = None,
     /,
     *,
     all: Annotated[bool, Parameter(group=OUTPUT)] = False,
@@ -49,15 +50,15 @@ def diff(
     """Show which changes of definitions break stored objects.
 
     Each side is a file or directory of definitions, `cluster:NAME` or `cluster` (all of them), or a program whose
-    classes define them: `FILE.py` or `MODULE`. A change is `breaking` if objects lose data or are refused when written
-    again, or if clients fail; `risky` if behaviour changes otherwise; or `harmless`.
+    classes define them: `FILE.py`, `MODULE` or the directory of a project. A change is `breaking` if objects lose data
+    or are refused when written again, or if clients fail; `risky` if behaviour changes otherwise; or `harmless`.
 
     Parameters
     ----------
     old
         The definitions there are.
     new
-        The definitions to come.
+        The definitions to come. Defaults to the classes of `program` of `[tool.pyctrl]` in pyproject.toml.
     all
         Show harmless changes, too. JSON always has them.
     """

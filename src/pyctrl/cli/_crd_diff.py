@@ -11,6 +11,7 @@ from pyctrl.manifests import Change, breaks, compare_sets
 from ._definitions import read_source
 from ._json import print_json
 from ._login import Login
+from ._ship_flags import NO_SHIP_FLAGS
 from ._terminal import has_colour
 
 __all__ = ["diff"]
@@ -18,8 +19,9 @@ __all__ = ["diff"]
 _COLOURS = {"breaking": "31", "risky": "33", "harmless": "32"}
 
 
-def diff(old: str, new: str, *, everything: bool, output: str, login: Login) -> int:
+def diff(old: str, new: str | None, *, everything: bool, output: str, login: Login) -> int:
     """Print the changes between two sets of definitions; give the exit code, 1 where something breaks."""
+    new = new if new is not None else NO_SHIP_FLAGS.settings(None).target
     found = compare_sets(*(read_source(source, login, quiet=output == "json") for source in (old, new)))
     if output == "json":
         told = {name: [asdict(change) for change in changes] for name, changes in found.items()}

@@ -27,7 +27,8 @@ __all__ = [
     "definitions_of",
     "files_of",
     "is_definition",
-    "kinds_of",
+    "project_definitions",
+    "project_program",
     "read_file",
     "read_source",
 ]
@@ -49,12 +50,16 @@ Definition = Mapping[str, Any]
 def read_source(source: str, login: Login, *, quiet: bool = False) -> list[Definition]:
     """Give the definitions of a file or folder, of a cluster (``cluster:NAME`` or ``cluster``), or of a program.
 
+    A folder with a pyproject.toml that names a program, or with a package and no definitions, is that program.
+
     Raises:
         CommandFailed: there are none, or it cannot be read.
     """
     place, _, name = source.partition(":")
     if place == CLUSTER:
         return _of_cluster(name, login, quiet=quiet)
+    if program := _program_in(Path(source)):
+        return definitions_of(program)
     if source == "-" or (Path(source).exists() and not source.endswith(".py")):
         files = files_of(Path(source))
         found = [each for file in files for each in read_file(file, lenient=True) if is_definition(each)]
@@ -64,6 +69,35 @@ def read_source(source: str, login: Login, *, quiet: bool = False) -> list[Defin
     if not source.endswith(".py") and (source.endswith(SUFFIXES) or "/" in source):
         raise CommandFailed(f"there is no file {source}")
     return definitions_of(source)
+
+
+def _program_in(folder: Path) -> str:
+    """Return the program of a folder that is a project or a package, as it is named; "" if it is neither."""
+    if not folder.is_dir():
+        return ""
+    if (folder / "pyproject.toml").is_file() and (program := project_program(folder)):
+        return program
+    is_package = any((folder / f"{name}.py").is_file() for name in ("__init__", "__main__"))
+    return str(folder) if is_package and not any(each.suffix in SUFFIXES for each in folder.rglob("*")) else ""
+
+
+def project_program(start: Path) -> str:
+    """Return the program that the pyproject.toml of a folder, or of the nearest above it, names; "" if none does."""
+    from pyctrl.shipping import read_settings  # here: it reads a file
+
+    settings = read_settings(start)
+    return settings.target if settings.program else ""
+
+
+def project_definitions(start: Path) -> list[Definition]:
+    """Give the definitions of the classes of the project that a folder is in; none if there is no project or kind.
+
+    Raises:
+        CommandFailed: its program cannot be loaded.
+        DefinitionError: a type cannot be a definition.
+    """
+    program = project_program(start)
+    return _made_of(_modules_of(program)) if program else []
 
 
 def definitions_beside(files: Iterable[Path] = (Path("-"),)) -> list[Path]:
@@ -150,27 +184,45 @@ def _near(name: str, names: Iterable[str]) -> str:
 
 
 def definitions_of(target: str) -> list[Definition]:
-    """Give the definitions of the classes of a program: a module, or a file of Python. Raises CommandFailed."""
-    from pyctrl.manifests import definition  # here: see above
+    """Give the definitions of the classes of a program: a module, or a file of Python.
 
-    by_kind: dict[Any, list[type[KubernetesObject]]] = {}
-    for kind in kinds_of(target):
-        by_kind.setdefault(kind.gvk.group_kind, []).append(kind)
-    return [definition(*kinds) for kinds in by_kind.values()]
-
-
-def kinds_of(target: str) -> list[type[KubernetesObject]]:
-    """Give the classes of custom kinds that a module, a package or a file of Python has. Raises CommandFailed: none."""
-    from pyctrl.manager import Target, modules_of
-
-    place = Target.parse(target).place.load()
-    try:  # `pyctrl create api` puts each kind into a module of its own
-        found = list(dict.fromkeys(kind for module in modules_of(place) for kind in _kinds(module)))
-    except Exception as error:
-        raise CommandFailed(f"importing {target} failed: {type(error).__name__}: {error}") from error
+    Raises:
+        CommandFailed: it cannot be loaded, or has no class of a kind.
+        DefinitionError: a type cannot be a definition.
+    """
+    found = _made_of(_modules_of(target))
     if not found:
         raise CommandFailed(f"{target} has no class of a kind: class Name(CustomResource[Spec, Status], group=…, …)")
     return found
+
+
+def _modules_of(target: str) -> list[ModuleType]:
+    """Load the modules of a program: `pyctrl create api` puts each kind into a module of its own."""
+    from pyctrl.manager import Target, modules_of
+
+    place = Target.parse(target).place
+    module = place.load()
+    if module.__name__.endswith(".__main__"):
+        module = sys.modules[module.__name__.removesuffix(".__main__")]
+    return list(modules_of(module))
+
+
+def _made_of(modules: Iterable[ModuleType]) -> list[Definition]:
+    """Make definitions of the classes in modules, with the version that `pyctrl manifests` would store."""
+    from pyctrl.manifests import definition  # here: see above
+    from pyctrl.webhook import Conversion
+
+    modules = list(modules)
+    by_kind: dict[Any, list[type[KubernetesObject]]] = {}
+    for kind in dict.fromkeys(kind for module in modules for kind in _kinds(module)):
+        by_kind.setdefault(kind.gvk.group_kind, []).append(kind)
+    values = [value for module in modules for value in vars(module).values()]
+    hubs = {each.kind: each.hub for each in values if isinstance(each, Conversion)}
+    made: list[Definition] = []
+    for name, kinds in by_kind.items():
+        is_said = any(kind.resource.is_stored for kind in kinds)
+        made.append(definition(*kinds, stored=None if is_said else hubs.get(name, kinds[0])))
+    return made
 
 
 def _kinds(module: ModuleType) -> Iterator[type[KubernetesObject]]:

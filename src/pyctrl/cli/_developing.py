@@ -111,10 +111,19 @@ class Developing:
         return DevOptions(
             enforce_rights=self.rbac,
             apply=self.apply,
+            config=self._config,
             controllers=self.controllers,
             kubelet=self.kubelet,
             bind=lambda wire: next(binds)(wire),  # noqa: PLW0108 (the next one, at each call)
         )
+
+    @property
+    def _config(self) -> Path | None:
+        """The directory of manifests, if pyproject.toml names another one than ``config``."""
+        from pyctrl.shipping import Settings, read_settings  # here: it reads a file
+
+        settings = read_settings(self.target.place.folder or self.target.place.root)
+        return settings.directory if settings.config_dir != Settings().config_dir else None
 
     @property
     def _kubeconfig(self) -> Path:

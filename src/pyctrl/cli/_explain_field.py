@@ -12,12 +12,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from pyctrl.api import GroupVersionKind
 from pyctrl.client import Client, Config, HttpRequest, ResourceMapping
-from pyctrl.errors import CommandFailed
+from pyctrl.errors import CommandFailed, PyctrlError
 from pyctrl.manifests import Explained, Schemas
 
-from ._definitions import definitions_beside, definitions_of, read_source
+from ._definitions import definitions_beside, definitions_of, project_definitions, read_source
 from ._login import Login
 from ._terminal import has_colour
 
@@ -32,6 +31,7 @@ class _Found:
     path: tuple[str, ...]
     schemas: Schemas
     field: Explained
+    others: tuple[ResourceMapping, ...] = ()  # kinds of other groups that have the same name
 
 
 def explain(
@@ -48,15 +48,43 @@ def explain(
     if cluster:
         found = login.run(lambda client, _: _found(text, client), quiet=output == "json")
     else:
-        known = [each for path in definitions or definitions_beside() for each in read_source(str(path), login)]
-        known += [each for program in programs for each in definitions_of(program)]
-        found = asyncio.run(_offline(text, known))
+        found = _found_offline(text, definitions, programs, login)
     if output == "json":
         sys.stdout.write(f"{json.dumps(_wire(found), indent=2, ensure_ascii=False)}\n")
     else:
         sys.stdout.write(
             "".join(f"{line}\n" for line in _lines(found, recursive=recursive, colour=has_colour(sys.stdout)))
         )
+        if found.others:
+            sys.stdout.flush()
+            names = ", ".join(f"{each.plural}.{each.gvk.group}".removesuffix(".") for each in found.others)
+            print(f"note: {names} has this name, too", file=sys.stderr)
+
+
+def _found_offline(text: str, definitions: Sequence[Path], programs: Sequence[str], login: Login) -> _Found:
+    """Find a field among the kinds that are named or, if none are, among those of the project that this is.
+
+    Classes come before files, which may be older. A project that cannot be loaded hides no built-in kind.
+    """
+    if definitions or programs:
+        named = [each for path in definitions for each in read_source(str(path), login)]
+        return asyncio.run(_offline(text, [*named, *(each for one in programs for each in definitions_of(one))]))
+    failure: PyctrlError | None = None
+    known: list[Any] = []
+    try:
+        known = [*project_definitions(Path.cwd())]
+    except PyctrlError as error:
+        failure = error
+    names = {each["metadata"]["name"] for each in known}
+    written = [each for path in definitions_beside() for each in read_source(str(path), login)]
+    known += [each for each in written if each["metadata"]["name"] not in names]
+    try:
+        found = asyncio.run(_offline(text, known))
+    except PyctrlError as error:
+        raise failure or error from error
+    if failure is not None:
+        print(f"warning: the classes of this project are not known: {failure}", file=sys.stderr)
+    return found
 
 
 async def _offline(text: str, definitions: Sequence[Any]) -> _Found:
@@ -74,9 +102,9 @@ async def _offline(text: str, definitions: Sequence[Any]) -> _Found:
 
 async def _found(text: str, client: Client) -> _Found:
     served = await client.discovery.mappings()
-    name, path = _parted(text, [each.gvk for each in served])
+    name, path = _parted(text, served)
     _check_known(name.partition(".")[0], served)
-    kind = (await client.discovery.named(name))[0]
+    kind, *others = await client.discovery.named(name)
     gvk = kind.gvk
     root = f"apis/{gvk.group}/{gvk.version}" if gvk.group else f"api/{gvk.version}"
     schemas = Schemas((await _document(client, root))["components"]["schemas"])
@@ -84,7 +112,7 @@ async def _found(text: str, client: Client) -> _Found:
     if schema is None:
         raise CommandFailed(f"the server tells nothing of the fields of {gvk}")
     field = schemas.find(schema, path, name=kind.singular or gvk.kind.lower())
-    return _Found(kind=kind, path=tuple(path), schemas=schemas, field=field)
+    return _Found(kind=kind, path=tuple(path), schemas=schemas, field=field, others=tuple(others))
 
 
 def _check_known(name: str, served: Sequence[ResourceMapping]) -> None:
@@ -101,15 +129,23 @@ def _check_known(name: str, served: Sequence[ResourceMapping]) -> None:
         raise CommandFailed(f"there is no kind {name!r}{hint} ({cure})")
 
 
-def _parted(text: str, served: Sequence[GroupVersionKind]) -> tuple[str, list[str]]:
+def _names_of(mapping: ResourceMapping) -> set[str]:
+    names = (mapping.plural, mapping.singular, mapping.gvk.kind, *mapping.short_names)
+    return {name.lower() for name in names if name}
+
+
+def _parted(text: str, served: Sequence[ResourceMapping]) -> tuple[str, list[str]]:
     """Part the name of a kind, which may have its group or version and group, from the path behind it."""
     name, *rest = [part.partition("[")[0] for part in text.strip(".").split(".")]
     behind = ".".join(rest)
-    for gvk in served:
-        for qualifier in (gvk.group, f"{gvk.version}.{gvk.group}"):
-            if gvk.group and f"{behind}.".startswith(f"{qualifier}."):
-                return f"{name}.{qualifier}", [each for each in behind[len(qualifier) :].split(".") if each]
-    return name, [each for each in rest if each]
+    found = ""
+    for each in served:
+        if name.lower() not in _names_of(each):
+            continue
+        for qualifier in (each.gvk.group, f"{each.gvk.version}.{each.gvk.group}"):
+            if each.gvk.group and len(qualifier) > len(found) and f"{behind}.".startswith(f"{qualifier}."):
+                found = qualifier  # the longest: a group may be the beginning of another
+    return f"{name}.{found}" if found else name, [each for each in behind[len(found) :].split(".") if each]
 
 
 async def _document(client: Client, root: str) -> Any:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from cyclopts import App, Argument, CycloptsError
+    from cyclopts import App, Argument, CycloptsError, UnknownCommandError
 
 FAILED, MISUSED = 1, 2  # exit codes, besides 0; an interrupt ends the process as the shell expects: 130
 
@@ -68,8 +68,24 @@ def _run(name: str, make: Callable[[], App], tokens: list[str]) -> int:
 
 def _misuse(error: CycloptsError) -> str:
     """Say what is wrong with a command line; an option that there is not is no value of what it was taken for."""
+    from cyclopts import UnknownCommandError
+
     told = getattr(error, "exception_message", "")  # of our own checks
-    return told if told.startswith("unknown option") else _sentence(error)
+    if told.startswith("unknown option"):
+        return told
+    if isinstance(error, UnknownCommandError) and (error.unused_tokens or [""])[0].startswith("-"):
+        return _unknown_option(error)
+    return _sentence(error)
+
+
+def _unknown_option(error: UnknownCommandError) -> str:
+    """Say that a group of commands has no such option: cyclopts takes it for a command."""
+    import difflib
+
+    option = (error.unused_tokens or [""])[0]
+    known = [TRACEBACK, *(error.app.help_flags if error.app else ()), *(error.app.version_flags if error.app else ())]
+    near = difflib.get_close_matches(option.partition("=")[0], known, n=1)
+    return f"Unknown option: {option}" + (f". Did you mean {near[0]}?" if near else "")
 
 
 def _sentence(error: Exception) -> str:

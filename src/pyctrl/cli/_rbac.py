@@ -9,7 +9,7 @@ from cyclopts import Group, Parameter
 
 from ._command_line import CommandLine, epilogue
 from ._login import NO_FLAGS, Login
-from ._shared_flags import Output, Program
+from ._shared_flags import Output, ShippedProgram
 
 ROLES = Group("Roles", sort_key=1)
 
@@ -20,6 +20,9 @@ pyctrl rbac generate examples/podset/podset.py --service-account podset-system:p
 
 # restricted to two namespaces
 pyctrl rbac generate examples.podset.podset:add_podset --namespace web --namespace shop
+
+# the program of this project
+pyctrl rbac generate
 
 # the least that lets its tests pass
 pytest --rbac-record asked.json && pyctrl rbac generate --recorded asked.json
@@ -58,7 +61,7 @@ app = CommandLine("rbac")
 
 @app.command(help_epilogue=GENERATE_EPILOGUE)
 def generate(
-    target: Program | None = None,
+    target: ShippedProgram = None,
     /,
     *,
     recorded: Annotated[tuple[Path, ...], Parameter(group=ROLES, metavar="FILE")] = (),
@@ -77,7 +80,7 @@ def generate(
     ----------
     target
         `FILE.py`, `DIRECTORY` or `MODULE`, with `:FUNCTION` if there are several, or `:NAME` of anything with an
-        attribute `rbac`.
+        attribute `rbac`. Defaults to `program` of `[tool.pyctrl]` in pyproject.toml.
     recorded
         Instead of a program: what tests asked for, as recorded by `pytest --rbac-record FILE`. May be repeated.
     name
@@ -85,7 +88,7 @@ def generate(
     service_account
         Print this service account, too, and bind the roles to it. Its namespace is taken for the program's own.
     namespace
-        The program watches only this namespace. May be repeated.
+        The program watches only this namespace. May be repeated. Defaults to `watch-namespaces` of `[tool.pyctrl]`.
     leader_elect
         The program elects a leader with a Lease of this name.
     cluster
@@ -106,7 +109,7 @@ def generate(
 
 @app.command(help_epilogue=CHECK_EPILOGUE)
 def check(
-    target: Program,
+    target: ShippedProgram = None,
     /,
     *,
     service_account: Annotated[str | None, Parameter(metavar="NAMESPACE:NAME")] = None,
@@ -125,7 +128,7 @@ def check(
     service_account
         Check the rights of this account instead of the login's. Needs the right to create subjectaccessreviews.
     watch_namespace
-        The program watches only this namespace. May be repeated.
+        The program watches only this namespace. May be repeated. Defaults to `watch-namespaces` of `[tool.pyctrl]`.
     cluster
         The login is for another cluster or fleet of its manager, by name.
     """
@@ -180,11 +183,12 @@ def compare(
     Parameters
     ----------
     named
-        The program (left out with `--role`), and recordings written by `pytest --rbac-record FILE`.
+        The program (left out with `--role`; defaults to `program` of `[tool.pyctrl]`), and recordings written by
+        `pytest --rbac-record FILE`.
     role
         Compare with the roles in this YAML file instead of a program's. May be repeated.
     namespace
-        The program watches only this namespace. May be repeated.
+        The program watches only this namespace. May be repeated. Defaults to `watch-namespaces` of `[tool.pyctrl]`.
     strict
         Exit with 1 if anything differs.
     """

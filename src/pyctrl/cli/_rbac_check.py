@@ -9,11 +9,12 @@ from typing import Any
 
 from pyctrl.api import Key
 from pyctrl.client import Client, Config
-from pyctrl.manager import Gap, Review, Verdict, gaps, review_accesses, whoami, wired
+from pyctrl.manager import Gap, Review, Target, Verdict, gaps, review_accesses, whoami, wired
 
 from ._json import access_to_wire, print_json
 from ._login import Login
 from ._rbac_generate import account_key
+from ._targets import shipped
 
 __all__ = ["Checked", "check", "checked"]
 
@@ -65,15 +66,23 @@ class Checked:
 
 
 def check(
-    target: str, *, account: str | None, watched: Collection[str], login: Login, cluster: str = "", output: str = "text"
+    named: str | None,
+    *,
+    account: str | None,
+    watched: Collection[str],
+    login: Login,
+    cluster: str = "",
+    output: str = "text",
 ) -> int:
-    """Review what a target needs, and print it; 1 unless all of it is allowed."""
+    """Review what a program needs, and print it; 1 unless all of it is allowed."""
     key = account_key(account) if account is not None else None
+    target, namespaces = shipped(named, tuple(watched))
+    Target.parse(target).find()  # what is wrong with it is said before anything is asked of a cluster
 
     async def ask(client: Client, config: Config) -> int:
         await client.discovery.refresh()  # a login that does not work is told as such
         found = await checked(
-            client, target, own_namespace=config.namespace, account=key, watched=watched, cluster=cluster
+            client, target, own_namespace=config.namespace, account=key, watched=namespaces, cluster=cluster
         )
         if output == "json":
             print_json(found.to_wire())

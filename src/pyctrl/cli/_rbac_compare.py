@@ -16,6 +16,7 @@ from pyctrl.rbac import compare as compare_with
 
 from ._json import access_to_wire, print_json
 from ._recordings import read_recordings
+from ._targets import shipped
 
 __all__ = ["compare"]
 
@@ -24,17 +25,23 @@ def compare(
     named: Sequence[str], *, roles: Collection[Path], namespaces: Collection[str], strict: bool, output: str = "text"
 ) -> int:
     """Print what differs; gives the exit code. Of what is named the first is a target, unless there are roles."""
-    target, files = (None, named) if roles or not named else (named[0], named[1:])
+    target, files = _parted(named, has_roles=bool(roles))
     if not files:
         raise CommandFailed("name what to compare: PROGRAM RECORDING..., files that pytest --rbac-record wrote")
     asked = read_recordings(map(Path, files))
-    granted = _read_roles(roles) if target is None else asyncio.run(_derived(target, namespaces))
+    granted = _read_roles(roles) if roles else asyncio.run(_derived(*shipped(target, tuple(namespaces))))
     found = compare_with(granted, asked)
     if output == "json":
         print_json(_to_wire(found))
     else:
         print("\n".join(found.lines()) or "nothing is missing, and all that is granted was asked for")
     return 1 if found.missing or (strict and found.lines()) else 0
+
+
+def _parted(named: Sequence[str], *, has_roles: bool) -> tuple[str | None, Sequence[str]]:
+    """Tell the program from the recordings; one that is left out is that of pyproject.toml."""
+    is_named = bool(named) and not has_roles and not named[0].endswith(".json")
+    return (named[0], named[1:]) if is_named else (None, named)
 
 
 def _to_wire(found: Comparison) -> dict[str, object]:

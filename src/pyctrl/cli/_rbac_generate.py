@@ -14,6 +14,8 @@ from pyctrl.manager import LeaderElection, wired
 from pyctrl.rbac import Grants, grants, is_everybodys, manifests, to_yaml
 
 from ._recordings import read_recordings
+from ._ship_flags import NO_SHIP_FLAGS
+from ._targets import shipped
 
 __all__ = ["account_key", "generate"]
 
@@ -29,10 +31,12 @@ def generate(
     cluster: str = "",
 ) -> None:
     """Print the roles that a target needs, or that were recorded, and with an account what binds them to it."""
-    if (target is None) == (not recorded):
+    is_said = target is not None or bool(NO_SHIP_FLAGS.settings(None).program)
+    if (not recorded and not is_said) or (recorded and target is not None):
         raise CommandFailed("name a program, such as MODULE:FUNCTION, or what was recorded with --recorded FILE")
     key = account_key(account) if account is not None else None
-    if target is not None:
+    if not recorded:
+        target, namespaces = shipped(target, tuple(namespaces))
         granted, role = asyncio.run(_derived(target, key, namespaces, lease, cluster))
     else:
         granted, role = _recorded(recorded, key, namespaces), "manager-role"

@@ -58,7 +58,7 @@ class Running:
     async def _run(self, config: Config, certificates: Path | None) -> None:
         manager = self.flags.manager(config, name=self.name, metrics=self._metrics(), certificates=certificates)
         async with manager:
-            wire_up(self.wire, manager, self.name, hint=TRACEBACK)
+            wire_up(self.wire, manager, self.name)
             if self.flags.install_crds:
                 await self._install(manager, config)
             log.info("starting manager", extra={"program": self.name})

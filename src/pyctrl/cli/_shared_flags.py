@@ -42,7 +42,8 @@ Definitions = Annotated[
         name="--crd",
         group=KINDS,
         metavar="FILE|DIR",
-        help="Read definitions from here. Defaults to the nearest `config/crd/bases`. May be repeated.",
+        help="Read definitions from here. Defaults to the nearest `config/crd/bases`, and the classes of the project. "
+        "May be repeated.",
     ),
 ]
 Programs = Annotated[

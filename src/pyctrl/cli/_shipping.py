@@ -11,6 +11,7 @@ from pyctrl.client import Client, Config
 from pyctrl.errors import CommandFailed, TransportError, Unauthorized
 from pyctrl.rbac import to_yaml
 from pyctrl.shipping import (
+    INDEX,
     PARTS,
     ChartDirectory,
     ConfigDirectory,
@@ -32,8 +33,16 @@ from ._progress import Progress
 from ._ship_flags import ShipFlags
 
 __all__ = [
-    "checked", "print_manifests", "read", "show_changes", "split_words", "write_chart", "write_manifests", "written",
-]  # fmt: skip
+    "absent",
+    "checked",
+    "print_manifests",
+    "read",
+    "show_changes",
+    "split_words",
+    "write_chart",
+    "write_manifests",
+    "written",
+]
 
 ALL = "all"
 STDOUT = Path("-")
@@ -59,7 +68,7 @@ def split_words(words: Sequence[str]) -> tuple[str | None, tuple[Part, ...]]:
 
 def read(program: str | None, flags: ShipFlags) -> Project:
     """Return everything that a program needs. Raises PyctrlError."""
-    return asyncio.run(read_project(flags.settings(program)))
+    return asyncio.run(read_project(flags.settings(program), with_samples=True))
 
 
 def print_manifests(words: Sequence[str], flags: ShipFlags, *, output: str) -> int:
@@ -83,15 +92,21 @@ def write_manifests(
     project = read(program, flags)
     if file is not None:
         found = _one_file(file, to_yaml(_objects(project, wanted)))
-        return checked(found, [], output) if check else written(found)
+        command = f"{MANIFESTS} --install {file}"
+        return checked(found, [], output, command, never=absent(file)) if check else written(found)
     directory, texts = ConfigDirectory(project.settings.directory), tree(project, wanted)
     found = directory.differences(texts, parts=wanted, force=force)
     if not check:
         written(found)
-    problems = _sample_problems(project, [path for path in texts if path.startswith("samples/")])
+    samples = [project.settings.directory / path for path in texts if path.startswith("samples/")]
+    problems = _sample_problems(project, [*samples, *(each.file for each in project.samples)])
     if output == "text":
         _tell(problems)
-    code = checked(found, problems, output) if check else 0
+    code = (
+        checked(found, problems, output, never=absent(directory.path, "there are no manifests in", INDEX))
+        if check
+        else 0
+    )
     return max(code, int(check and bool(problems)))
 
 
@@ -101,15 +116,17 @@ def write_chart(
     """Write a Helm chart, or with ``check`` show what is not as it should be; give the exit code."""
     settings = flags.settings(program)
     chart = asyncio.run(read_chart(settings))
-    found = ChartDirectory(directory or settings.root / CHART).differences(chart, force=force)
-    return checked(found, [], output, "pyctrl helm") if check else written(found)
+    place = ChartDirectory(directory or settings.root / CHART)
+    found = place.differences(chart, force=force)
+    if not check:
+        return written(found)
+    return checked(found, [], output, "pyctrl helm", never=absent(place.path, "there is no chart at"))
 
 
-def _sample_problems(project: Project, paths: Sequence[str]) -> list[str]:
+def _sample_problems(project: Project, files: Sequence[Path]) -> list[str]:
     """Return what is wrong with samples, those included that people have changed."""
     found = []
-    for path in paths:
-        file = project.settings.directory / path
+    for file in dict.fromkeys(files):
         if file.exists():
             found += [str(each) for each in problems_of(file.read_text("utf-8"), project.definitions, str(file))]
     return found
@@ -126,7 +143,9 @@ def _tell(problems: Sequence[str]) -> None:
 def show_changes(words: Sequence[str], flags: ShipFlags, account: Account, *, output: str = "text") -> int:
     """Print what applying it all would change in the cluster; give the exit code, 1 if anything would."""
     program, wanted = split_words(words)
-    return asyncio.run(_show_changes(read_project(flags.settings(program)), wanted, account.config(), output))
+    return asyncio.run(
+        _show_changes(read_project(flags.settings(program), with_samples=True), wanted, account.config(), output)
+    )
 
 
 async def _show_changes(reading: Awaitable[Project], wanted: Sequence[Part], config: Config, output: str) -> int:
@@ -167,18 +186,47 @@ def _one_file(path: Path, text: str) -> list[Difference]:
     return [Difference(path, before, text)] if before != text else []
 
 
-def checked(found: Sequence[Difference], problems: Sequence[str], output: str, command: str = MANIFESTS) -> int:
-    """Show what is not as it should be, and which command makes it so; give the exit code."""
+def checked(
+    found: Sequence[Difference],
+    problems: Sequence[str],
+    output: str,
+    command: str = MANIFESTS,
+    *,
+    never: str = "",
+) -> int:
+    """Show what is not as it should be, and which command makes it so; give the exit code.
+
+    Args:
+        found: the files: of those that differ the difference is shown, of those that are missing or left over the path.
+        problems: what else is wrong, for programs that read the output.
+        output: ``text`` or ``json``.
+        command: makes it as it should be.
+        never: what there is none of yet, as a sentence; then nothing else is said. "": what it writes is there.
+    """
     if output != "text":
         files = [{"path": str(each.path), "state": STATES[each.verb], "diff": each.unified()} for each in found]
         print_json({"upToDate": not found, "files": files, "problems": list(problems)})
         return int(bool(found))
+    if never and found:
+        print(f"{never}; run {command}", file=sys.stderr)
+        return 1
     for each in found:
-        sys.stdout.write(each.unified())
+        sys.stdout.write(each.unified() if each.verb == "updated" else f"{STATES[each.verb]} {each.path}\n")
     if found:
         told = "1 file is" if len(found) == 1 else f"{len(found)} files are"
         print(f"{told} out of date; update with: {command}", file=sys.stderr)
     return int(bool(found))
+
+
+def absent(path: Path, what: str = "there is no", file: str = "") -> str:
+    """Say that something was never written; "" if it was.
+
+    Args:
+        path: where it is, or would be.
+        what: the beginning of the sentence.
+        file: what is always there of it.
+    """
+    return "" if (path / file).exists() else f"{what} {path}"
 
 
 def written(found: Sequence[Difference]) -> int:

@@ -8,7 +8,23 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from pyctrl.manager import Target
 
-__all__ = ["target_of"]
+__all__ = ["shipped", "target_of"]
+
+
+def shipped(target: str | None, watched: Sequence[str]) -> tuple[str, Sequence[str]]:
+    """Return a program and the namespaces that it watches: as they are named, or as pyproject.toml says.
+
+    Args:
+        target: as it was named; None: it was not.
+        watched: as they were named; none were: those of the pyproject.toml that the program belongs to.
+
+    Raises:
+        CommandFailed: nobody says what the program is.
+    """
+    from ._ship_flags import NO_SHIP_FLAGS
+
+    settings = NO_SHIP_FLAGS.settings(target)
+    return (settings.target if target is None else target), watched or settings.watch_namespaces
 
 
 def target_of(text: str | None, flags: Sequence[str]) -> tuple[Target, list[str], Sequence[str]]:

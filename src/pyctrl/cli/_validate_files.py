@@ -5,15 +5,22 @@ from __future__ import annotations
 import asyncio
 import json
 import sys
-from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
+from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from pyctrl.errors import CommandFailed
 from pyctrl.manifests import Document, Validator, Verdict, read_documents
 
-from ._definitions import definitions_beside, definitions_of, files_of, is_definition, read_file
+from ._definitions import (
+    definitions_beside,
+    definitions_of,
+    files_of,
+    is_definition,
+    project_definitions,
+    read_file,
+)
 from ._main import MISUSED
 from ._progress import Progress
 from ._terminal import has_colour
@@ -96,7 +103,10 @@ def _learn(
     own = {str(file) for path in files for file in _below(path)}
     _define(validator, (each for each in known if is_definition(each) and each.source not in own), judged)
     for program in programs:
-        _define(validator, _written(program), judged)
+        _define(validator, _documents(definitions_of(program), program), judged)
+    if not (programs or known):
+        for start in dict.fromkeys(_folder(each) for each in files):
+            _define(validator, _documents(project_definitions(start), str(start)), judged)
     judged.verdicts += [validator.define(each) for each in given if is_definition(each)]
 
 
@@ -135,10 +145,16 @@ def _below(path: Path) -> list[Path]:
         return []
 
 
-def _written(program: str) -> list[Document]:
-    """Give the definitions of a program's classes as if they were written in its file."""
-    texts = [json.dumps(definition).encode() for definition in definitions_of(program)]
-    return [document for text in texts for document in read_documents(text, program)]
+def _documents(definitions: Iterable[Mapping[str, Any]], source: str) -> list[Document]:
+    """Give the definitions of classes as if they were written in a file."""
+    texts = [json.dumps(definition).encode() for definition in definitions]
+    return [document for text in texts for document in read_documents(text, source)]
+
+
+def _folder(file: Path) -> Path:
+    if str(file) == "-":
+        return Path.cwd()
+    return file.resolve() if file.is_dir() else file.resolve().parent
 
 
 # -- what is printed -------------------------------------------------------------------------------------------------

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, cast
 
 from msgspec import Struct, field
@@ -10,6 +9,7 @@ from msgspec.structs import replace
 
 from pyctrl.api import KindLike, kind_argument, kind_of
 from pyctrl.controller._controller import Controller
+from pyctrl.controller._declarations import check_declarations
 from pyctrl.controller._handlers import Handler, OwnerHandler, for_object, for_owner
 from pyctrl.controller._hosts import Host, Hosts
 from pyctrl.controller._kind_source import KindSource
@@ -99,7 +99,7 @@ class Wiring(Struct):
 
         The kind it looks after is taken from there only where nothing else was said.
         """
-        _check_rbac(reconciler)
+        check_declarations(reconciler)
         whole = replace(self, owned=[*self.owned], watched=[*self.watched])
         if not (self.reconciled or self.owned or self.watched or self.sources):
             kind = kind_argument(type(reconciler), Reconciler)
@@ -190,16 +190,6 @@ class Wiring(Struct):
                 "what has an owner that is not there. Put the owner's name into a label or annotation, and watch with "
                 "watches(kind, mapped(...), cluster=...)"
             )
-
-
-def _check_rbac(reconciler: Reconciler[Any]) -> None:
-    """A pair of parentheses without a comma is no tuple, and is soon written."""
-    said: object = reconciler.rbac
-    if not isinstance(said, Sequence) or not all(isinstance(each, Permission) for each in said):
-        raise BuilderError(
-            f"rbac of {type(reconciler).__name__} is a tuple of what allow() returns, such as "
-            f'rbac = (allow(Pod, "create"),), with its comma; got {said!r}'
-        )
 
 
 def _check_kind(method: str, kind: object) -> KindLike:

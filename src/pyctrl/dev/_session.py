@@ -23,12 +23,21 @@ from pyctrl.cluster import Cluster
 from pyctrl.errors import CommandFailed, GracePeriodExceeded, NotFound, PyctrlError
 from pyctrl.kinds.core.v1 import ServiceAccount
 from pyctrl.manager import Preflight, Target, Wire
-from pyctrl.program import ProgramManager, Serving, apply_files, files_of, install_definitions, wire_up
+from pyctrl.program import (
+    ProgramManager,
+    Serving,
+    apply_files,
+    files_of,
+    find_samples,
+    install_definitions,
+    sample_paths,
+    wire_up,
+)
 
 from ._journal import Journal
 from ._noise import of_the_cluster
 from ._plan import WEBHOOK_HOST, Plan, controllers_of, make_plan
-from ._sources import Files, python_files, sample_paths
+from ._sources import Files, python_files
 
 __all__ = ["DevOptions", "DevSession"]
 
@@ -45,8 +54,9 @@ class DevOptions:
 
     Attributes:
         enforce_rights: the program logs in as an account that may do what its code declares, and nothing else.
-        apply: files and directories with objects; None: the samples beside the program or, if there are none, an
+        apply: files and directories with objects; None: the samples of the project or, if there are none, an
             object of each of its kinds that is made up.
+        config: the directory of manifests whose samples are meant; None: ``config`` beside the program or above it.
         drain: what reconciles may take to end before the next version of the program takes over.
         poll: how often files are looked at.
         controllers: run what a controller manager does.
@@ -56,6 +66,7 @@ class DevOptions:
 
     enforce_rights: bool = True
     apply: Sequence[Path] | None = None
+    config: Path | None = None
     drain: timedelta = timedelta(seconds=5)
     poll: timedelta = timedelta(milliseconds=300)
     controllers: bool = True
@@ -156,7 +167,10 @@ class DevSession:
     @property
     def samples(self) -> Sequence[Path]:
         """What is applied."""
-        return sample_paths(self.target.place) if self.options.apply is None else self.options.apply
+        if self.options.apply is not None:
+            return self.options.apply
+        place = self.target.place
+        return sample_paths(self.options.config) if self.options.config else find_samples(place.folder or place.root)
 
     # --- following what is saved ---
 

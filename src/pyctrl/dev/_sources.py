@@ -9,7 +9,7 @@ from pathlib import Path
 
 from pyctrl.manager import Place
 
-__all__ = ["Files", "Print", "python_files", "sample_paths"]
+__all__ = ["Files", "Print", "python_files"]
 
 #: What tells that a file is another: when it was written, in nanoseconds, and its bytes.
 Print = tuple[int, int]
@@ -58,25 +58,19 @@ class Files:
 
 
 def python_files(place: Place, *, also_new: bool) -> set[Path]:
-    """Return the files of a program's own modules; with ``also_new`` those beside them too, which it may import."""
+    """Return the files of a program's own modules, and all of a package: `wire_package` finds what is new in it.
+
+    Args:
+        place: of the program.
+        also_new: also those beside a program that is a file, which it may import.
+    """
     files = set(place.own_modules().values())
     if place.file is not None:
         files.add(place.file)
     if also_new and place.folder is not None:
         files.update(place.folder.glob("*.py"))
+    files.update(place.package_files())
     return files
-
-
-def sample_paths(place: Place) -> list[Path]:
-    """Return the samples of a program: ``config/samples`` or ``config/sample.yaml``, beside it or above."""
-    folders = [place.folder, place.root, Path.cwd()]
-    for folder in (each for each in folders if each is not None):
-        directory, file = folder / "config" / "samples", folder / "config" / "sample.yaml"
-        if directory.is_dir() and any(directory.glob("*.y*ml")):
-            return [directory]
-        if file.is_file():
-            return [file]
-    return []
 
 
 def _print_of(file: Path) -> Print | None:

@@ -9,10 +9,12 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from types import ModuleType
 from typing import Any
 
+from pyctrl._load_errors import loading
 from pyctrl.api import kind_argument
 from pyctrl.controller import Builder, Reconciler
-from pyctrl.errors import CommandFailed
+from pyctrl.errors import CommandFailed, DuplicateName
 from pyctrl.manager._manager import Manager
+from pyctrl.manager._unwired import check_declared, check_mentioned
 
 __all__ = ["PREFIX", "Wire", "build", "candidates", "modules_of", "wire_declared", "wire_package"]
 
@@ -27,7 +29,11 @@ def wire_declared(module: ModuleType) -> Callable[[Manager], object] | None:
     A reconciler says what it looks after, ``class PodSetReconciler(Reconciler[PodSet])``, and with ``owns`` and
     ``watches`` what else there is to follow. Of webhooks, each `Defaulter` and `Validator` of a kind is taken, and
     each `Conversion`.
+
+    Raises:
+        CommandFailed: a reconciler of the module cannot be wired; says what to change, where.
     """
+    check_declared([module])
     reconcilers = _reconcilers(vars(module).values())
     if not reconcilers:
         return None
@@ -51,14 +57,17 @@ def wire_package(manager: Manager, package: ModuleType) -> None:
             wire_package(manager, shop)
 
     Raises:
-        CommandFailed: a class cannot be made without arguments; says what to write.
-        Exception: whatever importing a module fails with.
+        CommandFailed: a module cannot be imported, or a reconciler cannot be wired; says what to change, where.
+        Exception: whatever a function of a module fails with.
     """
     declared: list[object] = []
-    for module in modules_of(package):
-        functions = [each for each in candidates(module) if each.__module__ == module.__name__]
-        if functions and module is not package:
-            for function in functions:
+    modules = list(modules_of(package))
+    wiring = [each for each in modules if each is not package and _own_functions(each)]
+    check_declared([each for each in modules if each not in wiring], among=modules)
+    check_mentioned(wiring, among=modules)
+    for module in modules:
+        if module in wiring:
+            for function in _own_functions(module):
                 function(manager)
         else:
             declared += [each for each in vars(module).values() if _is_of(each, module)]
@@ -67,9 +76,35 @@ def wire_package(manager: Manager, package: ModuleType) -> None:
 
 
 def build(manager: Manager, reconcilers: Sequence[type[Any]]) -> None:
-    """Wire reconcilers that say themselves what they look after."""
+    """Wire reconcilers that say themselves what they look after.
+
+    Raises:
+        CommandFailed: one cannot be made, or two reconcile one kind; says what to change, where.
+    """
     for reconciler in reconcilers:
-        Builder(manager).build(_made(reconciler))
+        try:
+            Builder(manager).build(_made(reconciler))
+        except DuplicateName as error:
+            raise CommandFailed(_duplicate(error.name, reconciler, reconcilers)) from error
+
+
+def _duplicate(name: str, reconciler: type[Any], others: Sequence[type[Any]]) -> str:
+    from pyctrl._excerpts import class_excerpt  # here and below: only errors need it
+
+    kind = kind_argument(reconciler, Reconciler)
+    same = [each for each in others if each is not reconciler and kind_argument(each, Reconciler) is kind]
+    text = (
+        f"there is a controller {name!r} already, which would be the name of that of {reconciler.__name__}, too; "
+        "leave one out, or wire it with a name of its own in a function: def add_controllers(manager: Manager) -> "
+        f"None: Builder(manager).options(name=...).build({reconciler.__name__}())"
+    )
+    places = [str(place) for each in (*same[:1], reconciler) if (place := class_excerpt(each)) is not None]
+    return "\n".join([text, *places])
+
+
+def _own_functions(module: ModuleType) -> Sequence[Wire]:
+    """Return the functions that wire, without those that the module has imported."""
+    return [each for each in candidates(module) if each.__module__ == module.__name__]
 
 
 def candidates(module: ModuleType) -> Sequence[Wire]:
@@ -84,11 +119,17 @@ def _takes_one(function: Callable[..., object]) -> bool:
 
 
 def modules_of(package: ModuleType) -> Iterator[ModuleType]:
-    """Import a package's modules one by one, itself first; ``__main__`` is none of them. Of a module, give that one."""
+    """Import a package's modules one by one, itself first; ``__main__`` is none of them. Of a module, give that one.
+
+    Raises:
+        CommandFailed: a module cannot be imported; says why, where.
+    """
     yield package
     for found in pkgutil.walk_packages(getattr(package, "__path__", ()), f"{package.__name__}."):
         if not found.name.endswith(".__main__"):
-            yield importlib.import_module(found.name)
+            with loading(f"importing {found.name}"):
+                module = importlib.import_module(found.name)
+            yield module
 
 
 def _is_of(value: object, module: ModuleType) -> bool:
@@ -127,10 +168,19 @@ def _is_ours(cls: type) -> bool:
 
 
 def _made(cls: type[Any]) -> Any:
+    """Make a reconciler, or the handler of a webhook, of its class."""
     try:
-        return cls()
+        inspect.signature(cls).bind()
     except TypeError as error:
+        from pyctrl._excerpts import class_excerpt
+
+        place = class_excerpt(cls, "__init__")
         raise CommandFailed(
-            f"{cls.__name__} cannot be made without arguments ({error}); write a function that makes it and wires it: "
-            "def add_controllers(manager: Manager) -> None: ..."
+            f"{cls.__name__} cannot be made without arguments ({error}); give them defaults, or write a function that "
+            "makes it and wires it: def add_controllers(manager: Manager) -> None: ..."
+            + (f"\n{place}" if place is not None else "")
         ) from error
+    except ValueError:  # it has no signature that can be known
+        pass
+    with loading(f"making {cls.__name__}"):
+        return cls()

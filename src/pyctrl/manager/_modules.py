@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
 
+from pyctrl._load_errors import load_error
 from pyctrl.errors import CommandFailed
 
 __all__ = ["Place"]
@@ -77,7 +78,7 @@ class Place:
                     f"there is no module {error.name!r}, seen from {Path.cwd()}; expected MODULE:FUNCTION or "
                     "FILE.py:FUNCTION"
                 ) from error
-            raise CommandFailed(f"importing {self.text} failed: {_described(error, self)}") from error
+            raise load_error(f"importing {self.text}", error) from error
 
     def _prepare(self) -> None:
         if self.file is not None and not self.file.is_file():
@@ -145,6 +146,15 @@ class Place:
         finally:
             sys.dont_write_bytecode = writes
 
+    def package_files(self) -> Iterator[Path]:
+        """Give the files of a package, those included that nothing has imported; of a program that is a file, none."""
+        folder = self.folder or _folder_of(sys.modules.get(self.module))
+        if self.file is not None or folder is None or not _package_of(folder)[0]:
+            return
+        for directory, below, names in os.walk(folder):
+            below[:] = [each for each in below if each not in FOREIGN and not each.startswith((".", "__pycache__"))]
+            yield from (Path(directory, name) for name in names if name.endswith(".py"))
+
     def own_modules(self) -> dict[str, Path]:
         """Return the modules that are the program's own, by name, with their files."""
         folder = self.folder or _folder_of(sys.modules.get(self.module))
@@ -205,17 +215,3 @@ def _is_in(file: Path, folder: Path) -> bool:
     if FOREIGN.intersection(file.relative_to(folder).parts):
         return False
     return not any(file.is_relative_to(root) and not folder.is_relative_to(root) for root in _FOREIGN_ROOTS)
-
-
-def _described(error: BaseException, place: Place) -> str:
-    """Say what went wrong and, if it was in the program's own files, where: the last line of it."""
-    kind = type(error).__name__
-    if isinstance(error, SyntaxError) and error.filename:
-        return f"{kind}: {error.msg} ({error.filename}, line {error.lineno})"
-    where, traceback = "", error.__traceback__
-    while traceback is not None:
-        file = Path(traceback.tb_frame.f_code.co_filename)
-        if place.folder is not None and file.is_relative_to(place.folder):
-            where = f" ({file}, line {traceback.tb_lineno})"
-        traceback = traceback.tb_next
-    return f"{kind}: {error}{where}"

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from types import ModuleType
 from typing import Any, NoReturn
 
-from pyctrl.api import kind_argument
+from pyctrl._load_errors import loading
 from pyctrl.client import Config
 from pyctrl.controller import Reconciler
 from pyctrl.errors import CommandFailed
@@ -17,6 +17,7 @@ from pyctrl.manager._declared import PREFIX, Wire, build, candidates, wire_decla
 from pyctrl.manager._leader_election import LeaderElection
 from pyctrl.manager._manager import Manager
 from pyctrl.manager._modules import Place
+from pyctrl.manager._unwired import check_class, check_mentioned
 from pyctrl.rbac import Permission
 
 __all__ = ["NoServer", "Target", "Wire", "wired"]
@@ -54,7 +55,8 @@ class Target:
         if not self.function:
             return _the_only_one(self._candidate_module(module), self.place.text)
         found: Any = getattr(module, self.function, None)
-        if isinstance(found, type) and kind_argument(found, Reconciler) is not None:
+        if isinstance(found, type) and issubclass(found, Reconciler):
+            check_class(found)
             return lambda manager: build(manager, [found])
         if hasattr(found, "rbac"):
             return lambda manager: manager.add(_Declaration(found.rbac))
@@ -88,16 +90,15 @@ async def wired(
     wire = Target.parse(target).find()
     manager = Manager(Config.in_process(NoServer()), namespaces=namespaces or None, leader_election=leader_election)
     async with manager:
-        try:
+        with loading(f"wiring {target}"):
             wire(manager)
-        except Exception as error:
-            raise CommandFailed(f"{target} failed: {type(error).__name__}: {error}") from error
         yield manager
 
 
 def _the_only_one(module: ModuleType, place: str) -> Wire:
     found = candidates(module)
     if len(found) == 1:
+        check_mentioned([module])
         return found[0]
     if not found and (declared := wire_declared(module)) is not None:
         return declared

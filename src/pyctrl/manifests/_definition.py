@@ -6,12 +6,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from pyctrl.api import KubernetesObject
-from pyctrl.errors import DefinitionError
 
 from ._builtin import is_builtin
 from ._columns import columns_of, scale_of, selectable_of
 from ._models import kind_schema
-from ._places import Place, Problems
+from ._places import Place, Problems, definition_error
 from ._refusals import refusals
 from ._schema import JSON, Schema, sort_keys
 
@@ -49,10 +48,10 @@ def definition(
         described = [_version(each, problems, is_stored=each is stored) for each in kinds]
     except RecursionError:
         what = "its types are nested deeper than Python can follow"
-        raise DefinitionError(kind.gvk.kind, (f"{Place(kind)}: {what}; take a level out",)) from None
+        raise definition_error(kind.gvk.kind, (f"{Place(kind)}: {what}; take a level out",)) from None
     _compare(kinds, problems)
     if problems.found:
-        raise DefinitionError(kind.gvk.kind, problems.found)
+        raise definition_error(kind.gvk.kind, problems.found)
     spec: dict[str, JSON] = {
         "group": kind.gvk.group,
         "names": _names(kind),
@@ -70,7 +69,7 @@ def definition(
         }
     )
     if refused := list(refusals(made, kinds)):
-        raise DefinitionError(kind.gvk.kind, refused)
+        raise definition_error(kind.gvk.kind, refused)
     return made
 
 
@@ -85,7 +84,7 @@ def _refuse_what_is_none(kinds: tuple[Kind, ...], stored: Kind | None) -> None:
     if stored is not None and stored not in kinds:
         problems.report(Place(stored), "it is to be stored, and is none of the versions", "name it among them")
     if problems.found:
-        raise DefinitionError(kinds[0].__name__, problems.found)
+        raise definition_error(kinds[0].__name__, problems.found)
 
 
 def _stored(kinds: tuple[Kind, ...], problems: Problems) -> Kind:

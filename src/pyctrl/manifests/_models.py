@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace as replace_place
 from typing import Annotated, Any, get_args
 
 from msgspec.structs import replace
 from pydantic import BaseModel, RootModel
+from pydantic.errors import PydanticUserError
 from pydantic.fields import FieldInfo
 from pydantic.json_schema import SkipJsonSchema
-from pydantic_core import to_jsonable_python
+from pydantic_core import SchemaError, to_jsonable_python
 
 from pyctrl.api import (
     Condition,
@@ -68,7 +70,13 @@ def model_schema(cls: type[BaseModel], place: Place, problems: Problems, *, is_r
         return Schema(type="object", preserve_unknown_fields=True)
     inside = Place(cls, within=(*place.within, cls))
     if not cls.__pydantic_complete__:
-        cls.model_rebuild()
+        try:
+            cls.model_rebuild()
+        except (PydanticUserError, SchemaError, NameError) as error:  # of a name that is not there yet, for example
+            what = str(error).partition("\n\nFor further information")[0].rpartition("SchemaError: ")[2]
+            where = _unfinished(inside, getattr(error, "name", ""))
+            problems.report(where, f"pydantic can make no model of it: {' '.join(what.split())}")
+            return Schema(type="object", preserve_unknown_fields=True)
     if issubclass(cls, RootModel):
         root = cls.model_fields["root"]
         beside = beside_field(root)
@@ -80,6 +88,20 @@ def model_schema(cls: type[BaseModel], place: Place, problems: Problems, *, is_r
     if title := cls.model_config.get("title"):
         schema = replace(schema, title=title)
     return apply_class_marks(schema, cls, inside, problems)
+
+
+def _unfinished(place: Place, name: str) -> Place:
+    """Return the class, among those that fields of a class lead to, and its field whose annotation has a name."""
+    for field, annotation in getattr(place.cls, "__annotations__", {}).items():
+        if name and isinstance(annotation, str) and re.search(rf"\b{re.escape(name)}\b", annotation):
+            return replace_place(place, field=field)
+    for info in getattr(place.cls, "__pydantic_fields__", {}).values():
+        inner = info.annotation
+        if isinstance(inner, type) and issubclass(inner, BaseModel) and not inner.__pydantic_complete__:
+            found = _unfinished(Place(inner), name)
+            if found.field:
+                return found
+    return place
 
 
 def _object(cls: type[BaseModel], place: Place, problems: Problems, *, is_root: bool) -> Schema:

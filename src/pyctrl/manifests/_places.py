@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
+
+from pyctrl._excerpts import Excerpt
+from pyctrl.errors import DefinitionError
 
 from ._sources import source_of
 
-__all__ = ["Place", "Problems"]
+__all__ = ["Place", "Problems", "definition_error"]
+
+_BEGINNING = re.compile(r"(?P<file>\S.*?):(?P<line>\d+) ")
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,3 +46,13 @@ class Problems:
         line = f"{place}: {what}" + (f"; {cure}" if cure else "")
         if line not in self.found:
             self.found.append(line)
+
+
+def definition_error(subject: str, problems: Iterable[str]) -> DefinitionError:
+    """Return the error of problems that begin with their place, each with its line of source."""
+    lines, excerpts = list(problems), []
+    for problem in lines:
+        found = _BEGINNING.match(problem)
+        source = Excerpt(found["file"], int(found["line"])).source if found else ""
+        excerpts.append("" if source in excerpts else source)
+    return DefinitionError(subject, lines, excerpts)

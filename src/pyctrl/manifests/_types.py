@@ -11,7 +11,7 @@ from typing import Any, Literal, TypeVar, get_args, get_origin
 from msgspec.structs import replace
 from pydantic import BaseModel, Json, JsonValue, NaiveDatetime, WithJsonSchema
 
-from pyctrl.api import PreserveUnknownFields, Schemaless, SchemaType
+from pyctrl.api import KubernetesObject, PreserveUnknownFields, Schemaless, SchemaType
 
 from ._constraints import constrain
 from ._enums import enum_schema
@@ -114,7 +114,9 @@ def _other(part: Part, place: Place, problems: Problems) -> Schema:
             problems.report(place, f"{name_of(tp)} has no schema", cure)
         return ANYTHING
     if isinstance(tp, TypeVar):
-        problems.report(place, f"the type variable {tp.__name__} is not bound", "give its class the type: Name[int]")
+        problems.report(place, f"the type variable {tp.__name__} is not bound", _binding(place))
+    elif tp is complex:
+        problems.report(place, "complex has no schema: JSON has no such numbers", "use two numbers, in a Model")
     elif (get_origin(tp) or tp) is tuple:
         problems.report(place, f"a {name_of(tp)} has no schema: its items differ", "use a Model, or list[…]")
     elif tp is NaiveDatetime:
@@ -125,3 +127,11 @@ def _other(part: Part, place: Place, problems: Problems) -> Schema:
     else:
         return foreign_schema(part, place, problems)
     return ANYTHING
+
+
+def _binding(place: Place) -> str:
+    """Say how to bind a type variable: a kind is given the classes of its spec and status."""
+    if issubclass(place.cls, KubernetesObject):
+        name = place.cls.__name__
+        return f"write class {name}(CustomResource[{name}Spec, {name}Status], group=…, version=…)"
+    return "give its class the type: Name[int]"

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from ._installing import Installation, install_definition, install_definitions, plan_installation
     from ._loading import Manifest, apply_files, files_of, load, read_manifests
     from ._manager import ProgramManager, Serving, certificate_secret
+    from ._samples import find_samples, read_samples, sample_paths
     from ._wiring import wire_up
 
 __all__ = [
@@ -32,11 +33,14 @@ __all__ = [
     "definitions",
     "definitions_of",
     "files_of",
+    "find_samples",
     "install_definition",
     "install_definitions",
     "load",
     "plan_installation",
     "read_manifests",
+    "read_samples",
+    "sample_paths",
     "wire_up",
 ]
 
@@ -47,6 +51,7 @@ _FILES = {
     **dict.fromkeys(("Installation", "install_definition", "install_definitions", "plan_installation"), "_installing"),
     **dict.fromkeys(("Manifest", "apply_files", "files_of", "load", "read_manifests"), "_loading"),
     **dict.fromkeys(("ProgramManager", "Serving", "certificate_secret"), "_manager"),
+    **dict.fromkeys(("find_samples", "read_samples", "sample_paths"), "_samples"),
     "wire_up": "_wiring",
 }
 

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from pyctrl.errors import CommandFailed, PyctrlError
+from pyctrl._load_errors import loading
 from pyctrl.manager import Manager, Wire
 
 __all__ = ["wire_up"]
 
 
-def wire_up(wire: Wire, manager: Manager, name: str, *, hint: str = "") -> None:
+def wire_up(wire: Wire, manager: Manager, name: str) -> None:
     """Put a program's controllers into a manager.
 
     Raises:
-        CommandFailed: it fails; says how, and the hint.
+        CommandFailed: it fails; says how, with file, line and an excerpt of the program's own code.
     """
-    try:
+    with loading(f"wiring {name}"):
         wire(manager)
-    except PyctrlError:
-        raise
-    except Exception as error:
-        raise CommandFailed(f"wiring {name} failed: {type(error).__name__}: {error}{hint}") from error

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from ._comparing import ObjectChange, changes
     from ._deploying import Deployer, Step
     from ._difference import Difference
-    from ._directory import ConfigDirectory
+    from ._directory import INDEX, ConfigDirectory
     from ._image import Image, find_tool, image_of
     from ._parts import PARTS, Part, install, parts
     from ._project import Project
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from ._tree import tree
 
 __all__ = [
+    "INDEX",
     "PARTS",
     "SUITES",
     "BundleDirectory",
@@ -83,7 +84,7 @@ _FILES = {
     **dict.fromkeys(("Chart", "read_chart"), "_chart"),
     **dict.fromkeys(("Deployer", "Step"), "_deploying"),
     **dict.fromkeys(("ObjectChange", "changes"), "_comparing"),
-    "ConfigDirectory": "_directory",
+    **dict.fromkeys(("INDEX", "ConfigDirectory"), "_directory"),
     "Difference": "_difference",
     **dict.fromkeys(("Image", "find_tool", "image_of"), "_image"),
     **dict.fromkeys(("PARTS", "Part", "install", "parts"), "_parts"),

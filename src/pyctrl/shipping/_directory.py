@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ._difference import Difference, read_text, somebody_elses, stale
-from ._kustomization import merged
+from ._kustomization import entries, merged
 from ._parts import PARTS, Part
 from ._tree import DIRECTORIES, KUSTOMIZATION
 
@@ -57,12 +57,19 @@ class ConfigDirectory:
         if current is None or current == text:
             return text
         if path.endswith(f"/{KUSTOMIZATION}"):
-            return merged(current, text, gone=_entries(path, gone))
+            return merged(current, text, gone=_entries(path, gone) | self._deleted(path, current, text))
         if path.startswith("samples/"):
             return current
         if not may_replace:
             raise somebody_elses(self.path / path)
         return text
+
+    def _deleted(self, path: str, current: str, wanted: str) -> set[str]:
+        """Return what a kustomization of samples lists and its author has deleted: with it nothing could be applied."""
+        if not path.startswith("samples/"):
+            return set()
+        files = {each for each in entries(current) if "/" not in each}.difference(entries(wanted))
+        return {each for each in files if not (self.path / "samples" / each).exists()}
 
     def _left(self, path: str, gone: Collection[str]) -> str | None:
         """Return what stays of a file that nobody wants: of a kustomization, what others put into it."""

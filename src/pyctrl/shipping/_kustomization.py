@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-__all__ = ["merged"]
+__all__ = ["entries", "merged"]
 
 RESOURCES = "resources:"
 
@@ -17,8 +17,8 @@ def merged(current: str, wanted: str, *, gone: Collection[str]) -> str:
         wanted: the file as it would be made.
         gone: entries of files that are not there any more.
     """
-    has = set(_entries(current))
-    new = [each for each in _entries(wanted) if each not in has]
+    has = set(entries(current))
+    new = [each for each in entries(wanted) if each not in has]
     leaving = {each for each in gone if each in has}
     if not new and not leaving:
         return current
@@ -26,20 +26,20 @@ def merged(current: str, wanted: str, *, gone: Collection[str]) -> str:
     return "\n".join(_inserted(lines, new)) + "\n"
 
 
-def _inserted(lines: list[str], entries: list[str]) -> list[str]:
+def _inserted(lines: list[str], new: list[str]) -> list[str]:
     """Put entries behind the last one of the resources."""
-    if not entries:
+    if not new:
         return lines
     if RESOURCES not in lines:
-        return [*lines, RESOURCES, *(f"- {each}" for each in entries)]
+        return [*lines, RESOURCES, *(f"- {each}" for each in new)]
     end = start = lines.index(RESOURCES) + 1
     while end < len(lines) and (_entry(lines[end]) or lines[end].lstrip().startswith("#")):
         end += 1
     indent = lines[start][: len(lines[start]) - len(lines[start].lstrip())] if end > start else ""
-    return [*lines[:end], *(f"{indent}- {each}" for each in entries), *lines[end:]]
+    return [*lines[:end], *(f"{indent}- {each}" for each in new), *lines[end:]]
 
 
-def _entries(text: str) -> list[str]:
+def entries(text: str) -> list[str]:
     """Return the resources of a kustomization."""
     found, is_inside = [], False
     for line in text.splitlines():

@@ -6,12 +6,11 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias, get_args
 
-from pyctrl.manifests import sample
-
 from . import _admission as admission
 from . import _rights as rights
 from . import _workload as workload
 from ._project import Project
+from ._sampling import generated_samples, missing_samples
 
 __all__ = ["PARTS", "Part", "Sheet", "install", "parts"]
 
@@ -57,8 +56,13 @@ def parts(project: Project, wanted: Collection[Part] = PARTS) -> list[Sheet]:
 
 
 def install(project: Project, wanted: Collection[Part] = PARTS) -> list[Object]:
-    """Return the objects in an order in which each finds what it needs; samples only if nothing else is wanted."""
+    """Return the objects in an order in which each finds what it needs; samples only if nothing else is wanted.
+
+    Samples are those of the author, and made-up ones of the kinds that have none.
+    """
     asked: Collection[Part] = [part for part in wanted if part != "samples"] or wanted
+    if "samples" in asked:
+        return [*(each.obj for each in project.samples), *missing_samples(project)]
     found = [obj for sheet in parts(project, asked) for obj in sheet.objects]
     return sorted(found, key=lambda obj: _ORDER.index(obj["kind"]) if obj["kind"] in _ORDER else len(_ORDER))
 
@@ -113,7 +117,5 @@ def _webhooks(project: Project) -> _Sheets:
 
 
 def _samples(project: Project) -> _Sheets:
-    for versions, definition in zip(project.kinds, project.definitions, strict=True):
-        for kind in sorted(versions, key=lambda each: each.gvk.version):
-            name = f"{kind.gvk.group}_{kind.gvk.version}_{kind.gvk.kind.lower()}"
-            yield f"samples/{name}.yaml", (sample(definition, version=kind.gvk.version),)
+    for path, made in generated_samples(project):
+        yield path, (made,)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from pyctrl.api import CustomResource, GroupKind, Key, KindLike
+from pyctrl.program import Manifest
 from pyctrl.rbac import Grants
 from pyctrl.webhook import Service, Webhooks
 
@@ -42,6 +43,7 @@ class Project:
         webhook_service: where the API server finds them.
         webhook_configuration: the name of their configurations.
         followed: what its controllers own and watch.
+        samples: the objects in the files that its author keeps in ``samples`` and ``sample.yaml``, by file.
     """
 
     settings: Settings
@@ -52,6 +54,7 @@ class Project:
     webhook_service: Service
     webhook_configuration: str
     followed: Sequence[Followed] = ()
+    samples: Sequence[Manifest] = ()
 
     @property
     def name(self) -> str:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from pyctrl.client import Config
 from pyctrl.controller import Absence, Controller, KindSource
 from pyctrl.errors import CommandFailed
 from pyctrl.manager import NoServer, Target
-from pyctrl.program import ProgramManager, Serving, custom_kinds, definitions_of, wire_up
+from pyctrl.program import Manifest, ProgramManager, Serving, custom_kinds, definitions_of, read_samples, wire_up
 from pyctrl.webhook import ManagedCertificates, Service, Webhooks
 
 from ._project import Followed, Project
@@ -20,11 +20,15 @@ __all__ = ["MOUNTED", "read_project"]
 MOUNTED = Path("/", "tmp", "k8s-webhook-server", "serving-certs")  # in the container, where kubebuilder has it
 
 
-async def read_project(settings: Settings) -> Project:
+async def read_project(settings: Settings, *, with_samples: bool = False) -> Project:
     """Import a program, wire it, and return everything that it needs.
 
+    Args:
+        settings: how it is shipped.
+        with_samples: also read the samples that its author keeps.
+
     Raises:
-        CommandFailed: there is no such program, or it cannot be wired.
+        CommandFailed: there is no such program, it cannot be wired, or a file of samples cannot be read.
         DefinitionError: a type cannot be a definition.
     """
     target = Target.parse(settings.target)
@@ -33,7 +37,7 @@ async def read_project(settings: Settings) -> Project:
     async with manager:
         manager.serving = _serving(settings)
         wire_up(target.find(), manager, settings.name)
-        return _project(manager, settings)
+        return _project(manager, settings, read_samples(settings.directory) if with_samples else ())
 
 
 def _serving(settings: Settings) -> Serving:
@@ -43,7 +47,7 @@ def _serving(settings: Settings) -> Serving:
     return Serving(service=service, configuration=f"{settings.name}-webhook-configuration")
 
 
-def _project(manager: ProgramManager, settings: Settings) -> Project:
+def _project(manager: ProgramManager, settings: Settings, samples: Sequence[Manifest]) -> Project:
     webhooks = _webhooks(manager)
     service, configuration = _place(manager, settings)
     kinds = custom_kinds(manager, manager.webhooks)
@@ -57,6 +61,7 @@ def _project(manager: ProgramManager, settings: Settings) -> Project:
         webhook_service=service,
         webhook_configuration=configuration,
         followed=list(_followed(manager)),
+        samples=samples,
     )
 
 

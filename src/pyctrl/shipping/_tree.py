@@ -8,6 +8,7 @@ from pyctrl.rbac import to_yaml
 
 from ._parts import PARTS, Part, parts
 from ._project import Project
+from ._sampling import sample_names
 
 __all__ = ["DIRECTORIES", "KUSTOMIZATION", "tree"]
 
@@ -42,13 +43,15 @@ def tree(project: Project, wanted: Collection[Part] = PARTS) -> dict[str, str]:
     for path in texts:
         directory, _, rest = path.partition("/")
         directories.setdefault(directory, []).append(rest)
+    if kept := [each for each in sample_names(project) if each not in directories.get("samples", ())]:
+        directories["samples"] = sorted([*directories.get("samples", ()), *kept])
     default = directories.pop("default", [])
     for directory, files in directories.items():
         texts[f"{directory}/{KUSTOMIZATION}"] = kustomization(files)
     listed = [f"../{each}" for each in _DEFAULT if each in directories]
     texts[f"default/{KUSTOMIZATION}"] = kustomization([*listed, *default], is_sorted=True)
-    kept = {directory for part in wanted for directory in DIRECTORIES[part]}
-    return {path: text for path, text in sorted(texts.items()) if path.partition("/")[0] in kept}
+    of_parts = {directory for part in wanted for directory in DIRECTORIES[part]}
+    return {path: text for path, text in sorted(texts.items()) if path.partition("/")[0] in of_parts}
 
 
 def kustomization(resources: Collection[str], *, is_sorted: bool = False) -> str:

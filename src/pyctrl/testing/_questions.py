@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import inspect
+from collections.abc import Iterable, Iterator
+from pathlib import Path
 from typing import Any, TypeVar
 
 from pyctrl.api import CustomResource, GroupVersionResource, KubernetesObject
 from pyctrl.manifests import definition, sample
+from pyctrl.program import files_of, find_samples, read_manifests
 from pyctrl.webhook import AdmissionRequest, Operation, UserInfo
 
 __all__ = ["admission_request", "sample_of"]
@@ -56,11 +59,31 @@ def admission_request(
 
 
 def sample_of(kind: type[T]) -> T:
-    """Return an object of a custom kind, as `pyctrl.manifests.sample` makes one up: with what has to be said.
+    """Return an object of a custom kind: the project's own sample of its version, or one that is made up.
+
+    The project's are those of ``config/samples`` and ``config/sample.yaml``, in the directory of the class's module or
+    above, up to pyproject.toml; the first is taken, in the order of the files. Without one, `pyctrl.manifests.sample`
+    makes one up, with what has to be said.
 
     Raises:
+        CommandFailed: a file of samples cannot be read.
         DecodeError: the class has rules of its own that what was made up breaks; say an example with
             ``Field(examples=[…])``, or make the object yourself.
         DefinitionError: its types cannot be a definition.
     """
-    return kind.from_wire(sample(definition(kind)))
+    wire = next((each for each in _samples_beside(kind) if _is_of(each, kind)), None)
+    return kind.from_wire(wire if wire is not None else sample(definition(kind)))
+
+
+def _samples_beside(kind: type[KubernetesObject]) -> Iterator[dict[str, Any]]:
+    try:
+        file = inspect.getsourcefile(kind)
+    except (OSError, TypeError):  # made by a call, or typed into a console
+        return
+    for path in find_samples(Path(file).resolve().parent) if file else ():
+        for each in files_of(path):
+            yield from (manifest.obj for manifest in read_manifests(each))
+
+
+def _is_of(obj: dict[str, Any], kind: type[KubernetesObject]) -> bool:
+    return (obj["apiVersion"], obj["kind"]) == (kind.gvk.api_version, kind.gvk.kind)

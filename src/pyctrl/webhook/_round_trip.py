@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import msgspec
 
-from pyctrl.api import KubernetesObject
+from pyctrl.api import KubernetesObject, Model, PreserveUnknownFields
 
 from ._conversion import Conversion
 from ._json_diff import json_diff
@@ -23,19 +24,24 @@ def check_round_trip(conversion: Conversion[Any], obj: KubernetesObject) -> None
         def test_conversion_loses_nothing(obj: PodSetV1) -> None:
             check_round_trip(CONVERSION, obj)
 
+    What means the same to an API server and to programs is equal: a field that is absent and its default, null and an
+    empty list or map (as `equality.Semantic` of apimachinery has it), quantities of one value, times of one moment, and
+    sets in any order. Fields that the class does not name are not compared, since a server prunes them, unless the
+    class or the field has `PreserveUnknownFields`.
+
     Raises:
         AssertionError: something was lost or changed on the way; it says which version and which fields.
         ConversionFailed: see `Conversion.convert`.
     """
-    before: dict[str, Any] = msgspec.json.decode(obj.to_json())
-    own = obj.gvk.version
+    wire: dict[str, Any] = msgspec.json.decode(obj.to_json())
+    kind, own = type(obj), obj.gvk.version
+    before = _settled(kind.from_wire(wire))
     versions = [conversion.hub.gvk.version, *(spoke.kind.gvk.version for spoke in conversion.spokes)]
     for version in versions:
         if version == own:
             continue
-        there = conversion.convert(before, version)
-        back = conversion.convert(there, own)
-        changes = json_diff(_settled(before), _settled(back))
+        there = conversion.convert(wire, version)
+        changes = json_diff(before, _settled(kind.from_wire(conversion.convert(there, own))))
         if changes:
             told = "\n".join(f"  {_sentence(before, change)}" for change in changes)
             raise AssertionError(
@@ -44,11 +50,24 @@ def check_round_trip(conversion: Conversion[Any], obj: KubernetesObject) -> None
             )
 
 
-def _settled(obj: dict[str, Any]) -> dict[str, Any]:
-    """Leave out labels and annotations that are empty: the API server knows no difference."""
-    metadata = obj.get("metadata") or {}
-    kept = {name: value for name, value in metadata.items() if value or name not in ("labels", "annotations")}
-    return {**obj, "metadata": kept}
+def _settled(value: Any, *, keeps_unknown: bool = False) -> Any:
+    """Return a value as documents of Python values, with defaults, in which what means the same is equal."""
+    if isinstance(value, Model):
+        found = {}
+        for name, field in type(value).__pydantic_fields__.items():
+            keeps = any(isinstance(each, PreserveUnknownFields) for each in field.metadata)
+            found[field.serialization_alias or name] = _settled(getattr(value, name), keeps_unknown=keeps)
+        marks = (mark for cls in type(value).__mro__ for mark in getattr(cls, "schema_marks", ()))
+        if keeps_unknown or any(isinstance(mark, PreserveUnknownFields) for mark in marks):
+            found |= {name: _settled(each) for name, each in (value.__pydantic_extra__ or {}).items()}
+        return {name: each for name, each in found.items() if each is not None}
+    if isinstance(value, Mapping):
+        return {str(key): _settled(each) for key, each in value.items()} or None
+    if isinstance(value, list | tuple):
+        return [_settled(each) for each in value] or None
+    if isinstance(value, set | frozenset):
+        return sorted(map(_settled, value), key=str) or None
+    return value
 
 
 def _sentence(before: Any, change: Any) -> str:

@@ -18,9 +18,14 @@ def add_nothing(manager, *, colour: str = "red") -> None:
 @pytest.mark.parametrize(
     ("text", "arguments", "code", "told"),
     [
-        ("value =\n", (), 1, "pyctrl: importing {file} failed: SyntaxError: invalid syntax ({file}, line 1)\n"),
-        (PROGRAM, (), 1, "pyctrl: wiring nothing failed: ValueError: no red\n"),
-        (PROGRAM, ("--", "--colour", "blue"), 1, "pyctrl: wiring nothing failed: ValueError: no blue\n"),
+        ("value =\n", (), 1, "pyctrl: importing {file} failed: SyntaxError: invalid syntax\n  --> {file}:1:8\n"),
+        (PROGRAM, (), 1, "pyctrl: wiring nothing failed: ValueError: no red\n  --> {file}:2:5\n"),
+        (
+            PROGRAM,
+            ("--", "--colour", "blue"),
+            1,
+            "pyctrl: wiring nothing failed: ValueError: no blue\n  --> {file}:2:5\n",
+        ),
         (PROGRAM, ("--", "--size", "1"), 2, "pyctrl dev {file} --: Unknown option: --size\n"),
         (PROGRAM, ("--apply", "nowhere.yaml"), 1, "pyctrl: --apply: there is no nowhere.yaml\n"),
         (PROGRAM, ("--port", "99999"), 2, "pyctrl dev: "),

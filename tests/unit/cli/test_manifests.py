@@ -24,13 +24,9 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_from_nothing_to_a_directory_that_is_checked(run: Run, folder: Path) -> None:
-    """Without the directory the check fails and shows all of it; written, nothing is left to do."""
+    """Without the directory the check is one line; written, nothing is left to do."""
     before = run("manifests", "--check")
-    assert (before.code, before.err) == (
-        1,
-        "21 files are out of date; update with: pyctrl manifests\n",
-    )
-    assert "+kind: Namespace\n" in before.out
+    assert before == type(before)(1, "", "there are no manifests in config; run pyctrl manifests\n")
 
     written = run("manifests")
     assert (written.code, written.err) == (0, "")
@@ -38,6 +34,22 @@ def test_from_nothing_to_a_directory_that_is_checked(run: Run, folder: Path) -> 
 
     assert run("manifests") == type(written)(0, "nothing changed\n", "")
     assert run("manifests", "--check") == type(written)(0, "", "")
+
+
+def test_a_check_shows_what_differs_and_names_what_is_missing_or_left_over(run: Run, folder: Path) -> None:
+    """Whole files are not printed: their names say it."""
+    run("manifests")
+    (folder / "config/rbac/role.yaml").unlink()
+    manager = folder / "config/manager/manager.yaml"
+    manager.write_text(manager.read_text().replace("replicas: 1", "replicas: 2"))
+    run("manifests", "--prometheus", "--check")
+    ran = run("manifests", "--check")
+    assert ran.err == "2 files are out of date; update with: pyctrl manifests\n"
+    assert "missing config/rbac/role.yaml\n" in ran.out
+    assert "-  replicas: 2\n+  replicas: 1\n" in ran.out
+    assert "kind: ClusterRole" not in ran.out
+    missing = run("manifests", "--check", "--install", "install.yaml").err
+    assert missing == "there is no install.yaml; run pyctrl manifests --install install.yaml\n"
 
 
 def test_a_sample_that_has_become_invalid_is_told(run: Run, folder: Path) -> None:

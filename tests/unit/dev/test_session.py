@@ -26,9 +26,12 @@ KEY = Key("default", "sample")
 FAILS = """
 
 def add_boxes(manager):
+    from pyctrl import Builder
+
     async def fails():
         raise OSError("no disk")
 
+    Builder(manager).build(BoxReconciler())
     manager.add(fails)
 """
 
@@ -129,7 +132,7 @@ async def test_what_cannot_be_imported_leaves_the_old_program_running(file: Path
         await says(session, "one")
         file.write_text(PROGRAM + "\nraise ValueError('half')\n")
         await asyncio.sleep(5)
-        assert f"importing {file} failed: ValueError: half ({file}, line" in session.problem
+        assert f"importing {file} failed: ValueError: half\n  --> {file}:" in session.problem
         await session.admin.create(box("b"))
         await says(session, "one", Key("default", "b"))
         file.write_text(PROGRAM.replace('"one"', '"two"'))

@@ -124,11 +124,11 @@ def test_importing_anew_sees_what_was_saved_and_forgets_what_failed(
     with place.anew():
         assert place.load().value == 2
     file.write_text("value = 3\nraise ValueError('half')\n")
-    with pytest.raises(CommandFailed, match=r"ValueError: half \(.*number.py, line 2\)"), place.anew():
+    with pytest.raises(CommandFailed, match=r"ValueError: half\n  --> .*number.py:2:1"), place.anew():
         place.load()
     assert place.load().value == 2
     file.write_text("value =\n")
-    with pytest.raises(CommandFailed, match=r"SyntaxError: invalid syntax \(.*number.py, line 1\)"), place.anew():
+    with pytest.raises(CommandFailed, match=r"SyntaxError: invalid syntax\n  --> .*number.py:1:8"), place.anew():
         place.load()
 
 

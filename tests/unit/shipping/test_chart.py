@@ -21,11 +21,13 @@ EVC = Settings(program=str(EXAMPLES / "evc"), image="registry:5000/team/evc:0.2.
 
 NAMED = '''
 from pyctrl.api import Key
+from pyctrl.controller import Builder
 from pyctrl.webhook import ManagedCertificates, Service, Webhooks, WebhookServer
 
 
 def add_widgets(manager):
     """Wire it up, with a certificate for a Service of its own."""
+    Builder(manager).build(WidgetReconciler())
     certificates = ManagedCertificates(
         manager.live_client, secret=Key("there", "hooks"), target=Service("there", "hooks"), configurations=["hooks"]
     )

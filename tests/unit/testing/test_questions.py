@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import importlib
+import sys
+from pathlib import Path
+
 import pytest
 from pydantic import Field, model_validator
 
@@ -9,6 +13,7 @@ from pyctrl.api import CustomResource, GroupVersionResource, Key, Model
 from pyctrl.errors import DecodeError
 from pyctrl.testing import admission_request, sample_of
 from pyctrl.webhook import Operation, defaulting, validating
+from tests.unit.dev._programs import PROGRAM, SAMPLE
 from tests.unit.webhook._kinds import PodSet, PodSetSpec, PodSetWebhook
 
 
@@ -50,6 +55,25 @@ class Fussy(Model):
 
 class Picky(CustomResource[Fussy], group="pyctrl.test", version="v1"):
     """Has a rule that no schema says."""
+
+
+def test_the_sample_of_the_project_comes_before_one_that_is_made_up(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is found beside the module of the class, by kind and version."""
+    (tmp_path / "pyproject.toml").write_text("")
+    (tmp_path / "crates.py").write_text(PROGRAM)
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setitem(sys.modules, "crates", sys)  # so that what is imported is forgotten afterwards
+    del sys.modules["crates"]
+    kind = importlib.import_module("crates").Box
+    assert sample_of(kind).key == Key("default", "box-sample")
+    (tmp_path / "config" / "samples").mkdir(parents=True)
+    sample = tmp_path / "config" / "samples" / "mine.yaml"
+    sample.write_text(SAMPLE.replace("/v1\n", "/v2\n"))
+    assert sample_of(kind).key == Key("default", "box-sample")
+    sample.write_text(SAMPLE)
+    assert (sample_of(kind).metadata.name, sample_of(kind).spec.size) == ("sample", 2)
 
 
 def test_a_sample_that_cannot_be_made_up() -> None:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping
+from copy import deepcopy
 from typing import Any
 
 from pyctrl.api import CustomResource, KindLike, kind_of
-from pyctrl.manifests import sample
 from pyctrl.shipping._project import Project
+from pyctrl.shipping._sampling import missing_samples
 
 __all__ = ["examples", "owned", "required", "words"]
 
@@ -27,11 +28,20 @@ _TYPES = {"boolean": f"{_UI}:booleanSwitch", "integer": f"{_UI}:number", "number
 
 
 def examples(project: Project) -> str:
-    """Return a sample of each version of each kind, as JSON, for the namespace where somebody wants it."""
-    found = [sample(definition, version=version["name"]) for definition, version in _served(project)]
+    """Return the samples of each version of each kind, as JSON, without a namespace: users choose it.
+
+    They are those of the author; of a version without one, one is made up.
+    """
+    served = {(definition["spec"]["group"], version["name"]) for definition, version in _served(project)}
+    kinds = {(each["spec"]["group"], each["spec"]["names"]["kind"]) for each in project.definitions}
+    found = [deepcopy(each.obj) for each in project.samples] + missing_samples(project)
+    wanted = []
     for each in found:
-        each["metadata"].pop("namespace", None)
-    return json.dumps(found, indent=2, ensure_ascii=False)
+        group, _, version = each["apiVersion"].rpartition("/")
+        if (group, each["kind"]) in kinds and (group, version) in served:
+            each["metadata"].pop("namespace", None)
+            wanted.append(each)
+    return json.dumps(wanted, indent=2, ensure_ascii=False)
 
 
 def owned(project: Project) -> list[Object]:

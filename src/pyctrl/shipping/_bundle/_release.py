@@ -108,7 +108,8 @@ async def read_bundled(settings: Settings, publication: Publication, version: st
     settings = settings.named(name) if settings.image else replace(settings, image=f"{name}:{version}").named(name)
     is_everywhere = modes_of(publication, settings) == ("AllNamespaces",)
     watched = () if is_everywhere else (settings.namespace,)
-    return await read_project(replace(settings, webhook_certificates="cert-manager", watch_namespaces=watched))
+    settings = replace(settings, webhook_certificates="cert-manager", watch_namespaces=watched)
+    return await read_project(settings, with_samples=True)
 
 
 def bundled(project: Project) -> Project:
