@@ -33,11 +33,14 @@ __all__ = ["Attempts", "reconcile_id"]
 
 log = logging.getLogger("pyctrl.controller")
 
+_AT_ONCE = timedelta(0)
+
 
 class _Counts(Struct):
     """What `ReconcileStatistics` are made of; counted at every reconcile, and so in place."""
 
     success: int = 0
+    requeue: int = 0
     requeue_after: int = 0
     error: int = 0
     terminal_error: int = 0
@@ -75,6 +78,7 @@ class Attempts:
             self._fields |= {"controllerGroup": kind.group, "controllerKind": kind.kind}
         self._is_own_write = is_own_write
         self._counts = _Counts()
+        self._has_warned_of_delay = False
         #: How long reconciles took, in seconds.
         self.durations: Histogram = Histogram(RECONCILE_DURATIONS)
         #: Told of each turn when it has ended, with how long it took.
@@ -88,6 +92,7 @@ class Attempts:
 
         return ReconcileStatistics(
             success=counts.success,
+            requeue=counts.requeue,
             requeue_after=counts.requeue_after,
             error=counts.error,
             terminal_error=counts.terminal_error,
@@ -187,11 +192,24 @@ class Attempts:
                 log.debug("Reconcile successful")
                 turn.succeed()
             case Result(requeue_after=timedelta() as after, priority=None | int() as priority):
-                self._counts.requeue_after += 1
+                if after > _AT_ONCE:
+                    self._counts.requeue_after += 1
+                else:
+                    self._counts.requeue += 1
+                    self._check_delay(after)
                 log.debug("Reconcile done, requeueing", extra={"after": after})
                 turn.succeed(requeue_after=after, priority=priority)
             case _:
                 self._give_up(turn, InvalidResult(self._name, result))
+
+    def _check_delay(self, after: timedelta) -> None:
+        """Warn of a negative delay, once: it is a mistake of the code, and the next object has it too."""
+        if after < _AT_ONCE and not self._has_warned_of_delay:
+            self._has_warned_of_delay = True
+            log.warning(
+                "Reconcile returned a negative delay and runs again at once, rate-limited; further ones are not logged",
+                extra={"after": after, "cure": "Result.after(max(delay, timedelta(0))), or None when nothing is due"},
+            )
 
     def _fail(self, turn: Turn, error: BaseException) -> None:
         if isinstance(error, UnknownCluster) and error.cluster == turn.request.cluster:

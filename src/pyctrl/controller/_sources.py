@@ -13,14 +13,15 @@ from typing import Any, Generic
 
 from typing_extensions import TypeVar
 
-from pyctrl.controller._causes import ChangeCause, TriggerCause
+from pyctrl._slices import Slice
+from pyctrl.controller._causes import Cause, ChangeCause, TriggerCause
 from pyctrl.controller._handlers import Requests
 from pyctrl.controller._options import Absence
 from pyctrl.controller._queue import Intake
 from pyctrl.controller._reconciler import Request
 from pyctrl.rbac import Permission
 
-__all__ = ["ChannelSource", "Source", "TickSource"]
+__all__ = ["ChannelSource", "Source", "TickSource", "add_all"]
 
 log = logging.getLogger("pyctrl.controller")
 
@@ -132,8 +133,7 @@ class ChannelSource(Source, Generic[M]):
             except Exception:
                 log.exception("A handler failed, its message is lost", extra={"source": str(self)})
                 continue
-            for request in requests:
-                queue.add(request, priority=self._priority, cause=TriggerCause(self.name))
+            await add_all(queue, requests, cause=TriggerCause(self.name), priority=self._priority)
 
     def __str__(self) -> str:
         return f"channel source: {self.name}"
@@ -169,8 +169,7 @@ class TickSource(Source):
     async def run(self, queue: Intake) -> None:
         """Tick until cancelled."""
         while True:
-            for request in await self._named():
-                queue.add(request, priority=self._priority, cause=TriggerCause(self.name))
+            await add_all(queue, await self._named(), cause=TriggerCause(self.name), priority=self._priority)
             self.synced.set()
             spread = self._random.uniform(1 - self._jitter, 1 + self._jitter)
             await asyncio.sleep(self._period.total_seconds() * spread)
@@ -186,6 +185,17 @@ class TickSource(Source):
 
     def __str__(self) -> str:
         return f"tick source: {self.name} every {self._period}"
+
+
+async def add_all(queue: Intake, requests: Iterable[Request], *, cause: Cause, priority: int = 0) -> None:
+    """Add requests a time slice at a time. Each call is a step of its own: so are many calls without any requests."""
+    time, slice_ = asyncio.get_running_loop().time, Slice.current()
+    for request in requests:
+        queue.add(request, priority=priority, cause=cause)
+        if slice_.is_over(time()):
+            await slice_.renew()
+    if slice_.is_over(time()):
+        await slice_.renew()
 
 
 async def _settled(requests: Requests) -> Iterable[Request]:

@@ -1,0 +1,62 @@
+"""Time slices: how long code that never waits may run before the event loop serves I/O, timers and signals."""
+
+from __future__ import annotations
+
+import asyncio
+from weakref import WeakKeyDictionary
+
+__all__ = ["SLICE", "STEPS", "Slice"]
+
+#: Seconds in one turn of the loop. A probe, a lease renewal or a signal waits no longer than this and one step.
+SLICE = 0.005  # Go preempts a goroutine after 10 ms
+#: Steps in one turn of the loop, whatever they take: in virtual time no step takes any. 200 reconciles that do nothing
+#: take 4 ms, and what the turn costs by itself (some 10 µs) is 0.3 % of that.
+STEPS = 200
+
+
+class Slice:
+    """What remains of the current time slice of an event loop.
+
+    Work whose steps may never suspend counts each step and, when the slice is over, waits for the next one::
+
+        if slice_.is_over(loop.time()):
+            await slice_.renew()
+
+    All such work of a loop shares one slice (see `current`), so that twenty busy controllers hold up the loop no longer
+    than one does. A slice that ended while the loop was idle costs the next step one unneeded turn of the loop.
+    """
+
+    def __init__(self) -> None:
+        self._steps = 0
+        self._ends = 0.0
+        self._is_renewed = False
+
+    @staticmethod
+    def current() -> Slice:
+        """Return the slice that all work of the running loop shares; a task asks once and keeps it."""
+        loop = asyncio.get_running_loop()
+        found = _slices.get(loop)
+        if found is None:
+            found = _slices[loop] = Slice()
+        return found
+
+    def is_over(self, now: float) -> bool:
+        """Count a step that ended at ``now``, by the loop's clock, and return whether it was the last of the slice."""
+        self._steps += 1
+        return self._steps >= STEPS or now >= self._ends
+
+    async def renew(self) -> None:
+        """Let the loop serve everything else that is ready; the next slice begins with its next turn."""
+        if not self._is_renewed:
+            self._is_renewed = True  # once for all who wait: each of them would get a slice in the same turn
+            asyncio.get_running_loop().call_soon(self._begin)
+        await asyncio.sleep(0)
+
+    def _begin(self) -> None:
+        self._is_renewed = False
+        self._steps = 0
+        self._ends = asyncio.get_running_loop().time() + SLICE
+
+
+#: By loop. A slice refers to no loop: that would keep its loop for ever.
+_slices: WeakKeyDictionary[asyncio.AbstractEventLoop, Slice] = WeakKeyDictionary()
