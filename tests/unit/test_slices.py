@@ -7,6 +7,7 @@ import gc
 import weakref
 
 from pyctrl._slices import SLICE, STEPS, Slice
+from tests.unit.controller._turns import Turns
 
 
 async def renewed() -> Slice:
@@ -28,26 +29,17 @@ async def test_a_slice_ends_after_its_time_or_its_steps() -> None:
 
 async def test_all_work_of_a_loop_shares_one_slice() -> None:
     """However many tasks never wait, a turn of the loop has one slice, and a step for each of the others."""
-    tasks, in_a_turn, most = 10, 0, 0
-
-    def turn() -> None:
-        nonlocal in_a_turn, handle
-        in_a_turn = 0
-        handle = asyncio.get_running_loop().call_soon(turn)
+    tasks, turns = 10, Turns()
 
     async def work() -> None:
-        nonlocal in_a_turn, most
         slice_, time = Slice.current(), asyncio.get_running_loop().time
         for _ in range(3 * STEPS):
-            in_a_turn += 1
-            most = max(most, in_a_turn)
+            turns.step()
             if slice_.is_over(time()):
                 await slice_.renew()
 
-    handle = asyncio.get_running_loop().call_soon(turn)
     await asyncio.gather(*(work() for _ in range(tasks)))
-    handle.cancel()
-    assert most <= STEPS + tasks
+    assert turns.most <= STEPS + tasks
 
 
 def test_a_slice_keeps_no_loop() -> None:

@@ -20,6 +20,7 @@ from pyctrl._tracing import current_tracing
 from pyctrl.api import GroupVersionKind
 from pyctrl.client import refusals
 from pyctrl.controller._causes import Cause, ChangeCause, RetryCause, cause_label, in_short
+from pyctrl.controller._hot_loops import HotLoops
 from pyctrl.controller._reconciler import Reconciler, Request, Result
 from pyctrl.controller._rights import Rights
 from pyctrl.controller._traced import traced
@@ -67,6 +68,7 @@ class Attempts:
         random: Random,
         rights: Rights,
         is_own_write: Callable[[ChangeCause], bool] = lambda _cause: False,
+        state_of: Callable[[ChangeCause], bytes | None] = lambda _cause: None,
     ) -> None:
         self._name = name
         self._reconciler = reconciler
@@ -77,6 +79,7 @@ class Attempts:
         if kind is not None:
             self._fields |= {"controllerGroup": kind.group, "controllerKind": kind.kind}
         self._is_own_write = is_own_write
+        self._hot_loops = HotLoops(name, state_of)
         self._counts = _Counts()
         self._has_warned_of_delay = False
         #: How long reconciles took, in seconds.
@@ -117,11 +120,11 @@ class Attempts:
                 with traced(tracing, turn):
                     await self._attempt(turn)
         finally:
-            log_fields.reset(fields)
             turn.ended = asyncio.get_running_loop().time()
+            self._hot_loops.ended(turn.request, turn.causes, is_own=self._count_causes(turn.causes))
+            log_fields.reset(fields)
             took = turn.ended - turn.began
             self.durations.observe(took)
-            self._count_causes(turn.causes)
             if refused:
                 self._heed_refusals(turn, refused)
             if self.on_reconciled is not None:
@@ -135,7 +138,8 @@ class Attempts:
                 self._rights.overlooked(error)
         refused.clear()
 
-    def _count_causes(self, causes: tuple[Cause, ...]) -> None:
+    def _count_causes(self, causes: tuple[Cause, ...]) -> bool:
+        """Count causes by what they are, and return whether all of them are writes of this process."""
         counts, is_own = self._counts.causes, bool(causes)
         for cause in causes:
             if type(cause) is ChangeCause:
@@ -145,6 +149,7 @@ class Attempts:
                 label, is_own = cause_label(cause), False
             counts[label] = counts.get(label, 0) + 1
         self._counts.self_caused += is_own
+        return is_own
 
     async def _attempt(self, turn: Turn) -> None:
         if log.isEnabledFor(logging.DEBUG):

@@ -21,6 +21,7 @@ from pyctrl.controller._queue import Intake
 from pyctrl.controller._reconciler import Request
 from pyctrl.controller._relay import Pending, Relay
 from pyctrl.controller._sources import Source
+from pyctrl.errors import CacheError
 from pyctrl.rbac import Permission
 
 __all__ = ["KindSource", "observe"]
@@ -134,6 +135,16 @@ class KindSource(Source):
         if (cause.kind, cause.cluster) != (self.gvk, self.cluster):
             return False
         return self._informer.is_own_write(cause.key, cause.version)
+
+    def state_of(self, cause: ChangeCause) -> bytes | None:
+        """Return the object of a change as the cache has it, own writes included; None when it is not there."""
+        if (cause.kind, cause.cluster) != (self.gvk, self.cluster):
+            return None
+        try:
+            record = self._informer.find(cause.key)
+        except CacheError:
+            return None
+        return None if record is None else record.data
 
     def _take(self, observed: Observed[Any], queue: Intake) -> Pending | None:
         if self._predicates and not self._is_wanted(observed):

@@ -86,6 +86,10 @@ class Source(ABC):
         """Whether a change that it told of is one that this process made; for metrics."""
         return False
 
+    def state_of(self, cause: ChangeCause) -> bytes | None:
+        """Return the object of a change as this process sees it now, in JSON; None when it does not know."""
+        return None
+
     def __str__(self) -> str:
         return type(self).__name__
 
