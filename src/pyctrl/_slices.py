@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections import deque
 from weakref import WeakKeyDictionary
 
 __all__ = ["SLICE", "STEPS", "Slice"]
@@ -23,13 +24,15 @@ class Slice:
             await slice_.renew()
 
     All such work of a loop shares one slice (see `current`), so that twenty busy controllers hold up the loop no longer
-    than one does. A slice that ended while the loop was idle costs the next step one unneeded turn of the loop.
+    than one does. Those who wait get one slice after the other, in the order in which they came. A slice that ended
+    while the loop was idle costs the next step one unneeded turn of the loop.
     """
 
     def __init__(self) -> None:
         self._steps = 0
         self._ends = 0.0
-        self._is_renewed = False
+        self._waiters: deque[asyncio.Future[None]] = deque()
+        self._is_scheduled = False
 
     @staticmethod
     def current() -> Slice:
@@ -46,16 +49,27 @@ class Slice:
         return self._steps >= STEPS or now >= self._ends
 
     async def renew(self) -> None:
-        """Let the loop serve everything else that is ready; the next slice begins with its next turn."""
-        if not self._is_renewed:
-            self._is_renewed = True  # once for all who wait: each of them would get a slice in the same turn
-            asyncio.get_running_loop().call_soon(self._begin)
-        await asyncio.sleep(0)
+        """Let the loop serve everything else that is ready; return in a turn of the loop of one's own."""
+        loop = asyncio.get_running_loop()
+        waiter: asyncio.Future[None] = loop.create_future()
+        self._waiters.append(waiter)
+        if not self._is_scheduled:
+            self._is_scheduled = True
+            loop.call_soon(self._turn)
+        await waiter
 
-    def _begin(self) -> None:
-        self._is_renewed = False
-        self._steps = 0
-        self._ends = asyncio.get_running_loop().time() + SLICE
+    def _turn(self) -> None:
+        """Give a new slice to who has waited longest, in each turn of the loop."""
+        loop = asyncio.get_running_loop()
+        self._steps, self._ends = 0, loop.time() + SLICE
+        while self._waiters:
+            waiter = self._waiters.popleft()
+            if not waiter.done():  # else it was cancelled
+                waiter.set_result(None)
+                break
+        self._is_scheduled = bool(self._waiters)
+        if self._is_scheduled:
+            loop.call_soon(self._turn)
 
 
 #: By loop. A slice refers to no loop: that would keep its loop for ever.

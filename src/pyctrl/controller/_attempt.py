@@ -121,7 +121,10 @@ class Attempts:
                     await self._attempt(turn)
         finally:
             turn.ended = asyncio.get_running_loop().time()
-            self._hot_loops.ended(turn.request, turn.causes, is_own=self._count_causes(turn.causes))
+            if self._count_causes(turn.causes):
+                self._hot_loops.caused_itself(turn.request, turn.causes)
+            elif self._hot_loops.rows:
+                self._hot_loops.rows.pop(turn.request, None)
             log_fields.reset(fields)
             took = turn.ended - turn.began
             self.durations.observe(took)

@@ -53,8 +53,7 @@ class _Row(msgspec.Struct):
 class HotLoops:
     """Warns when a controller's own writes cause its next runs, with the fields that each run writes.
 
-    Costs a dictionary lookup for each run that only own writes have caused, and nothing for others while no row is
-    counted.
+    Costs a dictionary lookup for each run that only own writes have caused, and for others while any row is counted.
 
     Args:
         controller: its name.
@@ -63,17 +62,14 @@ class HotLoops:
 
     def __init__(self, controller: str, state_of: Callable[[ChangeCause], bytes | None]) -> None:
         self._controller, self._state_of = controller, state_of
-        self._rows: dict[Request, _Row] = {}
+        #: By request; a run with another cause ends its row.
+        self.rows: dict[Request, _Row] = {}
         self._warned: dict[object, float] = {}
 
-    def ended(self, request: Request, causes: tuple[Cause, ...], *, is_own: bool) -> None:
-        """Take note of a run that has ended; ``is_own``: nothing but writes of this process has caused it."""
-        if not is_own:
-            if self._rows:
-                self._rows.pop(request, None)
-            return
+    def caused_itself(self, request: Request, causes: tuple[Cause, ...]) -> None:
+        """Take note of a run that has ended and that nothing but writes of this process had caused."""
         written = [cause for cause in causes if isinstance(cause, ChangeCause)]
-        row = self._rows.get(request)
+        row = self.rows.get(request)
         if row is None:
             row = self._begin(request, written[-1])
         row.runs += 1
@@ -85,13 +81,13 @@ class HotLoops:
         if row.updates >= UPDATES - COMPARED:
             self._compare(row)
         if row.updates >= UPDATES or row.runs >= WRITES:
-            del self._rows[request]
+            del self.rows[request]
             self._report(request, row)
 
     def _begin(self, request: Request, written: ChangeCause) -> _Row:
-        row = self._rows[request] = _Row(written, asyncio.get_running_loop().time())
-        if len(self._rows) > REMEMBERED:
-            del self._rows[next(iter(self._rows))]
+        row = self.rows[request] = _Row(written, asyncio.get_running_loop().time())
+        if len(self.rows) > REMEMBERED:
+            del self.rows[next(iter(self.rows))]
         return row
 
     def _compare(self, row: _Row) -> None:

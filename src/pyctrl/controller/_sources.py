@@ -33,7 +33,8 @@ class Source(ABC):
 
     A source of your own has `run`, and sets `synced` once it has delivered what is there already: the controller
     reconciles nothing before all its sources have. `run` may be called again after it was cancelled or has raised,
-    with `synced` cleared. Causes that it gives with ``queue.add`` are what logs tell.
+    with `synced` cleared. Causes that it gives with ``queue.add`` are what logs tell. It shares the event loop with
+    everything else: a loop in `run` must wait now and then, with ``await asyncio.sleep(0)`` if for nothing else.
     """
 
     def __init__(self) -> None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Iterator
 from datetime import timedelta
+from random import Random
+from typing import Any
 
 import pytest
 
@@ -12,7 +14,10 @@ from pyctrl._slices import STEPS
 from pyctrl.cache import Record, Synced
 from pyctrl.cache._store import Store
 from pyctrl.cache._subscribers import Subscribers, Subscription
-from pyctrl.controller import ChannelSource, Observed, Queue, Request, Result, TickSource
+from pyctrl.controller import ChannelSource, Intake, Observed, Queue, Request, Result, Source, TickSource
+from pyctrl.controller._intake import LimitedIntake
+from pyctrl.controller._source_lives import SourceLife
+from pyctrl.errors import ControllerError
 from pyctrl.kinds.core.v1 import ConfigMap
 from tests.unit.controller._kit import A, Listed, make, running
 from tests.unit.controller._turns import Turns
@@ -29,7 +34,7 @@ async def until(condition: Callable[[], bool]) -> None:
 
 
 async def test_reconciles_that_never_wait_let_the_loop_turn() -> None:
-    """With a thousand requests in line, others run after one slice of them and one reconcile of each other worker."""
+    """With a thousand requests in line, others run after one slice of them, however many workers there are."""
     turns = Turns()
 
     async def reconcile(_request: Request) -> None:
@@ -66,7 +71,7 @@ async def test_timers_of_a_microsecond_let_the_loop_turn() -> None:
 
     controller = make(reconcile, Listed(*MANY))
     async with running(controller) as calls:
-        await asyncio.sleep(0.000_01)
+        await asyncio.sleep(0.000_004)
 
     assert len(calls) > 3 * len(MANY)
     assert turns.most <= STEPS + 1
@@ -160,3 +165,48 @@ async def test_a_loop_over_a_subscription_lets_the_loop_turn() -> None:
     await follow()
 
     assert turns.most <= STEPS + 1
+
+
+class Unwanted(Queue):
+    """A queue that takes nothing: half a million requests are quickly refused."""
+
+    def add(self, request: Request, **_: Any) -> None:
+        """Do nothing."""
+
+
+class Endless(Source):
+    """Adds requests and never waits."""
+
+    async def run(self, queue: Intake) -> None:
+        self.synced.set()
+        while True:
+            queue.add(A)
+
+
+async def test_a_source_that_never_waits_fails(caplog: pytest.LogCaptureFixture) -> None:
+    """After so many requests it is stopped by an error with the cure, and run again later."""
+    life = SourceLife(Endless(), random=Random(1), fields={})
+    task = asyncio.create_task(life.run(Unwanted(), is_fatal=False))
+    await asyncio.sleep(0)
+    task.cancel()
+
+    assert str(life.error) == (
+        "Endless added 500,000 requests without waiting, and the event loop served nothing else meanwhile; "
+        "let its loop `await asyncio.sleep(0)` now and then"
+    )
+    assert caplog.messages == ["A source failed and will be started again"]
+
+
+async def test_many_requests_over_many_turns_are_no_matter() -> None:
+    """Only what is added in one turn of the loop counts."""
+    queue = Queue()
+    intake = LimitedIntake("source", queue, most=10)
+    for number in range(3):
+        for each in range(10):
+            intake.add(Request("default", f"{number}-{each}"))
+        await asyncio.sleep(0)
+
+    assert queue.statistics().ready == 30
+    with pytest.raises(ControllerError, match="source added 10 requests"):
+        for request in MANY:
+            intake.add(request)
