@@ -2,7 +2,7 @@
 
 How they do so is in STUBBORN: "none" (they do nothing), "zero", "negative" or "microsecond" (delays), "waits" (10 ms of
 computing in each run, and a delay of zero), "fails", "writes" (each run writes the object). The object "probe" prints
-how long it took from its write to its reconcile. COUNTER is a file with one 8-byte number: the reconciles of the others.
+how long it took from its write to its reconcile. COUNTER is a file of 8 bytes: the number of the others' reconciles.
 """
 
 from __future__ import annotations

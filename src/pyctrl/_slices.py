@@ -18,10 +18,8 @@ STEPS = 200
 class Slice:
     """What remains of the current time slice of an event loop.
 
-    Work whose steps may never suspend counts each step and, when the slice is over, waits for the next one::
-
-        if slice_.is_over(loop.time()):
-            await slice_.renew()
+    Work whose steps may never suspend awaits `step` after each of them. Where that costs too much, it asks `is_over` and
+    awaits `renew` when the slice is over.
 
     All such work of a loop shares one slice (see `current`), so that twenty busy controllers hold up the loop no longer
     than one does. Those who wait get one slice after the other, in the order in which they came. A slice that ended
@@ -42,6 +40,11 @@ class Slice:
         if found is None:
             found = _slices[loop] = Slice()
         return found
+
+    async def step(self) -> None:
+        """Count a step that has just ended, and wait for the next slice if it was the last of this one."""
+        if self.is_over(asyncio.get_running_loop().time()):
+            await self.renew()
 
     def is_over(self, now: float) -> bool:
         """Count a step that ended at ``now``, by the loop's clock, and return whether it was the last of the slice."""

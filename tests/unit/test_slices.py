@@ -33,11 +33,9 @@ async def test_all_work_of_a_loop_shares_one_slice() -> None:
     tasks, turns = 10, Turns()
 
     async def work() -> None:
-        slice_, time = Slice.current(), asyncio.get_running_loop().time
         for _ in range(3 * STEPS):
             turns.step()
-            if slice_.is_over(time()):
-                await slice_.renew()
+            await Slice.current().step()
 
     await asyncio.gather(*(work() for _ in range(tasks)))
     assert turns.most <= STEPS + tasks

@@ -39,9 +39,7 @@ class Subscription:
 
     async def __anext__(self) -> Change:
         if self._changes:  # a loop over a long first list would never suspend
-            slice_ = Slice.current()
-            if slice_.is_over(asyncio.get_running_loop().time()):
-                await slice_.renew()
+            await Slice.current().step()
         while not self._changes:
             self._has_changes.clear()
             await self._has_changes.wait()

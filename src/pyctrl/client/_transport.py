@@ -6,7 +6,6 @@ Everything above speaks `Transport`. Below are two implementations, `AiohttpTran
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
@@ -146,11 +145,10 @@ async def deliver(stream: HttpStream, take: Callable[[bytes], None]) -> None:
     if isinstance(stream, _Delivering):
         await stream.deliver(take)
         return
-    time, slice_ = asyncio.get_running_loop().time, Slice.current()
+    slice_ = Slice.current()
     async for chunk in stream.chunks():
         take(chunk)
-        if slice_.is_over(time()):  # a server in this process never lets its reader wait
-            await slice_.renew()
+        await slice_.step()  # a server in this process may never let its reader wait
 
 
 class Transport(Protocol):

@@ -163,12 +163,11 @@ class KindSource(Source):
     async def _put_long(self, observed: Observed[Any], requests: Iterable[Request], queue: Intake) -> None:
         """Add requests a time slice at a time; a generator that fails loses the rest of them."""
         priority, cause, is_gone = self._occasion(observed)
-        time, slice_ = asyncio.get_running_loop().time, Slice.current()
+        slice_ = Slice.current()
         try:
             for request in requests:
                 queue.add(request, priority=priority, cause=cause, is_gone=is_gone)
-                if slice_.is_over(time()):
-                    await slice_.renew()
+                await slice_.step()
         except Exception:
             log.exception(HANDLER_FAILED, extra=self._about(observed))
 

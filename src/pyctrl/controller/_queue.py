@@ -322,16 +322,18 @@ class Queue:
         self._place(turn.request, now)
 
     def _succeeded(self, entry: _Entry, turn: Turn, now: float, after: timedelta | None, priority: int) -> None:
-        if after is not None:
+        if after is not None and after <= _AT_ONCE:
             self._unwish(entry, turn.request, _TIMER)
-            if after <= _AT_ONCE:
-                if self._back_off(entry, turn, now, priority, TimerCause(_AT_ONCE)):
-                    self._repeats[turn.request] = self._repeats.get(turn.request, 0) + 1
-                return
-        self._forget(turn.request)
+            if self._back_off(entry, turn, now, priority, TimerCause(_AT_ONCE)):
+                self._repeats[turn.request] = self._repeats.get(turn.request, 0) + 1
+            return
+        self._limiter.forget(turn.request)
+        if self._repeats:
+            self._repeats.pop(turn.request, None)
         self._unwish(entry, turn.request, _RETRY)
         if after is not None:
             self._retries += 1
+            self._unwish(entry, turn.request, _TIMER)
             wish = _Wish(self._deadline(now, after), priority, (TimerCause(after),))
             self._wish(turn.request, _TIMER, wish, now)
 

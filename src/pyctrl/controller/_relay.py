@@ -49,7 +49,7 @@ class Relay:
         self._has_news = asyncio.Event()
         self._left = 0  # how many more may be handled at once
         self._error: BaseException | None = None
-        self._time = asyncio.get_running_loop().time
+        self._loop = asyncio.get_running_loop()
 
     def push(self, change: Change) -> None:
         """Take a change from the informer."""
@@ -59,12 +59,12 @@ class Relay:
             self._has_news.set()
             return
         self._left -= 1
-        began = self._time()
+        began = self._loop.time()
         try:
             self._pending = self._context.run(self._take, change)
         except (Exception, asyncio.CancelledError) as error:  # noqa: BLE001 - the informer has no part in it
             self._error, self._left = error, 0
-        if self._time() - began > SLICE:
+        if self._loop.time() - began > SLICE:
             self._left = 0
             self._has_news.set()
         # Half-way in good time: while one comes in each turn of the loop, none ever has to wait.
@@ -96,5 +96,4 @@ class Relay:
             if self._pending is not None:
                 await self._pending.finish()
                 self._pending = None
-            if slice_.is_over(self._time()):
-                await slice_.renew()
+            await slice_.step()

@@ -194,13 +194,11 @@ class TickSource(Source):
 
 async def add_all(queue: Intake, requests: Iterable[Request], *, cause: Cause, priority: int = 0) -> None:
     """Add requests a time slice at a time. Each call is a step of its own: so are many calls without any requests."""
-    time, slice_ = asyncio.get_running_loop().time, Slice.current()
+    slice_ = Slice.current()
     for request in requests:
         queue.add(request, priority=priority, cause=cause)
-        if slice_.is_over(time()):
-            await slice_.renew()
-    if slice_.is_over(time()):
-        await slice_.renew()
+        await slice_.step()
+    await slice_.step()
 
 
 async def _settled(requests: Requests) -> Iterable[Request]:

@@ -72,7 +72,7 @@ class Workers:
     async def _live(self) -> None:
         task = asyncio.current_task()
         assert task is not None  # a coroutine always runs in one
-        time, slice_ = asyncio.get_running_loop().time, Slice.current()
+        loop, slice_ = asyncio.get_running_loop(), Slice.current()
         try:
             while task in self._idle:
                 async with self._queue.take() as turn:
@@ -82,7 +82,7 @@ class Workers:
                 self._busy.pop(task, None)
                 if len(self._idle) + len(self._busy) < self._count:
                     self._idle[task] = None
-                if slice_.is_over(turn.ended or time()) and self._queue.has_ready:
+                if slice_.is_over(turn.ended or loop.time()) and self._queue.has_ready:
                     await slice_.renew()
         except QueueClosed:
             return
