@@ -182,7 +182,7 @@ class Informer:
         return self.view.select(query, index)
 
     def is_own_write(self, key: Key, version: str) -> bool:
-        """Whether this version of an object is the last one that this process wrote of it; for metrics."""
+        """Whether this process has written this version of an object; for metrics."""
         return self.view.is_own_write(key, version)
 
     def _need_sync(self) -> None:

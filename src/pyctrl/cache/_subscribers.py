@@ -7,6 +7,7 @@ from collections import deque
 from collections.abc import Callable, Iterable
 from typing import Self
 
+from pyctrl._slices import Slice
 from pyctrl.cache._changes import Change, Created, Synced
 from pyctrl.cache._feed import Listener
 from pyctrl.cache._record import Record
@@ -37,6 +38,8 @@ class Subscription:
         return self
 
     async def __anext__(self) -> Change:
+        if self._changes:  # a loop over a long first list would never suspend
+            await Slice.current().step()
         while not self._changes:
             self._has_changes.clear()
             await self._has_changes.wait()

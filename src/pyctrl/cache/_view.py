@@ -43,7 +43,7 @@ class View:
         #: Whether the kind has namespaces; a key's is ignored when it has none, so that a request fits both scopes.
         self.is_namespaced = True
         self._label_indexes: set[str] = set()
-        self._own_versions: dict[Key, int] = {}  # the newest that this process wrote; the newest write last
+        self._own_versions: dict[tuple[Key, str], None] = {}  # that this process wrote; the newest write last
 
     def add_feed(self, coverage: Coverage, listeners: Sequence[Listener]) -> Feed:
         """Add a coverage; what its feed brings becomes visible here."""
@@ -157,14 +157,16 @@ class View:
         self.overlay.wrote(record, waiting=waiting, bringing=0 if is_told else bringing)
 
     def _remember(self, key: Key, version: int) -> None:
-        self._own_versions.pop(key, None)
-        self._own_versions[key] = version
+        self._own_versions[key, str(version)] = None
         if len(self._own_versions) > REMEMBERED:
             del self._own_versions[next(iter(self._own_versions))]
 
     def is_own_write(self, key: Key, version: str) -> bool:
-        """Whether this version of an object is the last one that this process wrote of it; for metrics."""
-        return str(self._own_versions.get(key)) == version
+        """Whether this process has written this version of an object; for metrics.
+
+        Not only the newest that it wrote: a run that this version has caused may have written the next one already.
+        """
+        return (key, version) in self._own_versions
 
     def _delete(self, key: Key, uid: str, version: int) -> None:
         self.overlay.deleted(key, uid, version, self._behind(key.namespace, version))

@@ -20,6 +20,7 @@ from pyctrl._tracing import current_tracing
 from pyctrl.api import GroupVersionKind
 from pyctrl.client import refusals
 from pyctrl.controller._causes import Cause, ChangeCause, RetryCause, cause_label, in_short
+from pyctrl.controller._hot_loops import HotLoops
 from pyctrl.controller._reconciler import Reconciler, Request, Result
 from pyctrl.controller._rights import Rights
 from pyctrl.controller._traced import traced
@@ -33,11 +34,14 @@ __all__ = ["Attempts", "reconcile_id"]
 
 log = logging.getLogger("pyctrl.controller")
 
+_AT_ONCE = timedelta(0)
+
 
 class _Counts(Struct):
     """What `ReconcileStatistics` are made of; counted at every reconcile, and so in place."""
 
     success: int = 0
+    requeue: int = 0
     requeue_after: int = 0
     error: int = 0
     terminal_error: int = 0
@@ -64,6 +68,7 @@ class Attempts:
         random: Random,
         rights: Rights,
         is_own_write: Callable[[ChangeCause], bool] = lambda _cause: False,
+        state_of: Callable[[ChangeCause], bytes | None] = lambda _cause: None,
     ) -> None:
         self._name = name
         self._reconciler = reconciler
@@ -74,7 +79,9 @@ class Attempts:
         if kind is not None:
             self._fields |= {"controllerGroup": kind.group, "controllerKind": kind.kind}
         self._is_own_write = is_own_write
+        self._hot_loops = HotLoops(name, state_of)
         self._counts = _Counts()
+        self._has_warned_of_delay = False
         #: How long reconciles took, in seconds.
         self.durations: Histogram = Histogram(RECONCILE_DURATIONS)
         #: Told of each turn when it has ended, with how long it took.
@@ -88,6 +95,7 @@ class Attempts:
 
         return ReconcileStatistics(
             success=counts.success,
+            requeue=counts.requeue,
             requeue_after=counts.requeue_after,
             error=counts.error,
             terminal_error=counts.terminal_error,
@@ -112,11 +120,14 @@ class Attempts:
                 with traced(tracing, turn):
                     await self._attempt(turn)
         finally:
-            log_fields.reset(fields)
             turn.ended = asyncio.get_running_loop().time()
+            if self._count_causes(turn.causes):
+                self._hot_loops.caused_itself(turn.request, turn.causes)
+            elif self._hot_loops.rows:
+                self._hot_loops.rows.pop(turn.request, None)
+            log_fields.reset(fields)
             took = turn.ended - turn.began
             self.durations.observe(took)
-            self._count_causes(turn.causes)
             if refused:
                 self._heed_refusals(turn, refused)
             if self.on_reconciled is not None:
@@ -130,7 +141,8 @@ class Attempts:
                 self._rights.overlooked(error)
         refused.clear()
 
-    def _count_causes(self, causes: tuple[Cause, ...]) -> None:
+    def _count_causes(self, causes: tuple[Cause, ...]) -> bool:
+        """Count causes by what they are, and return whether all of them are writes of this process."""
         counts, is_own = self._counts.causes, bool(causes)
         for cause in causes:
             if type(cause) is ChangeCause:
@@ -140,6 +152,7 @@ class Attempts:
                 label, is_own = cause_label(cause), False
             counts[label] = counts.get(label, 0) + 1
         self._counts.self_caused += is_own
+        return is_own
 
     async def _attempt(self, turn: Turn) -> None:
         if log.isEnabledFor(logging.DEBUG):
@@ -187,11 +200,24 @@ class Attempts:
                 log.debug("Reconcile successful")
                 turn.succeed()
             case Result(requeue_after=timedelta() as after, priority=None | int() as priority):
-                self._counts.requeue_after += 1
+                if after > _AT_ONCE:
+                    self._counts.requeue_after += 1
+                else:
+                    self._counts.requeue += 1
+                    self._check_delay(after)
                 log.debug("Reconcile done, requeueing", extra={"after": after})
                 turn.succeed(requeue_after=after, priority=priority)
             case _:
                 self._give_up(turn, InvalidResult(self._name, result))
+
+    def _check_delay(self, after: timedelta) -> None:
+        """Warn of a negative delay, once: it is a mistake of the code, and the next object has it too."""
+        if after < _AT_ONCE and not self._has_warned_of_delay:
+            self._has_warned_of_delay = True
+            log.warning(
+                "Reconcile returned a negative delay and runs again at once, rate-limited; further ones are not logged",
+                extra={"after": after, "cure": "Result.after(max(delay, timedelta(0))), or None when nothing is due"},
+            )
 
     def _fail(self, turn: Turn, error: BaseException) -> None:
         if isinstance(error, UnknownCluster) and error.cluster == turn.request.cluster:

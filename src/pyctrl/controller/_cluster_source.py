@@ -12,6 +12,7 @@ from pyctrl.controller._each_cluster import EachCluster
 from pyctrl.controller._handlers import Requests
 from pyctrl.controller._hosts import Host, Hosts
 from pyctrl.controller._queue import Intake
+from pyctrl.controller._sources import add_all
 
 __all__ = ["ClusterSource"]
 
@@ -45,8 +46,8 @@ class ClusterSource(EachCluster):
     async def _tell(self, cluster: str, queue: Intake, why: str) -> None:
         try:
             requests = self._handler(cluster)
-            for request in await requests if inspect.isawaitable(requests) else requests:
-                queue.add(request, cause=TriggerCause(why))
+            found = await requests if inspect.isawaitable(requests) else requests
+            await add_all(queue, found, cause=TriggerCause(why))
         except Exception:
             log.exception("A handler failed, that a cluster has come or gone is lost", extra={"source": str(self)})
 

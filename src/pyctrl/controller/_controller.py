@@ -83,6 +83,7 @@ class Controller:
             random=random,
             rights=self.rights,
             is_own_write=self._is_own_write,
+            state_of=self._state_of,
         )
         self._workers = Workers(name, self.queue, self._attempts.work, count=options.workers)
         #: What becomes of it when a source fails; its manager decides.
@@ -249,6 +250,10 @@ class Controller:
 
     def _is_own_write(self, cause: ChangeCause) -> bool:
         return any(source.is_own_write(cause) for source in self.sources)
+
+    def _state_of(self, cause: ChangeCause) -> bytes | None:
+        states = (source.state_of(cause) for source in self.sources)
+        return next((state for state in states if state is not None), None)
 
     def _retry(self, request: Request) -> None:
         self.queue.hasten(request, cause=TriggerCause("rights granted"))

@@ -36,7 +36,8 @@ def controller_families(controller: Controller, durations: Histogram) -> Iterabl
 
 def _reconciles(labels: dict[str, str], counts: ReconcileStatistics, durations: Histogram) -> Iterable[Family]:
     errors = counts.error + counts.terminal_error
-    ends = {"error": errors, "requeue_after": counts.requeue_after, "requeue": 0, "success": counts.success}
+    repeated = {"requeue_after": counts.requeue_after, "requeue": counts.requeue}
+    ends = {"error": errors, **repeated, "success": counts.success}
     results = [(labels | {"result": result}, float(count)) for result, count in ends.items()]
     causes = [(labels | {"cause": cause}, float(count)) for cause, count in counts.causes.items()]
     prefix = "controller_runtime"

@@ -50,6 +50,11 @@ class FleetSource(EachCluster):
         source = self._sources.get(cause.cluster)
         return source is not None and source.is_own_write(cause)
 
+    def state_of(self, cause: ChangeCause) -> bytes | None:
+        """Return the object of a change as the cache of its cluster has it."""
+        source = self._sources.get(cause.cluster)
+        return None if source is None else source.state_of(cause)
+
     def join(self, cluster: Host) -> None:
         """Follow the kind in a cluster that has come: its informer begins now, also on a replica that does not lead."""
         self._sources[cluster.client.cluster] = self._make(cluster)

@@ -8,13 +8,14 @@ from __future__ import annotations
 import asyncio
 import inspect
 import logging
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable, Sized
 from typing import Any, TypeAlias
 
 from typing_extensions import TypeIs, TypeVar
 
 from pyctrl._backoff import until_next_look
 from pyctrl._log import Complaints
+from pyctrl._slices import STEPS
 from pyctrl.api import GroupVersionKind, KindLike, kind_of
 from pyctrl.client import Discovery
 from pyctrl.controller._observed import Observed
@@ -104,6 +105,13 @@ def mapped(requests_of: Callable[[T], Requests]) -> Handler[T]:
 def may_wait(requests: Requests) -> TypeIs[Awaitable[Iterable[Request]]]:
     """Whether what a handler returned is to be awaited; of a list `isawaitable` takes long to say so."""
     return type(requests) is not list and inspect.isawaitable(requests)
+
+
+def is_long(requests: Iterable[Request]) -> bool:
+    """Whether there may be more requests than are added to a queue in one step; of a generator nobody knows."""
+    if type(requests) is list:  # nearly always
+        return len(requests) > STEPS
+    return not isinstance(requests, Sized) or len(requests) > STEPS
 
 
 async def _all_of(answers: Iterable[Requests]) -> Iterable[Request]:

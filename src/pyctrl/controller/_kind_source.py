@@ -9,10 +9,11 @@ from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
+from pyctrl._slices import Slice
 from pyctrl.api import GroupVersionKind, KindLike, kind_of
 from pyctrl.cache import CachedClient, Change, Created, Deleted, Informer, Synced, Updated
 from pyctrl.controller._causes import ChangeCause
-from pyctrl.controller._handlers import Handler, OwnerHandler, Requests, for_object, may_wait
+from pyctrl.controller._handlers import Handler, OwnerHandler, Requests, for_object, is_long, may_wait
 from pyctrl.controller._line import LOW_PRIORITY
 from pyctrl.controller._observed import Observed
 from pyctrl.controller._options import Absence
@@ -20,6 +21,7 @@ from pyctrl.controller._queue import Intake
 from pyctrl.controller._reconciler import Request
 from pyctrl.controller._relay import Pending, Relay
 from pyctrl.controller._sources import Source
+from pyctrl.errors import CacheError
 from pyctrl.rbac import Permission
 
 __all__ = ["KindSource", "observe"]
@@ -134,25 +136,50 @@ class KindSource(Source):
             return False
         return self._informer.is_own_write(cause.key, cause.version)
 
+    def state_of(self, cause: ChangeCause) -> bytes | None:
+        """Return the object of a change as the cache has it, own writes included; None when it is not there."""
+        if (cause.kind, cause.cluster) != (self.gvk, self.cluster):
+            return None
+        try:
+            record = self._informer.find(cause.key)
+        except CacheError:
+            return None
+        return None if record is None else record.data
+
     def _take(self, observed: Observed[Any], queue: Intake) -> Pending | None:
         if self._predicates and not self._is_wanted(observed):
             return None
         requests = self._requests(observed)
-        if may_wait(requests):
+        if may_wait(requests) or is_long(requests):
             return _Pending(self, observed, requests, queue)
         self._put(observed, requests, queue)
         return None
 
     def _put(self, observed: Observed[Any], requests: Iterable[Request], queue: Intake) -> None:
+        priority, cause, is_gone = self._occasion(observed)
+        for request in requests:
+            queue.add(request, priority=priority, cause=cause, is_gone=is_gone)
+
+    async def _put_long(self, observed: Observed[Any], requests: Iterable[Request], queue: Intake) -> None:
+        """Add requests a time slice at a time; a generator that fails loses the rest of them."""
+        priority, cause, is_gone = self._occasion(observed)
+        slice_ = Slice.current()
+        try:
+            for request in requests:
+                queue.add(request, priority=priority, cause=cause, is_gone=is_gone)
+                await slice_.step()
+        except Exception:
+            log.exception(HANDLER_FAILED, extra=self._about(observed))
+
+    def _occasion(self, observed: Observed[Any]) -> tuple[int, ChangeCause, bool]:
+        """Return what the requests of a change have in common: priority, cause, and whether their object is gone."""
         current, change = observed.current, observed.change
         cause = ChangeCause(
             self.gvk, current.key, change, str(current.version), observed.is_initial, cluster=self.cluster
         )
         is_no_news = observed.is_initial or (change == "updated" and observed.is_resync)
         priority = LOW_PRIORITY if is_no_news else 0
-        is_gone = change == "deleted" and self._handler is for_object and not self._is_elsewhere
-        for request in requests:
-            queue.add(request, priority=priority, cause=cause, is_gone=is_gone)
+        return priority, cause, change == "deleted" and self._handler is for_object and not self._is_elsewhere
 
     def _is_wanted(self, observed: Observed[Any]) -> bool:
         return all(self._accepts(predicate, observed) for predicate in self._predicates)
@@ -186,16 +213,16 @@ class KindSource(Source):
 
 
 class _Pending:
-    """A change whose handler waits for something."""
+    """A change whose handler waits for something, or has many requests."""
 
-    def __init__(
-        self, source: KindSource, observed: Observed[Any], requests: Awaitable[Iterable[Request]], queue: Intake
-    ) -> None:
+    def __init__(self, source: KindSource, observed: Observed[Any], requests: Requests, queue: Intake) -> None:
         self._source, self._observed, self._requests, self._queue = source, observed, requests, queue
 
     async def finish(self) -> None:
-        requests = await self._source._awaited(self._observed, self._requests)  # noqa: SLF001 - its other half
-        self._source._put(self._observed, requests, self._queue)  # noqa: SLF001
+        requests = self._requests
+        if may_wait(requests):
+            requests = await self._source._awaited(self._observed, requests)  # noqa: SLF001 - its other half
+        await self._source._put_long(self._observed, requests, self._queue)  # noqa: SLF001
 
     def drop(self) -> None:
         if inspect.iscoroutine(self._requests):

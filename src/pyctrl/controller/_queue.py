@@ -60,8 +60,9 @@ class Intake(Protocol):
 _Why: TypeAlias = Literal["asked", "asked later", "retry", "timer"]
 _ASKED: Final = "asked"  # something changed: now
 _ASKED_LATER: Final = "asked later"  # a source wants it after a while
-_RETRY: Final = "retry"  # the last attempt failed
+_RETRY: Final = "retry"  # the last attempt failed, or wants to be repeated at once: after the limiter's delay
 _TIMER: Final = "timer"  # the last run wants to be repeated
+_AT_ONCE: Final = timedelta(0)
 
 
 class _Wish(Struct, gc=False):  # one is made for every change, as of the two others below
@@ -91,6 +92,8 @@ class Queue:
       due stays where it is (so that changes neither delay it nor inflate the backoff), and so does a timer, until
       a later run sets a new one or the object is gone. (In controller-runtime any early change loses the timer.)
     - Outages (`is_outage`) are waited out, but for no longer than a minute at a time, whatever the limiter says.
+    - A run that wants to be repeated at once waits as the limiter says, longer each time, until a run ends otherwise:
+      no request keeps a worker busy by itself. That is no failure, and any run that comes earlier answers it.
     - Of two adds the higher priority and the earlier deadline hold.
     - Who is next is the `Line`'s decision: priority, then first come first served, and nobody starves.
 
@@ -107,6 +110,7 @@ class Queue:
         self._takers: deque[asyncio.Future[None]] = deque()
         self._is_closed = False
         self._drains = False
+        self._repeats: dict[Request, int] = {}  # of what the limiter has counted: runs to be repeated, not failures
         self._adds = self._placed = self._retries = 0
         #: How long requests were ready before a worker took them, by priority, in seconds.
         self.waits: dict[int, Histogram] = {}
@@ -149,7 +153,7 @@ class Queue:
         """Run a request now that waits for its retry, its failures forgotten: what it failed of is mended."""
         if self._is_closed:
             return  # what is left is told of as it is
-        self._limiter.forget(request)
+        self._forget(request)
         if (entry := self._entries.get(request)) is not None:
             self._unwish(entry, request, _RETRY)
         self.add(request, cause=cause)
@@ -165,7 +169,7 @@ class Queue:
             for why in list(entry.wishes):
                 self._unwish(entry, request, why)
             self._line.remove(request)
-            self._limiter.forget(request)
+            self._forget(request)
             self._place(request, _now())
         return dropped
 
@@ -176,6 +180,11 @@ class Queue:
             QueueClosed: the queue is closed (and drained, if so asked).
         """
         return _Taking(self)
+
+    @property
+    def has_ready(self) -> bool:
+        """Whether a worker that takes the next turn need not wait for it."""
+        return bool(self._line)
 
     @property
     def longest_working(self) -> timedelta:
@@ -270,7 +279,10 @@ class Queue:
         causes = self._take_wishes(entry, request, now)
         entry.working_since = now
         (self.waits.get(priority) or self._first_wait(priority)).observe(now - since)
-        return Turn(request, priority, causes, self._limiter.failures(request), now - since, now)
+        failures = self._limiter.failures(request)
+        if self._repeats:
+            failures = max(0, failures - self._repeats.get(request, 0))
+        return Turn(request, priority, causes, failures, now - since, now)
 
     def _take_wishes(self, entry: _Entry, request: Request, now: float) -> tuple[Cause, ...]:
         """Let the turn that begins answer all that is due, and return why it runs."""
@@ -302,7 +314,7 @@ class Queue:
             case Failed(error):
                 self._failed(entry, turn, now, error)
             case GivenUp():
-                self._limiter.forget(turn.request)
+                self._forget(turn.request)
                 self._unwish(entry, turn.request, _RETRY)
             case None:
                 for why, wish in taken.items():
@@ -310,7 +322,14 @@ class Queue:
         self._place(turn.request, now)
 
     def _succeeded(self, entry: _Entry, turn: Turn, now: float, after: timedelta | None, priority: int) -> None:
+        if after is not None and after <= _AT_ONCE:
+            self._unwish(entry, turn.request, _TIMER)
+            if self._back_off(entry, turn, now, priority, TimerCause(_AT_ONCE)):
+                self._repeats[turn.request] = self._repeats.get(turn.request, 0) + 1
+            return
         self._limiter.forget(turn.request)
+        if self._repeats:
+            self._repeats.pop(turn.request, None)
         self._unwish(entry, turn.request, _RETRY)
         if after is not None:
             self._retries += 1
@@ -319,16 +338,29 @@ class Queue:
             self._wish(turn.request, _TIMER, wish, now)
 
     def _failed(self, entry: _Entry, turn: Turn, now: float, error: BaseException) -> None:
+        at_most = OUTAGE_WAIT if is_outage(error) else None
+        self._back_off(entry, turn, now, turn.priority, RetryCause(turn.failures + 1, in_short(error)), at_most)
+
+    def _back_off(
+        self, entry: _Entry, turn: Turn, now: float, priority: int, cause: Cause, at_most: timedelta | None = None
+    ) -> bool:
+        """Run a request again after the limiter's delay, and return whether that counts for the next delay."""
         retry = entry.wishes.get(_RETRY)
         if retry is not None and retry.due > now:
-            return  # a change ran it before its retry was due: that neither counts nor moves the retry
+            return False  # a change ran it before its retry was due: that neither counts nor moves the retry
         self._unwish(entry, turn.request, _RETRY)
         self._retries += 1
         delay = self._limiter.backoff(turn.request)
-        if is_outage(error):
-            delay = min(delay, OUTAGE_WAIT)
-        cause = RetryCause(turn.failures + 1, in_short(error))
-        self._wish(turn.request, _RETRY, _Wish(self._deadline(now, delay), turn.priority, (cause,)), now)
+        if at_most is not None:
+            delay = min(delay, at_most)
+        self._wish(turn.request, _RETRY, _Wish(self._deadline(now, delay), priority, (cause,)), now)
+        return True
+
+    def _forget(self, request: Request) -> None:
+        """Let the limiter begin again with its first delay."""
+        self._limiter.forget(request)
+        if self._repeats:
+            self._repeats.pop(request, None)
 
     def _deadline(self, now: float, delay: timedelta) -> float:
         """Return when a delay is over: never, once the queue is closed, or draining it might not end."""

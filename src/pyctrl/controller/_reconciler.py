@@ -54,8 +54,10 @@ class Result:
     Returning None, ``Result()`` or ``Result.done()`` is the same: wait for the next change.
     """
 
-    #: Run again after this long, at the latest; zero or less means at once, behind those in line. A change that
-    #: comes earlier runs earlier, and the deadline stays unless that run sets a new one.
+    #: Run again after this long, at the latest. A change that comes earlier runs earlier, and the deadline stays unless
+    #: that run sets a new one. Zero means at once, after the rate limiter's delay: 5 ms, doubled with each run that
+    #: returns zero again, up to 1000 s, and back to 5 ms when a run ends otherwise. That is no error. A negative delay
+    #: counts as zero, with a warning.
     requeue_after: timedelta | None = None
     #: The place in line of that next run; by default the one this run had.
     priority: int | None = None
@@ -67,7 +69,7 @@ class Result:
 
     @classmethod
     def after(cls, delay: timedelta, *, priority: int | None = None) -> Result:
-        """Return the result that wants to run again in ``delay`` at the latest."""
+        """Return the result that wants to run again in ``delay`` at the latest; for zero see `requeue_after`."""
         return cls(requeue_after=delay, priority=priority)
 
 

@@ -8,12 +8,11 @@ from collections.abc import Callable
 from contextvars import copy_context
 from typing import Protocol
 
+from pyctrl._slices import SLICE, Slice
 from pyctrl.cache import Change, Created
 
 __all__ = ["Pending", "Relay"]
 
-#: Changes handled without letting others run: some 3 ms. A first list of 50,000 would otherwise hold up the loop.
-BATCH = 200
 #: Changes in a row that are handled in the informer's block: all who follow a kind do so, each on top of the other.
 AT_ONCE = 20
 
@@ -32,8 +31,9 @@ class Relay:
     """Hands changes to a function, in their order; a `Listener`.
 
     What happens now is handled in the very block in which the informer takes it: a worker that waits is the next to
-    run. Everything else is kept, and handled by `run`: what was there before, what comes while something is waited
-    for, and what is more than a few changes in a row, so that others have their turn. Nothing overtakes.
+    run. Everything else is kept, and handled by `run`, a time slice at a time: what was there before, what comes while
+    something is waited for, what is more than a few changes in a row, and what follows one that took long. Nothing
+    overtakes.
 
     What the function raises never gets to the informer; it ends `run`.
 
@@ -49,6 +49,7 @@ class Relay:
         self._has_news = asyncio.Event()
         self._left = 0  # how many more may be handled at once
         self._error: BaseException | None = None
+        self._loop = asyncio.get_running_loop()
 
     def push(self, change: Change) -> None:
         """Take a change from the informer."""
@@ -58,10 +59,14 @@ class Relay:
             self._has_news.set()
             return
         self._left -= 1
+        began = self._loop.time()
         try:
             self._pending = self._context.run(self._take, change)
         except (Exception, asyncio.CancelledError) as error:  # noqa: BLE001 - the informer has no part in it
             self._error, self._left = error, 0
+        if self._loop.time() - began > SLICE:
+            self._left = 0
+            self._has_news.set()
         # Half-way in good time: while one comes in each turn of the loop, none ever has to wait.
         if self._pending or self._error or self._left == AT_ONCE // 2:
             self._has_news.set()
@@ -84,13 +89,11 @@ class Relay:
                 self._pending.drop()
 
     async def _handle_kept(self) -> None:
-        handled = 0
+        slice_ = Slice.current()
         while self._kept or self._pending:
             if self._pending is None:
                 self._pending = self._take(self._kept.popleft())
             if self._pending is not None:
                 await self._pending.finish()
                 self._pending = None
-            handled += 1
-            if handled % BATCH == 0:
-                await asyncio.sleep(0)
+            await slice_.step()

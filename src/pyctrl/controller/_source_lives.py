@@ -10,6 +10,8 @@ from random import Random
 
 from pyctrl._backoff import Backoff
 from pyctrl._log import Complaints
+from pyctrl.controller._intake import LimitedIntake
+from pyctrl.controller._kind_source import KindSource
 from pyctrl.controller._options import Absence
 from pyctrl.controller._queue import Intake
 from pyctrl.controller._sources import Source
@@ -53,6 +55,8 @@ class SourceLife:
 
     async def run(self, queue: Intake, *, is_fatal: bool) -> None:
         """Let the source fill a queue; with ``is_fatal`` its first failure is raised."""
+        if not isinstance(self.source, KindSource):  # that one works in slices, and adds a request for each change
+            queue = LimitedIntake(str(self.source), queue)
         while True:
             try:
                 await self.source.run(queue)

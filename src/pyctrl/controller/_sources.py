@@ -13,14 +13,15 @@ from typing import Any, Generic
 
 from typing_extensions import TypeVar
 
-from pyctrl.controller._causes import ChangeCause, TriggerCause
+from pyctrl._slices import Slice
+from pyctrl.controller._causes import Cause, ChangeCause, TriggerCause
 from pyctrl.controller._handlers import Requests
 from pyctrl.controller._options import Absence
 from pyctrl.controller._queue import Intake
 from pyctrl.controller._reconciler import Request
 from pyctrl.rbac import Permission
 
-__all__ = ["ChannelSource", "Source", "TickSource"]
+__all__ = ["ChannelSource", "Source", "TickSource", "add_all"]
 
 log = logging.getLogger("pyctrl.controller")
 
@@ -32,7 +33,8 @@ class Source(ABC):
 
     A source of your own has `run`, and sets `synced` once it has delivered what is there already: the controller
     reconciles nothing before all its sources have. `run` may be called again after it was cancelled or has raised,
-    with `synced` cleared. Causes that it gives with ``queue.add`` are what logs tell.
+    with `synced` cleared. Causes that it gives with ``queue.add`` are what logs tell. It shares the event loop with
+    everything else: a loop in `run` must wait now and then, with ``await asyncio.sleep(0)`` if for nothing else.
     """
 
     def __init__(self) -> None:
@@ -85,6 +87,10 @@ class Source(ABC):
         """Whether a change that it told of is one that this process made; for metrics."""
         return False
 
+    def state_of(self, cause: ChangeCause) -> bytes | None:
+        """Return the object of a change as this process sees it now, in JSON; None when it does not know."""
+        return None
+
     def __str__(self) -> str:
         return type(self).__name__
 
@@ -132,8 +138,7 @@ class ChannelSource(Source, Generic[M]):
             except Exception:
                 log.exception("A handler failed, its message is lost", extra={"source": str(self)})
                 continue
-            for request in requests:
-                queue.add(request, priority=self._priority, cause=TriggerCause(self.name))
+            await add_all(queue, requests, cause=TriggerCause(self.name), priority=self._priority)
 
     def __str__(self) -> str:
         return f"channel source: {self.name}"
@@ -169,8 +174,7 @@ class TickSource(Source):
     async def run(self, queue: Intake) -> None:
         """Tick until cancelled."""
         while True:
-            for request in await self._named():
-                queue.add(request, priority=self._priority, cause=TriggerCause(self.name))
+            await add_all(queue, await self._named(), cause=TriggerCause(self.name), priority=self._priority)
             self.synced.set()
             spread = self._random.uniform(1 - self._jitter, 1 + self._jitter)
             await asyncio.sleep(self._period.total_seconds() * spread)
@@ -186,6 +190,15 @@ class TickSource(Source):
 
     def __str__(self) -> str:
         return f"tick source: {self.name} every {self._period}"
+
+
+async def add_all(queue: Intake, requests: Iterable[Request], *, cause: Cause, priority: int = 0) -> None:
+    """Add requests a time slice at a time. Each call is a step of its own: so are many calls without any requests."""
+    slice_ = Slice.current()
+    for request in requests:
+        queue.add(request, priority=priority, cause=cause)
+        await slice_.step()
+    await slice_.step()
 
 
 async def _settled(requests: Requests) -> Iterable[Request]:

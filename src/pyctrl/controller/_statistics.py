@@ -14,7 +14,9 @@ class ReconcileStatistics:
     """How often a controller's reconciles ended how, since it started."""
 
     success: int = 0
-    #: Succeeded, and asked to run again.
+    #: Succeeded, and asked to run again at once: with a delay of zero or less.
+    requeue: int = 0
+    #: Succeeded, and asked to run again after a delay.
     requeue_after: int = 0
     #: Failed and tried again; those that timed out are among them.
     error: int = 0

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable
 
+from pyctrl._slices import Slice
 from pyctrl.controller._queue import Queue
 from pyctrl.controller._turn import Turn
 from pyctrl.errors import QueueClosed
@@ -13,7 +14,10 @@ __all__ = ["Workers"]
 
 
 class Workers:
-    """Take turns from a queue, ``count`` at the same time; a worker that is too many finishes its turn first."""
+    """Take turns from a queue, ``count`` at the same time; a worker that is too many finishes its turn first.
+
+    Workers let the event loop turn between reconciles: one that is answered by the cache alone never suspends.
+    """
 
     def __init__(self, name: str, queue: Queue, work: Callable[[Turn], Awaitable[None]], *, count: int) -> None:
         self._name = name
@@ -68,6 +72,7 @@ class Workers:
     async def _live(self) -> None:
         task = asyncio.current_task()
         assert task is not None  # a coroutine always runs in one
+        loop, slice_ = asyncio.get_running_loop(), Slice.current()
         try:
             while task in self._idle:
                 async with self._queue.take() as turn:
@@ -77,6 +82,8 @@ class Workers:
                 self._busy.pop(task, None)
                 if len(self._idle) + len(self._busy) < self._count:
                     self._idle[task] = None
+                if slice_.is_over(turn.ended or loop.time()) and self._queue.has_ready:
+                    await slice_.renew()
         except QueueClosed:
             return
 

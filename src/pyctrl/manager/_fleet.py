@@ -182,6 +182,7 @@ class Fleet(Clusters):
                     async for wanted in told:
                         pause = PAUSES[0]
                         self._take(wanted)
+                        await asyncio.sleep(0)  # a provider need not wait for anything itself
                 log.info("The provider of a fleet tells nothing more", extra={"fleet": self.name})
                 await asyncio.get_running_loop().create_future()  # until cancelled
             except Exception as error:

@@ -28,8 +28,11 @@ Ts = TypeVarTuple("Ts")
 EPOCH = datetime(2026, 1, 1, tzinfo=UTC)  # where wall time starts, always: a test that prints a time prints it again
 # Of virtual time: more than any lease or backoff, and a stray one-second ticker gets there in a third of a second.
 LIMIT = timedelta(days=1)
-# Turns of the loop at one instant, half a second of them: tests here need up to 200, thousands of objects need more.
+# Turns of the loop within one virtual second, half a second or a few of CPU: tests here need up to 200 at one instant,
+# thousands of objects need more. Timers of microseconds would take days to reach LIMIT.
 SPINS = 500_000
+# Reconciles of one object within one virtual second that its controller's own writes have caused; some 5 ms each.
+HOT_RUNS = 500
 
 
 class VirtualTimeError(AssertionError):  # not a PyctrlError: no code under test may handle it
@@ -54,10 +57,14 @@ class Runaway(VirtualTimeError):
 
 
 class Spinning(VirtualTimeError):
-    """Raised when the loop turns and turns while time stands still: some task retries without a pause."""
+    """Raised when a program does the same again and again while virtual time does not get anywhere.
 
-    def __init__(self, tasks: str) -> None:
-        super().__init__(f"the loop turned {SPINS:,} times without time passing; something spins among\n{tasks}")
+    Some task retries without a pause, timers of microseconds ring for ever, or a controller's own writes cause its next
+    reconciles: then the message names controller, object and the fields that each run writes.
+    """
+
+    def __init__(self, what: str, tasks: str) -> None:
+        super().__init__(f"{what}; the tasks are\n{tasks}")
 
 
 class OutsideWorld(VirtualTimeError):
@@ -82,7 +89,9 @@ class VirtualTimeLoop(asyncio.BaseEventLoop):
         self._start = start
         self._limit = self._allowance = limit.total_seconds()
         self._now = 0.0
-        self._spins = 0
+        self._spins, self._second_began = 0, 0.0
+        self._hot_runs: dict[object, int] = {}  # of the current second
+        self._hot_loop = ""
         self._clock_resolution = 1e-6  # timers this close ring together; floats are finer than that for 200 years
         self._signal_handlers: dict[int, Callable[[], object]] = {}
         self._selector = self  # BaseEventLoop waits with `self._selector.select(timeout)`: that wait is what we replace
@@ -108,11 +117,27 @@ class VirtualTimeLoop(asyncio.BaseEventLoop):
         if self._now > self._limit:
             self._limit += self._allowance  # the tasks that are now cancelled get time to clean up
             raise Runaway(timedelta(seconds=self._allowance), describe_tasks(self))
-        self._spins = 0 if timeout > 0 else self._spins + 1
-        if self._spins > SPINS:
-            self._spins = 0
-            raise Spinning(describe_tasks(self))
+        self._spins += 1
+        if self._now - self._second_began >= 1.0:
+            self._begin_second()
+        if self._spins > SPINS or self._hot_loop:
+            raise self._spinning()
         return []
+
+    def _begin_second(self) -> None:
+        self._second_began, self._spins, self._hot_loop = self._now, 0, ""
+        self._hot_runs.clear()
+
+    def _spinning(self) -> Spinning:
+        what = self._hot_loop or f"the loop turned {SPINS:,} times within one second of virtual time: something spins"
+        self._begin_second()  # the tasks that are now cancelled get turns to clean up
+        return Spinning(what, describe_tasks(self))
+
+    def notice_hot_loop(self, key: object, text: str, runs: int) -> None:
+        """Take note of reconciles of one object that cause themselves: many of them within one second are an error."""
+        self._hot_runs[key] = self._hot_runs.get(key, 0) + runs
+        if self._hot_runs[key] >= HOT_RUNS:
+            self._hot_loop = f"{self._hot_runs[key]} reconciles within one second of virtual time: {text}"
 
     def add_signal_handler(self, sig: int, callback: Callable[[*Ts], object], *args: *Ts) -> None:
         """Call ``callback`` when `send_signal` sends ``sig``; the process's own signals are left alone."""

@@ -88,15 +88,3 @@ async def test_the_timer_of_an_object_that_is_gone_is_dropped() -> None:
 
     assert queue.remaining() == []
     assert queue._entries == {}
-
-
-async def test_a_timer_of_zero_runs_at_once_behind_the_others() -> None:
-    """Asking to run again immediately lets the others go first."""
-    queue = make_queue()
-    queue.add(A)
-    queue.add(B)
-    async with queue.take() as turn:
-        turn.succeed(requeue_after=seconds(-1))
-
-    assert [await take(queue), await take(queue)] == [B, A]
-    assert now() == 0

@@ -172,11 +172,11 @@ async def test_causes_are_counted_and_ones_own_writes_among_them(manager: Manage
                 return scrape("pyctrl_reconcile_causes_total", controller="configmap", cause=cause)
 
             assert (caused("listed"), caused("created"), caused("updated"), caused("retry")) == (None, 1, 1, None)
-            assert scrape("pyctrl_self_caused_reconciles_total", controller="configmap") == 1
+            assert scrape("pyctrl_self_caused_reconciles_total", controller="configmap") == 2
             await manager.live_client.delete(ConfigMap, Key("default", "writes"))
             await asyncio.sleep(1)
             assert caused("deleted") == 1
-            assert scrape("pyctrl_self_caused_reconciles_total", controller="configmap") == 1
+            assert scrape("pyctrl_self_caused_reconciles_total", controller="configmap") == 2
 
 
 async def test_requests_are_counted_as_client_go_counts_them(manager: Manager) -> None:

@@ -124,6 +124,18 @@ def test_spinning_is_found() -> None:
         run_virtual(main())
 
 
+@pytest.mark.slow("half a million timers")
+def test_timers_of_a_microsecond_are_spinning_too() -> None:
+    """Time passes, and gets nowhere: the limit of virtual time would be reached in days."""
+
+    async def main() -> None:
+        while True:
+            await asyncio.sleep(0.000_001)
+
+    with pytest.raises(Spinning, match="500,000 times within one second"):
+        run_virtual(main())
+
+
 async def _thread() -> None:
     await asyncio.to_thread(print)
 

@@ -1,0 +1,212 @@
+"""Nothing that a controller does keeps its event loop from everything else: whatever never waits is interrupted."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterator
+from datetime import timedelta
+from random import Random
+from typing import Any
+
+import pytest
+
+from pyctrl._slices import STEPS
+from pyctrl.cache import Record, Synced
+from pyctrl.cache._store import Store
+from pyctrl.cache._subscribers import Subscribers, Subscription
+from pyctrl.controller import ChannelSource, Intake, Observed, Queue, Request, Result, Source, TickSource
+from pyctrl.controller._intake import LimitedIntake
+from pyctrl.controller._source_lives import SourceLife
+from pyctrl.errors import ControllerError
+from pyctrl.kinds.core.v1 import ConfigMap
+from tests.unit.controller._kit import A, Listed, make, running
+from tests.unit.controller._turns import Turns
+from tests.unit.controller.test_relay import config_map, following
+
+MANY = [Request("default", str(number)) for number in range(5 * STEPS)]
+WORKERS = 4
+
+
+async def until(condition: Callable[[], bool]) -> None:
+    """Let the loop turn until a condition holds."""
+    while not condition():
+        await asyncio.sleep(0)
+
+
+async def test_reconciles_that_never_wait_let_the_loop_turn() -> None:
+    """With a thousand requests in line, others run after one slice of them, however many workers there are."""
+    turns = Turns()
+
+    async def reconcile(_request: Request) -> None:
+        turns.step()
+
+    controller = make(reconcile, Listed(*MANY), workers=WORKERS)
+    async with running(controller) as calls:
+        await until(lambda: len(calls) == len(MANY))
+
+    assert turns.most <= STEPS + WORKERS
+
+
+async def test_several_controllers_hold_up_the_loop_no_longer_than_one() -> None:
+    """They share the slices of their loop."""
+    turns = Turns()
+
+    async def reconcile(_request: Request) -> None:
+        turns.step()
+
+    one, other = (make(reconcile, Listed(*MANY)) for _ in range(2))
+    async with running(one) as some, running(other) as more:
+        await until(lambda: len(some) + len(more) == 2 * len(MANY))
+
+    assert turns.most <= STEPS + 2
+
+
+async def test_timers_of_a_microsecond_let_the_loop_turn() -> None:
+    """A thousand requests that always want to run a microsecond later, at high priority, are no exception."""
+    turns = Turns()
+
+    async def reconcile(_request: Request) -> Result:
+        turns.step()
+        return Result.after(timedelta(microseconds=1), priority=100)
+
+    controller = make(reconcile, Listed(*MANY))
+    async with running(controller) as calls:
+        await asyncio.sleep(0.000_004)
+
+    assert len(calls) > 3 * len(MANY)
+    assert turns.most <= STEPS + 1
+
+
+async def test_messages_of_a_channel_are_taken_in_slices() -> None:
+    """A handler that never waits may have a thousand messages before it."""
+    turns, queue = Turns(), Queue()
+
+    def handle(message: Request) -> list[Request]:
+        turns.step()
+        return []
+
+    source: ChannelSource[Request] = ChannelSource(handle)
+    for request in MANY:
+        source.send_nowait(request)
+    task = asyncio.create_task(source.run(queue))
+    await until(source._messages.empty)
+    task.cancel()
+
+    assert turns.most <= STEPS + 1
+
+
+async def test_requests_of_a_tick_are_added_in_slices() -> None:
+    """A generator of requests is not read to its end in one go."""
+    turns, queue = Turns(), Queue()
+
+    def requests() -> Iterator[Request]:
+        for request in MANY:
+            turns.step()
+            yield request
+
+    source = TickSource(timedelta(minutes=5), requests)
+    task = asyncio.create_task(source.run(queue))
+    await source.synced.wait()
+    task.cancel()
+
+    assert queue.statistics().ready == len(MANY)
+    assert turns.most <= STEPS + 1
+
+
+async def test_the_many_requests_of_one_change_are_added_in_slices() -> None:
+    """One ConfigMap may ask for every object that there is; a change after it is not overtaken."""
+    turns = Turns()
+
+    def everything(observed: Observed[ConfigMap]) -> Iterator[Request]:
+        for request in MANY if observed.current.name == "all" else [A]:
+            turns.step()
+            yield request
+
+    async with following(everything) as (client, _, queue):
+        await client.create(config_map("all"))
+        await client.create(config_map("one"))
+        await until(lambda: queue.statistics().ready == len(MANY) + 1)
+        assert [item.request for item in queue.items(len(MANY) + 1)] == [*MANY, A]
+
+    assert turns.most <= STEPS + 1
+
+
+async def test_a_generator_of_requests_that_fails_costs_its_own_change_only(caplog: pytest.LogCaptureFixture) -> None:
+    """What it has named before is kept, and the source goes on."""
+
+    def requests(observed: Observed[ConfigMap]) -> Iterator[Request]:
+        yield Request("default", observed.current.name)
+        if observed.current.name == "bad":
+            raise OSError("not now")
+
+    async with following(requests) as (client, _, queue):
+        for name in ("bad", "good"):
+            await client.create(config_map(name))
+        await asyncio.sleep(1)
+        assert [item.request.name for item in queue.items(10)] == ["bad", "good"]
+    assert caplog.messages == ["A handler failed, the change is lost"]
+
+
+async def test_a_loop_over_a_subscription_lets_the_loop_turn() -> None:
+    """Thousands of objects that are there already come without a wait between them."""
+    turns, store = Turns(), Store()
+    for request in MANY:
+        store.put(Record(b"{}", request.name, request.namespace, request.name, 1))
+    subscribers = Subscribers(lambda: store)
+    subscribers.tell_synced()
+
+    async def follow() -> None:
+        with Subscription(subscribers) as subscription:
+            async for change in subscription:
+                turns.step()
+                if isinstance(change, Synced):
+                    return
+
+    await follow()
+
+    assert turns.most <= STEPS + 1
+
+
+class Unwanted(Queue):
+    """A queue that takes nothing: half a million requests are quickly refused."""
+
+    def add(self, request: Request, **_: Any) -> None:
+        """Do nothing."""
+
+
+class Endless(Source):
+    """Adds requests and never waits."""
+
+    async def run(self, queue: Intake) -> None:
+        self.synced.set()
+        while True:
+            queue.add(A)
+
+
+async def test_a_source_that_never_waits_fails(caplog: pytest.LogCaptureFixture) -> None:
+    """After so many requests it is stopped by an error with the cure, and run again later."""
+    life = SourceLife(Endless(), random=Random(1), fields={})
+    task = asyncio.create_task(life.run(Unwanted(), is_fatal=False))
+    await asyncio.sleep(0)
+    task.cancel()
+
+    assert str(life.error) == (
+        "Endless added 500,000 requests without waiting, and the event loop served nothing else meanwhile; "
+        "let its loop `await asyncio.sleep(0)` now and then"
+    )
+    assert caplog.messages == ["A source failed and will be started again"]
+
+
+async def test_many_requests_over_many_turns_are_no_matter() -> None:
+    """Only what is added in one turn of the loop counts."""
+    queue = Queue()
+    intake = LimitedIntake("source", queue, most=10)
+    for number in range(3):
+        for each in range(10):
+            intake.add(Request("default", f"{number}-{each}"))
+        await asyncio.sleep(0)
+
+    assert queue.statistics().ready == 30
+    with pytest.raises(ControllerError, match="source added 10 requests"):
+        for request in MANY:
+            intake.add(request)
