@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pyctrl._door import opened_by_name
+from pyctrl.manager._blockage import Blockage
 from pyctrl.manager._checks import Check, Checks, HealthAnswer
 from pyctrl.manager._clusters import Clusters
 from pyctrl.manager._connected_cluster import ConnectedCluster
@@ -27,6 +28,7 @@ from pyctrl.manager._runnables import (
     RunnableLike,
     Stoppable,
 )
+from pyctrl.manager._watchdog import LoopWatchdog
 
 if TYPE_CHECKING:
     from pyctrl.manager._declared import modules_of, wire_package
@@ -43,6 +45,7 @@ if TYPE_CHECKING:
     from pyctrl.manager._target import NoServer, Target, Wire, wired
 
 __all__ = [
+    "Blockage",
     "Check",
     "Checkable",
     "Checks",
@@ -63,6 +66,7 @@ __all__ = [
     "LeaderElection",
     "Lifecycle",
     "Liveness",
+    "LoopWatchdog",
     "Manager",
     "Metrics",
     "NoServer",
