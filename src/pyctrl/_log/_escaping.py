@@ -13,9 +13,9 @@ INDENT = "    "  # of every line below the first: a line of the log begins with 
 
 
 class Lines(str):
-    """A message that has several lines on purpose, such as commands to copy: ``log.warning("%s", Lines(text))``.
+    r"""A message that has several lines on purpose, such as commands to copy: ``log.warning("%s", Lines(text))``.
 
-    The console shows it line by line, indented; a line break in any other message is shown as ``\\n``.
+    The console shows it line by line, indented; a line break in any other message is shown as ``\n``.
     """
 
     __slots__ = ()

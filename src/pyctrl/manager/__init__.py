@@ -28,6 +28,7 @@ from pyctrl.manager._runnables import (
     RunnableLike,
     Stoppable,
 )
+from pyctrl.manager._signals import signals_handled
 from pyctrl.manager._watchdog import LoopWatchdog
 
 if TYPE_CHECKING:
@@ -88,6 +89,7 @@ __all__ = [
     "gaps",
     "modules_of",
     "review_accesses",
+    "signals_handled",
     "whoami",
     "wire_package",
     "wired",

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import timedelta
+
+from msgspec import Struct
 
 from pyctrl._frames import CodeLine
 
@@ -15,8 +16,7 @@ REMINDER = 300.0  # seconds, which is how often it is logged from then on
 PLACES = 1000  # that are remembered
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Blockage:
+class Blockage(Struct, frozen=True, kw_only=True):
     """A turn of the event loop that took too long.
 
     Attributes:
@@ -30,8 +30,7 @@ class Blockage:
     work: Mapping[str, object]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Look:
+class Look(Struct, frozen=True, kw_only=True):
     """What follows from one look at the loop.
 
     Attributes:

@@ -11,7 +11,6 @@ from asyncio import AbstractEventLoop
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import Context
-from dataclasses import dataclass, field
 from datetime import timedelta
 from types import FrameType
 from typing import Any
@@ -87,14 +86,18 @@ class LoopWatchdog:
             self.on_blocked(blockage)
 
 
-@dataclass(slots=True)
 class _Sample:
-    """What a loop was doing at one moment."""
+    """What a loop was doing at one moment.
 
-    context: Context
-    #: The line of the program, or the innermost of all.
-    place: CodeLine | None
-    fields: dict[str, object] = field(default_factory=dict)
+    Args:
+        context: of the task.
+        place: the line of the program, or the innermost of all.
+    """
+
+    def __init__(self, context: Context, place: CodeLine | None) -> None:
+        self.context = context
+        self.place = place
+        self.fields: dict[str, object] = {}
 
     @property
     def work(self) -> Mapping[str, object]:
