@@ -51,6 +51,7 @@ def run_app(name: str, make: Callable[[], App], arguments: Sequence[str], *, is_
     except SystemExit:
         if early is None or not early.is_asked:
             raise
+        code = 0
     finally:
         if early is not None:
             early.close()

@@ -93,7 +93,12 @@ def test_other_commands_are_ended_by_the_signal(run: Run, monkeypatch: pytest.Mo
     """A command that only prints something has nothing to put in order."""
     handlers: list[object] = []
     real: Callable[..., object] = signal.signal
-    monkeypatch.setattr(signal, "signal", lambda number, handler: handlers.append(number) or real(number, handler))
+
+    def install(number: int, handler: object) -> object:
+        handlers.append(number)
+        return real(number, handler)
+
+    monkeypatch.setattr(signal, "signal", install)
     assert run("--help").code == 0
     assert signal.SIGTERM not in handlers
 
