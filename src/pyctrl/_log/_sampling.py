@@ -6,6 +6,7 @@ import logging
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass
+from math import inf
 from typing import NamedTuple, TextIO
 
 from ._fields import context_of, error_of
@@ -48,17 +49,18 @@ class Sampler:
 
     def __init__(self) -> None:
         self._counts: dict[tuple[object, ...], _Count] = {}
-        self._began = 0.0
+        #: When the period began, in seconds since 1970.
+        self.began: float = -inf
         self._traces: dict[tuple[object, ...], tuple[float, int]] = {}
 
     def is_over(self, now: float) -> bool:
         """Tell whether the period is over, at a time in seconds since 1970; also by a clock that was set back."""
-        return not -PERIOD < now - self._began < PERIOD
+        return not -PERIOD < now - self.began < PERIOD
 
     def take(self, record: logging.LogRecord) -> Verdict:
         """Count a line and decide on it."""
         if self.is_over(record.created):
-            self._began = record.created
+            self.began = record.created
             self._counts.clear()
         message = record.msg if isinstance(record.msg, str) else type(record.msg)  # anything may be logged
         key = (record.levelno, record.name, message, context_of(record).get("controller"))
@@ -87,10 +89,16 @@ class Sampler:
             del self._traces[next(iter(self._traces))]
         return count < TRACES
 
+    @property
+    def has_left_out(self) -> bool:
+        """Whether lines of this period were left out."""
+        return any(count.left_out for count in self._counts.values())
+
     def finish(self) -> list[logging.LogRecord]:
         """End the period: return a line for each message of which some were left out, with how many."""
         lines = [_summary(count) for count in self._counts.values() if count.left_out]
         self._counts.clear()
+        self.began = -inf
         return lines
 
 
@@ -118,7 +126,7 @@ class SamplingHandler(logging.StreamHandler[TextIO]):
         super().__init__(stream)
         self._sampler = Sampler()
         self._later = later or _later
-        self._is_awaited = False
+        self._awaited: float | None = None  # the period that `finish` is to end
 
     def emit(self, record: logging.LogRecord) -> None:
         """Write a line, unless it is left out; the handler's lock is held."""
@@ -126,9 +134,8 @@ class SamplingHandler(logging.StreamHandler[TextIO]):
             self._finish()
         verdict = self._sampler.take(record)
         if not verdict.is_shown:
-            if not self._is_awaited:  # nothing else may be logged for long
-                self._is_awaited = True
-                self._later(PERIOD, self.finish)
+            if self._awaited is None:
+                self._await()
             return
         if not verdict.is_traced:
             record = _without_trace(record)
@@ -138,13 +145,26 @@ class SamplingHandler(logging.StreamHandler[TextIO]):
         """Write how many lines were left out."""
         assert self.lock is not None  # logging makes one for each handler
         with self.lock:
-            self._is_awaited = False
             self._finish()
 
     def close(self) -> None:
         """Write what is missing, and end."""
         self.finish()
         super().close()
+
+    def _await(self) -> None:
+        """See to it that the period ends although nothing else may be logged for long."""
+        self._awaited = self._sampler.began
+        self._later(PERIOD, self._end_awaited)
+
+    def _end_awaited(self) -> None:
+        assert self.lock is not None  # as above
+        with self.lock:
+            awaited, self._awaited = self._awaited, None
+            if self._sampler.began == awaited:
+                self._finish()
+            elif self._sampler.has_left_out:
+                self._await()
 
     def _finish(self) -> None:
         for line in self._sampler.finish():

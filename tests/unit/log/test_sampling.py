@@ -89,6 +89,21 @@ def test_what_was_left_out_is_counted_at_the_end_of_the_second() -> None:
     assert written.lines[-1]["left out"] == 10
 
 
+def test_what_ends_a_second_does_not_shorten_the_next() -> None:
+    """The timer of a second that a line has ended already waits for the one that has begun meanwhile."""
+    written = Written()
+    for _ in range(20):
+        written.handler.handle(record())
+    for _ in range(20):
+        written.handler.handle(record(at=AT + 1.0))
+    (late,) = written.later
+    late()
+    assert [line.get("left out") for line in written.lines].count(10) == 1
+    _, finish = written.later
+    finish()
+    assert [line.get("left out") for line in written.lines].count(10) == 2
+
+
 def test_a_clock_that_is_set_back_does_not_silence_the_log() -> None:
     """Nor does a line of another thread that comes a moment late begin a new second."""
     sampler = Sampler()
