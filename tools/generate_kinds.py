@@ -224,8 +224,8 @@ def _field(field: _kinds.Field, cls: _kinds.Class) -> str:
     if not alias and not field.factory:
         return f"{field.name}: {type_} = {field.default}"
     default = f"default_factory={field.default}" if field.factory else f"default={field.default}"
-    is_hidden = cls.gvk is not None and field.name in _HIDDEN.get(cls.gvk, ())
-    return f"{field.name}: {type_} = Field({', '.join(filter(None, (default, alias, is_hidden and 'repr=False')))})"
+    shown = "repr=False" if cls.gvk is not None and field.name in _HIDDEN.get(cls.gvk, ()) else ""
+    return f"{field.name}: {type_} = Field({', '.join(filter(None, (default, alias, shown)))})"
 
 
 def _listed(names: Iterable[str]) -> str:

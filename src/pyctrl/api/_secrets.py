@@ -60,7 +60,7 @@ def shown_wire(data: bytes | memoryview) -> str:
     """
     text = bytes(data[:SHOWN])
     if text.lstrip()[:1] in (b"{", b"["):
-        return f"{len(data)} bytes of JSON, or of what begins like it"
+        return f"{len(data)} bytes that begin like JSON"
     return repr(text)
 
 
