@@ -35,6 +35,8 @@ _FILES = {
         "_nodes": (),
     }
 }
+#: Fields whose values nothing shows.
+_HIDDEN = {("", "v1", "Secret"): ("data", "string_data")}
 _API_NAMES = ("Condition", "IntOrString", "ListMeta", "MicroTime", "ObjectMeta", "OwnerReference", "Quantity", "Time")
 
 
@@ -197,6 +199,8 @@ def _bases(cls: _kinds.Class) -> list[str]:
             keywords.append('scope="Cluster"')
         several = {name: getattr(served, name) for name in ("short_names", "categories", "subresources")}
         keywords += [f"{name}=({_quoted(values)},)" for name, values in several.items() if values]
+    if cls.gvk in _HIDDEN:
+        keywords.append("hide_input_in_errors=True")
     return keywords
 
 
@@ -220,7 +224,8 @@ def _field(field: _kinds.Field, cls: _kinds.Class) -> str:
     if not alias and not field.factory:
         return f"{field.name}: {type_} = {field.default}"
     default = f"default_factory={field.default}" if field.factory else f"default={field.default}"
-    return f"{field.name}: {type_} = Field({default}{', ' if alias else ''}{alias})"
+    shown = "repr=False" if cls.gvk is not None and field.name in _HIDDEN.get(cls.gvk, ()) else ""
+    return f"{field.name}: {type_} = Field({', '.join(filter(None, (default, alias, shown)))})"
 
 
 def _listed(names: Iterable[str]) -> str:

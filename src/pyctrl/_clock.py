@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 
-__all__ = ["now", "use"]
+__all__ = ["is_replaced", "now", "use"]
 
 
 def _system() -> datetime:
@@ -38,3 +38,8 @@ def use(source: Callable[[], datetime]) -> Iterator[None]:
         yield
     finally:
         _source = before
+
+
+def is_replaced() -> bool:
+    """Tell whether wall time is another one than the system's, as in virtual time."""
+    return _source is not _system

@@ -21,6 +21,7 @@ from ._context import LazyFields, LogContextFilter, current_log_context, log_con
 if TYPE_CHECKING:
     from ._configure import configure_logging
     from ._console import ConsoleFormatter
+    from ._escaping import Lines, printable
     from ._json import JsonFormatter
     from ._options import LogOptions
 
@@ -29,19 +30,23 @@ __all__ = [
     "ConsoleFormatter",
     "JsonFormatter",
     "LazyFields",
+    "Lines",
     "LogContextFilter",
     "LogOptions",
     "configure_logging",
     "current_log_context",
     "log_context",
     "log_fields",
+    "printable",
 ]
 
 _FILES = {
     "ConsoleFormatter": "_console",
     "JsonFormatter": "_json",
+    "Lines": "_escaping",
     "LogOptions": "_options",
     "configure_logging": "_configure",
+    "printable": "_escaping",
 }
 
 if not TYPE_CHECKING:  # type checkers would take it as a promise of any name

@@ -6,6 +6,7 @@ import logging
 from collections.abc import Mapping
 from datetime import UTC, datetime
 
+from ._escaping import indented, message_lines, printable, traceback_lines
 from ._fields import context_of, error_of, extra_of, in_words
 from ._times import TimeEncoding, encode_time
 
@@ -32,7 +33,10 @@ class ConsoleFormatter(logging.Formatter):
 
     The line's own fields come first, then which work it belongs to: ``object=default/web controller=podset
     reconcileID=993fcadd``. What repeats on every line without telling more is left out, ids are shortened and long
-    values cut; `JsonFormatter` has all of it. A traceback is below its line.
+    values cut; `JsonFormatter` has all of it. A traceback is below its line, indented.
+
+    Only the time begins a line. Line breaks and other control characters of messages, fields and errors are escaped, so
+    that a text that comes from elsewhere can neither forge a line nor steer the terminal; see `pyctrl._log.Lines`.
 
     Args:
         is_coloured: whether what reads it shows colours.
@@ -55,8 +59,8 @@ class ConsoleFormatter(logging.Formatter):
     def format(self, record: logging.LogRecord) -> str:
         """Return the line, and what belongs below it."""
         level = self._paint(f"{_level(record):<7}", _COLOURS.get(record.levelno, ""))
-        logger = f"{self._paint(record.name, DIM)}: " if record.name != "root" else ""
-        message, *more = record.getMessage().split("\n")
+        logger = f"{self._paint(printable(record.name), DIM)}: " if record.name != "root" else ""
+        message, *more = message_lines(record)
         line = f"{self._paint(self._time(record), DIM)} {level} {logger}{message}"
         has_trace = record.levelno >= self._stacktrace_level
         error = error_of(record) if "error" in vars(record) or not has_trace else ""  # else the traceback ends with it
@@ -67,10 +71,10 @@ class ConsoleFormatter(logging.Formatter):
         fields = [f"{self._paint(key, DIM)}={in_words(value)}" for key, value in own.items()]
         fields += [self._paint(f"{key}={in_words(value)}", DIM) for key, value in work.items() if own.get(key) != value]
         parts = [f"{line}  {' '.join(fields)}" if fields else line, *more]  # what follows may be there to be copied
-        if record.exc_info and has_trace:
-            parts.append(self.formatException(record.exc_info))
+        if record.exc_info and record.exc_info[1] is not None and has_trace:
+            parts += traceback_lines(record.exc_info[1])
         if record.stack_info:
-            parts.append(self.formatStack(record.stack_info))
+            parts += indented(record.stack_info.split("\n"))
         return "\n".join(parts)
 
     def _time(self, record: logging.LogRecord) -> str:
@@ -90,7 +94,7 @@ def _level(record: logging.LogRecord) -> str:
 def _fields(fields: Mapping[str, object]) -> dict[str, object]:
     """Leave out what says nothing, and make one word of keys that are two (controller-runtime's "worker count")."""
     said = {key: value for key, value in fields.items() if key not in _SILENT and value not in (None, "", (), [], {})}
-    return {key.replace(" ", "_"): value for key, value in said.items()}
+    return {printable(key.replace(" ", "_")): value for key, value in said.items()}
 
 
 def _work(context: Mapping[str, object]) -> dict[str, object]:

@@ -11,6 +11,8 @@ from datetime import datetime, timedelta
 from enum import Enum
 from typing import Any
 
+from ._escaping import printable
+
 __all__ = ["context_of", "error_of", "extra_of", "in_json", "in_words"]
 
 LONGEST = 200  # characters of a value on a console: two lines of a terminal; JSON has all of it
@@ -46,10 +48,10 @@ def in_words(value: object) -> str:
     """Return a value as a person reads it: one word if it is one, else quoted; what is very long is cut."""
     if type(value) is not str:  # most are
         if isinstance(value, list | tuple | set | frozenset) and not hasattr(value, "_fields"):
-            return _cut("[" + ", ".join(_text(item) for item in value) + "]")
+            return printable(_cut("[" + ", ".join(_text(item) for item in value) + "]"))
         value = _text(value)
     text = _cut(value)
-    return text if _WORD.fullmatch(text) else json.dumps(text, ensure_ascii=False)
+    return text if _WORD.fullmatch(text) and text.isprintable() else printable(json.dumps(text, ensure_ascii=False))
 
 
 def _text(value: object) -> str:

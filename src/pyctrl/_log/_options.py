@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Literal, Self, TextIO, TypeVar, get_args
 from ._console import ConsoleFormatter
 from ._context import LogContextFilter
 from ._json import JsonFormatter
+from ._sampling import SamplingHandler
 from ._times import TIME_ENCODINGS, TimeEncoding
 
 if TYPE_CHECKING:
@@ -45,6 +46,7 @@ class LogOptions:
     | encoder | console | console | json |
     | log_level | info | debug | info |
     | stacktrace_level | every line with an error | warn | error |
+    | sampling | on | off | on |
 
     The last two are controller-runtime's modes of development and production.
 
@@ -57,6 +59,9 @@ class LogOptions:
         stacktrace_level: from which level on an error's traceback is shown; the error itself always is.
         time_encoding: ``epoch``, ``millis``, ``nano``, ``iso8601``, ``rfc3339`` or ``rfc3339nano``, in UTC. By default
             ``rfc3339`` in JSON; in the console form ``iso8601``, but on a terminal only the time of day.
+        sampling: whether lines that repeat are left out and counted: of one message of one controller within a second
+            those after the first 10 warnings and errors, or 100 of lower levels, except for each hundredth; of one
+            place in the code the tracebacks after the first 5 of a minute.
 
     Raises:
         ValueError: one of them is none of these.
@@ -67,6 +72,7 @@ class LogOptions:
     encoder: Encoder | None = None
     stacktrace_level: str | None = None
     time_encoding: TimeEncoding | None = None
+    sampling: bool | None = None
 
     def __post_init__(self) -> None:
         if self.log_level is not None:
@@ -92,7 +98,8 @@ class LogOptions:
 
         Colours are for terminals, and not where ``NO_COLOR`` is set. Levels are those of loggers and not its business.
         """
-        handler = logging.StreamHandler(stream)
+        is_sampled = not self.devel if self.sampling is None else self.sampling
+        handler = SamplingHandler(stream) if is_sampled else logging.StreamHandler(stream)
         handler.addFilter(LogContextFilter())
         handler.setFormatter(self._formatter(is_terminal=stream.isatty()))
         return handler
@@ -142,6 +149,14 @@ class LogOptions:
             "--zap-time-encoding",
             choices=TIME_ENCODINGS,
             help="default: rfc3339 in JSON, iso8601 on the console, the time of day on a terminal",
+        )
+        add(
+            "--zap-sampling",
+            nargs="?",
+            const=True,
+            type=_flag(_parse_bool),
+            metavar="true|false",
+            help="leave out lines that repeat, and count them; default: true, but not with --zap-devel",
         )
 
     @classmethod

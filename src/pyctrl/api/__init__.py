@@ -62,6 +62,7 @@ if TYPE_CHECKING:
     from ._references import reference_to
     from ._request_target import RequestTarget
     from ._scheme import KindLike, Scheme, decode, decode_known, is_metadata_only, kind_of
+    from ._secrets import redacted, shown_wire
     from ._selectors import FieldRequirement, FieldSelector, LabelOperator, LabelRequirement, LabelSelector
     from ._status import Status, StatusCause, StatusDetails
     from ._unstructured import Object, Unstructured
@@ -153,6 +154,7 @@ __all__ = [
     "now",
     "owner_reference",
     "parse_duration",
+    "redacted",
     "reference_to",
     "remove_condition",
     "remove_finalizer",
@@ -160,6 +162,7 @@ __all__ = [
     "set_condition",
     "set_controller_reference",
     "set_owner_reference",
+    "shown_wire",
 ]
 
 # Of each file its names: what is asked for is imported, with what it needs itself, and nothing else.
@@ -189,6 +192,7 @@ _NAMES: Mapping[str, tuple[str, ...]] = {
     "_references": ("reference_to",),
     "_request_target": ("RequestTarget",),
     "_scheme": ("KindLike", "Scheme", "decode", "decode_known", "is_metadata_only", "kind_of"),
+    "_secrets": ("redacted", "shown_wire"),
     "_selectors": ("FieldRequirement", "FieldSelector", "LabelOperator", "LabelRequirement", "LabelSelector"),
     "_status": ("Status", "StatusCause", "StatusDetails"),
     "_unstructured": ("Object", "Unstructured"),

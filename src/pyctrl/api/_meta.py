@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, Literal
 
 from pydantic import Field
 
 from ._model import Model
+from ._secrets import HIDDEN, LAST_APPLIED
 from ._values import Int64, Time
 
 __all__ = ["Condition", "ListMeta", "ObjectMeta", "OwnerReference"]
@@ -41,6 +43,12 @@ class ObjectMeta(Model, defer_build=True):
     owner_references: list[OwnerReference] = Field(default_factory=list)
     managed_fields: list[dict[str, Any]] = Field(default_factory=list)
     self_link: str = ""
+
+    def __repr_args__(self) -> Iterable[tuple[str | None, Any]]:
+        """Show what was set, but not the whole object that kubectl has written into an annotation."""
+        for name, value in super().__repr_args__():
+            is_long = name == "annotations" and isinstance(value, dict) and LAST_APPLIED in value
+            yield name, {**value, LAST_APPLIED: HIDDEN} if is_long else value
 
 
 class ListMeta(Model, defer_build=True):

@@ -29,7 +29,8 @@ from ._pending import (
     take_over,
     whole_dict,
 )
-from ._secrets import has_secrets, revealed
+from ._secrets import has_secrets, hidden, hides_values, revealed
+from ._serializing import quietly
 from ._settling import settle
 from ._value_marks import SchemaMark
 
@@ -52,7 +53,9 @@ class Model(BaseModel):
     What is written: every field that was set or decoded, and every default that has been changed in place
     (``pod.metadata.labels["a"] = "b"``). Never written: defaults that nobody touched, and None; so setting an
     optional field to None removes it. A ``null`` that came from the wire is written back unless the field is set.
-    Of pydantic's secrets the value, which nothing else shows.
+    Of pydantic's secrets the value, which nothing else shows. A class with ``hide_input_in_errors=True`` in its
+    `model_config`, as `Secret` is one, shows no value in errors and warnings, and in its repr none of fields with
+    ``Field(repr=False)`` and of what the class does not name.
 
     What is read: ``null`` for a list, a map or a field with a default reads as empty or as the default.
 
@@ -112,7 +115,8 @@ class Model(BaseModel):
                 raw = data if isinstance(data, bytes) else data.encode()
                 obj = from_bytes(cast(SchemaValidator, cls.__pydantic_validator__), raw)
         except ValidationError as error:
-            raise DecodeError(f"{cls.__name__}: {complaints(error)}") from error
+            told = f"{cls.__name__}: {complaints(error, of=cls)}"
+            raise DecodeError(told) from (None if hides_values(cls) else error)
         except msgspec.DecodeError as error:
             raise DecodeError(f"{cls.__name__}: not JSON: {error}") from error
         return cast(Self, obj)
@@ -120,7 +124,7 @@ class Model(BaseModel):
     def to_wire(self) -> dict[str, Any]:
         """Return the object as JSON-ready dicts and lists, by the rules of the class."""
         settle(self)
-        wire = self.model_dump(mode="json", by_alias=True, exclude_unset=True)
+        wire: dict[str, Any] = self.model_dump(mode="json", by_alias=True, exclude_unset=True)
         if has_secrets(type(self)):
             revealed(self, wire)
         return wire
@@ -130,17 +134,34 @@ class Model(BaseModel):
         if has_secrets(type(self)):
             return msgspec.json.encode(self.to_wire())
         settle(self)
+        serializer = self.__pydantic_serializer__
         try:
-            return self.__pydantic_serializer__.to_json(self, by_alias=True, exclude_unset=True)
+            return quietly(
+                self, lambda told: serializer.to_json(self, by_alias=True, exclude_unset=True, warnings=told)
+            )
         except PydanticSerializationError:
             self.model_dump()  # a DecodeError of what was pending comes through here as it is
             raise
 
+    if not TYPE_CHECKING:  # pydantic's signatures are what type checkers should see
+
+        def model_dump(self, *, warnings: Any = True, **options: Any) -> dict[str, Any]:
+            dump = super().model_dump
+            return quietly(self, lambda told: dump(warnings=told, **options), warnings)
+
+        def model_dump_json(self, *, warnings: Any = True, **options: Any) -> str:
+            dump = super().model_dump_json
+            return quietly(self, lambda told: dump(warnings=told, **options), warnings)
+
     def __repr_args__(self) -> Iterable[tuple[str | None, Any]]:
         """Show what was set or changed; the many defaults of Kubernetes types would hide it."""
         settle(self)
-        shown = [(name, self.__dict__[name]) for name in self.__dict__ if name in self.__pydantic_fields_set__]
-        return [*shown, *(self.__pydantic_extra__ or {}).items()]
+        is_hidden, fields = hides_values(type(self)), self.__pydantic_fields__
+        for name, value in self.__dict__.items():
+            if name in self.__pydantic_fields_set__ and (fields[name].repr or is_hidden):
+                yield name, value if fields[name].repr else hidden(value)
+        for name, value in (self.__pydantic_extra__ or {}).items():
+            yield name, hidden(value) if is_hidden else value
 
     def deep_copy(self) -> Self:
         """Return an independent copy: changing one never changes the other."""

@@ -10,6 +10,8 @@ from pydantic import BaseModel, ValidationError
 
 from pyctrl.errors import DecodeError
 
+from ._secrets import hides_values
+
 __all__ = [
     "PENDING",
     "Part",
@@ -112,7 +114,7 @@ class Pending(msgspec.Struct, gc=False):  # gc=False: nothing in it refers to it
         try:
             return part.decode(raw, self)
         except ValidationError as error:
-            raise self._error(error, part.alias) from error
+            raise self._error(error, part.alias) from (None if hides_values(self._top) else error)
 
     def read_all(self, known: Mapping[str, Any]) -> dict[str, Any]:
         """Make the values of all fields but those that are known. Raises DecodeError."""
@@ -145,8 +147,16 @@ class Pending(msgspec.Struct, gc=False):  # gc=False: nothing in it refers to it
         try:
             found: BaseModel = self.plan.decode(bytes(self.data or b""))
         except ValidationError as error:
-            raise self._error(error) from error
+            raise self._error(error) from (None if hides_values(self._top) else error)
         return found
+
+    @property
+    def _top(self) -> type[BaseModel]:
+        """The class of the object that this is a part of."""
+        top = self
+        while top.parent is not None:
+            top = top.parent
+        return top.plan.cls
 
     def _error(self, error: ValidationError, *below: str) -> DecodeError:
         path, top = below, self
@@ -157,7 +167,9 @@ class Pending(msgspec.Struct, gc=False):  # gc=False: nothing in it refers to it
         except msgspec.DecodeError:
             names = _Names()
         whose = "/".join(filter(None, (names.namespace, names.name)))
-        return DecodeError(f"{top.plan.cls.__name__}{whose and f' {whose}'}: {complaints(error, path)}")
+        return DecodeError(
+            f"{top.plan.cls.__name__}{whose and f' {whose}'}: {complaints(error, path, of=top.plan.cls)}"
+        )
 
 
 _ALWAYS_KNOWN = 2  # api_version and kind, of objects
@@ -214,10 +226,18 @@ def _settled(model: BaseModel, whole: dict[str, Any]) -> dict[str, Any]:
     return whole
 
 
-def complaints(error: ValidationError, below: tuple[str, ...] = ()) -> str:
-    """Say what is wrong and where; ``below`` is the place of what was decoded."""
+def complaints(error: ValidationError, below: tuple[str, ...] = (), *, of: type[BaseModel]) -> str:
+    """Say what is wrong and where.
+
+    Args:
+        error: what pydantic says.
+        below: the place of what was decoded.
+        of: the class of the object; values of those that hide them are left out.
+    """
+    is_hidden = hides_values(of)
     return "; ".join(
-        f"{e['msg']}, got {_short(e['input'])} - at {'.'.join(map(str, (*below, *e['loc']))) or 'the top'}"
+        f"{e['msg']}{'' if is_hidden else ', got ' + _short(e['input'])}"
+        f" - at {'.'.join(map(str, (*below, *e['loc']))) or 'the top'}"
         for e in error.errors(include_url=False, include_context=False)[:5]
     )
 

@@ -1,4 +1,4 @@
-"""Secrets in objects: pydantic writes stars for them, which an update would store in their place."""
+"""Secrets in objects: written as they are to the server, and shown nowhere else."""
 
 from __future__ import annotations
 
@@ -8,8 +8,11 @@ from typing import Any, get_args
 
 from pydantic import BaseModel, Secret, SecretBytes, SecretStr
 
-__all__ = ["has_secrets", "revealed"]
+__all__ = ["HIDDEN", "LAST_APPLIED", "has_secrets", "hidden", "hides_values", "redacted", "revealed", "shown_wire"]
 
+HIDDEN = "***"  # in place of a value
+LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"  # has the whole object, of a Secret too
+SHOWN = 200  # bytes of what is no JSON
 _SECRETS = (Secret, SecretBytes, SecretStr)
 
 
@@ -17,6 +20,48 @@ _SECRETS = (Secret, SecretBytes, SecretStr)
 def has_secrets(cls: type[BaseModel]) -> bool:
     """Say whether there can be secrets in the objects of a class."""
     return _mentions(cls, set())
+
+
+def hides_values(cls: type[BaseModel]) -> bool:
+    """Say whether messages about objects of a class leave their values out: Secrets, and what has pydantic's."""
+    return bool(cls.model_config.get("hide_input_in_errors")) or has_secrets(cls)
+
+
+def hidden(value: object) -> object:
+    """Return what is shown in place of a value: the keys of a map, and stars."""
+    return dict.fromkeys(value, HIDDEN) if isinstance(value, Mapping) else HIDDEN
+
+
+def redacted(obj: Mapping[str, Any]) -> dict[str, Any]:
+    """Return an object as it may be shown: of a Secret, or a list of them, the keys and none of the values."""
+    if obj.get("apiVersion") != "v1" or obj.get("kind") not in ("Secret", "SecretList"):
+        return dict(obj)
+    if isinstance(items := obj.get("items"), list):
+        return {**obj, "items": [_redacted_secret(each) if isinstance(each, Mapping) else HIDDEN for each in items]}
+    return _redacted_secret(obj)
+
+
+def _redacted_secret(obj: Mapping[str, Any]) -> dict[str, Any]:
+    plain = ("apiVersion", "kind", "type", "immutable")
+    shown = {key: value if key in plain else hidden(value) for key, value in obj.items() if key != "metadata"}
+    metadata = obj.get("metadata")
+    if isinstance(metadata, Mapping):
+        annotations = metadata.get("annotations")
+        if isinstance(annotations, Mapping) and LAST_APPLIED in annotations:
+            metadata = {**metadata, "annotations": {**annotations, LAST_APPLIED: HIDDEN}}
+        shown["metadata"] = metadata
+    return shown
+
+
+def shown_wire(data: bytes | memoryview) -> str:
+    """Return what bytes of the wire look like in a message: their beginning, or, of JSON, their number only.
+
+    JSON that cannot be read may be that of a Secret. What is none is an answer of something in between, such as HTML.
+    """
+    text = bytes(data[:SHOWN])
+    if text.lstrip()[:1] in (b"{", b"["):
+        return f"{len(data)} bytes that begin like JSON"
+    return repr(text)
 
 
 def _mentions(annotation: Any, seen: set[type]) -> bool:

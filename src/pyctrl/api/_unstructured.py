@@ -13,6 +13,7 @@ from pyctrl.errors import DecodeError
 from ._meta import ObjectMeta
 from ._names import GroupVersionKind, Key
 from ._object import KubernetesObject
+from ._secrets import redacted
 
 __all__ = ["Object", "Unstructured"]
 
@@ -134,7 +135,7 @@ class Unstructured(MutableMapping[str, Any]):
         return isinstance(other, Unstructured) and self.to_wire() == other.to_wire()
 
     def __repr__(self) -> str:
-        return f"Unstructured({self.to_wire()!r})"
+        return f"Unstructured({redacted(self.to_wire())!r})"
 
 
 #: Any object, typed or not: both have `gvk`, `key`, `metadata`, `to_wire` and `to_json`.

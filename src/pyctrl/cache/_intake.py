@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from pyctrl.api import shown_wire
 from pyctrl.cache._feed import Feed
 from pyctrl.cache._metadata import read_details
 from pyctrl.cache._record import UNORDERED, Record, RecordReader, version_number
-from pyctrl.cache._wire import SHOWN, Event, error_of, read_bookmark, read_events, read_page
+from pyctrl.cache._wire import Event, error_of, read_bookmark, read_events, read_page
 from pyctrl.errors import DecodeError
 
 __all__ = ["Intake"]
@@ -82,7 +83,7 @@ class Intake:
     def _record(self, event: Event, data: bytes) -> Record:
         found = event.object.metadata
         if found is None or not (found.name and found.resource_version):
-            raise DecodeError(f"expected an object with name and resourceVersion, got {data[:SHOWN]!r}")
+            raise DecodeError(f"expected an object with name and resourceVersion, got {shown_wire(data)}")
         return self._reader.record(data, found)
 
     def _take_notice(self, kind: str, data: bytes) -> None:

@@ -14,6 +14,7 @@ from typing import Generic, TypeVar
 
 import msgspec
 
+from pyctrl.api import shown_wire
 from pyctrl.errors import DecodeError
 
 __all__ = ["Details", "Identity", "IdentityReader", "MetadataReader", "ObjectWith", "Owner", "read_details"]
@@ -108,9 +109,9 @@ class MetadataReader(Generic[M]):
         try:
             found = self._decode(data).metadata
         except msgspec.DecodeError as error:
-            raise DecodeError(f"expected a Kubernetes object, got {data[:200]!r}: {error}") from error
+            raise DecodeError(f"expected a Kubernetes object, got {shown_wire(data)}: {error}") from error
         if self._is_strict and not (found.name and found.resource_version):
-            raise DecodeError(f"expected an object with name and resourceVersion, got {data[:200]!r}")
+            raise DecodeError(f"expected an object with name and resourceVersion, got {shown_wire(data)}")
         return found
 
 

@@ -12,7 +12,7 @@ from random import Random
 from msgspec import Struct, field
 
 from pyctrl._backoff import Backoff
-from pyctrl._log import Complaints
+from pyctrl._log import Complaints, Lines
 from pyctrl.cache._intake import Intake
 from pyctrl.cache._silence import Silence
 from pyctrl.cache._trouble import EndedEarly, Remedy, advice, is_loud, remedy_for, retry_after
@@ -257,10 +257,10 @@ class Reflector:
         else:
             log.log(self._weight(error), "list or watch of %s failed: %s", self._target.path, error, extra=facts)
 
-    def _advise(self, error: Exception) -> str:
+    def _advise(self, error: Exception) -> Lines:
         """Say what to do; what takes several lines once only."""
         before, self._advice = self._advice, advice(error)
-        return "" if "\n" in self._advice and self._advice == before else self._advice
+        return Lines("" if "\n" in self._advice and self._advice == before else self._advice)
 
     def _weight(self, error: Exception) -> int:
         """Return how loud a failure is that may pass by itself: louder when nothing ever worked."""

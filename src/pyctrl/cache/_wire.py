@@ -6,13 +6,14 @@ from collections.abc import Iterable, Sequence
 
 import msgspec
 
+from pyctrl.api import shown_wire
 from pyctrl.cache._metadata import Identity
 from pyctrl.errors import ApiError, DecodeError, error_from_status
 
-__all__ = ["SHOWN", "Bookmark", "Event", "LineBuffer", "Page", "error_of", "read_bookmark", "read_events", "read_page"]
+__all__ = ["Bookmark", "Event", "LineBuffer", "Page", "error_of", "read_bookmark", "read_events", "read_page"]
 
 INITIAL_EVENTS_END = "k8s.io/initial-events-end"  # annotation of the bookmark that ends a streamed list (KEP-3157)
-SHOWN = 200  # bytes of a bad line in its error
+SHOWN = 200  # bytes of a status that is none, in its error
 
 
 class _ListMeta(msgspec.Struct, gc=False, rename="camel"):
@@ -85,7 +86,7 @@ def read_page(body: bytes) -> Page:
     try:
         return _decode_page(body)
     except msgspec.DecodeError as error:
-        raise DecodeError(f"expected a list, got {body[:SHOWN]!r}: {error}") from error
+        raise DecodeError(f"expected a list, got {shown_wire(body)}: {error}") from error
 
 
 def read_events(lines: bytes) -> tuple[Iterable[tuple[Event, bytes]], DecodeError | None]:
@@ -129,7 +130,7 @@ def _read_loosely(lines: bytes) -> tuple[Iterable[tuple[Event, bytes]], DecodeEr
             data = bytes(event.object)  # a copy: a view would keep the whole line
             found.append((Event(event.type, _decode_named(data)), data))
         except msgspec.DecodeError as error:
-            return found, DecodeError(f"expected a watch event, got {line[:SHOWN]!r}: {error}")
+            return found, DecodeError(f"expected a watch event, got {shown_wire(line)}: {error}")
     return found, None
 
 
@@ -142,7 +143,7 @@ def read_bookmark(data: bytes | msgspec.Raw) -> Bookmark:
     try:
         found = _decode_bookmark(data).metadata
     except msgspec.DecodeError as error:
-        raise DecodeError(f"expected a bookmark, got {bytes(data)[:SHOWN]!r}: {error}") from error
+        raise DecodeError(f"expected a bookmark, got {shown_wire(bytes(data))}: {error}") from error
     return Bookmark(found.resource_version, (found.annotations or {}).get(INITIAL_EVENTS_END) == "true")
 
 

@@ -74,6 +74,15 @@ class Logs:
         ),
     ] = None
 
+    zap_sampling: Annotated[
+        bool | None,
+        Parameter(
+            group=LOGS,
+            help="Leave out log lines that repeat within a second, and count them. Defaults to true, "
+            "with `--zap-devel` to false.",
+        ),
+    ] = None
+
     def options(self) -> LogOptions:
         """Return them as what `configure_logging` takes."""
         return LogOptions(
@@ -82,6 +91,7 @@ class Logs:
             encoder=self.zap_encoder,
             stacktrace_level=self.zap_stacktrace_level,
             time_encoding=self.zap_time_encoding,
+            sampling=self.zap_sampling,
         )
 
 

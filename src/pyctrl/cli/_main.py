@@ -25,7 +25,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     0: done, or stopped by Ctrl-C or SIGTERM after it was ready. 1: it could not be done, and one line on stderr says
     why; ``--traceback`` shows where. 2: the command line was not understood.
     """
-    return run_app("pyctrl", _pyctrl, sys.argv[1:] if arguments is None else arguments)
+    arguments = sys.argv[1:] if arguments is None else arguments
+    command = next((each for each in arguments if each != TRACEBACK), "")
+    return run_app("pyctrl", _pyctrl, arguments, is_operator=command == "run")
 
 
 def _pyctrl() -> App:
@@ -34,11 +36,48 @@ def _pyctrl() -> App:
     return app
 
 
-def run_app(name: str, make: Callable[[], App], arguments: Sequence[str]) -> int:
-    """Run a command line of an application, which is made once an interrupt may come; as `main`."""
+def run_app(name: str, make: Callable[[], App], arguments: Sequence[str], *, is_operator: bool) -> int:
+    """Run a command line of an application, which is made once an interrupt may come; as `main`.
+
+    SIGTERM stops an operator in order, with 0, from here on: while it is still importing as well. Process 1 of a
+    container would otherwise ignore it until it has a handler, and be killed after the grace period of the pod.
+    """
     # Until a command takes care of it itself, Ctrl-C just ends the process, in the midst of imports too.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
+    early = _EarlyStop() if is_operator else None
     gc.set_threshold(GARBAGE_THRESHOLD)
+    try:
+        code = _guarded(name, make, arguments, is_stopped=lambda: early is not None and early.is_asked)
+    except SystemExit:
+        if early is None or not early.is_asked:
+            raise
+        code = 0
+    finally:
+        if early is not None:
+            early.close()
+    if early is not None and early.is_asked:
+        print(f"{name}: stopped by SIGTERM before it ran", file=sys.stderr)
+        return 0
+    return code
+
+
+class _EarlyStop:
+    """Ends what is under way at a SIGTERM, until an event loop takes the signal over."""
+
+    def __init__(self) -> None:
+        self.is_asked: bool = False  # also where something has made another error of the exception
+        self._before = signal.signal(signal.SIGTERM, self._stop)
+
+    def close(self) -> None:
+        """Put back the handler that was there."""
+        signal.signal(signal.SIGTERM, self._before or signal.SIG_DFL)
+
+    def _stop(self, number: int, frame: object) -> None:
+        self.is_asked = True
+        raise SystemExit(0)  # an event loop lets this one through, and tasks are cancelled
+
+
+def _guarded(name: str, make: Callable[[], App], arguments: Sequence[str], *, is_stopped: Callable[[], bool]) -> int:
     tokens = [token for token in arguments if token != TRACEBACK]
     try:
         code = _run(name, make, tokens)
@@ -47,6 +86,8 @@ def run_app(name: str, make: Callable[[], App], arguments: Sequence[str]) -> int
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # or Python would complain when it exits
         return FAILED
     except Exception as error:
+        if is_stopped():
+            return 0
         if len(tokens) < len(arguments):
             raise
         return _explain(name, error)

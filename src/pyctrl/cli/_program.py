@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import sys
 from collections.abc import Sequence
 from functools import partial
@@ -30,11 +29,14 @@ def program(wire: Wire, *, name: str, arguments: Sequence[str] | None = None) ->
         name: of the program, in messages; and of its Lease, unless a flag says otherwise.
         arguments: the command line; that of the process by default.
     """
-    return run_app(name, partial(_application, wire, name), sys.argv[1:] if arguments is None else arguments)
+    arguments = sys.argv[1:] if arguments is None else arguments
+    return run_app(name, partial(_application, wire, name), arguments, is_operator=True)
 
 
 def _application(wire: Wire, name: str) -> App:
-    from ._command_line import CommandLine  # here and below: imports are what an interrupt may come into
+    import inspect  # here and below: imports are what an interrupt may come into
+
+    from ._command_line import CommandLine
     from ._log_flags import NO_LOG_FLAGS, Logs
     from ._login import NO_ACCOUNT, Account
     from ._own_flags import own_parameters

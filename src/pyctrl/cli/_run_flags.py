@@ -66,6 +66,14 @@ class RunFlags:
             help="How long running reconciles may take to finish when it stops; 0 cancels them at once.",
         ),
     ] = timedelta(seconds=30)
+    blocked_loop_warning: Annotated[
+        timedelta,
+        Parameter(
+            metavar="DURATION",
+            converter=duration_or_none,
+            help="How long one call may block the event loop before a warning names it; 0 turns it off.",
+        ),
+    ] = timedelta(seconds=1)
     leader_elect: Annotated[
         bool,
         Parameter(
@@ -233,6 +241,7 @@ class RunFlags:
             preflight=Preflight.STRICT if self.strict_rbac else Preflight.WARN,
             leader_election=self.election(name),
             grace_period=self.graceful_shutdown_timeout,
+            blocked_loop_warning=self.blocked_loop_warning or None,
             metrics_bind_address=metrics,
             metrics_certificates=certificates,
             health_bind_address=self.health_probe_bind_address,

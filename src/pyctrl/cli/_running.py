@@ -6,16 +6,17 @@ import asyncio
 import gc
 import importlib.util
 import logging
+import signal
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from pyctrl._log import configure_logging
 from pyctrl.client import Client, Config
 from pyctrl.errors import CommandFailed, PyctrlError, TransportError, Unauthorized
-from pyctrl.manager import Wire
+from pyctrl.manager import Wire, signals_handled
 from pyctrl.program import ProgramManager, wire_up
 
 from ._log_flags import Logs
@@ -42,9 +43,10 @@ class Running:
     account: Account
     flags: RunFlags
     logs: Logs
+    _is_running: asyncio.Event = field(default_factory=asyncio.Event, repr=False)
 
     def main(self) -> int:
-        """Run until a signal comes; give the exit code.
+        """Run until a signal comes; give the exit code: 0, or 130 after a Ctrl-C that came before it ran.
 
         Raises:
             PyctrlError: it cannot run like this, or has ended by itself.
@@ -52,8 +54,26 @@ class Running:
         configure_logging(self.logs.options())
         config = self.account.config()
         with self._metrics_certificate() as certificates:
-            asyncio.run(self._run(config, certificates))
-        return 0
+            return asyncio.run(self._run_or_stop(config, certificates))
+
+    async def _run_or_stop(self, config: Config, certificates: Path | None) -> int:
+        """Run; a signal that comes while the manager does not run yet cancels what is done instead."""
+        task, received = asyncio.current_task(), list[signal.Signals]()
+        assert task is not None
+
+        def stop(number: signal.Signals) -> None:
+            if not self._is_running.is_set():
+                received.append(number)
+                task.cancel()
+
+        with signals_handled(stop):
+            try:
+                await self._run(config, certificates)
+            except asyncio.CancelledError:
+                if not received:
+                    raise
+                log.info("Signal received before the manager ran, stopping", extra={"signal": received[0].name})
+        return 128 + received[0] if received[:1] == [signal.SIGINT] else 0
 
     async def _run(self, config: Config, certificates: Path | None) -> None:
         manager = self.flags.manager(config, name=self.name, metrics=self._metrics(), certificates=certificates)
@@ -64,6 +84,7 @@ class Running:
             log.info("starting manager", extra={"program": self.name})
             gc.freeze()  # what is imported stays: no collection looks at it again
             gc.set_threshold(*GARBAGE_THRESHOLDS)
+            self._is_running.set()
             try:
                 await manager.run()
             except PyctrlError:
@@ -71,6 +92,8 @@ class Running:
             except Exception as error:
                 kind = type(error).__name__
                 raise CommandFailed(f"{self.name} has failed: {kind}: {error}{TRACEBACK}") from error
+            finally:
+                self._is_running.clear()
 
     async def _install(self, manager: ProgramManager, config: Config) -> None:
         from pyctrl.program import custom_kinds, definitions_of, install_definitions  # here: needed only now

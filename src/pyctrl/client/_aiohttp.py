@@ -18,6 +18,7 @@ from yarl import URL
 
 from pyctrl.client._config import Config
 from pyctrl.client._delivery import deliver_body
+from pyctrl.client._plain_http import is_readable, warn_of_sent_credentials
 from pyctrl.client._tls import CertificateSource, TlsContexts
 from pyctrl.client._transport import HEAD_TIMEOUT, Headers, HttpRequest, HttpResponse, HttpStream
 from pyctrl.errors import ConnectionFailed, RequestTimeout, StreamBroken, TransportError
@@ -35,7 +36,8 @@ class AiohttpTransport:
 
     Requests share a bounded pool of connections, each stream has one of its own. The Authorization header is asked
     from the credentials for every request, so rotation needs no new transport; after a 401 they are renewed once,
-    whoever of many asks first, and the request is sent again. Nothing is read from the environment.
+    whoever of many asks first, and the request is sent again. Nothing is read from the environment. Credentials that go
+    out over plain HTTP and leave this machine are warned of, once for each server.
 
     Args:
         config: which server, and how to log in.
@@ -46,6 +48,7 @@ class AiohttpTransport:
     def __init__(self, config: Config, *, compression: bool = False) -> None:
         self._config = config
         self._root = config.server.rstrip("/")
+        self._is_readable = is_readable(config.server, config.proxy)
         self._sessions: _Sessions | None = None
         self._answers: set[aiohttp.ClientResponse] = set()  # that are being read: aiohttp would let their readers hang
         self._is_closed = False
@@ -165,6 +168,8 @@ class AiohttpTransport:
             authorization = await self._config.credentials.authorization()
             if authorization is not None:
                 headers["Authorization"] = authorization
+                if self._is_readable:
+                    warn_of_sent_credentials(self._root, self._config.credentials)
         return headers
 
 

@@ -23,6 +23,9 @@ log = logging.getLogger("pyctrl.client")
 # RFC 7234 5.5: code, agent, quoted text; 299 is the only code that API servers send
 _WARNING = re.compile(r'299 \S+ "((?:[^"\\]|\\.)*)"')
 NOT_MODIFIED = 304
+#: A whole object as the value of a field in an error, quoted as Go quotes. Kubernetes' own words replace it.
+_PATCHED = re.compile(r'Invalid value: "(?:[{\[]|map\[)(?:[^"\\]|\\.)*"', re.DOTALL)
+_REDACTED = 'Invalid value: "<secret contents redacted>"'
 _SHOWN = 300  # characters of a body that is not a Status: enough for a proxy's sentence, too little for its page
 _TOLD = 1000  # texts of warnings that are remembered; those about unknown fields name them, so there is no end of them
 
@@ -103,13 +106,24 @@ def failure(request: HttpRequest, response: HttpResponse | HttpStream, body: byt
     An error whose ``reason`` is "" was not made by a resource of the API server: an unknown path, a proxy.
     """
     asked = f"{request} in cluster {cluster!r}" if cluster else str(request)
-    error = error_from_status(
-        _status(body, response), http_code=response.status, request=asked, retry_after=retry_after(response)
-    )
+    status = _status(body, response)
+    if "secrets" in request.path.split("/"):
+        status = _without_values(status)
+    error = error_from_status(status, http_code=response.status, request=asked, retry_after=retry_after(response))
     error.cluster = cluster
     if isinstance(error, Forbidden) and (noted := refusals.get()) is not None:
         noted.append(error)
     return error
+
+
+def _without_values(status: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Leave out of a Status the object that kube-apiserver shows whole when a patch of it does not decode."""
+    found, details = dict(status), status.get("details")
+    found["message"] = _PATCHED.sub(_REDACTED, str(status.get("message") or ""))
+    if isinstance(details, Mapping) and isinstance(causes := details.get("causes"), list):
+        shown = [{**each, "message": _PATCHED.sub(_REDACTED, str(each.get("message", "")))} for each in causes]
+        found["details"] = {**details, "causes": shown}
+    return found
 
 
 def _status(body: bytes, response: HttpResponse | HttpStream) -> Mapping[str, Any]:

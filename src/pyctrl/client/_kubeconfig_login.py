@@ -11,6 +11,7 @@ from pyctrl.client._credentials import Anonymous, BasicAuth, BearerToken, Creden
 from pyctrl.client._exec import ExecCredentials, ExecPlugin, InteractiveMode, resolved_command
 from pyctrl.client._impersonation import Impersonation
 from pyctrl.client._kubeconfig import Entry, Kubeconfig
+from pyctrl.client._plain_http import is_readable, warn_of_withheld_credentials
 from pyctrl.client._proxy import checked_proxy, proxy_from_environment
 from pyctrl.client._tls import ClientCertificate, Tls
 
@@ -43,14 +44,18 @@ def log_in(kubeconfig: Kubeconfig, context_name: str | None, *, server: str = ""
     credentials = _credentials(user, cluster)
     if tls.is_configured and address.startswith("https:"):
         tls.build()  # so that a certificate that does not parse is told now, by name
+    proxy, source = _proxy(cluster, address), f"{kubeconfig.origin}, context {context.name!r}"
+    if not isinstance(credentials, Anonymous) and is_readable(address, proxy):
+        warn_of_withheld_credentials(address, credentials, source)
+        credentials = Anonymous()  # clientcmd's rule, which makes no exception for loopback
     return Config(
         server=address,
         namespace=context.text("namespace") or "default",
         tls=tls,
         credentials=credentials,
         impersonate=impersonation(user),
-        proxy=_proxy(cluster, address),
-        source=f"{kubeconfig.origin}, context {context.name!r}",
+        proxy=proxy,
+        source=source,
     )
 
 

@@ -30,6 +30,10 @@ REQUEST_TIMEOUT = 30.0  # seconds for a whole answer; kube-apiserver gives up on
 HEAD_TIMEOUT = 30.0  # seconds until the head of a stream has come; a watch cache that catches up answers within 3
 
 
+#: Headers whose values are not shown.
+SECRET = frozenset({"authorization", "cookie", "proxy-authorization", "set-cookie"})
+
+
 class Headers(Mapping[str, str]):
     """HTTP headers: names match in any case, one name may have several values.
 
@@ -76,21 +80,22 @@ class Headers(Mapping[str, str]):
         return len({key.lower() for key, _ in self.pairs})
 
     def __repr__(self) -> str:
-        return f"Headers({list(self.pairs)!r})"
+        return f"Headers({[(name, '***' if name.lower() in SECRET else value) for name, value in self.pairs]!r})"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HttpRequest:
     """One request, relative to the server. Pass `Headers` where a name needs several values.
 
-    ``timeout`` is in seconds and counts for the whole answer; None is for watches, which have no end.
+    ``timeout`` is in seconds and counts for the whole answer; None is for watches, which have no end. Headers and body
+    are not in its repr: they may hold a token or a Secret.
     """
 
     method: str
     path: str
     query: tuple[tuple[str, str], ...] = ()
-    headers: Mapping[str, str] = field(default_factory=dict)
-    body: bytes | None = None
+    headers: Mapping[str, str] = field(default_factory=dict, repr=False)
+    body: bytes | None = field(default=None, repr=False)
     timeout: float | None = REQUEST_TIMEOUT
 
     def __str__(self) -> str:
@@ -103,7 +108,7 @@ class HttpResponse:
 
     status: int
     headers: Headers
-    body: bytes
+    body: bytes = field(repr=False)
 
 
 class HttpStream(Protocol):

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from contextlib import aclosing
 from typing import Any, TypeVar, overload
 
-from pyctrl.api import GroupVersionKind, Key, KindLike, KubernetesObject, Unstructured
+from pyctrl.api import GroupVersionKind, Key, KindLike, KubernetesObject, Unstructured, redacted
 from pyctrl.client._client import Client
 from pyctrl.client._options import Fields, Labels
 from pyctrl.errors import Gone, StreamBroken
@@ -153,4 +153,4 @@ class _View:
         return [self._objects[key] for key in sorted(self._objects)]
 
     def __str__(self) -> str:
-        return "; ".join(repr(obj.to_wire()) for obj in self._sorted())[:2000] or "nothing"
+        return "; ".join(repr(redacted(obj.to_wire())) for obj in self._sorted())[:2000] or "nothing"

@@ -7,7 +7,7 @@ from typing import Any, Generic, Literal, TypeAlias, TypeVar, cast
 
 import msgspec
 
-from pyctrl.api import KindLike, decode
+from pyctrl.api import KindLike, decode, shown_wire
 from pyctrl.client._lines import LineSplitter
 from pyctrl.client._transport import HttpStream
 from pyctrl.errors import DecodeError, error_from_status
@@ -62,7 +62,7 @@ class WatchEvent(Generic[T_co]):
         return msgspec.json.decode(self.body, type=_Object).metadata
 
     def __repr__(self) -> str:
-        return f"WatchEvent({self.type}, {self.body[:80]!r})"
+        return f"WatchEvent({self.type}, {len(self.body)} bytes)"
 
 
 class _Metadata(msgspec.Struct, rename="camel"):
@@ -102,7 +102,7 @@ def _event(kind: KindLike, line: bytes) -> WatchEvent[Any]:
             status = msgspec.json.decode(event.object)
             raise error_from_status(status, http_code=status.get("code") or 500, request=f"watch {kind!r}")
     except (msgspec.DecodeError, AttributeError) as error:
-        raise DecodeError(f"a line of the watch is no event: {error}: {line[:100]!r}") from error
+        raise DecodeError(f"a line of the watch is no event: {error}: {shown_wire(line)}") from error
     if event.type not in ("ADDED", "MODIFIED", "DELETED", "BOOKMARK"):
         raise DecodeError(f"an event of the watch has the unknown type {event.type!r}")
     return WatchEvent(cast(EventType, event.type), bytes(event.object), kind)

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-import sysconfig
-import traceback
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import timedelta
-from pathlib import Path
 
+from pyctrl._frames import own_line, stack_of_traceback
+from pyctrl._log import printable
 from pyctrl.api import Access
 from pyctrl.controller import Cause, Failed, GivenUp, Request, Succeeded, Turn
 from pyctrl.errors import Forbidden
+from pyctrl.manager import Blockage
 from pyctrl.rbac import declaration
 
 __all__ = ["Failure", "Journal", "LastRun"]
@@ -22,9 +22,6 @@ FAILURES = 50  # kept; a screen shows fewer
 RUNS = 10_000  # objects whose last reconcile is kept
 RATE_SECONDS = 10.0  # what "of late" means
 RATE_RUNS = 10_000  # kept for a rate, of each controller
-
-#: Where code is that is not the program's.
-OTHERS = (Path(__file__).parents[1], *(Path(sysconfig.get_path(name)) for name in ("stdlib", "purelib", "platlib")))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,6 +86,15 @@ class Journal:
         """The last errors, newest first."""
         return tuple(reversed(self._failures))
 
+    def note_blockage(self, blockage: Blockage) -> None:
+        """Write down that a call blocked the event loop, as an error of the object whose reconcile made it."""
+        work, line = blockage.work, blockage.line
+        request = Request(str(work.get("namespace", "")), str(work.get("name", "")))
+        error = f"blocked the event loop for {blockage.took.total_seconds():.1f} s: run it with asyncio.to_thread"
+        where = f" ({line.shown_file}, line {line.line})" if line is not None else ""
+        now, controller = asyncio.get_running_loop().time(), str(work.get("controller", "event loop"))
+        self._note_failure(Failure(at=now, controller=controller, request=request, error=error + where))
+
     def _note_failure(self, failure: Failure) -> None:
         for known in self._failures:
             if (known.controller, known.request, known.error) == (failure.controller, failure.request, failure.error):
@@ -114,7 +120,7 @@ def _in_words(turn: Turn) -> tuple[str, str]:
 
 
 def _short(error: BaseException) -> str:
-    text = " ".join(str(error).split())
+    text = printable(" ".join(str(error).split()))
     return (f"{type(error).__name__}: {text}" if text else type(error).__name__) + _lacking(error) + _where(error)
 
 
@@ -126,10 +132,5 @@ def _lacking(error: BaseException) -> str:
 
 def _where(error: BaseException) -> str:
     """Tell the last line of the program's own that an error came through: ``(operator.py, line 21)``."""
-    where = ""
-    for frame, line in traceback.walk_tb(error.__traceback__):
-        file = Path(frame.f_code.co_filename)
-        if file.suffix == ".py" and not any(file.is_relative_to(each) for each in OTHERS):
-            shown = file.relative_to(Path.cwd()) if file.is_relative_to(Path.cwd()) else file
-            where = f" ({shown}, line {line})"
-    return where
+    line = own_line(stack_of_traceback(error.__traceback__))
+    return f" ({line.shown_file}, line {line.line})" if line is not None else ""

@@ -14,6 +14,7 @@ from types import TracebackType
 from typing import Any, Self
 from urllib.parse import parse_qs, urlsplit
 
+from pyctrl._log import Lines
 from pyctrl._tasks import unwrapped
 from pyctrl.api import GroupVersionKind, Key, ObjectMeta
 from pyctrl.apiserver import ApiServer, HttpsCaller, ServiceReference, User, WebhookAnswer, WebhookRequest
@@ -206,7 +207,7 @@ class DevSession:
 
     def _complain(self, what: str, problem: str, error: Exception | None = None) -> None:
         self._problems[what] = problem
-        log.error("%s", problem, exc_info=error)
+        log.error("%s", Lines(problem), exc_info=error)
 
     def _watched(self) -> Iterable[Path]:
         yield from python_files(self.target.place, also_new=CODE in self._problems)
@@ -285,13 +286,15 @@ class DevSession:
             async with manager:
                 manager.serving = Serving(enabled=False)
                 wire_up(plan.wire, manager, self.name)
+                if manager.loop_watchdog is not None:
+                    manager.loop_watchdog.on_blocked = self.journal.note_blockage
                 for controller in controllers_of(manager):
                     controller.on_reconciled(self.journal.of(controller.name))
                 self.plan, self._manager = plan, manager
                 wired.set()
                 await manager.run(handle_signals=False)
         except GracePeriodExceeded as error:  # its time was over, or a newer version's had come
-            log.warning("%s", error)
+            log.warning("%s", Lines(error))
         except Exception as error:  # noqa: BLE001 - the program's own; the session goes on, and somebody mends it
             trace = None if isinstance(error, PyctrlError) else error
             self._complain(CODE, f"{self.name} has ended: {type(error).__name__}: {error}", trace)

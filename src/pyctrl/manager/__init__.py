@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from pyctrl._door import opened_by_name
 from pyctrl._serving import ServerLimits
+from pyctrl.manager._blockage import Blockage
 from pyctrl.manager._checks import Check, Checks, HealthAnswer
 from pyctrl.manager._clusters import Clusters
 from pyctrl.manager._connected_cluster import ConnectedCluster
@@ -28,6 +29,8 @@ from pyctrl.manager._runnables import (
     RunnableLike,
     Stoppable,
 )
+from pyctrl.manager._signals import signals_handled
+from pyctrl.manager._watchdog import LoopWatchdog
 
 if TYPE_CHECKING:
     from pyctrl.manager._declared import modules_of, wire_package
@@ -44,6 +47,7 @@ if TYPE_CHECKING:
     from pyctrl.manager._target import NoServer, Target, Wire, wired
 
 __all__ = [
+    "Blockage",
     "Check",
     "Checkable",
     "Checks",
@@ -64,6 +68,7 @@ __all__ = [
     "LeaderElection",
     "Lifecycle",
     "Liveness",
+    "LoopWatchdog",
     "Manager",
     "Metrics",
     "NoServer",
@@ -86,6 +91,7 @@ __all__ = [
     "gaps",
     "modules_of",
     "review_accesses",
+    "signals_handled",
     "whoami",
     "wire_package",
     "wired",

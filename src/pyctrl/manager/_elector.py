@@ -109,6 +109,11 @@ class Elector:
         return self._candidate.identity
 
     @property
+    def held_lease(self) -> tuple[str, float] | None:
+        """The Lease and when, on the loop's clock, it must have been renewed; None while this replica does not lead."""
+        return (str(self.key), self._candidate.renew_until) if self._candidate.is_leading else None
+
+    @property
     def rbac(self) -> tuple[Permission, ...]:
         """To create the Lease, to read and update this one only, and to tell of it."""
         where = Place.OWN if self._options.namespace is None else frozenset([self._options.namespace])

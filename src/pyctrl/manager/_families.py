@@ -10,6 +10,7 @@ from pyctrl.manager._health import Heartbeat
 
 if TYPE_CHECKING:
     from pyctrl.manager._elector import ElectionStatistics
+    from pyctrl.manager._watchdog import LoopWatchdog
 
 __all__ = ["Certificate", "Certified", "certificate_families", "election_families", "manager_families"]
 
@@ -32,7 +33,10 @@ class Certified(Protocol):
 
 
 def manager_families(
-    findings: Mapping[str, str], heartbeat: Heartbeat, restarts: Iterable[tuple[str, int]]
+    findings: Mapping[str, str],
+    heartbeat: Heartbeat,
+    restarts: Iterable[tuple[str, int]],
+    watchdog: LoopWatchdog | None = None,
 ) -> Iterable[Family]:
     """Return the families of a manager: what `readiness` has found, how late the loop is, who was run again."""
     yield gauge("pyctrl_ready", "1 while /readyz has nothing to complain of", ({}, float(not any(findings.values()))))
@@ -40,6 +44,10 @@ def manager_families(
     yield gauge("pyctrl_ready_check", "0 for each of its checks that fails; without your own", *checks)
     yield gauge("pyctrl_event_loop_lag_seconds", "How late the last heartbeat was", ({}, heartbeat.lag))
     yield gauge("pyctrl_event_loop_lag_max_seconds", "How late one ever was", ({}, heartbeat.worst_lag))
+    if watchdog is not None:
+        yield counter("pyctrl_event_loop_blocked_total", "Turns that blocked it for a second", ({}, watchdog.count))
+        seconds = watchdog.total.total_seconds()
+        yield counter("pyctrl_event_loop_blocked_seconds_total", "How long these took", ({}, seconds))
     again = [({"runnable": name}, count) for name, count in restarts]
     yield counter("pyctrl_runnable_restarts_total", "How often what has a Restart was run again", *again)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Iterable, Mapping
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, nullcontext
 from datetime import timedelta
 from pathlib import Path
 from random import Random
@@ -19,6 +19,7 @@ from pyctrl.client import Client, Config
 from pyctrl.controller import Controller, KindSource, OnSyncFailure
 from pyctrl.errors import ManagerError
 from pyctrl.manager._address import BindAddress
+from pyctrl.manager._cache_life import CacheLife
 from pyctrl.manager._checks import Check
 from pyctrl.manager._clusters import Clusters
 from pyctrl.manager._connected_cluster import ConnectedCluster, Scope
@@ -30,7 +31,8 @@ from pyctrl.manager._lifecycle import Lifecycle
 from pyctrl.manager._preflight import Preflight
 from pyctrl.manager._registry import Registry
 from pyctrl.manager._runnables import Member, Placed, RunnableLike, is_replicated
-from pyctrl.rbac import Grants, Permission
+from pyctrl.manager._watchdog import BLOCKED_LOOP_WARNING, LoopWatchdog
+from pyctrl.rbac import Grants
 
 if TYPE_CHECKING:
     from pyctrl.client import EventRecorder, EventWriter
@@ -78,6 +80,7 @@ class Manager:
         metrics_bind_address: str | None = None,
         metrics_certificates: Path | str | None = None,
         liveness: Liveness = Liveness(),  # noqa: B008 (frozen)
+        blocked_loop_warning: timedelta | None = BLOCKED_LOOP_WARNING,
         random: Random | None = None,
     ) -> None:
         """Make a manager; nothing is opened before ``async with``.
@@ -105,6 +108,7 @@ class Manager:
             metrics_certificates: a directory with tls.crt and tls.key: metrics are served over TLS then, and only to
                 who sends a token of somebody that may ``get`` the path ``/metrics``. None: to everybody, over HTTP.
             liveness: when it counts as dead.
+            blocked_loop_warning: how long one call may block the event loop before a warning names it; None: for ever.
             random: the source of jitter and reconcile ids; a seeded one makes runs repeat.
 
         Raises:
@@ -132,6 +136,10 @@ class Manager:
         self._elector: Elector | None = None
         #: Its checks, also where no server answers for them.
         self.health: Health = Health(self, liveness)
+        #: Reports what blocks the event loop while `run` runs; None without ``blocked_loop_warning``.
+        self.loop_watchdog: LoopWatchdog | None = None
+        if blocked_loop_warning is not None:
+            self.loop_watchdog = LoopWatchdog(blocked_loop_warning, lease=self._lease)
         address = BindAddress.parse(health_bind_address, "health_bind_address")
         #: Answers probes; None without ``health_bind_address``.
         self.health_server: HttpServer | None = self.health.server(address) if address is not None else None
@@ -159,7 +167,7 @@ class Manager:
         if any(servers):
             self.add(self.health.heartbeat, group=Group.SERVERS)  # only if somebody asks: it wakes the loop up
         self.add(home.events, group=Group.SERVERS)
-        life = _CacheLife(home.cache, self._cache_sync_timeout, self._on_sync_failure, is_ours=given is None)
+        life = CacheLife(home.cache, self._cache_sync_timeout, self._on_sync_failure, is_ours=given is None)
         self.add(life, group=Group.CACHES)
         if home.rights is not None:
             self.add(home.rights, group=Group.CACHES)
@@ -383,7 +391,7 @@ class Manager:
     def measures(self) -> Iterable[Family]:
         """Return the numbers of everything it runs, as `pyctrl.manager.Metrics` shows them."""
         lives = [(member.name, member.restarts.count) for member in self._lifecycle.members if member.restarts]
-        yield from manager_families(readiness(self), self.health.heartbeat, lives)
+        yield from manager_families(readiness(self), self.health.heartbeat, lives, self.loop_watchdog)
         yield from self._home.measures()
         if self._leader_election is not None and self._elector is not None:
             yield from election_families(self._leader_election.name, self._elector.statistics())
@@ -411,6 +419,9 @@ class Manager:
         needed = [permission for member in self._lifecycle.members for permission in member.rbac]
         return where.resolve(needed, own_namespace)
 
+    def _lease(self) -> tuple[str, float] | None:
+        return self._elector.held_lease if self._elector is not None else None
+
     @property
     def _own_namespace(self) -> str:
         return self.config.namespace if self.config is not None else "default"
@@ -435,7 +446,8 @@ class Manager:
         """
         _ = self.client  # raises when not connected
         self._registry.check()
-        await self._lifecycle.run(handle_signals=handle_signals)
+        with self.loop_watchdog.watching() if self.loop_watchdog is not None else nullcontext():
+            await self._lifecycle.run(handle_signals=handle_signals)
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[Self]:
@@ -470,29 +482,3 @@ def _group_of(runnable: object) -> Group:
 def _scope(namespaces: Iterable[str] | None, kinds: Mapping[KindLike, KindOptions] | None, outside: Outside) -> Scope:
     chosen = None if namespaces is None else frozenset(namespaces)
     return Scope(namespaces=chosen, kinds=dict(kinds or {}), outside=outside)
-
-
-class _CacheLife:
-    """The cache as a runnable: ready when everything known so far has been listed, or need not be waited for."""
-
-    name = "cache"
-
-    def __init__(self, cache: Cache, sync_timeout: timedelta, on_sync_failure: OnSyncFailure, *, is_ours: bool) -> None:
-        self._cache = cache
-        self._sync_timeout = sync_timeout
-        self._on_sync_failure = on_sync_failure
-        self._is_ours = is_ours
-
-    @property
-    def rbac(self) -> tuple[Permission, ...]:
-        return self._cache.rbac
-
-    async def run(self) -> None:
-        with unwrapped():
-            async with asyncio.TaskGroup() as group:
-                if self._on_sync_failure is OnSyncFailure.END:
-                    group.create_task(self._cache.wait_for_sync(self._sync_timeout, even_forbidden=False), name="sync")
-                await (self._cache.run() if self._is_ours else asyncio.get_running_loop().create_future())
-
-    async def wait_until_ready(self) -> None:
-        await self._cache.wait_until_settled(self._sync_timeout)

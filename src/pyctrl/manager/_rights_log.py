@@ -6,6 +6,7 @@ import asyncio
 import logging
 from collections.abc import Collection, Iterable, Mapping
 
+from pyctrl._log import Lines
 from pyctrl.api import Access
 from pyctrl.manager._needs import Needs
 from pyctrl.manager._reviews import Review, Verdict
@@ -37,7 +38,7 @@ class RightsLog:
         """Say what is missing and how to grant it, unless that was said."""
         news = [review for review in missing if review.access not in self._told]
         for gap in self._needs.gaps(news):
-            log.warning("%s", gap.text(self.user), extra={"needed_by": gap.affected})
+            log.warning("%s", Lines(gap.text(self.user)), extra={"needed_by": gap.affected})
             self._reminded_at = asyncio.get_running_loop().time()
         self._told.update(dict.fromkeys(review.access for review in news))
 

@@ -10,10 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pyctrl.api import Key
-from pyctrl.client import BearerToken, Client, Config
+from pyctrl.client import Client, Config
 from pyctrl.errors import ConfigError
-from pyctrl.kinds.authentication.v1 import TokenRequest, TokenRequestSpec
-from pyctrl.kinds.core.v1 import ServiceAccount
+from pyctrl.testing._account_token import AccountToken
 from pyctrl.testing._choice import Choice
 
 if TYPE_CHECKING:
@@ -51,7 +50,7 @@ class ClusterUnderTest:
         return Client.connect(self.config)
 
     async def config_for_account(self, account: Key) -> Config:
-        """Return how to reach it as a service account, which is there: with a token of an hour that the cluster makes.
+        """Return how to reach it as a service account, which is there: with tokens of an hour, renewed in time.
 
         Raises:
             NotFound: there is no such account.
@@ -59,16 +58,15 @@ class ClusterUnderTest:
         """
         if not self.has_rbac:
             raise ConfigError("this cluster has no RBAC: mark the test with pytest.mark.rbac to test rights on it")
-        async with self.client() as client:
-            wanted = TokenRequest(spec=TokenRequestSpec(audiences=[]))
-            made = await client.subresource("token").create(ServiceAccount, account, wanted, answer=TokenRequest)
+        token = AccountToken(self.config, account)
+        await token.authorization()
         return replace(
             self.config,
             namespace=account.namespace,
-            credentials=BearerToken(made.status.token),
+            credentials=token,
             tls=replace(self.config.tls, certificate=None),
             impersonate=None,
-            source=f"a token for service account {account}",
+            source=str(token),
         )
 
 

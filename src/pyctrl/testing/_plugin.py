@@ -10,7 +10,9 @@ import asyncio
 from collections.abc import Callable, Mapping
 from datetime import timedelta
 from functools import partial
+from inspect import iscoroutinefunction
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -22,14 +24,23 @@ __all__: list[str] = []
 
 MARKERS = (
     "rbac: roles decide who may do what in this test's embedded cluster, as they do elsewhere",
-    "virtual_time(limit=timedelta(days=1)): run this async test on a clock that jumps instead of waiting",
+    "virtual_time(limit=timedelta(days=1), outside='fail'): run this async test on a clock that jumps",
     "real_time: run this async test on the real clock although its directory is listed in pyctrl_virtual_time",
 )
+
+#: What becomes of tests in virtual time on a cluster that has a clock of its own.
+OUTSIDE = {"fail": "they fail", "real": "they run on the real clock", "skip": "they are skipped"}
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Declare the settings."""
     parser.addini("pyctrl_virtual_time", "directories whose async tests run in virtual time", type="paths", default=[])
+    parser.addini(
+        "pyctrl_virtual_time_outside",
+        "what becomes of tests in virtual time whose cluster is outside of this process, where no clock jumps: "
+        "fail, real (run on the real clock) or skip",
+        default="fail",
+    )
     parser.addini(
         "pyctrl_strict_loop", "fail tests that leak tasks or block the event loop", type="bool", default=False
     )
@@ -57,31 +68,78 @@ def pytest_configure(config: pytest.Config) -> None:
         config.pluginmanager.register(_fixtures, "pyctrl-fixtures")
 
 
+def pytest_report_header(config: pytest.Config) -> str | None:
+    """Say which cluster tests use, where it is not the embedded one, and what that means for virtual time."""
+    if chosen() is Choice.EMBEDDED:
+        return None
+    policy = config.getini("pyctrl_virtual_time_outside")
+    return f"pyctrl: cluster of {_variable()}; tests in virtual time that use it: {OUTSIDE.get(policy, policy)}"
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Fail or skip a test in virtual time whose cluster is outside of this process, unless it may take real time."""
+    if not (_is_virtual(item) and _uses_outside_cluster(item)):
+        return
+    policy = _policy(item)
+    reason = (
+        f"this test runs in virtual time, which the cluster of {_variable()} does not: unset it; or let such tests run "
+        "on the real clock, or skip them, by pyctrl_virtual_time_outside = real|skip, or for this one by "
+        "pytest.mark.virtual_time(outside='real'|'skip')"
+    )
+    if policy == "fail":
+        pytest.fail(reason, pytrace=False)
+    if policy == "skip":
+        pytest.skip(reason)
+
+
 @pytest.hookimpl(optionalhook=True)
 def pytest_asyncio_loop_factories(
     config: pytest.Config, item: pytest.Item
 ) -> Mapping[str, Callable[[], asyncio.AbstractEventLoop]]:
     """Give pytest-asyncio the loop for ``item``: virtual where it is marked so, or where its directory is."""
-    marker = item.get_closest_marker("virtual_time")
-    if marker is not None and not _needs_the_outside(item):
-        return {"virtual": partial(WatchedVirtualTimeLoop, limit=_limit(marker))}
-    if _in_virtual_directory(config, item.path) and not _needs_the_outside(item):
-        return {"virtual": WatchedVirtualTimeLoop}
+    if _is_virtual(item) and not _uses_outside_cluster(item):
+        return {"virtual": partial(WatchedVirtualTimeLoop, limit=_limit(item))}
     return {"real": WatchedLoop if config.getini("pyctrl_strict_loop") else asyncio.new_event_loop}
 
 
-def _needs_the_outside(item: pytest.Item) -> bool:
-    """Whether the test asks for real time, or for a cluster that the environment puts outside of this process."""
-    if item.get_closest_marker("real_time") is not None:
-        return True
+def _is_virtual(item: pytest.Item) -> bool:
+    """Whether the test is marked so, or its directory is listed and it does not ask for real time."""
+    if item.get_closest_marker("real_time") is not None or not iscoroutinefunction(getattr(item, "obj", None)):
+        return False
+    return item.get_closest_marker("virtual_time") is not None or _in_virtual_directory(item.config, item.path)
+
+
+def _uses_outside_cluster(item: pytest.Item) -> bool:
     return chosen() is not Choice.EMBEDDED and "cluster" in getattr(item, "fixturenames", ())
 
 
-def _limit(marker: pytest.Mark) -> timedelta:
-    if marker.args or set(marker.kwargs) - {"limit"}:
-        raise pytest.UsageError(f"virtual_time takes limit=timedelta(...) and nothing else, not {marker}")
-    limit: timedelta = marker.kwargs.get("limit", LIMIT)
+def _variable() -> str:
+    return "USE_EXISTING_CLUSTER" if chosen() is Choice.EXISTING else "KUBEBUILDER_ASSETS"
+
+
+def _limit(item: pytest.Item) -> timedelta:
+    limit: timedelta = _arguments(item).get("limit", LIMIT)
     return limit
+
+
+def _policy(item: pytest.Item) -> str:
+    """Return what becomes of a test whose cluster has a clock of its own: by its marker, or for the whole project."""
+    policy: str = _arguments(item).get("outside") or item.config.getini("pyctrl_virtual_time_outside")
+    if policy not in OUTSIDE:
+        raise pytest.UsageError(f"pyctrl_virtual_time_outside is one of {', '.join(OUTSIDE)}, not {policy!r}")
+    return policy
+
+
+def _arguments(item: pytest.Item) -> Mapping[str, Any]:
+    marker = item.get_closest_marker("virtual_time")
+    if marker is None:
+        return {}
+    if marker.args or set(marker.kwargs) - {"limit", "outside"}:
+        raise pytest.UsageError(
+            f"virtual_time takes limit=timedelta(...) and outside=..., and nothing else, not {marker}"
+        )
+    return marker.kwargs
 
 
 def _in_virtual_directory(config: pytest.Config, path: Path) -> bool:

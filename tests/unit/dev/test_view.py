@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from rich.console import Console
 
+from pyctrl._frames import CodeLine
 from pyctrl.api import GroupVersionKind, Key
 from pyctrl.cli._dev_screen import LogLines, Screen, render
 from pyctrl.controller import (
@@ -22,6 +23,7 @@ from pyctrl.controller import (
 )
 from pyctrl.dev import Journal, Look, View, view_of
 from pyctrl.dev._view import ago
+from pyctrl.manager import Blockage
 
 KIND = GroupVersionKind("dev.example.com", "v1", "Box")
 BOX = Request("default", "a")
@@ -173,3 +175,25 @@ async def test_keys_are_heard() -> None:
     for key in "pllq":
         screen.press(key)
     assert (screen._is_paused, screen._shows_log, screen._is_left) == (True, False, True)
+
+
+async def test_a_call_that_blocked_the_loop_is_an_error_of_its_object() -> None:
+    """Where and for how long; the screen itself stood still meanwhile."""
+    journal, line = Journal(), CodeLine("operator.py", 7, "slow_helper", "operator")
+    work = {"controller": "box", "namespace": "default", "name": "a", "reconcileID": "993fcadd"}
+    for _ in range(2):
+        journal.note_blockage(Blockage(took=timedelta(seconds=3.01), line=line, work=work))
+    journal.note_blockage(Blockage(took=timedelta(seconds=1), line=None, work={}))
+    other, row = view_of(Look(now=0.0, name="box"), journal).errors
+    assert (row.where, row.times) == ("box default/a", 2)
+    assert row.error == "blocked the event loop for 3.0 s: run it with asyncio.to_thread (operator.py, line 7)"
+    assert other.where.startswith("event loop")
+
+
+async def test_an_error_does_not_steer_the_terminal() -> None:
+    """What it says may come from anywhere; it is drawn as it is otherwise."""
+    journal, failed = Journal(), turn()
+    failed.fail(ValueError("no\x1b[2J\u2028 boxes"))
+    journal.of("box")(failed, timedelta(0))
+    (row,) = view_of(Look(now=0.0, name="box"), journal).errors
+    assert row.error.startswith("ValueError: no\\x1b[2J boxes")

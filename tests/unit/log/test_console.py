@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from datetime import timedelta
 
-from pyctrl._log import ConsoleFormatter, current_log_context, log_context
+from pyctrl._log import ConsoleFormatter, Lines, current_log_context, log_context
 from pyctrl.api import ObjectMeta
 from pyctrl.kinds.core.v1 import ConfigMap
 from tests.unit.log._lines import console, make_record, raised
@@ -56,7 +56,7 @@ def test_an_error_is_told_once() -> None:
     assert console("Reconciler error: ValueError: no", error="ValueError: no").endswith("error: ValueError: no")
     assert console("it waits", error="it is down").endswith('it waits  error="it is down"')
     text = console("failed", level=logging.ERROR, exc=raised(ValueError("no")))
-    assert text.startswith("ERROR   podset: failed\nTraceback")
+    assert text.startswith("ERROR   podset: failed\n    Traceback")
     assert text.endswith("ValueError: no")
     quiet = ConsoleFormatter(stacktrace_level=logging.CRITICAL)
     line = quiet.format(make_record("failed", level=logging.ERROR, exc=raised(ValueError("no"))))
@@ -64,8 +64,11 @@ def test_an_error_is_told_once() -> None:
 
 
 def test_lines_after_the_first_can_be_copied() -> None:
-    """The fields belong to the first line of a message, what follows stays as it is."""
-    assert console("do this:\n  kubectl apply", x=1) == "INFO    podset: do this:  x=1\n  kubectl apply"
+    """The fields belong to the first line of a message that has several on purpose, the others are below it."""
+    record = make_record("%s", x=1)
+    record.args = (Lines("do this:\n  kubectl apply"),)
+    text = ConsoleFormatter().format(record).split(" ", 1)[1]
+    assert text == "INFO    podset: do this:  x=1\n      kubectl apply"
 
 
 def test_levels_below_debug_say_so() -> None:

@@ -102,6 +102,8 @@ def test_modes_are_controller_runtimes() -> None:
         (["--zap-log-level=2", "--zap-encoder=json"], LogOptions(log_level="2", encoder="json")),
         (["--zap-stacktrace-level", "panic"], LogOptions(stacktrace_level="panic")),
         (["--zap-time-encoding", "epoch"], LogOptions(time_encoding="epoch")),
+        (["--zap-sampling=false"], LogOptions(sampling=False)),
+        (["--zap-sampling"], LogOptions(sampling=True)),
     ],
 )
 def test_flags_are_controller_runtimes(arguments: list[str], expected: LogOptions) -> None:

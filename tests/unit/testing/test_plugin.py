@@ -127,4 +127,77 @@ def test_unknown_argument_of_the_marker(pytester: pytest.Pytester) -> None:
     result = _run(pytester, code)
 
     assert result.ret != pytest.ExitCode.OK
-    result.stdout.fnmatch_lines(["*virtual_time takes limit=timedelta(...) and nothing else*"])
+    result.stdout.fnmatch_lines(["*virtual_time takes limit=timedelta(...) and outside=..., and nothing else*"])
+
+
+OUTSIDE = """
+    import asyncio, pytest
+
+    @pytest.fixture
+    async def cluster(): ...
+
+    @pytest.mark.virtual_time{argument}
+    async def test_marked(cluster):
+        assert asyncio.get_running_loop().time() > 0  # the real one has begun when the machine did
+
+    @pytest.mark.virtual_time
+    async def test_without_a_cluster():
+        await asyncio.sleep(3600)
+        assert asyncio.get_running_loop().time() == 3600
+
+    @pytest.mark.real_time
+    async def test_in_real_time(cluster): ...
+
+    def test_sync(): ...
+"""
+
+
+@pytest.mark.parametrize("variable", ["USE_EXISTING_CLUSTER", "KUBEBUILDER_ASSETS"])
+def test_virtual_time_on_an_outside_cluster_fails(
+    pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch, variable: str
+) -> None:
+    """An hour would be an hour there: the test says so and how to choose, and nothing is left out unnoticed."""
+    monkeypatch.setenv(variable, "true")
+    result = _run(pytester, OUTSIDE.format(argument=""))
+    result.assert_outcomes(passed=3, errors=1)
+    result.stdout.fnmatch_lines(
+        [
+            f"pyctrl: cluster of {variable}; tests in virtual time that use it: they fail",
+            f"*this test runs in virtual time, which the cluster of {variable} does not: unset it; or *",
+        ]
+    )
+
+
+@pytest.mark.parametrize(("policy", "outcome"), [("skip", "skipped"), ("real", "passed")])
+def test_a_project_or_a_test_can_choose_otherwise(
+    pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch, policy: str, outcome: str
+) -> None:
+    """Skipped with the reason, or run on the real clock; the marker wins over the setting."""
+    monkeypatch.setenv("USE_EXISTING_CLUSTER", "true")
+    expected = {"passed": 3}
+    expected[outcome] = expected.get(outcome, 0) + 1
+    result = _run(pytester, OUTSIDE.format(argument=f"(outside='{policy}')"))
+    result.assert_outcomes(**expected)
+    monkeypatch.setenv("PYTEST_ADDOPTS", f"-o pyctrl_virtual_time_outside={policy} -rs")
+    result = _run(pytester, OUTSIDE.format(argument=""))
+    result.assert_outcomes(**expected)
+    if outcome == "skipped":
+        result.stdout.fnmatch_lines(["SKIPPED*this test runs in virtual time, which the cluster of *"])
+    result = _run(pytester, OUTSIDE.format(argument="(outside='fail')"))
+    result.assert_outcomes(passed=3, errors=1)
+
+
+def test_a_choice_that_there_is_not_is_named(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A misspelt setting is an error that lists what there is."""
+    monkeypatch.setenv("USE_EXISTING_CLUSTER", "true")
+    result = _run(pytester, OUTSIDE.format(argument="(outside='sometimes')"))
+    result.stdout.fnmatch_lines(["*pyctrl_virtual_time_outside is one of fail, real, skip, not 'sometimes'*"])
+
+
+def test_on_the_embedded_cluster_nothing_changes(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> None:
+    """There is no header, and the clock jumps."""
+    for variable in ("USE_EXISTING_CLUSTER", "KUBEBUILDER_ASSETS"):
+        monkeypatch.delenv(variable, raising=False)
+    result = _run(pytester, OUTSIDE.format(argument="").replace("> 0", "== 0"))
+    result.assert_outcomes(passed=4)
+    assert "pyctrl: cluster of" not in result.stdout.str()

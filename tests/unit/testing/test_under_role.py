@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
 
 import pytest
@@ -10,11 +11,12 @@ from pyctrl.api import Key, ObjectMeta
 from pyctrl.client import wait_for
 from pyctrl.cluster import Cluster
 from pyctrl.controller import Builder, Host, Reconciler, Request
-from pyctrl.errors import ConfigError
+from pyctrl.errors import ConfigError, NotFound
 from pyctrl.kinds.core.v1 import ConfigMap, ServiceAccount
 from pyctrl.kinds.rbac.v1 import ClusterRole, ClusterRoleBinding
 from pyctrl.rbac import allow
 from pyctrl.testing import AccessRecorder, ClusterUnderTest, UnderRole
+from pyctrl.testing._account_token import AccountToken
 from pyctrl.testing._choice import Choice
 
 KEY = Key("default", "guest")
@@ -69,6 +71,43 @@ async def test_who_declares_what_it_does_passes(guarded: ClusterUnderTest) -> No
     async with guarded.client() as client:
         for kind in (ServiceAccount, ClusterRole, ClusterRoleBinding):
             assert not [found for found in await client.list(kind) if "operator" in found.metadata.name]
+
+
+async def test_its_token_is_renewed(guarded: ClusterUnderTest) -> None:
+    """A token lives for an hour: an operator whose test lasts for longer in virtual time works at its end as well."""
+    under_role = UnderRole(cluster=guarded, namespace="default", accesses=AccessRecorder())
+    async with under_role(add_honest_greeter) as operator:
+        await asyncio.sleep(2.5 * 3600)
+        await is_greeted(guarded)
+        assert operator.compare().lines() == []
+
+
+async def test_a_token_is_renewed_as_kubelet_does(guarded: ClusterUnderTest) -> None:
+    """At 80 % of its life, once for many requests; when that fails the last one stays; after a 401 at once."""
+    account = Key("default", "bot")
+    async with guarded.client() as admin:
+        await admin.create(ServiceAccount(metadata=ObjectMeta(name="bot", namespace="default")))
+        login = (await guarded.config_for_account(account)).credentials
+        assert isinstance(login, AccountToken)
+        first = await login.authorization()
+        await asyncio.sleep(0.79 * 3600)
+        assert await login.authorization() == first
+        await asyncio.sleep(0.02 * 3600)
+        second, same = await asyncio.gather(login.authorization(), login.authorization())
+        assert first != second == same
+        assert await login.refresh(first)
+        assert await login.authorization() == second
+        await asyncio.sleep(1)  # in which another one is made otherwise
+        assert await login.refresh(second)
+        third = await login.authorization()
+        assert third not in (first, second)
+        await admin.delete(ServiceAccount, account)
+        await asyncio.sleep(0.9 * 3600)
+        assert await login.authorization() == third
+        assert f"Bearer {login.to_kubeconfig_user()['token']}" == third
+        await asyncio.sleep(0.2 * 3600)
+        with pytest.raises(NotFound):
+            await login.authorization()
 
 
 async def test_what_is_not_declared_fails_the_test_and_is_named(guarded: ClusterUnderTest) -> None:

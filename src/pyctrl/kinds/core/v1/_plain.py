@@ -248,12 +248,12 @@ class ResourceQuota(
     status: ResourceQuotaStatus = Field(default_factory=ResourceQuotaStatus)
 
 
-class Secret(Kind, group="", version="v1", plural="secrets"):
+class Secret(Kind, group="", version="v1", plural="secrets", hide_input_in_errors=True):
     """Secret of v1."""
 
-    data: dict[str, str] = Field(default_factory=dict)
+    data: dict[str, str] = Field(default_factory=dict, repr=False)
     immutable: bool | None = None
-    string_data: dict[str, str] = Field(default_factory=dict)
+    string_data: dict[str, str] = Field(default_factory=dict, repr=False)
     type: str | None = None
 
 

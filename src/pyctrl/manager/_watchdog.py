@@ -1,0 +1,228 @@
+"""A watchdog for the event loop: a thread that reports what blocks the loop while it is blocked."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import logging
+import sys
+import threading
+from asyncio import AbstractEventLoop
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import Context
+from datetime import timedelta
+from types import FrameType
+from typing import Any
+from weakref import WeakKeyDictionary
+
+from pyctrl import _clock
+from pyctrl._frames import CodeLine, own_line, stack_of
+from pyctrl._log import log_fields
+from pyctrl.manager._blockage import Blockage, BlockageLog, LoopTurns
+
+__all__ = ["BLOCKED_LOOP_WARNING", "LoopWatchdog"]
+
+log = logging.getLogger("pyctrl.manager")
+
+#: The default timeout of a kubelet probe: a loop that stands for so long is noticed from outside.
+BLOCKED_LOOP_WARNING = timedelta(seconds=1)
+LOOKS = 2  # at the loop within the threshold: with the default, two wake-ups of the thread per second
+SHORTEST = 0.01  # seconds between two looks
+HeldLease = Callable[[], tuple[str, float] | None]
+STOOD_STILL = "other threads stood still too: C code held the interpreter lock, or the process was paused"
+
+
+class LoopWatchdog:
+    """Logs a warning while one turn of the event loop takes too long, and counts such turns.
+
+    The warning names the line of the program that blocks and, by the log context of the running task, controller,
+    object and reconcile. It is repeated after twice the time, four times and so on; another line says when the loop
+    runs again. A place that blocks over and over is logged three times and then every five minutes.
+
+    A daemon thread looks at the loop twice within the threshold. An idle asyncio loop is not woken up for that; one
+    that is busy gets one callback for each look. All watchdogs of a loop share a thread.
+
+    Args:
+        threshold: how long a turn may take.
+        lease: returns the Lease that this process holds and when, on the loop's clock, it must have been renewed.
+    """
+
+    def __init__(
+        self,
+        threshold: timedelta = BLOCKED_LOOP_WARNING,
+        *,
+        lease: Callable[[], tuple[str, float] | None] | None = None,
+    ) -> None:
+        self.threshold: timedelta = threshold
+        self.lease: Callable[[], tuple[str, float] | None] = lease or (lambda: None)
+        #: How often the loop was blocked for longer than the threshold, and for how long in total.
+        self.count: int = 0
+        self.total: timedelta = timedelta(0)
+        #: Called on the loop when it runs again.
+        self.on_blocked: Callable[[Blockage], None] | None = None
+
+    @contextmanager
+    def watching(self) -> Iterator[None]:
+        """Watch the running loop during the block. Does nothing in virtual time, where no thread may run."""
+        loop = asyncio.get_running_loop()
+        if _clock.is_replaced():
+            yield
+            return
+        watch = _watches.get(loop) or _watches.setdefault(loop, _Watch(loop))
+        watch.add(self)
+        try:
+            yield
+        finally:
+            watch.remove(self)
+            if not watch.watchdogs:
+                del _watches[loop]
+
+    def ended(self, blockage: Blockage) -> None:
+        """Count a blockage that is over."""
+        self.count += 1
+        self.total += blockage.took
+        if self.on_blocked is not None:
+            self.on_blocked(blockage)
+
+
+class _Sample:
+    """What a loop was doing at one moment.
+
+    Args:
+        context: of the task.
+        place: the line of the program, or the innermost of all.
+    """
+
+    def __init__(self, context: Context, place: CodeLine | None) -> None:
+        self.context = context
+        self.place = place
+        self.fields: dict[str, object] = {}
+
+    @property
+    def work(self) -> Mapping[str, object]:
+        """The log context of the task."""
+        return self.context.get(log_fields) or {}
+
+
+class _Watch:
+    """The thread that watches one loop, for all of its watchdogs."""
+
+    def __init__(self, loop: AbstractEventLoop) -> None:
+        self._loop = loop
+        self._ident = threading.get_ident()
+        self._stopping = threading.Event()
+        self._turns = LoopTurns()
+        self._log = BlockageLog()
+        self._lock = threading.Lock()  # of the two that follow; never held while something is logged
+        self._sample: _Sample | None = None  # of the blockage that has been reported and is not over
+        #: Replaced, never changed: the thread reads it.
+        self.watchdogs: tuple[LoopWatchdog, ...] = ()
+
+    def add(self, watchdog: LoopWatchdog) -> None:
+        self.watchdogs += (watchdog,)
+        self._turns.threshold = self._threshold()
+        if len(self.watchdogs) == 1:
+            threading.Thread(target=self._run, name="pyctrl-loop-watchdog", daemon=True).start()
+
+    def remove(self, watchdog: LoopWatchdog) -> None:
+        self.watchdogs = tuple(each for each in self.watchdogs if each is not watchdog)
+        if self.watchdogs:
+            self._turns.threshold = self._threshold()
+        else:
+            self._stopping.set()  # not joined: it may be writing to a log that is slow
+
+    def _threshold(self) -> float:
+        return min(each.threshold.total_seconds() for each in self.watchdogs)
+
+    # --- in the thread ---
+
+    def _run(self) -> None:
+        due = self._loop.time()
+        while True:
+            interval = max(SHORTEST, self._turns.threshold / LOOKS)
+            due += interval
+            if self._stopping.wait(interval):
+                return
+            now = self._loop.time()
+            try:
+                self._look(now, late=now - due)
+            except RuntimeError:
+                return  # the loop was closed
+            due = now
+
+    def _look(self, now: float, *, late: float) -> None:
+        with self._lock:
+            frame = sys._current_frames().get(self._ident)  # noqa: SLF001 (documented, despite its name)
+            look = self._turns.look(now, late=late, is_idle=_is_idle(frame))
+            if look.is_due:
+                self._loop.call_soon_threadsafe(self._turned)
+            if look.blocked is None:
+                return
+            is_new = self._sample is None
+            sample = self._sample = _sampled(self._loop, frame)
+            if is_new:
+                self._log.begin(sample.place, now)
+        if self._log.is_shown:
+            fields: dict[str, object] = {
+                "blocked": timedelta(seconds=look.blocked),
+                **sample.fields,
+                **self._log.fields,
+            }
+            sample.context.copy().run(self._warn, fields | ({"note": STOOD_STILL} if look.is_late else {}))
+
+    def _warn(self, fields: dict[str, object]) -> None:
+        leases = [held for watchdog in self.watchdogs if (held := watchdog.lease()) is not None]
+        if not leases:
+            log.warning("Event loop is blocked", extra=fields)
+            return
+        lease, until = leases[0]
+        left = timedelta(seconds=round(max(0.0, until - self._loop.time()), 1))
+        extra = {**fields, "lease": lease, "leadership lost in": left}
+        log.warning("Event loop is blocked, the Lease cannot be renewed", extra=extra)
+
+    # --- on the loop ---
+
+    def _turned(self) -> None:
+        with self._lock:
+            took = self._turns.turned(self._loop.time())
+            sample, self._sample = self._sample, None
+        if took is None or sample is None:
+            return
+        blockage = Blockage(took=timedelta(seconds=took), line=sample.place, work=dict(sample.work))
+        for watchdog in self.watchdogs:
+            watchdog.ended(blockage)
+        if self._log.is_shown:
+            extra = {"blocked": blockage.took, **sample.fields}
+            sample.context.copy().run(log.warning, "Event loop runs again", extra=extra)
+
+
+_watches: WeakKeyDictionary[AbstractEventLoop, _Watch] = WeakKeyDictionary()
+
+
+def _is_idle(frame: FrameType | None) -> bool:
+    """Whether an asyncio loop waits for events. Other loops never look idle, and are asked for a turn each time."""
+    if frame is None or frame.f_back is None:
+        return frame is None
+    return frame.f_code.co_name == "select" and frame.f_back.f_code.co_name == "_run_once"
+
+
+def _sampled(loop: AbstractEventLoop, frame: FrameType | None) -> _Sample:
+    task, stack = asyncio.current_task(loop), stack_of(frame)
+    innermost = stack[-1] if stack else None
+    place = own_line(stack) or innermost
+    sample = _Sample(Context() if task is None else _context_of(task).copy(), place)
+    if place is not None:
+        sample.fields |= {"at": str(place), "code": place.source}
+    if innermost != place:
+        sample.fields["innermost"] = str(innermost)
+    if task is not None and "reconcileID" not in sample.work:
+        sample.fields["task"] = task.get_name()
+    return sample
+
+
+def _context_of(task: asyncio.Task[Any]) -> Context:
+    """Return the context that a task runs in. Python 3.11 has no method for it; the collector knows it there too."""
+    if sys.version_info >= (3, 12):
+        return task.get_context()
+    return next((each for each in gc.get_referents(task) if isinstance(each, Context)), Context())

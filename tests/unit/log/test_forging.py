@@ -1,0 +1,118 @@
+"""Text of others in log lines for people: it cannot forge a line or steer the terminal."""
+
+from __future__ import annotations
+
+import io
+import logging
+import re
+from collections.abc import Callable
+
+import pytest
+
+from pyctrl import LogOptions
+from pyctrl._log import ConsoleFormatter, Lines
+from tests.unit.log._lines import console, make_record, raised
+
+FORGED = "2026-11-21T18:02:31.692Z ERROR   pyctrl.manager: all is lost"
+#: What ends a line somewhere, or steers a terminal: C0, DEL, C1, line and paragraph separators, bidirectional marks.
+EVIL = [
+    "\n",
+    "\r",
+    "\r\n",
+    "\v",
+    "\f",
+    "\x00",
+    "\x08",
+    "\x1b[2J",
+    "\x1c",
+    "\x7f",
+    "\x85",
+    "\x9b2J",
+    "\u2028",
+    "\u2029",
+    "\u202e",
+]
+#: How it can get into a line.
+WAYS: dict[str, Callable[[str], str]] = {
+    "message": lambda text: console(f"a{text}{FORGED}"),
+    "field": lambda text: console("a", note=f"b{text}{FORGED}"),
+    "word": lambda text: console("a", note=f"b{text}{FORGED.replace(' ', '_')}"),
+    "list": lambda text: console("a", notes=[f"b{text}{FORGED}"]),
+    "key": lambda text: console("a", **{f"b{text}{FORGED}": 1}),
+    "error": lambda text: console("a", error=f"b{text}{FORGED}"),
+    "exception": lambda text: console("a", exc=raised(ValueError(f"b{text}{FORGED}"))),
+    "note": lambda text: console("a", exc=raised(noted(f"b{text}{FORGED}"))),
+    "cause": lambda text: console("a", exc=raised(caused(f"b{text}{FORGED}"))),
+    "group": lambda text: console("a", exc=raised(ExceptionGroup("c", [ValueError(f"b{text}{FORGED}")]))),
+    "lines": lambda text: ConsoleFormatter().format(record_of_lines(f"a\nb{text}{FORGED}")),
+}
+
+
+def noted(text: str) -> ValueError:
+    error = ValueError("a")
+    error.add_note(text)
+    return error
+
+
+def caused(text: str) -> ValueError:
+    error = ValueError("a")
+    error.__cause__ = KeyError("b")
+    error.__cause__.__context__ = ValueError(text)
+    return error
+
+
+def record_of_lines(text: str) -> logging.LogRecord:
+    record = make_record("%s")
+    record.args = (Lines(text),)
+    return record
+
+
+@pytest.mark.parametrize("evil", EVIL, ids=ascii)
+@pytest.mark.parametrize("way", WAYS)
+def test_no_text_begins_a_line_or_steers_the_terminal(way: str, evil: str) -> None:
+    """Whatever carries it: what is below the first line is indented, and nothing but line breaks is a control."""
+    text = WAYS[way](evil)
+    first, *more = text.split("\n")
+    assert all(not line or line.startswith("    ") for line in more)
+    assert all(line.isprintable() for line in (first, *more))
+    assert len(text.splitlines()) == len(text.split("\n"))
+    assert "all" in text
+
+
+def test_what_is_escaped_can_still_be_read() -> None:
+    """Letters of every script stay, controls are as in Python; a colour of our own is none of theirs."""
+    assert console("größer 大きい\ttab") == "INFO    podset: größer 大きい\\ttab"
+    assert console("a\u2028b\x1b[1m") == "INFO    podset: a\\u2028b\\x1b[1m"
+    assert console("a", note="b\u2028c d") == 'INFO    podset: a  note="b\\u2028c d"'
+    coloured = ConsoleFormatter(is_coloured=True).format(make_record("a\x1b[2Jb"))
+    assert "\x1b[2J" not in coloured
+    assert "\x1b[32m" in coloured
+
+
+def test_a_traceback_keeps_its_own_lines_and_shows_what_an_error_says_in_one() -> None:
+    """Files, code and causes are below each other; the line breaks of the text are escaped."""
+    text = console("failed", level=logging.ERROR, exc=raised(ValueError("no\nTraceback (most recent call last):")))
+    lines = text.split("\n")
+    assert lines[1] == "    Traceback (most recent call last):"
+    assert re.fullmatch(r'      File ".*_lines\.py", line \d+, in raised', lines[2])
+    assert lines[-1] == "    ValueError: no\\nTraceback (most recent call last):"
+
+
+def test_a_stack_is_indented_too() -> None:
+    """``stack_info=True`` has lines of its own as well."""
+    record = make_record("here")
+    record.stack_info = 'Stack (most recent call last):\n  File "a.py", line 1, in <module>'
+    lines = ConsoleFormatter().format(record).split("\n")
+    assert lines[1:] == ["    Stack (most recent call last):", '      File "a.py", line 1, in <module>']
+
+
+def test_json_cannot_be_forged_either() -> None:
+    """One record is one line of ASCII."""
+    stream = io.StringIO()
+    handler = LogOptions(encoder="json", sampling=False).handler(stream)
+    for evil in EVIL:
+        fields = {f"b{evil}": evil}
+        handler.handle(make_record(f"a{evil}{FORGED}", exc=raised(ValueError(evil)), **fields))  # type: ignore[arg-type]
+    written = stream.getvalue()
+    assert len(written.splitlines()) == len(EVIL)
+    assert all(line.isascii() and line.isprintable() for line in written.split("\n"))

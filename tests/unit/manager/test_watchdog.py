@@ -1,0 +1,217 @@
+"""The watchdog of the event loop: when it reports, how often, and what it names."""
+
+from __future__ import annotations
+
+import asyncio
+import io
+import logging
+import re
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import timedelta
+
+import pytest
+
+from pyctrl import LogOptions
+from pyctrl._frames import CodeLine
+from pyctrl._log import log_context
+from pyctrl.api import ObjectMeta
+from pyctrl.apiserver import ApiServer
+from pyctrl.client import Client, Config
+from pyctrl.controller import Builder, Reconciler, Request
+from pyctrl.kinds.core.v1 import ConfigMap
+from pyctrl.manager import LeaderElection, Manager
+from pyctrl.manager._blockage import FIRST, PLACES, REMINDER, BlockageLog, LoopTurns
+from pyctrl.manager._watchdog import LoopWatchdog
+
+SHORT = timedelta(milliseconds=40)
+
+
+class Warned(logging.Handler):
+    """Keeps what the watchdog logs of calls of ``wait(10)``, and sets an event so that they end.
+
+    On a machine that is busy other turns may take long enough as well.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.setFormatter(LogOptions(encoder="console").handler(io.StringIO()).formatter)
+        for each in LogOptions().handler(io.StringIO()).filters:
+            self.addFilter(each)
+        self.lines: list[str] = []
+        self.is_blocked = threading.Event()
+
+    @property
+    def first_and_last(self) -> tuple[str, str]:
+        """What was logged while the call lasted, and when it had ended."""
+        return self.lines[0], self.lines[-1]
+
+    def emit(self, record: logging.LogRecord) -> None:
+        if ".wait(10)" in getattr(record, "code", ""):
+            self.lines.append(self.format(record))
+            self.is_blocked.set()
+
+
+@contextmanager
+def warned() -> Iterator[Warned]:
+    handler, logger = Warned(), logging.getLogger("pyctrl.manager")
+    logger.addHandler(handler)
+    try:
+        yield handler
+    finally:
+        logger.removeHandler(handler)
+
+
+# --- when ---
+
+
+def test_a_turn_that_is_too_long_is_reported_while_it_lasts() -> None:
+    """After the threshold, twice that, four times that; then it is known how long it took."""
+    turns, reports = LoopTurns(threshold=1.0), []
+    assert turns.look(0.0, late=0.0, is_idle=False).is_due
+    for half_seconds in range(1, 40):
+        look = turns.look(half_seconds / 2, late=0.0, is_idle=False)
+        assert not look.is_due
+        if look.blocked is not None:
+            reports.append(look.blocked)
+    assert reports == [1.0, 2.0, 4.0, 8.0, 16.0]
+    assert turns.turned(20.0) == 20.0
+
+
+def test_a_loop_that_turns_or_waits_is_not_reported() -> None:
+    """One that waits is not even given a callback, one that is busy gets one for each look."""
+    turns = LoopTurns(threshold=1.0)
+    for second in range(100):
+        look = turns.look(second, late=0.0, is_idle=second % 2 == 0)
+        assert look.is_due == (second % 2 == 1)
+        assert look.blocked is None
+        if look.is_due:
+            assert turns.turned(second + 0.9) is None
+
+
+def test_a_thread_that_could_not_look_in_time_reports_when_it_can() -> None:
+    """C code that holds the interpreter lock stops the watchdog too: it reports at its first look afterwards."""
+    turns = LoopTurns(threshold=1.0)
+    look = turns.look(10.0, late=3.0, is_idle=False)
+    assert (look.is_due, look.blocked, look.is_late) == (True, 3.0, True)
+    assert turns.turned(10.1) == pytest.approx(3.1)
+    assert turns.look(20.0, late=3.0, is_idle=True).blocked is None  # the process was paused while it waited
+
+
+def test_a_place_that_blocks_over_and_over_is_logged_now_and_then() -> None:
+    """Three times, and then every five minutes with how often it was."""
+    place, shown = CodeLine("operator.py", 21, "reconcile", "operator"), []
+    lines = BlockageLog()
+    for second in range(700):
+        lines.begin(place, float(second))
+        if lines.is_shown:
+            shown.append((second, dict(lines.fields)))
+    assert [second for second, _ in shown] == [0, 1, 2, 2 + REMINDER, 2 + 2 * REMINDER]
+    assert shown[FIRST][1] == {"times": 303}
+    for number in range(2 * PLACES):
+        lines.begin(place._replace(line=number), 0.0)
+    assert len(lines._seen) == PLACES
+
+
+# --- what ---
+
+
+class Blocking(Reconciler[ConfigMap]):
+    """Blocks the loop until the warning has come; where it never comes the test would fail by its timeout."""
+
+    def __init__(self, seen: threading.Event) -> None:
+        self.seen = seen
+        self.is_done = asyncio.Event()
+
+    async def reconcile(self, request: Request) -> None:
+        await self._helper()
+        self.is_done.set()
+
+    async def _helper(self) -> None:
+        self.seen.wait(10)  # the line that blocks
+
+
+@pytest.mark.real_time
+async def test_a_reconcile_that_blocks_the_loop_is_named_while_it_does() -> None:
+    """Controller, object, reconcile, the line of the program, the innermost line, and the Lease that cannot be kept."""
+    config = Config.in_process(ApiServer())
+    with warned() as lines:
+        election = LeaderElection(name="watchdog", namespace="default")
+        async with Client.connect(config) as client:
+            await client.create(ConfigMap(metadata=ObjectMeta(name="web", namespace="default")))
+            async with Manager(config, blocked_loop_warning=SHORT, leader_election=election) as manager:
+                reconciler = Blocking(lines.is_blocked)
+                Builder(manager).reconciles(ConfigMap).build(reconciler)
+                async with manager.running():
+                    await reconciler.is_done.wait()
+                    await asyncio.sleep(0)
+        assert manager.loop_watchdog is not None
+        assert manager.loop_watchdog.count >= 1
+        assert manager.loop_watchdog.total >= SHORT
+    blocked, ended = lines.first_and_last
+    assert "WARNING pyctrl.manager: Event loop is blocked, the Lease cannot be renewed" in blocked
+    for line in lines.lines:
+        assert re.search(r'at="tests/unit/manager/test_watchdog\.py:\d+ in _helper"', line)
+        assert 'code="self.seen.wait(10)  # the line that blocks"' in line
+        assert re.search(r'innermost=".*threading\.py:\d+ in wait"', line)
+        assert re.search(r"object=default/web controller=configmap reconcileID=\w{8}", line)
+    assert "lease=default/watchdog" in blocked
+    assert re.search(r"leadership_lost_in=\d+(\.\d+)?s", blocked)
+    assert "Event loop runs again" in ended
+
+
+@pytest.mark.real_time
+async def test_work_outside_of_a_reconcile_is_named_by_its_task() -> None:
+    """There is no object; without an election no Lease is mentioned. Nested tasks have the context of their parent."""
+    watchdog = LoopWatchdog(SHORT)
+    with warned() as lines, watchdog.watching():
+
+        async def block() -> None:
+            lines.is_blocked.wait(10)
+
+        await asyncio.create_task(block(), name="nightly")
+        await asyncio.sleep(0)
+        blocked, ended = lines.first_and_last
+        assert "Event loop is blocked  blocked=" in blocked
+        assert "task=nightly" in blocked
+        assert "lease" not in blocked
+        assert "Event loop runs again" in ended
+        lines.lines.clear()
+        lines.is_blocked.clear()
+        with log_context(controller="podset", reconcileID="993fcadd-6046"):
+            await asyncio.create_task(block())
+            await asyncio.sleep(0)
+        assert "controller=podset reconcileID=993fcadd" in lines.lines[0]
+        assert "task=" not in lines.lines[0]
+
+
+@pytest.mark.real_time
+async def test_watchdogs_of_one_loop_share_a_thread_that_ends_with_them() -> None:
+    """Several managers in one loop report a blockage once, and all count it."""
+
+    def threads() -> list[threading.Thread]:
+        return [each for each in threading.enumerate() if each.name == "pyctrl-loop-watchdog"]
+
+    one, other = LoopWatchdog(SHORT), LoopWatchdog(timedelta(days=1))
+    with one.watching(), other.watching(), warned() as lines:
+        (thread,) = threads()
+        lines.is_blocked.wait(10)
+        await asyncio.sleep(0)
+    assert sum("runs again" in line for line in lines.lines) == 1
+    assert one.count == other.count >= 1
+    thread.join(10)
+    assert threads() == []
+
+
+async def test_in_virtual_time_nothing_is_watched() -> None:
+    """Tests that jump over hours stay without threads."""
+    before = threading.active_count()
+    with LoopWatchdog(SHORT).watching():
+        assert threading.active_count() == before
+
+
+async def test_it_can_be_switched_off() -> None:
+    """A manager without a threshold has no watchdog."""
+    async with Manager(Config.in_process(ApiServer()), blocked_loop_warning=None) as manager:
+        assert manager.loop_watchdog is None
