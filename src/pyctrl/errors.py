@@ -359,12 +359,14 @@ def error_from_status(
         request: what was asked, for the message.
         retry_after: seconds from the Retry-After header; ``details.retryAfterSeconds`` is used when None.
     """
-    code = status.get("code") or http_code
-    reason = status.get("reason") or ""
+    code, reason = status.get("code") or http_code, status.get("reason") or ""
+    if not (isinstance(code, int) and isinstance(reason, str)):  # made by something that is no API server
+        code, reason = http_code, ""
     cls = _BY_REASON.get(reason) or _BY_CODE.get(code) or (InternalError if code >= 500 else ApiError)
     details = status.get("details")
     if retry_after is None and isinstance(details, Mapping):
-        retry_after = details.get("retryAfterSeconds")
+        seconds = details.get("retryAfterSeconds")
+        retry_after = seconds if isinstance(seconds, int | float) and seconds >= 0 else None
     message = status.get("message") or f"the server answered {code}"
     return cls(message, code=code, reason=reason, status=status, request=request, retry_after=retry_after)
 

@@ -18,8 +18,9 @@ from pyctrl.cache._informer import Informer
 from pyctrl.cache._options import KindOptions, Outside
 from pyctrl.cache._record import Record
 from pyctrl.cache._settling import has_answered, is_settled
+from pyctrl.cache._unreadable import UnreadableRecord
 from pyctrl.client import Client, Fields, Labels, WriteVerb
-from pyctrl.errors import Forbidden, NotCovered, NotFound, NotSynced
+from pyctrl.errors import DecodeError, Forbidden, NotCovered, NotFound, NotSynced
 from pyctrl.rbac import Permission
 
 if TYPE_CHECKING:
@@ -223,6 +224,11 @@ class Cache:
         unfit = [i for i in self._informers.values() if not i.is_synced or i.error is not None]
         return {i.gvk: i.reason for i in unfit if not (i.is_optional and i.is_absent)}
 
+    @property
+    def unreadable(self) -> dict[GroupVersionKind, str]:
+        """Which objects cannot be decoded, and why, by kind; empty when all can. Reads of them raise DecodeError."""
+        return {i.gvk: text for i in self._informers.values() if (text := i.unreadable)}
+
     def statistics(self) -> tuple[InformerStatistics, ...]:
         """Return how each informer is doing."""
         return tuple(informer.statistics() for informer in self._informers.values())
@@ -253,7 +259,7 @@ class Cache:
             NotFound: there is none.
             NotCovered: it is not watched.
             NotSynced: the first list of its kind is not complete.
-            DecodeError: it is of another kind.
+            DecodeError: it is of another kind, or cannot be decoded at all, such as one nested too deep.
         """
         found = await self.find(kind, key)
         if found is None:
@@ -319,7 +325,8 @@ class Cache:
             NotCovered: not all of this is watched.
             NotSynced: the first list of the kind is not complete.
             IndexMissing: there is no such index.
-            DecodeError: one of them is of another kind.
+            DecodeError: one of them is of another kind. One that cannot be decoded at all is in the list, with its name,
+                and raises DecodeError where anything else of it is read.
         """
         query = Query(namespace=namespace, labels=label_selector(labels), fields=field_selector(fields))
         try:
@@ -328,10 +335,13 @@ class Cache:
             if index is not None or not self._goes_live(kind):
                 raise
             return await self._client.list(kind, namespace=namespace, labels=labels, fields=fields)
-        if len(records) < WORTH_HOLDING_BACK:
-            return [record.decode(kind) for record in records]
-        with held_back():
-            return [record.decode(kind) for record in records]
+        try:
+            if len(records) < WORTH_HOLDING_BACK:
+                return [record.decode(kind) for record in records]
+            with held_back():
+                return [record.decode(kind) for record in records]
+        except DecodeError:
+            return [r.decode_late(kind) if isinstance(r, UnreadableRecord) else r.decode(kind) for r in records]
 
     def _existing(self, kind: KindLike) -> Informer:
         gvk = kind_of(kind)

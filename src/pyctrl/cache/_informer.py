@@ -78,7 +78,8 @@ class Informer:
         self.view.is_namespaced = mapping.namespaced
         self.resource = Resource(self.gvk.group, mapping.plural, mapping.namespaced)
         for coverage in self._options.coverages(self._namespaces, is_namespaced=mapping.namespaced):
-            intake = Intake(self.view.add_feed(coverage, self._subscribers.listeners), self._reader)
+            feed = self.view.add_feed(coverage, self._subscribers.listeners)
+            intake = Intake(feed, self._reader, self.view.unreadable)
             target = self._target(mapping, coverage)
             reflector = Reflector(
                 self._client.transport,
@@ -218,6 +219,11 @@ class Informer:
         return next(iter(self._errors), None)
 
     @property
+    def unreadable(self) -> str:
+        """Which objects cannot be decoded, and why; "" when all can. Reads of such an object raise DecodeError."""
+        return self.view.unreadable.text
+
+    @property
     def is_refused(self) -> bool:
         """Whether it is not up to date because a right is missing."""
         return any(isinstance(error, Forbidden) for error in self._errors)
@@ -271,6 +277,7 @@ class Informer:
             own_writes=len(overlay),
             own_writes_lag=timedelta(seconds=overlay.lag),
             own_writes_given_up=overlay.overflowed,
+            unreadable=len(self.view.unreadable),
         )
 
     # --- waiting ---

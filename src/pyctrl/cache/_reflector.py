@@ -148,6 +148,7 @@ class Reflector:
             response = await self._transport.request(request)
             if response.status != 200:
                 raise _failure(request, response, response.body)
+            self._intake.begin_answer()
             more = self._intake.take_page(response.body)
             self._heard()
             if not more:
@@ -175,6 +176,7 @@ class Reflector:
         if stream.status != 200:
             raise _failure(request, stream, await stream.read())
         lines = LineBuffer()
+        self._intake.begin_answer()
         self._heard()
 
         def take(chunk: bytes) -> None:

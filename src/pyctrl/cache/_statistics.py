@@ -28,6 +28,7 @@ class InformerStatistics:
         own_writes: objects that this process has written and the informer has not seen yet.
         own_writes_lag: how long ago the oldest of these was written.
         own_writes_given_up: how many of them were too many to keep.
+        unreadable: objects that cannot be decoded; see `Informer.unreadable`.
     """
 
     kind: GroupVersionKind
@@ -43,3 +44,4 @@ class InformerStatistics:
     own_writes: int
     own_writes_lag: timedelta
     own_writes_given_up: int
+    unreadable: int = 0

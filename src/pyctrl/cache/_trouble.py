@@ -10,6 +10,7 @@ from pyctrl.errors import (
     ApiError,
     BadRequest,
     ConnectionFailed,
+    DecodeError,
     Forbidden,
     Gone,
     Invalid,
@@ -26,11 +27,15 @@ from pyctrl.errors import (
     UnsupportedMediaType,
 )
 
-__all__ = ["EndedEarly", "Remedy", "advice", "is_loud", "remedy_for", "retry_after"]
+__all__ = ["EndedEarly", "EventLost", "Remedy", "advice", "is_loud", "remedy_for", "retry_after"]
 
 
 class EndedEarly(StreamBroken):
     """Raised when the server ends a watch in good order, but before anything came of it."""
+
+
+class EventLost(DecodeError):
+    """Raised when an event can be neither decoded nor assigned to an object."""
 
 
 class Remedy(Enum):
@@ -52,7 +57,7 @@ _PASSING = (ConnectionFailed, Unauthorized, Forbidden, NotFound, TooManyRequests
 def remedy_for(error: Exception, *, is_streamed_list: bool) -> Remedy:
     """Choose how to go on."""
     match error:
-        case Gone():
+        case Gone() | EventLost():
             return Remedy.RELIST
         case RequestTimeout():
             return Remedy.PAGES if is_streamed_list else Remedy.AT_ONCE

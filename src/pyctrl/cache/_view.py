@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 
 import msgspec
 
+from pyctrl._json import UNREADABLE
 from pyctrl.api import GroupVersionKind, Key
 from pyctrl.cache._coverage import Coverage, Query, covers_list, covers_object
 from pyctrl.cache._feed import Feed, Listener
@@ -14,6 +15,7 @@ from pyctrl.cache._label_index import MOST_INDEXES, WORTH_AN_INDEX, by_label, si
 from pyctrl.cache._overlay import Overlay
 from pyctrl.cache._record import Record, RecordReader
 from pyctrl.cache._store import Store
+from pyctrl.cache._unreadable import Unreadable
 from pyctrl.errors import IndexMissing, NotCovered
 
 __all__ = ["OWNER_INDEX", "View"]
@@ -38,6 +40,8 @@ class View:
         self._gvk, self._reader = gvk, reader
         self.store: Store = Store()
         self.overlay: Overlay = Overlay(self.store, clock=clock)
+        #: The objects that cannot be decoded.
+        self.unreadable: Unreadable = Unreadable(gvk, self.store)
         self.feeds: list[Feed] = []
         self._graves: dict[str, int] = {}  # see `Feed`
         #: Whether the kind has namespaces; a key's is ignored when it has none, so that a request fits both scopes.
@@ -132,7 +136,10 @@ class View:
 
     def deleted(self, key: Key, body: bytes) -> None:
         """Take the answer of a delete: a Status when the object is gone, or else its last state."""
-        answer = msgspec.json.decode(body, type=_DeleteAnswer)
+        try:
+            answer = msgspec.json.decode(body, type=_DeleteAnswer)
+        except UNREADABLE:
+            answer = _DeleteAnswer()  # an object that cannot be decoded; a Status can be
         if answer.kind == "Status":
             uid = answer.details.uid
             self._delete(key, uid, self.overlay.last_version(key, uid))

@@ -8,6 +8,7 @@ from functools import cache
 
 import msgspec
 
+from pyctrl._json import UNREADABLE
 from pyctrl.api import GroupVersionKind, Key, KindLike, KubernetesObject, Metadata, is_metadata_only, kind_of
 from pyctrl.client._discovery import Discovery
 from pyctrl.client._exchange import Exchange
@@ -189,7 +190,7 @@ def _read_answer(write: Write, gvk: GroupVersionKind, body: bytes) -> tuple[str,
         return "", True
     try:
         answer = msgspec.json.decode(body, type=_Answer)
-    except msgspec.DecodeError:
+    except UNREADABLE:
         return "", False
     return answer.metadata.name, (answer.api_version, answer.kind) == (gvk.api_version, gvk.kind)
 

@@ -11,6 +11,7 @@ from typing import Any, TypeAlias
 
 import msgspec
 
+from pyctrl._json import UNREADABLE
 from pyctrl.client._refusals import refusals
 from pyctrl.client._retry import retry_after
 from pyctrl.client._transport import HttpRequest, HttpResponse, HttpStream, Transport
@@ -115,7 +116,7 @@ def failure(request: HttpRequest, response: HttpResponse | HttpStream, body: byt
 def _status(body: bytes, response: HttpResponse | HttpStream) -> Mapping[str, Any]:
     try:
         document = msgspec.json.decode(body)
-    except msgspec.DecodeError:
+    except UNREADABLE:
         document = None
     if isinstance(document, dict) and document.get("kind") == "Status":
         return document

@@ -7,6 +7,7 @@ from typing import Any, Generic, TypeVar, overload
 
 import msgspec
 
+from pyctrl._json import UNREADABLE, why_unreadable
 from pyctrl.api import KindLike, ListMeta, decode
 from pyctrl.errors import DecodeError
 
@@ -75,8 +76,8 @@ class EncodedList:
     def __init__(self, body: bytes) -> None:
         try:
             envelope = msgspec.json.decode(body, type=_Envelope)
-        except msgspec.DecodeError as error:
-            raise DecodeError(f"expected a list of objects: {error}") from error
+        except UNREADABLE as error:
+            raise DecodeError(f"expected a list of objects: {why_unreadable(error)}") from error
         self._items = envelope.items or []
         self.metadata = ListMeta.from_wire(bytes(envelope.metadata))
 
