@@ -1,8 +1,8 @@
 """JSON from the wire: one error for everything that cannot be decoded, and a scan that does not recurse.
 
-msgspec and pydantic recurse. An object nested 1,000 levels deep, which kube-apiserver accepts (its limit is 10,000), makes
-msgspec raise RecursionError on Python 3.11 and 3.12. The scan here splits such a document into its members, some 10 MB
-a second: it is for the documents that the decoders refuse.
+msgspec and pydantic recurse. An object nested 1,000 levels deep, which kube-apiserver accepts (its limit is 10,000),
+makes msgspec raise RecursionError on Python 3.11 and 3.12. The scan here splits such a document into its members, some
+5 MB a second: it is for the documents that the decoders refuse.
 """
 
 from __future__ import annotations

@@ -229,6 +229,11 @@ class Cache:
         """Which objects cannot be decoded, and why, by kind; empty when all can. Reads of them raise DecodeError."""
         return {i.gvk: text for i in self._informers.values() if (text := i.unreadable)}
 
+    @property
+    def stalled(self) -> tuple[GroupVersionKind, ...]:
+        """The kinds whose watches bring nothing, not even bookmarks, although the server has newer versions."""
+        return tuple(i.gvk for i in self._informers.values() if i.is_stalled)
+
     def statistics(self) -> tuple[InformerStatistics, ...]:
         """Return how each informer is doing."""
         return tuple(informer.statistics() for informer in self._informers.values())
@@ -325,7 +330,7 @@ class Cache:
             NotCovered: not all of this is watched.
             NotSynced: the first list of the kind is not complete.
             IndexMissing: there is no such index.
-            DecodeError: one of them is of another kind. One that cannot be decoded at all is in the list, with its name,
+            DecodeError: one of them is of another kind. One that cannot be decoded at all is in the list by its name,
                 and raises DecodeError where anything else of it is read.
         """
         query = Query(namespace=namespace, labels=label_selector(labels), fields=field_selector(fields))

@@ -224,6 +224,11 @@ class Informer:
         return self.view.unreadable.text
 
     @property
+    def is_stalled(self) -> bool:
+        """Whether its watch brings nothing, not even bookmarks, although the server has newer versions."""
+        return any(reflector.is_stalled for reflector in self._reflectors)
+
+    @property
     def is_refused(self) -> bool:
         """Whether it is not up to date because a right is missing."""
         return any(isinstance(error, Forbidden) for error in self._errors)
@@ -278,6 +283,7 @@ class Informer:
             own_writes_lag=timedelta(seconds=overlay.lag),
             own_writes_given_up=overlay.overflowed,
             unreadable=len(self.view.unreadable),
+            is_stalled=self.is_stalled,
         )
 
     # --- waiting ---

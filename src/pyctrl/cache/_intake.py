@@ -44,12 +44,16 @@ class Intake:
         self._listed_for: set[bytes] = set()  # the digests of events without a name, after which the kind was listed
         #: The version to go on from; None until a list is complete.
         self.position: str | None = None
+        #: Whether the watch has sent a version that is lower than one before.
+        self.went_back = False
+        #: Whether a watch has ever sent a bookmark: then a watch that sends nothing says something.
+        self.has_bookmarks = False
         #: Complete lists so far.
         self.lists = 0
 
     def begin_answer(self) -> None:
         """Begin to read an answer of the server, over a connection of which nothing is known."""
-        self._is_undamaged = False
+        self._is_undamaged = self.went_back = False
 
     def begin_list(self) -> None:
         """Begin a list, from its start."""
@@ -131,8 +135,8 @@ class Intake:
     def _take_bookmark(self, data: bytes) -> None:
         bookmark = read_bookmark(data)
         if self.position is not None:
-            self.position = bookmark.version
-            self._feed.passed(version_number(bookmark.version))
+            self.has_bookmarks = True
+            self._pass(version_number(bookmark.version), bookmark.version)
         elif bookmark.ends_initial_events:
             self._end_list(bookmark.version)
 
@@ -186,8 +190,15 @@ class Intake:
         if record.version == UNORDERED:
             self.position = read_details(record.data).resource_version
         else:
-            self.position = str(record.version)
-            self._feed.passed(record.version)
+            self._pass(record.version, str(record.version))
+
+    def _pass(self, version: int, text: str) -> None:
+        """Come to a version. One that is lower than where the watch was already is noted, and not gone on from."""
+        if UNORDERED < version < self._feed.progress:
+            self.went_back = True
+            return
+        self.position = text
+        self._feed.passed(version)
 
     def _end_list(self, version: str) -> None:
         self._feed.end_list(version_number(version))

@@ -37,7 +37,7 @@ _encode = msgspec.json.Encoder().encode
 
 
 def strip_managed_fields(data: bytes) -> bytes:
-    """Return an object without ``metadata.managedFields``; the rest is not decoded. One that cannot be scanned stays."""
+    """Return an object without ``metadata.managedFields``; the rest is not decoded. What cannot be scanned stays."""
     start = data.find(MANAGED_FIELDS)
     if start < 0:
         return data

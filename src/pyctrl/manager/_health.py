@@ -157,7 +157,13 @@ def readiness(manager: Watched) -> dict[str, str]:
 def notes(manager: Watched) -> dict[str, str]:
     """Find out what is wrong that lets the manager do its work all the same: other clusters, single objects."""
     unreadable = "; ".join(f"{kind}: {text}" for kind, text in manager.cache.unreadable.items())
-    return cluster_troubles(manager) | ({"cache-objects": unreadable} if unreadable else {})
+    stalled = ", ".join(map(str, manager.cache.stalled))
+    found = cluster_troubles(manager)
+    if unreadable:
+        found["cache-objects"] = unreadable
+    if stalled:
+        found["cache-progress"] = f"watches bring nothing although the server has newer versions: {stalled}"
+    return found
 
 
 def cluster_troubles(manager: Watched) -> dict[str, str]:

@@ -26,6 +26,11 @@ def bookmark(version: int, *, ends_list: bool = False) -> bytes:
     return event("BOOKMARK", b'{"metadata":{"resourceVersion":"%d"%s}}' % (version, end))
 
 
+def streamed(version: int, *objects: bytes) -> list[bytes]:
+    """A streamed list."""
+    return [*(event("ADDED", obj) for obj in objects), bookmark(version, ends_list=True)]
+
+
 def page(version: int, *items: bytes) -> HttpResponse:
     """A whole list."""
     body = b'{"kind":"ConfigMapList","metadata":{"resourceVersion":"%d"},"items":[%s]}' % (version, b",".join(items))
@@ -51,6 +56,8 @@ class Wire:
     async def request(self, request: HttpRequest) -> HttpResponse:
         """Answer a list."""
         self.requests.append(request)
+        if not self._pages:
+            return HttpResponse(status=503, headers=Headers(), body=b"")
         return self._pages.pop(0) if len(self._pages) > 1 else self._pages[0]
 
     @asynccontextmanager
