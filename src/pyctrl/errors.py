@@ -464,10 +464,10 @@ class CacheError(PyctrlError):
 class NotCovered(CacheError):
     """Raised when a read is outside of what the cache watches. Not retryable: it is a wiring mistake."""
 
-    def __init__(self, kind: object, *, asked: str, covered: str) -> None:
+    def __init__(self, kind: object, *, asked: str, covered: str, remedy: str = "") -> None:
+        todo = remedy or "watch the kind with owns or watches of a controller, or cache.informer(); or use client.live"
         super().__init__(
-            f"the cache does not cover {asked} of {kind} (it covers {covered or 'nothing of this kind'}); "
-            "watch it with .owns() or .watches(), widen the cache's options, or read with client.live"
+            f"the cache does not cover {asked} of {kind} (it covers {covered or 'nothing of this kind'}): {todo}"
         )
         self.kind = kind
 

@@ -21,7 +21,7 @@ from pyctrl.cache._settling import has_answered, is_settled
 from pyctrl.cache._unreadable import UnreadableRecord
 from pyctrl.client import Client, Fields, Labels, WriteVerb
 from pyctrl.errors import DecodeError, Forbidden, NotCovered, NotFound, NotSynced
-from pyctrl.rbac import Permission
+from pyctrl.rbac import Permission, resource_of
 
 if TYPE_CHECKING:
     from pyctrl.cache._statistics import InformerStatistics
@@ -321,7 +321,8 @@ class Cache:
 
         Args:
             kind: as for `get`.
-            namespace: None for all namespaces.
+            namespace: None for all namespaces that are watched: where the cache or the kind is restricted to some, it
+                is these. A kind that alone is restricted, with ``Outside.LIVE``, is listed by the server instead.
             labels: only objects with these labels.
             fields: only objects with these fields; any field can be asked for, each object is looked into.
             index: the name of an index and a value: only objects that have it; takes no time for the others.
@@ -335,11 +336,11 @@ class Cache:
         """
         query = Query(namespace=namespace, labels=label_selector(labels), fields=field_selector(fields))
         try:
-            records = self._existing(kind).select(query, index)
+            records = self._existing(kind).select(query, index, is_cluster_wide=self._means_cluster(kind))
         except NotCovered:
             if index is not None or not self._goes_live(kind):
                 raise
-            return await self._client.list(kind, namespace=namespace, labels=labels, fields=fields)
+            return await self._list_live(kind, namespace=namespace, labels=labels, fields=fields)
         try:
             if len(records) < WORTH_HOLDING_BACK:
                 return [record.decode(kind) for record in records]
@@ -354,6 +355,22 @@ class Cache:
         if informer is None:
             raise NotCovered(gvk, asked="any object", covered="")
         return informer
+
+    def _means_cluster(self, kind: KindLike) -> bool:
+        """Tell whether a list without a namespace means all of the cluster, though not all of it is watched."""
+        return self._namespaces is None and self._goes_live(kind)
+
+    async def _list_live(self, kind: KindLike, *, namespace: str | None, **selectors: Any) -> Sequence[Any]:
+        """List by the server; without a namespace in those that the cache is restricted to."""
+        if namespace is not None or self._namespaces is None or not await self._is_namespaced(kind):
+            return await self._client.list(kind, namespace=namespace, **selectors)
+        chosen = self._options.get(kind_of(kind), KindOptions()).namespaces
+        namespaces = sorted(self._namespaces if chosen is None else chosen)
+        return [obj for each in namespaces for obj in await self._client.list(kind, namespace=each, **selectors)]
+
+    async def _is_namespaced(self, kind: KindLike) -> bool:
+        declared = resource_of(kind).namespaced
+        return (await self._client.discovery.mapping(kind_of(kind))).namespaced if declared is None else declared
 
     def _goes_live(self, kind: KindLike) -> bool:
         options = self._options.get(kind_of(kind), KindOptions())

@@ -59,6 +59,7 @@ class Informer:
         self._client, self._options, self._namespaces, self._random = client, options, namespaces, random
         self._reader = RecordReader(shape(options.transform, options.strip_managed_fields), packing(options.compress))
         self.view: View = View(self.gvk, self._reader, clock=lambda: asyncio.get_running_loop().time())
+        self.view.has_own_namespaces = options.namespaces is not None
         self._subscribers = Subscribers(lambda: self.view.store)
         self._reflectors: list[Reflector] = []
         self._synced = asyncio.Event()
@@ -177,10 +178,15 @@ class Informer:
         self._need_sync()
         return self.view.find(key)
 
-    def select(self, query: Query, index: tuple[str, str] | None = None) -> list[Record]:
-        """Return the objects that match, in no particular order. Raises as `find` does, and IndexMissing."""
+    def select(
+        self, query: Query, index: tuple[str, str] | None = None, *, is_cluster_wide: bool = False
+    ) -> list[Record]:
+        """Return the objects that match, in no particular order. Raises as `find` does, and IndexMissing.
+
+        Where only some namespaces are watched, a query without a namespace means these, unless ``is_cluster_wide``.
+        """
         self._need_sync()
-        return self.view.select(query, index)
+        return self.view.select(query, index, is_cluster_wide=is_cluster_wide and self.view.is_namespaced)
 
     def is_own_write(self, key: Key, version: str) -> bool:
         """Whether this version of an object is the last one that this process wrote of it; for metrics."""

@@ -8,7 +8,7 @@ import msgspec
 
 from pyctrl._json import UNREADABLE
 from pyctrl.api import GroupVersionKind, Key
-from pyctrl.cache._coverage import Coverage, Query, covers_list, covers_object
+from pyctrl.cache._coverage import Coverage, Query, covers_list, covers_object, remedy_for_list, remedy_for_object
 from pyctrl.cache._feed import Feed, Listener
 from pyctrl.cache._index import IndexFunction
 from pyctrl.cache._label_index import MOST_INDEXES, WORTH_AN_INDEX, by_label, single_values
@@ -46,6 +46,8 @@ class View:
         self._graves: dict[str, int] = {}  # see `Feed`
         #: Whether the kind has namespaces; a key's is ignored when it has none, so that a request fits both scopes.
         self.is_namespaced = True
+        #: Whether the namespaces that are watched are those of the kind's own options; for errors.
+        self.has_own_namespaces = False
         self._label_indexes: set[str] = set()
         self._own_versions: dict[Key, int] = {}  # the newest that this process wrote; the newest write last
 
@@ -72,18 +74,22 @@ class View:
             key = Key("", key.name)
         record = self.overlay.find(key)
         if record is None and not covers_object(self._coverages, key):
-            raise NotCovered(self._gvk, asked=f"{key}", covered=self._covered)
+            remedy = remedy_for_object(self._coverages, key, is_kind_option=self.has_own_namespaces)
+            raise NotCovered(self._gvk, asked=f"{key}", covered=self._covered, remedy=remedy)
         return record
 
-    def select(self, query: Query, index: tuple[str, str] | None = None) -> list[Record]:
-        """Return the objects that match, in no particular order.
+    def select(
+        self, query: Query, index: tuple[str, str] | None = None, *, is_cluster_wide: bool = False
+    ) -> list[Record]:
+        """Return the objects that match, in no particular order; see `covers_list` for ``is_cluster_wide``.
 
         Raises:
             NotCovered: there may be others that match.
             IndexMissing: there is no such index.
         """
-        if not covers_list(self._coverages, query):
-            raise NotCovered(self._gvk, asked=str(query), covered=self._covered)
+        if not covers_list(self._coverages, query, is_cluster_wide=is_cluster_wide):
+            remedy = remedy_for_list(self._coverages, query, is_kind_option=self.has_own_namespaces)
+            raise NotCovered(self._gvk, asked=str(query), covered=self._covered, remedy=remedy)
         also: list[tuple[str, str]] = []
         is_served = not query.labels.requirements  # all that are found have the labels
         if index is None:
