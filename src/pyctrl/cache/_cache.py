@@ -19,7 +19,7 @@ from pyctrl.cache._options import KindOptions, Outside
 from pyctrl.cache._record import Record
 from pyctrl.cache._settling import has_answered, is_settled
 from pyctrl.cache._unreadable import UnreadableRecord
-from pyctrl.client import Client, Fields, Labels, WriteVerb
+from pyctrl.client import Client, Fields, Labels, WriteVerb, checked_key
 from pyctrl.errors import DecodeError, Forbidden, NotCovered, NotFound, NotSynced
 from pyctrl.rbac import Permission, resource_of
 
@@ -278,13 +278,18 @@ class Cache:
     async def find(self, kind: GroupVersionKind, key: Key) -> Unstructured | None: ...
     async def find(self, kind: KindLike, key: Key) -> Any:
         """Return an object, or None when there is none. Raises NotCovered, NotSynced and DecodeError as `get` does."""
+        if type(key) is not Key:
+            key = checked_key(kind, key)
         try:
             record = self._existing(kind).find(key)
         except NotCovered:
             if not self._goes_live(kind):
                 raise
             return await self._client.find(kind, key)
-        return None if record is None else record.decode(kind)
+        if record is None:
+            checked_key(kind, key)  # here: a key that has an object has a name
+            return None
+        return record.decode(kind)
 
     @overload
     async def list(

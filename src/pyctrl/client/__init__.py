@@ -19,6 +19,7 @@ from pyctrl.client._discovery import Discovery
 from pyctrl.client._exchange import ServerWarning, WarningHandler, log_warning
 from pyctrl.client._gate import WriteGate, context_behind
 from pyctrl.client._inprocess import InProcessTransport
+from pyctrl.client._keys import checked_key
 from pyctrl.client._lines import LineSplitter
 from pyctrl.client._list import ObjectList
 from pyctrl.client._mapping import ResourceMapping, path_for
@@ -135,6 +136,7 @@ __all__ = [
     "Writer",
     "Written",
     "bind",
+    "checked_key",
     "context_behind",
     "create_token",
     "deliver",

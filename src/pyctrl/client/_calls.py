@@ -12,6 +12,7 @@ from pyctrl._json import UNREADABLE
 from pyctrl.api import GroupVersionKind, Key, KindLike, KubernetesObject, Metadata, is_metadata_only, kind_of
 from pyctrl.client._discovery import Discovery
 from pyctrl.client._exchange import Exchange
+from pyctrl.client._keys import checked_key
 from pyctrl.client._mapping import ResourceMapping, path_for
 from pyctrl.client._observers import WriteObservers, WriteVerb
 from pyctrl.client._options import ClientOptions, Query
@@ -69,7 +70,8 @@ class Calls:
         return await self.discovery.mapping(kind if isinstance(kind, GroupVersionKind) else kind.gvk)
 
     async def read(self, kind: KindLike, key: Key, *, subresource: str = "", query: Query = ()) -> bytes:
-        """Return the bytes of one object."""
+        """Return the bytes of one object. Raises TypeError and ValueError for what is no key."""
+        key = checked_key(kind, key)
         mapping = await self.mapping(kind)
         path = path_for(mapping, self._namespace(mapping, key.namespace), key.name, subresource)
         accept = _accept(kind, "PartialObjectMetadata") if not subresource else JSON
@@ -104,7 +106,9 @@ class Calls:
             yield stream
 
     async def write(self, kind: KindLike, write: Write) -> bytes:
-        """Send a write, tell the observers, and return the answer's bytes."""
+        """Send a write, tell the observers, and return the answer's bytes. Raises as `read` does."""
+        if not write.in_collection:
+            checked_key(kind, write.key)
         mapping = await self.mapping(kind)
         key = Key(self._namespace(mapping, write.key.namespace), write.key.name)
         request = self._write_request(mapping, key, write)
@@ -133,8 +137,6 @@ class Calls:
         if mapping.namespaced and not key.namespace:
             what = f"{mapping.gvk.kind} {key.name}".rstrip()
             raise ValueError(f"{what} is namespaced: say in which namespace, or use in_namespace(client, ...)")
-        if not key.name and not write.in_collection:
-            raise ValueError(f"to {write.verb} a {mapping.gvk.kind} its name is needed")
         path = path_for(mapping, key.namespace, "" if write.in_collection else key.name, write.subresource)
         headers = self._headers(JSON, write.content_type if write.body is not None else None)
         return HttpRequest(method=write.method, path=path, query=write.query, headers=headers, body=write.body)
