@@ -11,6 +11,7 @@ import msgspec
 from pyctrl._json import UNREADABLE
 from pyctrl.api import GroupVersionKind, Key, KindLike, KubernetesObject, Metadata, is_metadata_only, kind_of
 from pyctrl.client._discovery import Discovery
+from pyctrl.client._dropped_status import report_dropped_status
 from pyctrl.client._exchange import Exchange
 from pyctrl.client._keys import checked_key
 from pyctrl.client._mapping import ResourceMapping, path_for
@@ -124,6 +125,8 @@ class Calls:
         self.observers.after(
             mapping.gvk, Key(key.namespace, key.name or name), write.verb, body if is_object else None, None
         )
+        if write.verb in ("update", "patch") and not write.subresource and "status" in mapping.subresources:
+            report_dropped_status(mapping.gvk, key, write.verb, write.body, body)
         return body
 
     async def _answer(self, mapping: ResourceMapping, request: HttpRequest, subresource: str = "") -> bytes:
