@@ -360,12 +360,14 @@ def error_from_status(
         request: what was asked, for the message.
         retry_after: seconds from the Retry-After header; ``details.retryAfterSeconds`` is used when None.
     """
-    code = status.get("code") or http_code
-    reason = status.get("reason") or ""
+    code, reason = status.get("code") or http_code, status.get("reason") or ""
+    if not (isinstance(code, int) and isinstance(reason, str)):  # made by something that is no API server
+        code, reason = http_code, ""
     cls = _BY_REASON.get(reason) or _BY_CODE.get(code) or (InternalError if code >= 500 else ApiError)
     details = status.get("details")
     if retry_after is None and isinstance(details, Mapping):
-        retry_after = details.get("retryAfterSeconds")
+        seconds = details.get("retryAfterSeconds")
+        retry_after = seconds if isinstance(seconds, int | float) and seconds >= 0 else None
     message = status.get("message") or f"the server answered {code}"
     return cls(message, code=code, reason=reason, status=status, request=request, retry_after=retry_after)
 
@@ -471,10 +473,10 @@ class CacheError(PyctrlError):
 class NotCovered(CacheError):
     """Raised when a read is outside of what the cache watches. Not retryable: it is a wiring mistake."""
 
-    def __init__(self, kind: object, *, asked: str, covered: str) -> None:
+    def __init__(self, kind: object, *, asked: str, covered: str, remedy: str = "") -> None:
+        todo = remedy or "watch the kind with owns or watches of a controller, or cache.informer(); or use client.live"
         super().__init__(
-            f"the cache does not cover {asked} of {kind} (it covers {covered or 'nothing of this kind'}); "
-            "watch it with .owns() or .watches(), widen the cache's options, or read with client.live"
+            f"the cache does not cover {asked} of {kind} (it covers {covered or 'nothing of this kind'}): {todo}"
         )
         self.kind = kind
 

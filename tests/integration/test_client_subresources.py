@@ -21,6 +21,7 @@ from pyctrl.client import (
     dry_run,
     evict,
     get_scale,
+    merge_from,
     set_scale,
     wait_for,
     wait_until_gone,
@@ -48,9 +49,10 @@ async def test_the_status_is_written_alone(client: Client, namespace: str) -> No
     patch = MergePatch({"metadata": {"labels": {"seen": "no"}}, "status": {"message": "hello"}})
 
     through_status = await client.status.patch(Pod, made.key, patch)
-    through_object = await client.patch(
-        Pod, made.key, MergePatch({"metadata": {"labels": {"seen": "yes"}}, "status": {"message": "bye"}})
-    )
+    with pytest.warns(UserWarning, match="does not write status.message"):
+        through_object = await client.patch(
+            Pod, made.key, MergePatch({"metadata": {"labels": {"seen": "yes"}}, "status": {"message": "bye"}})
+        )
 
     assert through_status.status.message == "hello"
     assert through_object.status.message == "hello"
@@ -71,6 +73,31 @@ async def test_the_status_is_replaced(client: Client, namespace: str) -> None:
     answer = await client.status.update(wanted)
 
     assert (answer.spec.replicas, answer.status.observed_generation) == (0, 5)
+
+
+async def test_a_sub_resource_is_written_as_an_object_is(client: Client, namespace: str) -> None:
+    """By an object or by kind and key: get, update, patch from what was before, and apply with a field owner."""
+    made = await client.create(deployment(namespace, 0))
+    status = client.subresource("status")
+
+    found = await status.get(made, answer=Deployment)
+    patch = merge_from(found)
+    found.status.observed_generation = 4
+    patched = await status.patch(found, patch, answer=Deployment, field_owner="patcher")
+    patched.status.observed_generation = 6
+    updated = await status.update(patched, answer=Deployment, field_owner="updater")
+    stated = {
+        "apiVersion": "apps/v1",
+        "kind": "Deployment",
+        "metadata": {"name": made.key.name, "namespace": namespace},
+        "status": {"collisionCount": 1},
+    }
+    applied = await status.apply(stated, answer=Deployment, field_owner="applier", force=True)
+
+    assert (patched.spec.replicas, updated.status.observed_generation) == (0, 6)
+    assert applied.status.collision_count == 1
+    fields = (await client.get(Deployment, made.key)).metadata.managed_fields or []
+    assert {"updater", "applier"} <= {entry["manager"] for entry in fields}
 
 
 # --- scale ----------------------------------------------------------------------------------------------------------

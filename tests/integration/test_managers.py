@@ -11,7 +11,14 @@ from typing import Any
 
 import pytest
 
-from pyctrl.api import GroupVersionKind, Key, ObjectMeta, Unstructured
+from pyctrl.api import (
+    GroupVersionKind,
+    Key,
+    ObjectMeta,
+    Unstructured,
+    is_controlled_by,
+    set_controller_reference,
+)
 from pyctrl.client import BearerToken, Client, MergePatch, create_token, wait_for
 from pyctrl.controller import Builder, OnSyncFailure, Reconciler, Request, Result
 from pyctrl.errors import ControllerError, NotCovered, NotFound, NotSynced
@@ -23,7 +30,8 @@ from pyctrl.kinds.authorization.v1 import (
 from pyctrl.kinds.core.v1 import ConfigMap, Namespace, Secret, ServiceAccount
 from pyctrl.kinds.rbac.v1 import PolicyRule, Role, RoleBinding, RoleRef, Subject
 from pyctrl.manager import Manager
-from pyctrl.testing import ClusterUnderTest
+from pyctrl.rbac import allow
+from pyctrl.testing import ClusterUnderTest, UnderRole
 
 from ._definitions import install_kind, installed, uninstall_kind, widget_kind
 from ._objects import config_map
@@ -105,11 +113,39 @@ async def test_only_its_namespaces(cluster: ClusterUnderTest, client: Client, na
             await marked(client, ConfigMap, inside.key, "here")
             with pytest.raises(NotCovered, match=f"it covers namespace '{namespace}'"):
                 await manager.client.get(ConfigMap, outside.key)
-            with pytest.raises(NotCovered):
-                await manager.client.list(ConfigMap)
+            everything = await manager.client.list(ConfigMap)
+            assert {obj.key.namespace for obj in everything} == {namespace}
             assert inside.key in {obj.key for obj in await manager.client.list(ConfigMap, namespace=namespace)}
             assert await manager.live_client.get(ConfigMap, outside.key) == outside
     await client.delete(Namespace, Key("", other))
+
+
+class Keeper(Reconciler[ConfigMap]):
+    """Keeps one Secret for each ConfigMap, and finds it as README's PodSet finds its pods: without a namespace."""
+
+    owns = (Secret,)
+    rbac = (allow(Secret, "create"),)
+
+    async def reconcile(self, request: Request) -> None:
+        owner = await self.client.find(ConfigMap, request.key)
+        if owner is None or not owner.metadata.name.startswith("keep"):
+            return
+        if not await self.client.list(Secret, index=("owner", owner.metadata.uid)):
+            secret = Secret(metadata=ObjectMeta(name=owner.metadata.name, namespace=owner.metadata.namespace))
+            set_controller_reference(owner, secret)
+            await self.client.create(secret)
+
+
+async def test_a_list_without_a_namespace_works_under_a_role_for_some(
+    client: Client, namespace: str, under_role: UnderRole
+) -> None:
+    """Restricted to namespaces, with rights there only, a list without one means these."""
+    async with under_role(lambda m: Builder(m).build(Keeper()), namespaces=[namespace]) as operator:
+        made = await client.create(config_map(namespace, "keep"))
+        assert is_controlled_by(await wait_for(client, Secret, made.key), made)
+        assert [each.key for each in await operator.manager.client.list(Secret) if each.metadata.name == "keep"] == [
+            made.key
+        ]
 
 
 async def test_kinds_and_controllers_are_added_while_it_runs(

@@ -14,6 +14,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from pydantic.alias_generators import to_camel
 from pydantic_core import PydanticSerializationError, SchemaValidator
 
+from pyctrl._json import UNREADABLE, why_unreadable
 from pyctrl.errors import DecodeError
 
 from ._pending import (
@@ -117,8 +118,8 @@ class Model(BaseModel):
         except ValidationError as error:
             told = f"{cls.__name__}: {complaints(error, of=cls)}"
             raise DecodeError(told) from (None if hides_values(cls) else error)
-        except msgspec.DecodeError as error:
-            raise DecodeError(f"{cls.__name__}: not JSON: {error}") from error
+        except UNREADABLE as error:
+            raise DecodeError(f"{cls.__name__}: not JSON that can be decoded: {why_unreadable(error)}") from error
         return cast(Self, obj)
 
     def to_wire(self) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from typing import Any, Protocol
 import msgspec
 from pydantic import BaseModel, ValidationError
 
+from pyctrl._json import UNREADABLE, why_unreadable
 from pyctrl.errors import DecodeError
 
 from ._secrets import hides_values
@@ -113,8 +114,15 @@ class Pending(msgspec.Struct, gc=False):  # gc=False: nothing in it refers to it
             return part.default()
         try:
             return part.decode(raw, self)
-        except ValidationError as error:
+        except UNREADABLE as error:
             raise self._error(error, part.alias) from (None if hides_values(self._top) else error)
+
+    def extras(self) -> dict[str, Any]:
+        """Make what the wire has and the class does not name. Raises DecodeError."""
+        try:
+            return self.plan.extras(self.raws or {})
+        except UNREADABLE as error:
+            raise self._error(error) from error
 
     def read_all(self, known: Mapping[str, Any]) -> dict[str, Any]:
         """Make the values of all fields but those that are known. Raises DecodeError."""
@@ -146,7 +154,7 @@ class Pending(msgspec.Struct, gc=False):  # gc=False: nothing in it refers to it
     def _whole(self) -> BaseModel:
         try:
             found: BaseModel = self.plan.decode(bytes(self.data or b""))
-        except ValidationError as error:
+        except UNREADABLE as error:
             raise self._error(error) from (None if hides_values(self._top) else error)
         return found
 
@@ -158,18 +166,20 @@ class Pending(msgspec.Struct, gc=False):  # gc=False: nothing in it refers to it
             top = top.parent
         return top.plan.cls
 
-    def _error(self, error: ValidationError, *below: str) -> DecodeError:
+    def _error(self, error: Exception, *below: str) -> DecodeError:
         path, top = below, self
         while top.parent is not None:
             path, top = (top.alias, *path), top.parent
         try:
             names = msgspec.json.decode((top.members() or {}).get("metadata", b"{}"), type=_Names)
-        except msgspec.DecodeError:
+        except UNREADABLE:
             names = _Names()
         whose = "/".join(filter(None, (names.namespace, names.name)))
-        return DecodeError(
-            f"{top.plan.cls.__name__}{whose and f' {whose}'}: {complaints(error, path, of=top.plan.cls)}"
-        )
+        if isinstance(error, ValidationError):
+            what = complaints(error, path, of=top.plan.cls)
+        else:
+            what = f"{why_unreadable(error)} - at {'.'.join(path) or 'the top'}"
+        return DecodeError(f"{top.plan.cls.__name__}{whose and f' {whose}'}: {what}")
 
 
 _ALWAYS_KNOWN = 2  # api_version and kind, of objects
@@ -187,7 +197,7 @@ def late_slot(model: BaseModel, pending: Pending, name: str) -> Any:
         set_fields_set(model, found := pending.plan.fields_set(raws))
         return found
     if name == "__pydantic_extra__":
-        set_extra(model, extra := pending.plan.extras(raws))
+        set_extra(model, extra := pending.extras())
         return extra
     return None
 

@@ -10,6 +10,8 @@ from typing import Any, TypeVar
 import msgspec
 from pydantic_core import from_json
 
+from pyctrl._json import UNREADABLE
+
 from ._fields import FieldPart, Unfit, is_plain, validator_of
 from ._meta import ObjectMeta
 from ._model import Model, from_bytes
@@ -128,7 +130,7 @@ class _Plan:
             return None
         try:
             raws = _scan(data)
-        except msgspec.DecodeError:
+        except UNREADABLE:
             return None
         for key, value in self._identity:
             if raws.get(key, value) != value:  # an item of a list need not have it

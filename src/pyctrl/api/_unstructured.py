@@ -8,6 +8,7 @@ from typing import Any, Self, TypeAlias
 
 import msgspec
 
+from pyctrl._json import UNREADABLE, why_unreadable
 from pyctrl.errors import DecodeError
 
 from ._meta import ObjectMeta
@@ -50,8 +51,8 @@ class Unstructured(MutableMapping[str, Any]):
         """
         try:
             content = dict(data) if isinstance(data, Mapping) else _decode(data)
-        except msgspec.DecodeError as error:
-            raise DecodeError(f"not JSON: {error}") from error
+        except UNREADABLE as error:
+            raise DecodeError(f"not JSON that can be decoded: {why_unreadable(error)}") from error
         if not isinstance(content, dict):
             raise DecodeError(f"expected a JSON object, got {type(content).__name__}")
         return cls(content)

@@ -18,9 +18,10 @@ from pyctrl.cache._informer import Informer
 from pyctrl.cache._options import KindOptions, Outside
 from pyctrl.cache._record import Record
 from pyctrl.cache._settling import has_answered, is_settled
-from pyctrl.client import Client, Fields, Labels, WriteVerb
-from pyctrl.errors import Forbidden, NotCovered, NotFound, NotSynced
-from pyctrl.rbac import Permission
+from pyctrl.cache._unreadable import UnreadableRecord
+from pyctrl.client import Client, Fields, Labels, WriteVerb, checked_key
+from pyctrl.errors import DecodeError, Forbidden, NotCovered, NotFound, NotSynced
+from pyctrl.rbac import Permission, resource_of
 
 if TYPE_CHECKING:
     from pyctrl.cache._statistics import InformerStatistics
@@ -223,6 +224,16 @@ class Cache:
         unfit = [i for i in self._informers.values() if not i.is_synced or i.error is not None]
         return {i.gvk: i.reason for i in unfit if not (i.is_optional and i.is_absent)}
 
+    @property
+    def unreadable(self) -> dict[GroupVersionKind, str]:
+        """Which objects cannot be decoded, and why, by kind; empty when all can. Reads of them raise DecodeError."""
+        return {i.gvk: text for i in self._informers.values() if (text := i.unreadable)}
+
+    @property
+    def stalled(self) -> tuple[GroupVersionKind, ...]:
+        """The kinds whose watches bring nothing, not even bookmarks, although the server has newer versions."""
+        return tuple(i.gvk for i in self._informers.values() if i.is_stalled)
+
     def statistics(self) -> tuple[InformerStatistics, ...]:
         """Return how each informer is doing."""
         return tuple(informer.statistics() for informer in self._informers.values())
@@ -253,7 +264,7 @@ class Cache:
             NotFound: there is none.
             NotCovered: it is not watched.
             NotSynced: the first list of its kind is not complete.
-            DecodeError: it is of another kind.
+            DecodeError: it is of another kind, or cannot be decoded at all, such as one nested too deep.
         """
         found = await self.find(kind, key)
         if found is None:
@@ -267,13 +278,18 @@ class Cache:
     async def find(self, kind: GroupVersionKind, key: Key) -> Unstructured | None: ...
     async def find(self, kind: KindLike, key: Key) -> Any:
         """Return an object, or None when there is none. Raises NotCovered, NotSynced and DecodeError as `get` does."""
+        if type(key) is not Key:
+            key = checked_key(kind, key)
         try:
             record = self._existing(kind).find(key)
         except NotCovered:
             if not self._goes_live(kind):
                 raise
             return await self._client.find(kind, key)
-        return None if record is None else record.decode(kind)
+        if record is None:
+            checked_key(kind, key)  # here: a key that has an object has a name
+            return None
+        return record.decode(kind)
 
     @overload
     async def list(
@@ -310,7 +326,8 @@ class Cache:
 
         Args:
             kind: as for `get`.
-            namespace: None for all namespaces.
+            namespace: None for all namespaces that are watched: where the cache or the kind is restricted to some, it
+                is these. A kind that alone is restricted, with ``Outside.LIVE``, is listed by the server instead.
             labels: only objects with these labels.
             fields: only objects with these fields; any field can be asked for, each object is looked into.
             index: the name of an index and a value: only objects that have it; takes no time for the others.
@@ -319,19 +336,23 @@ class Cache:
             NotCovered: not all of this is watched.
             NotSynced: the first list of the kind is not complete.
             IndexMissing: there is no such index.
-            DecodeError: one of them is of another kind.
+            DecodeError: one of them is of another kind. One that cannot be decoded at all is in the list by its name,
+                and raises DecodeError where anything else of it is read.
         """
         query = Query(namespace=namespace, labels=label_selector(labels), fields=field_selector(fields))
         try:
-            records = self._existing(kind).select(query, index)
+            records = self._existing(kind).select(query, index, is_cluster_wide=self._means_cluster(kind))
         except NotCovered:
             if index is not None or not self._goes_live(kind):
                 raise
-            return await self._client.list(kind, namespace=namespace, labels=labels, fields=fields)
-        if len(records) < WORTH_HOLDING_BACK:
-            return [record.decode(kind) for record in records]
-        with held_back():
-            return [record.decode(kind) for record in records]
+            return await self._list_live(kind, namespace=namespace, labels=labels, fields=fields)
+        try:
+            if len(records) < WORTH_HOLDING_BACK:
+                return [record.decode(kind) for record in records]
+            with held_back():
+                return [record.decode(kind) for record in records]
+        except DecodeError:
+            return [r.decode_late(kind) if isinstance(r, UnreadableRecord) else r.decode(kind) for r in records]
 
     def _existing(self, kind: KindLike) -> Informer:
         gvk = kind_of(kind)
@@ -339,6 +360,22 @@ class Cache:
         if informer is None:
             raise NotCovered(gvk, asked="any object", covered="")
         return informer
+
+    def _means_cluster(self, kind: KindLike) -> bool:
+        """Tell whether a list without a namespace means all of the cluster, though not all of it is watched."""
+        return self._namespaces is None and self._goes_live(kind)
+
+    async def _list_live(self, kind: KindLike, *, namespace: str | None, **selectors: Any) -> Sequence[Any]:
+        """List by the server; without a namespace in those that the cache is restricted to."""
+        if namespace is not None or self._namespaces is None or not await self._is_namespaced(kind):
+            return await self._client.list(kind, namespace=namespace, **selectors)
+        chosen = self._options.get(kind_of(kind), KindOptions()).namespaces
+        namespaces = sorted(self._namespaces if chosen is None else chosen)
+        return [obj for each in namespaces for obj in await self._client.list(kind, namespace=each, **selectors)]
+
+    async def _is_namespaced(self, kind: KindLike) -> bool:
+        declared = resource_of(kind).namespaced
+        return (await self._client.discovery.mapping(kind_of(kind))).namespaced if declared is None else declared
 
     def _goes_live(self, kind: KindLike) -> bool:
         options = self._options.get(kind_of(kind), KindOptions())

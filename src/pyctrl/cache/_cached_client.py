@@ -6,7 +6,7 @@ from typing import Any, Self, TypeVar, overload
 
 from pyctrl.api import GroupVersionKind, Key, KindLike, KubernetesObject, Unstructured
 from pyctrl.cache._cache import Cache
-from pyctrl.client import Client, ClientOptions, Fields, Labels, ObjectList, VersionMatch
+from pyctrl.client import Client, ClientOptions, Fields, Labels, ObjectList, VersionMatch, checked_key
 
 __all__ = ["CachedClient"]
 
@@ -116,6 +116,7 @@ class CachedClient(Client):
     async def _key(self, kind: KindLike, key: Key) -> Key:
         if type(key) is Key and not self.options.namespace:
             return key
+        key = checked_key(kind, key)
         return Key(await self._namespace(kind, key.namespace) or "", key.name)
 
     async def _namespace(self, kind: KindLike, namespace: str | None) -> str | None:

@@ -11,7 +11,16 @@ from pyctrl.cache._record import Record
 from pyctrl.client import Fields, Labels
 from pyctrl.rbac import Place
 
-__all__ = ["Coverage", "Query", "covers_list", "covers_object", "field_selector", "label_selector"]
+__all__ = [
+    "Coverage",
+    "Query",
+    "covers_list",
+    "covers_object",
+    "field_selector",
+    "label_selector",
+    "remedy_for_list",
+    "remedy_for_object",
+]
 
 
 class Query(Struct, frozen=True, kw_only=True):
@@ -69,16 +78,55 @@ class Coverage(Query, frozen=True, kw_only=True):
         Decided by the requirements as they are written: each of the coverage's must be one of the query's. What a
         selector implies without saying so is not found out; such a query counts as not contained.
         """
-        return (
-            (self.namespace is None or self.namespace == query.namespace)
-            and (not (own := self.labels.requirements) or set(own) <= set(query.labels.requirements))
-            and (not (own_fields := self.fields.requirements) or set(own_fields) <= set(query.fields.requirements))
+        return (self.namespace is None or self.namespace == query.namespace) and self.selects(query)
+
+    def selects(self, query: Query) -> bool:
+        """Tell whether every object that the query asks for in this namespace is held; see `contains`."""
+        return (not (own := self.labels.requirements) or set(own) <= set(query.labels.requirements)) and (
+            not (own_fields := self.fields.requirements) or set(own_fields) <= set(query.fields.requirements)
         )
 
 
-def covers_list(coverages: Sequence[Coverage], query: Query) -> bool:
-    """Tell whether a list can be answered in full."""
-    return any(coverage.contains(query) for coverage in coverages)
+def covers_list(coverages: Sequence[Coverage], query: Query, *, is_cluster_wide: bool = False) -> bool:
+    """Tell whether a list can be answered in full.
+
+    Where only some namespaces are watched, a list without a namespace means these, unless it is ``is_cluster_wide``.
+    """
+    if any(coverage.contains(query) for coverage in coverages):
+        return True
+    watched = {coverage.namespace for coverage in coverages}
+    if query.namespace is not None or None in watched or is_cluster_wide:
+        return False
+    fields = query.fields.requirements
+    asked = {term.value for term in fields if (term.field, term.operator) == ("metadata.namespace", "=")}
+    return asked <= watched and watched == {c.namespace for c in coverages if c.selects(query)}
+
+
+def remedy_for_object(coverages: Sequence[Coverage], key: Key, *, is_kind_option: bool) -> str:
+    """Say what to do so that an object can be read."""
+    if any(coverage.namespace in (None, key.namespace) for coverage in coverages):
+        return _SELECTORS
+    return _namespaces(key.namespace, is_kind_option=is_kind_option)
+
+
+def remedy_for_list(coverages: Sequence[Coverage], query: Query, *, is_kind_option: bool) -> str:
+    """Say what to do so that a list can be answered."""
+    watched = {coverage.namespace for coverage in coverages}
+    if query.namespace is not None and None not in watched and query.namespace not in watched:
+        return _namespaces(query.namespace, is_kind_option=is_kind_option)
+    if any(coverage.selects(query) for coverage in coverages):  # of all namespaces, with Outside.LIVE
+        return "name a namespace that is watched, or read all of them with client.live"
+    return _SELECTORS
+
+
+def _namespaces(namespace: str, *, is_kind_option: bool) -> str:
+    where = "KindOptions(namespaces=...) of this kind" if is_kind_option else "the namespaces of the manager"
+    return f"add {namespace!r} to {where}, or read with client.live, which needs rights there"
+
+
+_SELECTORS = (
+    "select what is watched in the read, too, widen KindOptions(selectors=...) of this kind, or read with client.live"
+)
 
 
 def covers_object(coverages: Sequence[Coverage], key: Key) -> bool:

@@ -22,6 +22,16 @@ def cache_families(informers: Sequence[InformerStatistics]) -> Iterable[Family]:
     yield gauge(
         "pyctrl_cache_failing", "1 while the kind cannot be listed or watched", *samples(lambda i: i.is_failing)
     )
+    yield gauge(
+        "pyctrl_cache_unreadable_objects",
+        "Objects that cannot be decoded, such as those nested too deep",
+        *samples(lambda i: i.unreadable),
+    )
+    yield gauge(
+        "pyctrl_cache_stalled",
+        "1 while watches bring nothing although the server has newer versions",
+        *samples(lambda i: i.is_stalled),
+    )
     yield gauge("pyctrl_cache_served", "0 while the cluster does not serve the kind", *samples(lambda i: i.is_served))
     heard = [(_labels(i), i.age.total_seconds()) for i in informers if i.age is not None]
     yield gauge("pyctrl_cache_last_event_age_seconds", "Since the server last gave a sign of life", *heard)

@@ -59,6 +59,7 @@ class Informer:
         self._client, self._options, self._namespaces, self._random = client, options, namespaces, random
         self._reader = RecordReader(shape(options.transform, options.strip_managed_fields), packing(options.compress))
         self.view: View = View(self.gvk, self._reader, clock=lambda: asyncio.get_running_loop().time())
+        self.view.has_own_namespaces = options.namespaces is not None
         self._subscribers = Subscribers(lambda: self.view.store)
         self._reflectors: list[Reflector] = []
         self._synced = asyncio.Event()
@@ -78,7 +79,8 @@ class Informer:
         self.view.is_namespaced = mapping.namespaced
         self.resource = Resource(self.gvk.group, mapping.plural, mapping.namespaced)
         for coverage in self._options.coverages(self._namespaces, is_namespaced=mapping.namespaced):
-            intake = Intake(self.view.add_feed(coverage, self._subscribers.listeners), self._reader)
+            feed = self.view.add_feed(coverage, self._subscribers.listeners)
+            intake = Intake(feed, self._reader, self.view.unreadable)
             target = self._target(mapping, coverage)
             reflector = Reflector(
                 self._client.transport,
@@ -176,10 +178,15 @@ class Informer:
         self._need_sync()
         return self.view.find(key)
 
-    def select(self, query: Query, index: tuple[str, str] | None = None) -> list[Record]:
-        """Return the objects that match, in no particular order. Raises as `find` does, and IndexMissing."""
+    def select(
+        self, query: Query, index: tuple[str, str] | None = None, *, is_cluster_wide: bool = False
+    ) -> list[Record]:
+        """Return the objects that match, in no particular order. Raises as `find` does, and IndexMissing.
+
+        Where only some namespaces are watched, a query without a namespace means these, unless ``is_cluster_wide``.
+        """
         self._need_sync()
-        return self.view.select(query, index)
+        return self.view.select(query, index, is_cluster_wide=is_cluster_wide and self.view.is_namespaced)
 
     def is_own_write(self, key: Key, version: str) -> bool:
         """Whether this process has written this version of an object; for metrics."""
@@ -216,6 +223,16 @@ class Informer:
     def error(self) -> Exception | None:
         """Why the kind is not up to date; None when it is."""
         return next(iter(self._errors), None)
+
+    @property
+    def unreadable(self) -> str:
+        """Which objects cannot be decoded, and why; "" when all can. Reads of such an object raise DecodeError."""
+        return self.view.unreadable.text
+
+    @property
+    def is_stalled(self) -> bool:
+        """Whether its watch brings nothing, not even bookmarks, although the server has newer versions."""
+        return any(reflector.is_stalled for reflector in self._reflectors)
 
     @property
     def is_refused(self) -> bool:
@@ -271,6 +288,8 @@ class Informer:
             own_writes=len(overlay),
             own_writes_lag=timedelta(seconds=overlay.lag),
             own_writes_given_up=overlay.overflowed,
+            unreadable=len(self.view.unreadable),
+            is_stalled=self.is_stalled,
         )
 
     # --- waiting ---

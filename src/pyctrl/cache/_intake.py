@@ -2,13 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from contextlib import suppress
 
+from pyctrl._json import why_unreadable
 from pyctrl.api import shown_wire
 from pyctrl.cache._feed import Feed
-from pyctrl.cache._metadata import read_details
+from pyctrl.cache._metadata import head_of, read_details
 from pyctrl.cache._record import UNORDERED, Record, RecordReader, version_number
-from pyctrl.cache._wire import Event, error_of, read_bookmark, read_events, read_page
+from pyctrl.cache._trouble import EventLost
+from pyctrl.cache._unreadable import Unreadable, digest, unreadable_record
+from pyctrl.cache._wire import (
+    Event,
+    SplitPage,
+    Undecoded,
+    check,
+    error_of,
+    read_bookmark,
+    read_events,
+    read_page,
+    split_event,
+)
 from pyctrl.errors import DecodeError
 
 __all__ = ["Intake"]
@@ -19,30 +32,53 @@ class Intake:
 
     Each call is one block: when it returns or raises, store, indexes and subscribers agree on everything that came
     before the place where it went wrong, and `position` is that place.
+
+    What cannot be decoded ends nothing. An object with a name is kept as `UnreadableRecord`, so that reads of it raise
+    an error; one without is left out. What may have been damaged on its way is first requested again.
     """
 
-    def __init__(self, feed: Feed, reader: RecordReader) -> None:
-        self._feed, self._reader = feed, reader
+    def __init__(self, feed: Feed, reader: RecordReader, unreadable: Unreadable) -> None:
+        self._feed, self._reader, self._unreadable = feed, reader, unreadable
+        self._doubted = b""  # the digest of the last bytes that were requested again
+        self._is_undamaged = False  # what was requested again came as it was before
+        self._listed_for: set[bytes] = set()  # the digests of events without a name, after which the kind was listed
         #: The version to go on from; None until a list is complete.
         self.position: str | None = None
+        #: Whether the watch has sent a version that is lower than one before.
+        self.went_back = False
+        #: Whether a watch has ever sent a bookmark: then a watch that sends nothing says something.
+        self.has_bookmarks = False
         #: Complete lists so far.
         self.lists = 0
+
+    def begin_answer(self) -> None:
+        """Begin to read an answer of the server, over a connection of which nothing is known."""
+        self._is_undamaged = self.went_back = False
 
     def begin_list(self) -> None:
         """Begin a list, from its start."""
         self.position = None
         self._feed.begin_list()
+        self._unreadable.begin_list()
 
     def take_page(self, body: bytes) -> str:
         """Take a page and return the token of the next one; "" ends the list.
 
         Raises:
-            DecodeError: it is not a page.
+            DecodeError: it is not a page, or an item may have been damaged on its way.
         """
         page = read_page(body)
-        read, put = self._reader, self._feed.put
+        read, put, is_split = self._reader, self._feed.put, isinstance(page, SplitPage)
         for item in page.items or ():
-            put(read(bytes(item)))  # a copy: the item is a view that would keep the whole page
+            data = bytes(item)  # a copy: the item is a view that would keep the whole page
+            try:
+                if is_split:
+                    check(data)
+                record = read(data)
+            except DecodeError as error:
+                self._rescue("ADDED", data, error)
+            else:
+                put(record)
         if not page.metadata.continue_:
             self._end_list(page.metadata.resource_version)
         return page.metadata.continue_
@@ -51,31 +87,29 @@ class Intake:
         """Take complete lines of a watch; until the bookmark that ends them, initial events are a list.
 
         Raises:
-            DecodeError: a line is no event.
+            DecodeError: a line is no event, or may have been damaged on its way.
             ApiError: the server reports a failure.
         """
-        events, problem = read_events(lines)
-        self._take_events(events)
-        if problem is not None:
-            raise problem
-
-    def _take_events(self, events: Iterable[tuple[Event, bytes]]) -> None:
         last: Record | None = None
         put, remove = self._feed.put, self._feed.remove
         try:
-            for event, data in events:
+            for event, data in read_events(lines):
                 kind = event.type
-                if kind == "ADDED" or kind == "MODIFIED":
-                    record = self._record(event, data)
-                    put(record)
-                    last = record
-                elif kind == "DELETED":
-                    record = self._record(event, data)
-                    remove(record)
-                    last = record
-                else:
-                    self._take_notice(kind, data)
-                    last = None
+                try:
+                    if kind == "ADDED" or kind == "MODIFIED":
+                        record = self._record(event, data)
+                        put(record)
+                        last = record
+                    elif kind == "DELETED":
+                        record = self._record(event, data)
+                        remove(record)
+                        last = record
+                    else:
+                        self._take_notice(event, data)
+                        last = None
+                except DecodeError as error:
+                    rescued = self._rescue_event(event, data, error)
+                    last = rescued or last
         finally:
             if last is not None:
                 self._advance(last)
@@ -86,17 +120,69 @@ class Intake:
             raise DecodeError(f"expected an object with name and resourceVersion, got {shown_wire(data)}")
         return self._reader.record(data, found)
 
-    def _take_notice(self, kind: str, data: bytes) -> None:
+    def _take_notice(self, event: Event, data: bytes) -> None:
+        kind = event.type
         if kind == "ERROR":
             raise error_of(data, http_code=500, request="watch")
+        if isinstance(event, Undecoded):
+            raise DecodeError(
+                f"expected a watch event, got {shown_wire(data)}: {why_unreadable(event.error)}"
+            ) from event.error
         if kind != "BOOKMARK":
             raise DecodeError(f"expected ADDED, MODIFIED, DELETED, BOOKMARK or ERROR, got {kind!r}")
+        self._take_bookmark(data)
+
+    def _take_bookmark(self, data: bytes) -> None:
         bookmark = read_bookmark(data)
         if self.position is not None:
-            self.position = bookmark.version
-            self._feed.passed(version_number(bookmark.version))
+            self.has_bookmarks = True
+            self._pass(version_number(bookmark.version), bookmark.version)
         elif bookmark.ends_initial_events:
             self._end_list(bookmark.version)
+
+    def _rescue_event(self, event: Event, data: bytes, error: DecodeError) -> Record | None:
+        if not isinstance(event, Undecoded):
+            return self._rescue(event.type, data, error)
+        kind, found = split_event(data)
+        if kind == "ERROR":
+            raise error_of(found, http_code=500, request="watch")
+        return self._rescue(kind, found or data, error)
+
+    def _rescue(self, kind: str, data: bytes, error: DecodeError) -> Record | None:
+        """Keep what can be kept of something that cannot be decoded, and return its record if there is one.
+
+        Raises:
+            DecodeError: it may have been damaged on its way.
+        """
+        # JSON nested too deep is whole. Anything else is believed when it comes a second time, over another connection.
+        if not (isinstance(error.__cause__, RecursionError) or self._is_undamaged):
+            self._doubted, before = digest(data), self._doubted
+            if self._doubted != before:
+                raise error
+            self._is_undamaged = True
+        if kind == "BOOKMARK":  # of which nothing is missed: the next event or bookmark says how far the watch has come
+            with suppress(DecodeError):
+                self._take_bookmark((head_of(data, is_named=False) or (None, b""))[1])
+            return None
+        reason = why_unreadable(error.__cause__) if isinstance(error.__cause__, RecursionError) else str(error)
+        record = unreadable_record(self._unreadable.gvk, data, reason)
+        if record is None or kind not in ("ADDED", "MODIFIED", "DELETED"):
+            self._leave_out(data, reason)
+            return None
+        if kind == "DELETED":
+            self._feed.remove(record)
+        else:
+            self._feed.put(record)
+            self._unreadable.note(record)
+        return record if record.version != UNORDERED else None
+
+    def _leave_out(self, data: bytes, reason: str) -> None:
+        """Leave out what has no name. Within a watch nobody knows which object it is about: a list finds out, once."""
+        mark = digest(data)
+        if self.position is not None and mark not in self._listed_for:
+            self._listed_for.add(mark)
+            raise EventLost(f"an event that cannot be decoded was left out: {reason}")
+        self._unreadable.leave_out(mark, data, reason)
 
     def _advance(self, record: Record) -> None:
         if self.position is None:
@@ -104,10 +190,18 @@ class Intake:
         if record.version == UNORDERED:
             self.position = read_details(record.data).resource_version
         else:
-            self.position = str(record.version)
-            self._feed.passed(record.version)
+            self._pass(record.version, str(record.version))
+
+    def _pass(self, version: int, text: str) -> None:
+        """Come to a version. One that is lower than where the watch was already is noted, and not gone on from."""
+        if UNORDERED < version < self._feed.progress:
+            self.went_back = True
+            return
+        self.position = text
+        self._feed.passed(version)
 
     def _end_list(self, version: str) -> None:
         self._feed.end_list(version_number(version))
+        self._unreadable.end_list()
         self.position = version
         self.lists += 1

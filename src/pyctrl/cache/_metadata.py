@@ -9,15 +9,16 @@ with custom resources, whose keys are sorted, two thirds of what it took to read
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Generic, TypeVar
 
 import msgspec
 
+from pyctrl._json import UNREADABLE, split_members, why_unreadable
 from pyctrl.api import shown_wire
 from pyctrl.errors import DecodeError
 
-__all__ = ["Details", "Identity", "IdentityReader", "MetadataReader", "ObjectWith", "Owner", "read_details"]
+__all__ = ["Details", "Identity", "IdentityReader", "MetadataReader", "ObjectWith", "Owner", "head_of", "read_details"]
 
 MANAGED_FIELDS = b',"managedFields":['
 SPEC = b',"spec":'
@@ -73,7 +74,8 @@ class MetadataReader(Generic[M]):
 
     Args:
         wrapped: what to decode.
-        is_strict: refuse objects without name or version. A transform may have taken them away.
+        is_strict: refuse objects without name or version, and what does not decode. Otherwise a transform may have
+            taken them away, and of metadata that does not decode as a whole what does is read.
     """
 
     def __init__(self, wrapped: type[ObjectWith[M]], *, is_strict: bool = True) -> None:
@@ -85,7 +87,7 @@ class MetadataReader(Generic[M]):
         """Decode the metadata of one object.
 
         Raises:
-            DecodeError: when it is no JSON object with a name and a version in its metadata.
+            DecodeError: when it is no JSON object with a name and a version in its metadata; only if strict.
         """
         found = self._read(self._first(data))
         if found is not None:
@@ -101,15 +103,18 @@ class MetadataReader(Generic[M]):
             return None
         try:
             found = self._decode(cut).metadata
-        except msgspec.DecodeError:
+        except UNREADABLE:
             return None  # not the right place to cut
         return found if found.name and found.resource_version else None
 
     def _read_whole(self, data: bytes) -> M:
         try:
             found = self._decode(data).metadata
-        except msgspec.DecodeError as error:
-            raise DecodeError(f"expected a Kubernetes object, got {shown_wire(data)}: {error}") from error
+        except UNREADABLE as error:
+            if not self._is_strict:
+                return self._decode(head[1] if (head := head_of(data)) else b'{"metadata":{}}').metadata
+            why = why_unreadable(error)
+            raise DecodeError(f"expected a Kubernetes object, got {shown_wire(data)}: {why}") from error
         if self._is_strict and not (found.name and found.resource_version):
             raise DecodeError(f"expected an object with name and resourceVersion, got {shown_wire(data)}")
         return found
@@ -135,7 +140,7 @@ class IdentityReader:
                 found = self._decode(head[: head.find(b',"creationTimestamp":')] + b"}}").metadata
                 if found.name and found.namespace and found.uid and found.resource_version:
                     return found
-            except msgspec.DecodeError:
+            except UNREADABLE:
                 pass
             self._is_first = False
         return self._otherwise(data)
@@ -163,6 +168,44 @@ def _before_spec(data: bytes) -> bytes:
     start = data.find(SPEC, 0, WINDOW)
     return data[:start] + b"}" if start > 0 else b""
 
+
+def head_of(data: bytes, *, is_named: bool = True) -> tuple[Identity, bytes] | None:
+    """Return the identity of an object and what can be read of it: its kind, and its metadata as far as that decodes.
+
+    Nothing here recurses. None if there is no metadata, or no name where one is needed; the version may be missing.
+    """
+    top, _ = split_members(data, until="metadata")
+    if "metadata" not in top:
+        return None
+    members, _ = split_members(top["metadata"])
+    metadata = {name: msgspec.Raw(raw) for name, raw in members.items() if _is_readable(raw)}
+    kind = {name: msgspec.Raw(top[name]) for name in ("apiVersion", "kind") if _is_readable(top.get(name, b""))}
+    for names in (metadata, _IDENTITY, ("name", "namespace", "uid"), ("name", "namespace")):
+        head = _encoded(kind, {name: metadata[name] for name in names if name in metadata})
+        try:
+            _read_details(head)
+            identity = _read_identity(head).metadata
+        except UNREADABLE:
+            continue
+        return (identity, head) if identity.name or not is_named else None
+    return None
+
+
+def _is_readable(raw: bytes) -> bool:
+    try:
+        msgspec.json.decode(raw)
+    except UNREADABLE:
+        return False
+    return True
+
+
+def _encoded(kind: Mapping[str, msgspec.Raw], metadata: Mapping[str, msgspec.Raw]) -> bytes:
+    return msgspec.json.encode({**kind, "metadata": metadata})
+
+
+_IDENTITY = ("name", "namespace", "uid", "resourceVersion")
+_read_identity = msgspec.json.Decoder(ObjectWith[Identity]).decode
+_read_details = msgspec.json.Decoder(ObjectWith[Details]).decode
 
 #: Reads labels and the like; shared by all kinds.
 read_details = MetadataReader(ObjectWith[Details], is_strict=False)

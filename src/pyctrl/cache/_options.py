@@ -33,7 +33,8 @@ class KindOptions:
     """How a kind is cached.
 
     Attributes:
-        namespaces: only objects in these; None is what the cache is set to. Of no effect on cluster-scoped kinds.
+        namespaces: only objects in these; None is what the cache is set to. A list without a namespace means these,
+            see `Cache.list`. Of no effect on cluster-scoped kinds.
         selectors: only objects that match at least one of these; none is no restriction.
         transform: changes each object before it is kept, so that what nobody reads takes no memory. Name, namespace,
             uid and version stay known whatever it does; leave in what indexes, predicates and selectors look at.

@@ -7,6 +7,7 @@ from typing import Any, TypeVar, overload
 
 import msgspec
 
+from pyctrl._json import UNREADABLE
 from pyctrl.api import (
     GroupVersionKind,
     Key,
@@ -17,7 +18,7 @@ from pyctrl.api import (
     decode,
     decode_known,
 )
-from pyctrl.cache._metadata import Identity, IdentityReader, Owner, read_details
+from pyctrl.cache._metadata import Identity, IdentityReader, Owner, head_of, read_details
 from pyctrl.cache._packing import Packing, Unpack
 from pyctrl.cache._shaping import Shape, strip_managed_fields
 
@@ -106,7 +107,11 @@ class Record(msgspec.Struct, gc=False, eq=False):  # gc=False: nothing in it ref
 
     def field(self, path: str) -> str | None:
         """Return a field as field selectors compare it (``spec.nodeName``), or None when it is absent."""
-        value: Any = msgspec.json.decode(self.data)
+        try:
+            value: Any = msgspec.json.decode(self.data)
+        except UNREADABLE:  # one object must not fail the lists of all others
+            head = head_of(self.data)
+            value = msgspec.json.decode(head[1]) if head else None
         for part in path.split("."):
             value = value.get(part) if isinstance(value, dict) else None
         if isinstance(value, bool):

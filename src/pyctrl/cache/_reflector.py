@@ -14,9 +14,10 @@ from msgspec import Struct, field
 from pyctrl._backoff import Backoff
 from pyctrl._log import Complaints, Lines
 from pyctrl.cache._intake import Intake
+from pyctrl.cache._record import UNORDERED, version_number
 from pyctrl.cache._silence import Silence
-from pyctrl.cache._trouble import EndedEarly, Remedy, advice, is_loud, remedy_for, retry_after
-from pyctrl.cache._wire import LineBuffer, error_of
+from pyctrl.cache._trouble import EndedEarly, Remedy, WentBack, advice, is_loud, remedy_for, retry_after
+from pyctrl.cache._wire import LineBuffer, error_of, read_page
 from pyctrl.client import HttpRequest, HttpResponse, HttpStream, Transport, deliver
 from pyctrl.errors import ApiError, Forbidden, NotFound, PyctrlError, RequestTimeout
 
@@ -25,6 +26,7 @@ __all__ = ["Reflector", "Stage", "Target"]
 log = logging.getLogger("pyctrl.cache")
 
 PAGE_SIZE = 500  # client-go's pager
+CHECK_TIMEOUT = 10.0  # seconds for a list of one object
 PAGE_TIMEOUT = 60.0  # seconds; kube-apiserver's own limit for requests that are no watches
 HEAD_SILENCE = 30.0  # seconds until a watch is answered at all
 LIST_SILENCE = 10.0  # seconds between the first events of a streamed list; the server may first catch up, for 3
@@ -64,7 +66,9 @@ class Reflector:
 
     It asks for the list as a stream, and in pages when the server does not know that. It resumes where it was, and
     lists again only after 410 or when watches fail time and again at one version; then the feed tells only what has
-    changed. Waits grow from 0.8 to 30 seconds, with jitter. What goes wrong is said once, and again after five minutes.
+    changed. After a failure, and after a watch that brought nothing, it compares its version with the server's: when
+    the server has gone back, as after a restore of etcd from a backup, it lists again too. Waits grow from 0.8 to 30
+    seconds, with jitter. What goes wrong is said once, and again after five minutes.
 
     Args:
         transport: how to reach the server; without retries of its own.
@@ -104,6 +108,10 @@ class Reflector:
         self.error: Exception | None = None
         #: How often in a row it has failed.
         self.failures: int = 0
+        self._needs_check = False  # whether the server may have gone back
+        self._left_behind: str | None = None  # the position at the last check, if the server was further then
+        #: Whether bookmarks should have come and have not: the server was further when the last watch began.
+        self.is_stalled: bool = False
         #: When the server last gave a sign of life, in the loop's time.
         self.heard_at: float | None = None
 
@@ -126,6 +134,8 @@ class Reflector:
                 await self._recover(error)
 
     async def _advance(self) -> None:
+        if self._needs_check and self._intake.position is not None:
+            await self._check()
         if self._intake.position is not None:
             self.stage = Stage.WATCHING
             await self._watch(("resourceVersion", self._intake.position))
@@ -148,10 +158,37 @@ class Reflector:
             response = await self._transport.request(request)
             if response.status != 200:
                 raise _failure(request, response, response.body)
+            self._intake.begin_answer()
             more = self._intake.take_page(response.body)
             self._heard()
             if not more:
                 return
+
+    async def _check(self) -> None:
+        """Compare how far the watch has come with how far the server is, and list if the server has gone back.
+
+        Versions are numbers that can be compared (KEP-5504). The list is the newest state, not one that is cached.
+        """
+        request = self._target.request(("limit", "1"), timeout=CHECK_TIMEOUT)
+        response = await self._transport.request(request)
+        if response.status != 200:
+            return  # the watch says why
+        self._needs_check = False
+        position = version_number(self._intake.position or "")
+        version = version_number(read_page(response.body).metadata.resource_version)
+        if UNORDERED in (position, version):
+            return
+        facts = {**self._target.log_fields, "seen": position, "server": version}
+        if version < position:
+            log.warning("The server has gone back to an older version, as after a restore; listing again", extra=facts)
+            self._intake.position = self._left_behind = None
+        elif version > position and self._intake.has_bookmarks and self._left_behind == self._intake.position:
+            if not self.is_stalled:
+                log.warning("The watch does not follow the server; listing again", extra=facts)
+            self.is_stalled = True
+            self._intake.position = self._left_behind = None
+        else:
+            self._left_behind = self._intake.position if version > position else None
 
     async def _watch(self, *query: tuple[str, str]) -> None:
         loop = asyncio.get_running_loop()
@@ -165,6 +202,8 @@ class Reflector:
                 await self._read(request, stream, limit)
         except TimeoutError as error:
             raise RequestTimeout(f"{request} was silent for longer than a living server is") from error
+        finally:
+            self._needs_check = position is not None and self._intake.position == position
         is_short = loop.time() - begun < INSTANT
         if self._intake.position is None or (self._intake.position == position and is_short):
             raise EndedEarly(f"{request} was ended by the server before anything came of it")
@@ -175,12 +214,15 @@ class Reflector:
         if stream.status != 200:
             raise _failure(request, stream, await stream.read())
         lines = LineBuffer()
+        self._intake.begin_answer()
         self._heard()
 
         def take(chunk: bytes) -> None:
             try:
                 if complete := lines.feed(chunk):
                     self._intake.take_lines(complete)
+                    if self._intake.went_back:
+                        raise WentBack(f"{request} sent a version that is lower than {self._intake.position}")
             finally:
                 self._heard()
 
@@ -198,10 +240,12 @@ class Reflector:
             if self.error is not None:
                 self.error, self.failures = None, 0
                 self._complaints.forget()
-            self.stage = Stage.WATCHING
-            self._page_size = PAGE_SIZE
             if self._intake.position != self._progress:
                 self._progress, self._doubts = self._intake.position, 0
+                if self.stage is Stage.WATCHING:  # a list does not show that watches do their work
+                    self.is_stalled, self._left_behind = False, None
+            self.stage = Stage.WATCHING
+            self._page_size = PAGE_SIZE
         self._on_news()
 
     # --- after a failure ---
@@ -211,6 +255,7 @@ class Reflector:
         remedy = remedy_for(error, is_streamed_list=is_streamed_list)
         self.error = error
         self.failures += 1
+        self._needs_check = self._intake.position is not None
         self._on_news()  # who waits for the first list may rather not
         if isinstance(error, NotFound):
             if self.failures > 1:  # although it was said to be served

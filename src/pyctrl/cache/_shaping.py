@@ -8,6 +8,8 @@ from typing import Any, TypeAlias
 
 import msgspec
 
+from pyctrl._json import UNREADABLE
+
 __all__ = ["Shape", "Transform", "shape", "strip_managed_fields"]
 
 #: Changes a decoded object before it is kept: drop what nobody reads. It may change its argument.
@@ -35,10 +37,17 @@ _encode = msgspec.json.Encoder().encode
 
 
 def strip_managed_fields(data: bytes) -> bytes:
-    """Return an object without ``metadata.managedFields``; the rest is not decoded."""
+    """Return an object without ``metadata.managedFields``; the rest is not decoded. What cannot be scanned stays."""
     start = data.find(MANAGED_FIELDS)
     if start < 0:
         return data
+    try:
+        return _stripped(data, start)
+    except UNREADABLE:
+        return data
+
+
+def _stripped(data: bytes, start: int) -> bytes:
     found = bytes(_find(data).metadata.managed_fields)
     end = start + len(MANAGED_FIELDS) + len(found)
     # Where metadata is the first that is nested, as everywhere, no other list of that name stands before its own.

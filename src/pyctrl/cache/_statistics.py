@@ -28,6 +28,8 @@ class InformerStatistics:
         own_writes: objects that this process has written and the informer has not seen yet.
         own_writes_lag: how long ago the oldest of these was written.
         own_writes_given_up: how many of them were too many to keep.
+        is_stalled: whether its watch brings nothing although the server has newer versions.
+        unreadable: objects that cannot be decoded; see `Informer.unreadable`.
     """
 
     kind: GroupVersionKind
@@ -43,3 +45,5 @@ class InformerStatistics:
     own_writes: int
     own_writes_lag: timedelta
     own_writes_given_up: int
+    unreadable: int = 0
+    is_stalled: bool = False

@@ -10,6 +10,7 @@ from pyctrl.errors import (
     ApiError,
     BadRequest,
     ConnectionFailed,
+    DecodeError,
     Forbidden,
     Gone,
     Invalid,
@@ -26,11 +27,21 @@ from pyctrl.errors import (
     UnsupportedMediaType,
 )
 
-__all__ = ["EndedEarly", "Remedy", "advice", "is_loud", "remedy_for", "retry_after"]
+__all__ = ["EndedEarly", "EventLost", "Remedy", "WentBack", "advice", "is_loud", "remedy_for", "retry_after"]
+
+LONGEST_WAIT = 30.0  # seconds, as for single requests (RetryPolicy); a proxy may ask for a day
 
 
 class EndedEarly(StreamBroken):
     """Raised when the server ends a watch in good order, but before anything came of it."""
+
+
+class WentBack(StreamBroken):
+    """Raised when the server sends a version that is lower than one that it has sent before."""
+
+
+class EventLost(DecodeError):
+    """Raised when an event can be neither decoded nor assigned to an object."""
 
 
 class Remedy(Enum):
@@ -52,7 +63,7 @@ _PASSING = (ConnectionFailed, Unauthorized, Forbidden, NotFound, TooManyRequests
 def remedy_for(error: Exception, *, is_streamed_list: bool) -> Remedy:
     """Choose how to go on."""
     match error:
-        case Gone():
+        case Gone() | EventLost():
             return Remedy.RELIST
         case RequestTimeout():
             return Remedy.PAGES if is_streamed_list else Remedy.AT_ONCE
@@ -74,8 +85,8 @@ def is_loud(error: Exception) -> bool:
 
 
 def retry_after(error: Exception) -> float:
-    """Return the seconds that the server asked to wait, 0 if it did not."""
-    return (error.retry_after or 0.0) if isinstance(error, ApiError) else 0.0
+    """Return the seconds that the server asked to wait, `LONGEST_WAIT` at most, 0 if it did not."""
+    return min(error.retry_after or 0.0, LONGEST_WAIT) if isinstance(error, ApiError) else 0.0
 
 
 def advice(error: Exception) -> str:

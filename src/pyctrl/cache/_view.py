@@ -6,14 +6,16 @@ from collections.abc import Callable, Sequence
 
 import msgspec
 
+from pyctrl._json import UNREADABLE
 from pyctrl.api import GroupVersionKind, Key
-from pyctrl.cache._coverage import Coverage, Query, covers_list, covers_object
+from pyctrl.cache._coverage import Coverage, Query, covers_list, covers_object, remedy_for_list, remedy_for_object
 from pyctrl.cache._feed import Feed, Listener
 from pyctrl.cache._index import IndexFunction
 from pyctrl.cache._label_index import MOST_INDEXES, WORTH_AN_INDEX, by_label, single_values
 from pyctrl.cache._overlay import Overlay
 from pyctrl.cache._record import Record, RecordReader
 from pyctrl.cache._store import Store
+from pyctrl.cache._unreadable import Unreadable
 from pyctrl.errors import IndexMissing, NotCovered
 
 __all__ = ["OWNER_INDEX", "View"]
@@ -38,10 +40,14 @@ class View:
         self._gvk, self._reader = gvk, reader
         self.store: Store = Store()
         self.overlay: Overlay = Overlay(self.store, clock=clock)
+        #: The objects that cannot be decoded.
+        self.unreadable: Unreadable = Unreadable(gvk, self.store)
         self.feeds: list[Feed] = []
         self._graves: dict[str, int] = {}  # see `Feed`
         #: Whether the kind has namespaces; a key's is ignored when it has none, so that a request fits both scopes.
         self.is_namespaced = True
+        #: Whether the namespaces that are watched are those of the kind's own options; for errors.
+        self.has_own_namespaces = False
         self._label_indexes: set[str] = set()
         self._own_versions: dict[tuple[Key, str], None] = {}  # that this process wrote; the newest write last
 
@@ -68,18 +74,22 @@ class View:
             key = Key("", key.name)
         record = self.overlay.find(key)
         if record is None and not covers_object(self._coverages, key):
-            raise NotCovered(self._gvk, asked=f"{key}", covered=self._covered)
+            remedy = remedy_for_object(self._coverages, key, is_kind_option=self.has_own_namespaces)
+            raise NotCovered(self._gvk, asked=f"{key}", covered=self._covered, remedy=remedy)
         return record
 
-    def select(self, query: Query, index: tuple[str, str] | None = None) -> list[Record]:
-        """Return the objects that match, in no particular order.
+    def select(
+        self, query: Query, index: tuple[str, str] | None = None, *, is_cluster_wide: bool = False
+    ) -> list[Record]:
+        """Return the objects that match, in no particular order; see `covers_list` for ``is_cluster_wide``.
 
         Raises:
             NotCovered: there may be others that match.
             IndexMissing: there is no such index.
         """
-        if not covers_list(self._coverages, query):
-            raise NotCovered(self._gvk, asked=str(query), covered=self._covered)
+        if not covers_list(self._coverages, query, is_cluster_wide=is_cluster_wide):
+            remedy = remedy_for_list(self._coverages, query, is_kind_option=self.has_own_namespaces)
+            raise NotCovered(self._gvk, asked=str(query), covered=self._covered, remedy=remedy)
         also: list[tuple[str, str]] = []
         is_served = not query.labels.requirements  # all that are found have the labels
         if index is None:
@@ -132,7 +142,10 @@ class View:
 
     def deleted(self, key: Key, body: bytes) -> None:
         """Take the answer of a delete: a Status when the object is gone, or else its last state."""
-        answer = msgspec.json.decode(body, type=_DeleteAnswer)
+        try:
+            answer = msgspec.json.decode(body, type=_DeleteAnswer)
+        except UNREADABLE:
+            answer = _DeleteAnswer()  # an object that cannot be decoded; a Status can be
         if answer.kind == "Status":
             uid = answer.details.uid
             self._delete(key, uid, self.overlay.last_version(key, uid))

@@ -2,15 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import msgspec
 
+from pyctrl._json import UNREADABLE, decode_json, split_items, split_members, why_unreadable
 from pyctrl.api import shown_wire
 from pyctrl.cache._metadata import Identity
 from pyctrl.errors import ApiError, DecodeError, error_from_status
 
-__all__ = ["Bookmark", "Event", "LineBuffer", "Page", "error_of", "read_bookmark", "read_events", "read_page"]
+__all__ = [
+    "Bookmark",
+    "Event",
+    "LineBuffer",
+    "Page",
+    "SplitPage",
+    "Undecoded",
+    "check",
+    "error_of",
+    "read_bookmark",
+    "read_events",
+    "read_page",
+    "split_event",
+]
 
 INITIAL_EVENTS_END = "k8s.io/initial-events-end"  # annotation of the bookmark that ends a streamed list (KEP-3157)
 SHOWN = 200  # bytes of a status that is none, in its error
@@ -28,6 +42,10 @@ class Page(msgspec.Struct, gc=False):
     items: list[msgspec.Raw] | None = None
 
 
+class SplitPage(Page):
+    """A page with an item that cannot be decoded."""
+
+
 class Named(msgspec.Struct, gc=False):
     """An object of which only the identity was read. Those of bookmarks and errors have none, or half of one."""
 
@@ -41,11 +59,21 @@ class Event(msgspec.Struct, gc=False, forbid_unknown_fields=True):
     object: Named
 
 
+class Undecoded(Event, forbid_unknown_fields=False):
+    """A line that cannot be decoded; all of it stands beside it."""
+
+    error: Exception
+
+
 class _LooseEvent(msgspec.Struct, gc=False):
     """One line of a watch in whatever order and with whatever spaces; its object is a view of the line."""
 
     type: str
     object: msgspec.Raw
+
+
+class _Nothing(msgspec.Struct, gc=False):
+    """An object of which nothing is wanted."""
 
 
 class Bookmark(msgspec.Struct, gc=False):
@@ -85,21 +113,42 @@ def read_page(body: bytes) -> Page:
     """
     try:
         return _decode_page(body)
-    except msgspec.DecodeError as error:
-        raise DecodeError(f"expected a list, got {shown_wire(body)}: {error}") from error
+    except UNREADABLE as error:
+        page = _split_page(body)
+        if page is None:
+            raise DecodeError(f"expected a list, got {shown_wire(body)}: {why_unreadable(error)}") from error
+        return page
 
 
-def read_events(lines: bytes) -> tuple[Iterable[tuple[Event, bytes]], DecodeError | None]:
+def _split_page(body: bytes) -> Page | None:
+    """Split a page that has an item that cannot be decoded; None if it is not whole: what it lacks may be there."""
+    members, is_page_whole = split_members(body)
+    items, is_whole = split_items(members.get("items", b""))
+    if not (is_page_whole and is_whole):
+        return None
+    try:
+        page = _decode_page(b'{"metadata":%s}' % members.get("metadata", b"{}"))
+    except UNREADABLE:
+        return None
+    return SplitPage(page.metadata, [msgspec.Raw(item) for item in items])
+
+
+def check(data: bytes) -> None:
+    """Raise DecodeError for an object that cannot be scanned to its end."""
+    decode_json(data, _Nothing)
+
+
+def read_events(lines: bytes) -> Iterable[tuple[Event, bytes]]:
     """Decode complete lines to events with the bytes of their objects.
 
-    With an error, these are the events before the line that is none.
+    A line that cannot be decoded is `Undecoded`.
     """
     try:
         events = _decode_lines(lines)
-    except msgspec.DecodeError:
+    except UNREADABLE:
         return _read_loosely(lines)  # which line?
     objects = _cut_objects(lines, events)
-    return _read_loosely(lines) if objects is None else (zip(events, objects, strict=True), None)
+    return _read_loosely(lines) if objects is None else zip(events, objects, strict=True)
 
 
 def _cut_objects(lines: bytes, events: Sequence[Event]) -> list[bytes] | None:
@@ -120,18 +169,26 @@ def _cut_objects(lines: bytes, events: Sequence[Event]) -> list[bytes] | None:
     return objects
 
 
-def _read_loosely(lines: bytes) -> tuple[Iterable[tuple[Event, bytes]], DecodeError | None]:
-    found: list[tuple[Event, bytes]] = []
-    for line in lines.splitlines():
+def _read_loosely(lines: bytes) -> Iterator[tuple[Event, bytes]]:
+    for line in lines.split(b"\n"):
         if not line.strip():
             continue
         try:
             event = _decode_loose(line)
             data = bytes(event.object)  # a copy: a view would keep the whole line
-            found.append((Event(event.type, _decode_named(data)), data))
-        except msgspec.DecodeError as error:
-            return found, DecodeError(f"expected a watch event, got {shown_wire(line)}: {error}")
-    return found, None
+            yield Event(event.type, _decode_named(data)), data
+        except UNREADABLE as error:
+            yield Undecoded("", Named(), error), line
+
+
+def split_event(line: bytes) -> tuple[str, bytes]:
+    """Return type and object of a line that cannot be decoded, as far as they can be found."""
+    members, _ = split_members(line)
+    try:
+        kind = msgspec.json.decode(members.get("type", b'""'), type=str)
+    except UNREADABLE:
+        kind = ""
+    return kind, members.get("object", b"")
 
 
 def read_bookmark(data: bytes | msgspec.Raw) -> Bookmark:
@@ -142,8 +199,8 @@ def read_bookmark(data: bytes | msgspec.Raw) -> Bookmark:
     """
     try:
         found = _decode_bookmark(data).metadata
-    except msgspec.DecodeError as error:
-        raise DecodeError(f"expected a bookmark, got {shown_wire(bytes(data))}: {error}") from error
+    except UNREADABLE as error:
+        raise DecodeError(f"expected a bookmark, got {shown_wire(bytes(data))}: {why_unreadable(error)}") from error
     return Bookmark(found.resource_version, (found.annotations or {}).get(INITIAL_EVENTS_END) == "true")
 
 
@@ -151,7 +208,7 @@ def error_of(status: bytes, *, http_code: int, request: str, retry_after: str | 
     """Make the error of a failed answer or of an ERROR event; its body may be anything."""
     try:
         document = msgspec.json.decode(status, type=dict)
-    except msgspec.DecodeError:
+    except UNREADABLE:
         text = " ".join(status[:SHOWN].decode(errors="replace").split())
         document = {"message": f"the server answered {http_code}: {text}"}
     seconds = float(retry_after) if retry_after and retry_after.isdecimal() else None

@@ -16,9 +16,11 @@ from pyctrl.client._connection import SwitchableTransport, is_same_login
 from pyctrl.client._converging import OperationResult, Written
 from pyctrl.client._credentials import Anonymous, BasicAuth, BearerToken, Credentials, TokenFile
 from pyctrl.client._discovery import Discovery
+from pyctrl.client._dropped_status import reporting_dropped_status
 from pyctrl.client._exchange import ServerWarning, WarningHandler, log_warning
 from pyctrl.client._gate import WriteGate, context_behind
 from pyctrl.client._inprocess import InProcessTransport
+from pyctrl.client._keys import checked_key
 from pyctrl.client._lines import LineSplitter
 from pyctrl.client._list import ObjectList
 from pyctrl.client._mapping import ResourceMapping, path_for
@@ -135,6 +137,7 @@ __all__ = [
     "Writer",
     "Written",
     "bind",
+    "checked_key",
     "context_behind",
     "create_token",
     "deliver",
@@ -149,6 +152,7 @@ __all__ = [
     "merge_from",
     "path_for",
     "refusals",
+    "reporting_dropped_status",
     "set_scale",
     "wait_for",
     "wait_for_list",

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from pyctrl.api import Key, KindLike, KubernetesObject, LabelSelector, Unstructured
+from pyctrl.client._keys import checked_key
 from pyctrl.client._options import Preconditions, delete_options
 from pyctrl.client._patch import MergePatch
 from pyctrl.client._subresources import HasSubResources
@@ -133,5 +134,6 @@ def _scale(scale: Unstructured) -> Scale:
     )
 
 
-def _metadata(key: Key) -> dict[str, str]:
+def _metadata(pod: Key) -> dict[str, str]:
+    key = checked_key(_Pod.gvk, pod)
     return {"name": key.name, "namespace": key.namespace}

@@ -17,6 +17,7 @@ from typing import Any, TypeAlias
 
 import msgspec
 
+from pyctrl._json import UNREADABLE
 from pyctrl.api import GroupVersionKind
 from pyctrl.client._equality import Path, are_equal, is_nothing, mean_the_same
 
@@ -185,5 +186,5 @@ def _place_of(element: str, live: list[Any]) -> int | None:
 def _decoded(element: str) -> Any:
     try:
         return msgspec.json.decode(element[2:])
-    except msgspec.DecodeError:
+    except UNREADABLE:
         return None

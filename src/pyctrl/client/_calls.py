@@ -8,9 +8,12 @@ from functools import cache
 
 import msgspec
 
+from pyctrl._json import UNREADABLE
 from pyctrl.api import GroupVersionKind, Key, KindLike, KubernetesObject, Metadata, is_metadata_only, kind_of
 from pyctrl.client._discovery import Discovery
+from pyctrl.client._dropped_status import report_dropped_status
 from pyctrl.client._exchange import Exchange
+from pyctrl.client._keys import checked_key
 from pyctrl.client._mapping import ResourceMapping, path_for
 from pyctrl.client._observers import WriteObservers, WriteVerb
 from pyctrl.client._options import ClientOptions, Query
@@ -68,7 +71,8 @@ class Calls:
         return await self.discovery.mapping(kind if isinstance(kind, GroupVersionKind) else kind.gvk)
 
     async def read(self, kind: KindLike, key: Key, *, subresource: str = "", query: Query = ()) -> bytes:
-        """Return the bytes of one object."""
+        """Return the bytes of one object. Raises TypeError and ValueError for what is no key."""
+        key = checked_key(kind, key)
         mapping = await self.mapping(kind)
         path = path_for(mapping, self._namespace(mapping, key.namespace), key.name, subresource)
         accept = _accept(kind, "PartialObjectMetadata") if not subresource else JSON
@@ -103,7 +107,9 @@ class Calls:
             yield stream
 
     async def write(self, kind: KindLike, write: Write) -> bytes:
-        """Send a write, tell the observers, and return the answer's bytes."""
+        """Send a write, tell the observers, and return the answer's bytes. Raises as `read` does."""
+        if not write.in_collection:
+            checked_key(kind, write.key)
         mapping = await self.mapping(kind)
         key = Key(self._namespace(mapping, write.key.namespace), write.key.name)
         request = self._write_request(mapping, key, write)
@@ -119,6 +125,8 @@ class Calls:
         self.observers.after(
             mapping.gvk, Key(key.namespace, key.name or name), write.verb, body if is_object else None, None
         )
+        if write.verb in ("update", "patch") and not write.subresource and "status" in mapping.subresources:
+            report_dropped_status(mapping.gvk, key, write.verb, write.body, body)
         return body
 
     async def _answer(self, mapping: ResourceMapping, request: HttpRequest, subresource: str = "") -> bytes:
@@ -132,8 +140,6 @@ class Calls:
         if mapping.namespaced and not key.namespace:
             what = f"{mapping.gvk.kind} {key.name}".rstrip()
             raise ValueError(f"{what} is namespaced: say in which namespace, or use in_namespace(client, ...)")
-        if not key.name and not write.in_collection:
-            raise ValueError(f"to {write.verb} a {mapping.gvk.kind} its name is needed")
         path = path_for(mapping, key.namespace, "" if write.in_collection else key.name, write.subresource)
         headers = self._headers(JSON, write.content_type if write.body is not None else None)
         return HttpRequest(method=write.method, path=path, query=write.query, headers=headers, body=write.body)
@@ -189,7 +195,7 @@ def _read_answer(write: Write, gvk: GroupVersionKind, body: bytes) -> tuple[str,
         return "", True
     try:
         answer = msgspec.json.decode(body, type=_Answer)
-    except msgspec.DecodeError:
+    except UNREADABLE:
         return "", False
     return answer.metadata.name, (answer.api_version, answer.kind) == (gvk.api_version, gvk.kind)
 

@@ -9,10 +9,19 @@ import msgspec
 
 from pyctrl.api import GroupVersionKind, Key, KindLike, KubernetesObject, Metadata, Object, Unstructured, decode
 from pyctrl.client._calls import Calls, Write
+from pyctrl.client._keys import checked_key
 from pyctrl.client._options import Query
-from pyctrl.client._patch import Patch
 
-__all__ = ["answer_like", "answer_of", "as_object", "kind_and_key", "send_apply", "send_patch", "whole"]
+__all__ = [
+    "answer_like",
+    "answer_of",
+    "as_object",
+    "kind_and_key",
+    "send_apply",
+    "send_patch",
+    "split_target",
+    "whole",
+]
 
 O = TypeVar("O", bound=KubernetesObject | Unstructured)  # noqa: E741 - an object, typed or not
 
@@ -52,16 +61,32 @@ def whole(obj: Object, verb: str) -> bytes:
     return obj.to_json()
 
 
+def split_target(target: Any, arguments: tuple[Any, ...], names: tuple[str, ...]) -> tuple[KindLike, Key, list[Any]]:
+    """Return kind, key and the other arguments of a verb that is called with an object, or with a kind and a key.
+
+    Raises:
+        TypeError: there are too few or too many; names those that are expected.
+    """
+    if isinstance(target, (type, GroupVersionKind)):
+        kind, named = cast(KindLike, target), ("kind", "key", *names)
+        key, rest = (arguments[0], list(arguments[1:])) if arguments else (None, [])
+    else:
+        (kind, key), named, rest = kind_and_key(target), ("object", *names), list(arguments)
+    if key is None or len(rest) != len(names):
+        raise TypeError(f"expected {len(named)} arguments ({', '.join(named)}), got {1 + len(arguments)}")
+    return kind, checked_key(kind, key), rest
+
+
 async def send_patch(
     calls: Calls, target: Any, arguments: tuple[Any, ...], query: Query, *, dry_run: bool, subresource: str = ""
 ) -> tuple[KindLike, bytes]:
     """Send a patch, called as ``(obj, patch)`` or ``(kind, key, patch)``; return the kind and the answer's bytes."""
-    after: Object | None = None
-    if isinstance(target, (type, GroupVersionKind)):
-        kind, (key, patch) = cast(KindLike, target), cast(tuple[Key, Patch], arguments)
-    else:
-        (kind, key), (patch,) = kind_and_key(target), cast(tuple[Patch], arguments)
-        after = target
+    kind, key, (patch,) = split_target(target, arguments, ("patch",))
+    if not hasattr(patch, "body"):
+        raise TypeError(
+            f"expected a patch, such as MergePatch({{...}}) or merge_from(obj), got a {type(patch).__name__}"
+        )
+    after = None if isinstance(target, (type, GroupVersionKind)) else target
     write = Write(
         verb="patch",
         method="PATCH",
@@ -83,9 +108,10 @@ async def send_apply(
     force: bool,
     dry_run: bool,
     subresource: str = "",
+    target: tuple[KindLike, Key] | None = None,
 ) -> bytes:
-    """Send a server-side apply and return the answer's bytes."""
-    kind, key = kind_and_key(obj)
+    """Send a server-side apply and return the answer's bytes; ``target`` is whose sub-resource, if not the object's."""
+    kind, key = target or kind_and_key(obj)
     query = calls.options.write_query(dry_run, field_owner)
     write = Write(
         verb="apply",

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable
 
 import msgspec
 
+from pyctrl._json import UNREADABLE, why_unreadable
 from pyctrl.api import GroupVersionKind, GroupVersionResource
 from pyctrl.client._discovery_wire import AGGREGATED, Groups, GroupVersion, read_groups, read_resources
 from pyctrl.client._exchange import NOT_MODIFIED, Exchange
@@ -180,8 +181,8 @@ class Discovery:
             return groups
         try:
             groups = read_groups(response.body)
-        except msgspec.DecodeError as error:
-            raise DecodeError(f"GET {root} is not a discovery document: {error}") from error
+        except UNREADABLE as error:
+            raise DecodeError(f"GET {root} is not a discovery document: {why_unreadable(error)}") from error
         self._roots[root] = (response.headers.get("ETag", ""), groups)
         return groups
 
@@ -193,7 +194,7 @@ class Discovery:
             try:
                 body = (await self._exchange.send(HttpRequest(method="GET", path=path))).body
                 return msgspec.structs.replace(group, resources=read_resources(group, body))
-            except (ApiError, TransportError, msgspec.DecodeError) as error:
+            except (ApiError, TransportError, *UNREADABLE) as error:
                 if isinstance(error, (NotFound, Unauthorized, Forbidden)):
                     return msgspec.structs.replace(group, resources=())
                 log.warning("a group version cannot be discovered", extra={"path": path, "error": str(error)})

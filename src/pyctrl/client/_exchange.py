@@ -11,6 +11,7 @@ from typing import Any, TypeAlias
 
 import msgspec
 
+from pyctrl._json import UNREADABLE
 from pyctrl.client._refusals import refusals
 from pyctrl.client._retry import retry_after
 from pyctrl.client._transport import HttpRequest, HttpResponse, HttpStream, Transport
@@ -129,7 +130,7 @@ def _without_values(status: Mapping[str, Any]) -> Mapping[str, Any]:
 def _status(body: bytes, response: HttpResponse | HttpStream) -> Mapping[str, Any]:
     try:
         document = msgspec.json.decode(body)
-    except msgspec.DecodeError:
+    except UNREADABLE:
         document = None
     if isinstance(document, dict) and document.get("kind") == "Status":
         return document

@@ -7,6 +7,7 @@ from typing import Any, Generic, TypeVar, overload
 
 import msgspec
 
+from pyctrl._json import UNREADABLE, why_unreadable
 from pyctrl.api import KindLike, ListMeta, decode
 from pyctrl.errors import DecodeError
 
@@ -54,6 +55,14 @@ class ObjectList(Sequence[T_co], Generic[T_co]):
     def __len__(self) -> int:
         return len(self.items)
 
+    def __eq__(self, other: object) -> bool:
+        """Compare the objects, with those of any other sequence: ``await client.list(Pod) == []``."""
+        if isinstance(other, Sequence) and not isinstance(other, str | bytes):
+            return len(self) == len(other) and all(mine == its for mine, its in zip(self, other, strict=True))
+        return NotImplemented
+
+    __hash__ = None  # type: ignore[assignment]  # it compares by its objects, which can be changed
+
     def __repr__(self) -> str:
         return f"ObjectList({len(self.items)} items at version {self.resource_version!r})"
 
@@ -75,8 +84,8 @@ class EncodedList:
     def __init__(self, body: bytes) -> None:
         try:
             envelope = msgspec.json.decode(body, type=_Envelope)
-        except msgspec.DecodeError as error:
-            raise DecodeError(f"expected a list of objects: {error}") from error
+        except UNREADABLE as error:
+            raise DecodeError(f"expected a list of objects: {why_unreadable(error)}") from error
         self._items = envelope.items or []
         self.metadata = ListMeta.from_wire(bytes(envelope.metadata))
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from pyctrl.api import GroupVersionKind, GroupVersionResource
+from pyctrl.client._keys import check_segment
 
 __all__ = ["ResourceMapping", "path_for"]
 
@@ -39,18 +40,12 @@ def path_for(mapping: ResourceMapping, namespace: str = "", name: str = "", subr
     """
     parts = [mapping.gvr.path]
     if mapping.namespaced and namespace:
-        parts += ["namespaces", _segment(namespace)]
+        parts += ["namespaces", check_segment(namespace)]
     elif mapping.namespaced and name:
         raise ValueError(f"{mapping.gvk.kind} {name!r} needs a namespace: it is a namespaced kind")
     parts.append(mapping.plural)
     if name:
-        parts.append(_segment(name))
+        parts.append(check_segment(name))
     if subresource:
-        parts.append(subresource)
+        parts += [check_segment(part) for part in subresource.split("/")]
     return "/".join(parts)
-
-
-def _segment(text: str) -> str:
-    if "/" in text or text in (".", ".."):
-        raise ValueError(f"{text!r} cannot be a name: it would be another path")
-    return text

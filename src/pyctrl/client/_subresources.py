@@ -3,17 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Protocol, TypeVar, overload
+from typing import Any, Protocol, TypeAlias, TypeVar, overload
 
 from pyctrl.api import GroupVersionKind, Key, KindLike, KubernetesObject, Object, Unstructured, decode
 from pyctrl.client._calls import Calls, Write
-from pyctrl.client._changes import answer_like, answer_of, as_object, kind_and_key, send_apply, send_patch, whole
+from pyctrl.client._changes import (
+    answer_like,
+    answer_of,
+    as_object,
+    kind_and_key,
+    send_apply,
+    send_patch,
+    split_target,
+    whole,
+)
+from pyctrl.client._observers import WriteVerb
 from pyctrl.client._patch import Patch
 
 __all__ = ["HasSubResources", "StatusResource", "SubResource"]
 
 T = TypeVar("T", bound=KubernetesObject)
 A = TypeVar("A", bound=KubernetesObject)
+#: What is sent: an object, or its document.
+Body: TypeAlias = Object | Mapping[str, Any]
 O = TypeVar("O", bound=KubernetesObject | Unstructured)  # noqa: E741 - an object, typed or not
 
 
@@ -90,7 +102,10 @@ class StatusResource:
 class SubResource:
     """Any sub-resource by its name. Answers are Unstructured, or of the class given as ``answer``.
 
-    scale = await client.subresource("scale").get(Deployment, key, answer=Scale)
+    Each method is called with an object, or with a kind and a key, as those of `Client` are:
+
+        scale = await client.subresource("scale").get(Deployment, key, answer=Scale)
+        await client.subresource("ephemeralcontainers").patch(pod, merge_from(before), answer=Pod)
     """
 
     def __init__(self, calls: Calls, name: str) -> None:
@@ -98,85 +113,225 @@ class SubResource:
         self._name = name
 
     @overload
-    async def get(self, kind: KindLike, key: Key, *, answer: type[A]) -> A: ...
+    async def get(self, obj: Object, /, *, answer: type[A]) -> A: ...
     @overload
-    async def get(self, kind: KindLike, key: Key) -> Unstructured: ...
-    async def get(self, kind: KindLike, key: Key, *, answer: type[A] | None = None) -> A | Unstructured:
+    async def get(self, obj: Object, /) -> Unstructured: ...
+    @overload
+    async def get(self, kind: KindLike, key: Key, /, *, answer: type[A]) -> A: ...
+    @overload
+    async def get(self, kind: KindLike, key: Key, /) -> Unstructured: ...
+    async def get(self, target: Any, *arguments: Any, answer: type[A] | None = None) -> A | Unstructured:
         """Return the sub-resource of an object."""
+        kind, key, _ = split_target(target, arguments, ())
         return _answer(await self._calls.read(kind, key, subresource=self._name), answer)
 
     @overload
     async def create(
-        self, kind: KindLike, key: Key, body: Object | Mapping[str, Any], *, answer: type[A], dry_run: bool = False
+        self, obj: Object, body: Body, /, *, answer: type[A], dry_run: bool = False, field_owner: str | None = None
     ) -> A: ...
     @overload
     async def create(
-        self, kind: KindLike, key: Key, body: Object | Mapping[str, Any], *, dry_run: bool = False
+        self, obj: Object, body: Body, /, *, dry_run: bool = False, field_owner: str | None = None
     ) -> Unstructured: ...
+    @overload
     async def create(
         self,
         kind: KindLike,
         key: Key,
-        body: Object | Mapping[str, Any],
+        body: Body,
+        /,
         *,
+        answer: type[A],
+        dry_run: bool = False,
+        field_owner: str | None = None,
+    ) -> A: ...
+    @overload
+    async def create(
+        self, kind: KindLike, key: Key, body: Body, /, *, dry_run: bool = False, field_owner: str | None = None
+    ) -> Unstructured: ...
+    async def create(
+        self,
+        target: Any,
+        *arguments: Any,
         answer: type[A] | None = None,
         dry_run: bool = False,
+        field_owner: str | None = None,
     ) -> A | Unstructured:
         """Post to the sub-resource of an object, such as ``eviction``, ``binding`` or ``token``."""
-        return await self._write("create", "POST", kind, key, body, answer, dry_run)
+        return _answer(await self._write("create", "POST", target, arguments, dry_run, field_owner), answer)
 
     @overload
     async def update(
-        self, kind: KindLike, key: Key, body: Object | Mapping[str, Any], *, answer: type[A], dry_run: bool = False
+        self,
+        obj: Object,
+        body: Body = ...,
+        /,
+        *,
+        answer: type[A],
+        dry_run: bool = False,
+        field_owner: str | None = None,
     ) -> A: ...
     @overload
     async def update(
-        self, kind: KindLike, key: Key, body: Object | Mapping[str, Any], *, dry_run: bool = False
+        self, obj: Object, body: Body = ..., /, *, dry_run: bool = False, field_owner: str | None = None
     ) -> Unstructured: ...
+    @overload
     async def update(
         self,
         kind: KindLike,
         key: Key,
-        body: Object | Mapping[str, Any],
+        body: Body,
+        /,
         *,
+        answer: type[A],
+        dry_run: bool = False,
+        field_owner: str | None = None,
+    ) -> A: ...
+    @overload
+    async def update(
+        self, kind: KindLike, key: Key, body: Body, /, *, dry_run: bool = False, field_owner: str | None = None
+    ) -> Unstructured: ...
+    async def update(
+        self,
+        target: Any,
+        *arguments: Any,
         answer: type[A] | None = None,
         dry_run: bool = False,
+        field_owner: str | None = None,
     ) -> A | Unstructured:
-        """Replace the sub-resource of an object, such as ``scale`` or ``approval``."""
-        return await self._write("update", "PUT", kind, key, body, answer, dry_run)
+        """Replace the sub-resource of an object, such as ``scale``; of ``approval`` the object itself is the body."""
+        return _answer(await self._write("update", "PUT", target, arguments, dry_run, field_owner), answer)
 
     @overload
-    async def patch(self, kind: KindLike, key: Key, patch: Patch, *, answer: type[A], dry_run: bool = False) -> A: ...
-    @overload
-    async def patch(self, kind: KindLike, key: Key, patch: Patch, *, dry_run: bool = False) -> Unstructured: ...
     async def patch(
-        self, kind: KindLike, key: Key, patch: Patch, *, answer: type[A] | None = None, dry_run: bool = False
+        self, obj: Object, patch: Patch, /, *, answer: type[A], dry_run: bool = False, field_owner: str | None = None
+    ) -> A: ...
+    @overload
+    async def patch(
+        self, obj: Object, patch: Patch, /, *, dry_run: bool = False, field_owner: str | None = None
+    ) -> Unstructured: ...
+    @overload
+    async def patch(
+        self,
+        kind: KindLike,
+        key: Key,
+        patch: Patch,
+        /,
+        *,
+        answer: type[A],
+        dry_run: bool = False,
+        field_owner: str | None = None,
+    ) -> A: ...
+    @overload
+    async def patch(
+        self, kind: KindLike, key: Key, patch: Patch, /, *, dry_run: bool = False, field_owner: str | None = None
+    ) -> Unstructured: ...
+    async def patch(
+        self,
+        target: Any,
+        *arguments: Any,
+        answer: type[A] | None = None,
+        dry_run: bool = False,
+        field_owner: str | None = None,
     ) -> A | Unstructured:
-        """Change a part of the sub-resource of an object."""
-        query = self._calls.options.write_query(dry_run)
-        _, body = await send_patch(self._calls, kind, (key, patch), query, dry_run=dry_run, subresource=self._name)
+        """Change a part of the sub-resource of an object; called as `Client.patch` is."""
+        query = self._calls.options.write_query(dry_run, field_owner)
+        _, body = await send_patch(self._calls, target, arguments, query, dry_run=dry_run, subresource=self._name)
         return _answer(body, answer)
+
+    @overload
+    async def apply(
+        self,
+        obj: Body,
+        /,
+        *,
+        answer: type[A],
+        field_owner: str | None = None,
+        force: bool = False,
+        dry_run: bool = False,
+    ) -> A: ...
+    @overload
+    async def apply(
+        self, obj: Body, /, *, field_owner: str | None = None, force: bool = False, dry_run: bool = False
+    ) -> Unstructured: ...
+    @overload
+    async def apply(
+        self,
+        kind: KindLike,
+        key: Key,
+        body: Body,
+        /,
+        *,
+        answer: type[A],
+        field_owner: str | None = None,
+        force: bool = False,
+        dry_run: bool = False,
+    ) -> A: ...
+    @overload
+    async def apply(
+        self,
+        kind: KindLike,
+        key: Key,
+        body: Body,
+        /,
+        *,
+        field_owner: str | None = None,
+        force: bool = False,
+        dry_run: bool = False,
+    ) -> Unstructured: ...
+    async def apply(
+        self,
+        target: Any,
+        *arguments: Any,
+        answer: type[A] | None = None,
+        field_owner: str | None = None,
+        force: bool = False,
+        dry_run: bool = False,
+    ) -> A | Unstructured:
+        """Say how the sub-resource should be (server-side apply).
+
+        Called with an object it is what is applied, as by `Client.apply`; a sub-resource of another kind, such as a
+        Scale, is given after the kind and the key of its object.
+        """
+        if arguments:
+            kind, key, (body,) = split_target(target, arguments, ("body",))
+            wanted, whose = as_object(body), (kind, key)
+        else:
+            wanted = as_object(target)
+            whose = kind_and_key(wanted)
+        sent = send_apply(
+            self._calls,
+            wanted,
+            field_owner=field_owner,
+            force=force,
+            dry_run=dry_run,
+            subresource=self._name,
+            target=whose,
+        )
+        return _answer(await sent, answer)
 
     async def _write(
         self,
-        verb: Any,
+        verb: WriteVerb,
         method: str,
-        kind: KindLike,
-        key: Key,
-        body: Object | Mapping[str, Any],
-        answer: type[A] | None,
+        target: Any,
+        arguments: tuple[Any, ...],
         dry_run: bool,
-    ) -> A | Unstructured:
+        field_owner: str | None,
+    ) -> bytes:
+        if verb == "update" and not arguments and isinstance(target, (KubernetesObject, Unstructured)):
+            arguments = (target,)
+        kind, key, (body,) = split_target(target, arguments, ("body",))
         write = Write(
             verb=verb,
             method=method,
             key=key,
             subresource=self._name,
-            query=self._calls.options.write_query(dry_run),
+            query=self._calls.options.write_query(dry_run, field_owner),
             body=as_object(body).to_json(),
             dry_run=dry_run or self._calls.options.dry_run,
         )
-        return _answer(await self._calls.write(kind, write), answer)
+        return await self._calls.write(kind, write)
 
 
 class HasSubResources(Protocol):

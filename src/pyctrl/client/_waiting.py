@@ -9,6 +9,7 @@ from typing import Any, TypeVar, overload
 
 from pyctrl.api import GroupVersionKind, Key, KindLike, KubernetesObject, Unstructured, redacted
 from pyctrl.client._client import Client
+from pyctrl.client._keys import checked_key
 from pyctrl.client._options import Fields, Labels
 from pyctrl.errors import Gone, StreamBroken
 
@@ -50,14 +51,17 @@ async def wait_for(
         TimeoutError: it did not happen in time; says what was seen last.
         PyctrlError: the list or the watch was refused.
     """
-    place = {"namespace": key.namespace or None, "fields": {"metadata.name": key.name}}
-    return (await _wait(client, kind, lambda found: bool(found) and condition(found[0]), place, timeout))[0]
+    return (await _wait(client, kind, lambda found: bool(found) and condition(found[0]), _place(kind, key), timeout))[0]
 
 
 async def wait_until_gone(client: Client, kind: KindLike, key: Key, *, timeout: float | None = 30.0) -> None:
     """Wait until there is no object of this name. Raises as `wait_for` does."""
-    place = {"namespace": key.namespace or None, "fields": {"metadata.name": key.name}}
-    await _wait(client, kind, lambda found: not found, place, timeout)
+    await _wait(client, kind, lambda found: not found, _place(kind, key), timeout)
+
+
+def _place(kind: KindLike, key: Key) -> dict[str, Any]:
+    namespace, name = checked_key(kind, key)
+    return {"namespace": namespace or None, "fields": {"metadata.name": name}}
 
 
 @overload

@@ -7,6 +7,7 @@ from typing import Any, Generic, Literal, TypeAlias, TypeVar, cast
 
 import msgspec
 
+from pyctrl._json import UNREADABLE, decode_json, why_unreadable
 from pyctrl.api import KindLike, decode, shown_wire
 from pyctrl.client._lines import LineSplitter
 from pyctrl.client._transport import HttpStream
@@ -59,7 +60,8 @@ class WatchEvent(Generic[T_co]):
         return self.type == "BOOKMARK" and (self._metadata().annotations or {}).get(INITIAL_EVENTS_END) == "true"
 
     def _metadata(self) -> _Metadata:
-        return msgspec.json.decode(self.body, type=_Object).metadata
+        found: _Object = decode_json(self.body, _Object)
+        return found.metadata
 
     def __repr__(self) -> str:
         return f"WatchEvent({self.type}, {len(self.body)} bytes)"
@@ -101,8 +103,8 @@ def _event(kind: KindLike, line: bytes) -> WatchEvent[Any]:
         if event.type == "ERROR":
             status = msgspec.json.decode(event.object)
             raise error_from_status(status, http_code=status.get("code") or 500, request=f"watch {kind!r}")
-    except (msgspec.DecodeError, AttributeError) as error:
-        raise DecodeError(f"a line of the watch is no event: {error}: {shown_wire(line)}") from error
+    except (*UNREADABLE, AttributeError) as error:
+        raise DecodeError(f"a line of the watch is no event: {why_unreadable(error)}: {shown_wire(line)}") from error
     if event.type not in ("ADDED", "MODIFIED", "DELETED", "BOOKMARK"):
         raise DecodeError(f"an event of the watch has the unknown type {event.type!r}")
     return WatchEvent(cast(EventType, event.type), bytes(event.object), kind)

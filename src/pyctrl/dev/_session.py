@@ -19,7 +19,7 @@ from pyctrl._tasks import unwrapped
 from pyctrl.api import GroupVersionKind, Key, ObjectMeta
 from pyctrl.apiserver import ApiServer, HttpsCaller, ServiceReference, User, WebhookAnswer, WebhookRequest
 from pyctrl.cache import Cache
-from pyctrl.client import Client
+from pyctrl.client import Client, reporting_dropped_status
 from pyctrl.cluster import Cluster
 from pyctrl.errors import CommandFailed, GracePeriodExceeded, NotFound, PyctrlError
 from pyctrl.kinds.core.v1 import ServiceAccount
@@ -115,6 +115,7 @@ class DevSession:
         self._life: asyncio.Task[None] | None = None
         self._applied: Mapping[tuple[GroupVersionKind, Key], None] = {}
         self._stack = AsyncExitStack()
+        self._warned: set[str] = set()
 
     # --- beginning and end ---
 
@@ -122,6 +123,7 @@ class DevSession:
         self._files = Files(self._watched, every=self.options.poll)
         plan = await self._make_plan()  # before anything is started: it may not work
         async with AsyncExitStack() as stack:
+            stack.enter_context(reporting_dropped_status(self._warn_once))
             with of_the_cluster():
                 await stack.enter_async_context(self.cluster)
             #: An administrator's client.
@@ -139,6 +141,11 @@ class DevSession:
                 await self._told(SAMPLES, self._make_up(plan))
             self._stack = stack.pop_all()
         return self
+
+    def _warn_once(self, text: str) -> None:
+        if text not in self._warned:
+            self._warned.add(text)
+            log.warning("%s", text)
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None

@@ -8,12 +8,11 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
-import msgspec
-
+from pyctrl._json import decode_json
 from pyctrl.api import GroupVersionKind
 from pyctrl.client import HttpRequest, path_for
 from pyctrl.controller import Cause, ControllerStatistics, Request, RetryCause
-from pyctrl.errors import PyctrlError
+from pyctrl.errors import DecodeError, PyctrlError
 
 from ._journal import Journal
 from ._plan import controllers_of
@@ -134,7 +133,10 @@ async def _table(session: DevSession, kind: GroupVersionKind) -> Mapping[str, An
         )
     except PyctrlError:
         return None
-    found = msgspec.json.decode(answer.body)
+    try:
+        found = decode_json(answer.body)
+    except DecodeError:
+        return None
     return found if answer.status == 200 and isinstance(found, dict) else None
 
 

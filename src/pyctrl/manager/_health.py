@@ -109,7 +109,7 @@ class Health:
     def __init__(self, manager: Watched, options: Liveness) -> None:
         self.heartbeat: Heartbeat = Heartbeat()
         self.live: Checks = Checks("healthz", lambda: liveness(manager, options, self.heartbeat.age))
-        self.ready: Checks = Checks("readyz", lambda: readiness(manager), lambda: cluster_troubles(manager))
+        self.ready: Checks = Checks("readyz", lambda: readiness(manager), lambda: notes(manager))
 
     async def answer(self, path: str, query: Iterable[tuple[str, str]] = ()) -> HealthAnswer:
         """Answer a probe: ``/healthz`` or ``/readyz``, alone or followed by the name of a check."""
@@ -152,6 +152,18 @@ def readiness(manager: Watched) -> dict[str, str]:
         elif member.restarts is not None:
             found.setdefault(slug(member.name), "")
     return found | {f"rights-{slug(name)}": problem for name, problem in problems.items()}
+
+
+def notes(manager: Watched) -> dict[str, str]:
+    """Find out what is wrong that lets the manager do its work all the same: other clusters, single objects."""
+    unreadable = "; ".join(f"{kind}: {text}" for kind, text in manager.cache.unreadable.items())
+    stalled = ", ".join(map(str, manager.cache.stalled))
+    found = cluster_troubles(manager)
+    if unreadable:
+        found["cache-objects"] = unreadable
+    if stalled:
+        found["cache-progress"] = f"watches bring nothing although the server has newer versions: {stalled}"
+    return found
 
 
 def cluster_troubles(manager: Watched) -> dict[str, str]:

@@ -6,8 +6,11 @@ has pyctrl installed.
 
 from __future__ import annotations
 
+import sys
+import warnings
 from collections.abc import AsyncIterator, Iterator
 from contextlib import AsyncExitStack
+from functools import partial
 from random import Random
 from typing import TYPE_CHECKING
 
@@ -37,6 +40,18 @@ def _pyctrl_strict_loop(request: pytest.FixtureRequest) -> Iterator[None]:
         return
     request.getfixturevalue("_pyctrl_no_leftovers")
     with no_blocking_calls():
+        yield
+
+
+@pytest.fixture(autouse=True)
+def _pyctrl_dropped_status() -> Iterator[None]:
+    """Warn of changes of a status that an update or a patch of the object does not write."""
+    if "pyctrl.client" not in sys.modules:  # the test writes nothing
+        yield
+        return
+    from pyctrl.client import reporting_dropped_status
+
+    with reporting_dropped_status(partial(warnings.warn, stacklevel=2)):
         yield
 
 

@@ -11,9 +11,18 @@ from typing import Any
 
 import msgspec
 
+from pyctrl._json import decode_json
 from pyctrl._measures import WebhookMeter
 from pyctrl.api import KindLike, kind_of
-from pyctrl.errors import ApiError, BadRequest, BuilderError, RequestEntityTooLarge, Timeout, UnsupportedMediaType
+from pyctrl.errors import (
+    ApiError,
+    BadRequest,
+    BuilderError,
+    DecodeError,
+    RequestEntityTooLarge,
+    Timeout,
+    UnsupportedMediaType,
+)
 
 from ._access import Authenticator, Authorizer, review_access, review_token
 from ._admission import AdmissionHandler
@@ -188,9 +197,9 @@ class Webhooks:
         if len(body) > self.body_limit:
             raise RequestEntityTooLarge(f"the review has {len(body)} bytes; at most {self.body_limit} are read")
         try:
-            document = msgspec.json.decode(body)
-        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-            raise BadRequest(f"the body is no JSON: {error}") from error
+            document = decode_json(body)
+        except DecodeError as error:
+            raise BadRequest(f"the body cannot be decoded: {error}") from error
         if not isinstance(document, Mapping):
             raise BadRequest(f"expected a review, got {type(document).__name__}")
         return document

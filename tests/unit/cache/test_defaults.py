@@ -22,6 +22,7 @@ async def test_lists_are_streamed_and_watches_ask_for_bookmarks_and_end_in_time(
         running.cancel()
 
     asked = [dict(request.query) for request in network.requests if request.path.endswith("/configmaps")]
+    asked = [query for query in asked if "watch" in query]  # others compare versions: nothing happens here
     seconds = [int(query["timeoutSeconds"]) for query in asked]
     assert all(query["allowWatchBookmarks"] == "true" for query in asked)
     assert [query.get("sendInitialEvents") for query in asked] == ["true"] + [None] * (len(asked) - 1)

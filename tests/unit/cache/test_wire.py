@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from pyctrl._backoff import Backoff
 from pyctrl.cache._index import Index
-from pyctrl.cache._wire import LineBuffer, read_events
+from pyctrl.cache._wire import LineBuffer, Undecoded, read_events
 from tests.unit.cache._kit import record
 
 
@@ -27,12 +27,13 @@ def test_lines_come_out_whole_wherever_they_were_cut(lines: list[bytes], data: s
     assert all(not block or block.endswith(b"\n") for block in blocks)
 
 
-def test_the_events_before_a_bad_line_are_not_lost() -> None:
-    """What came before is given with the error."""
+def test_the_events_around_a_bad_line_are_not_lost() -> None:
+    """A line that cannot be decoded stands in its place among the others, whole."""
     good = b'{"type":"ADDED","object":{}}\n'
-    events, problem = read_events(good + b"\n" + good + b"bad\n" + good)
-    assert len(list(events)) == 2
-    assert "bad" in str(problem)
+    events = list(read_events(good + b"\n" + good + b"bad\n" + good))
+    assert [event.type for event, _ in events] == ["ADDED", "ADDED", "", "ADDED"]
+    assert isinstance(events[2][0], Undecoded)
+    assert events[2][1] == b"bad"
 
 
 OBJECT = {"apiVersion": "v1", "metadata": {"name": "a\n}}", "resourceVersion": "1"}, "data": {"x": '","object":{}'}}
@@ -62,9 +63,7 @@ USUAL = json.dumps({"type": "ADDED", "object": OBJECT}, separators=(",", ":")).e
 )
 def test_an_event_is_its_object_however_the_line_is_written(line: bytes) -> None:
     """Between usual lines an unusual one changes nothing: each object comes out whole, with its name."""
-    events, problem = read_events(USUAL + b"\n" + line + b"\n" + USUAL + b"\n")
-    found = list(events)
-    assert problem is None
+    found = list(read_events(USUAL + b"\n" + line + b"\n" + USUAL + b"\n"))
     assert [json.loads(data) for _, data in found] == [OBJECT] * 3
     assert {(event.type, event.object.metadata and event.object.metadata.name) for event, _ in found} == {
         ("ADDED", "a\n}}")

@@ -259,7 +259,7 @@ async def test_delete_all_of(client: Client, server: FakeServer) -> None:
 
 async def test_a_name_is_needed(client: Client) -> None:
     """Deleting an object without a name is refused: it would have been the whole collection."""
-    with pytest.raises(ValueError, match="its name is needed"):
+    with pytest.raises(ValueError, match="must have a name"):
         await client.delete(Widget, Key("default", ""))
 
 

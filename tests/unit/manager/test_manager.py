@@ -143,8 +143,8 @@ async def test_what_the_cache_watches_is_decided_in_one_place() -> None:
             await manager.client.create(config_map("a"))
             with pytest.raises(NotCovered, match="app=web"):
                 await manager.client.list(ConfigMap, namespace="default")
-            with pytest.raises(NotCovered, match="default"):
-                await manager.client.list(ConfigMap, labels="app=web")
+            with pytest.raises(NotCovered, match="add 'other' to the namespaces of the manager"):
+                await manager.client.list(ConfigMap, namespace="other", labels="app=web")
             manager.ask_to_stop()
 
         manager.add(look)

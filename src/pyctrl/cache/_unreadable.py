@@ -1,0 +1,180 @@
+"""Objects that cannot be decoded: what can be read of them, and which they are."""
+
+from __future__ import annotations
+
+import logging
+from hashlib import blake2b
+from typing import Any
+
+import msgspec
+
+from pyctrl.api import GroupVersionKind, KindLike, Unstructured, decode, decode_known, is_metadata_only, shown_wire
+from pyctrl.cache._metadata import head_of
+from pyctrl.cache._record import UNORDERED, Record, version_number
+from pyctrl.cache._store import Store
+from pyctrl.errors import DecodeError
+
+__all__ = ["Unreadable", "UnreadableRecord", "digest", "unreadable_record"]
+
+log = logging.getLogger("pyctrl.cache")
+
+LOUD = 20  # objects of one kind that are logged as warnings; a user who makes thousands fills nobody's log
+MOST = 10_000  # objects of one kind that are remembered by name, and lines that are left out
+NAMED = 5  # objects in a text
+
+
+class UnreadableRecord(Record):
+    """An object that cannot be decoded: `kept` has its bytes, `data` only its kind and the metadata that can be read.
+
+    So labels, owners, finalizers and ``Metadata[...]`` of it can be read; the object itself cannot.
+    """
+
+    gvk: GroupVersionKind = GroupVersionKind("", "", "")
+    reason: str = ""
+
+    @property
+    def error(self) -> DecodeError:
+        """Why it cannot be read."""
+        return DecodeError(
+            f"{self.gvk.kind} {self.key} at resource version {self.version} cannot be decoded: {self.reason}; "
+            "its metadata can be read with Metadata[...]; repair or delete the object"
+        )
+
+    def decode(self, kind: KindLike) -> Any:
+        """Return its metadata if that is wanted. Raises DecodeError for anything else."""
+        if is_metadata_only(kind):
+            return decode(kind, self.data, lazily=True)
+        raise self.error
+
+    def decode_late(self, kind: KindLike) -> Any:
+        """Return an object with a name, which raises DecodeError where anything else of it is read."""
+        if is_metadata_only(kind):
+            return decode(kind, self.data, lazily=True)
+        if isinstance(kind, GroupVersionKind):
+            return _UnreadableObject(msgspec.json.decode(self.data), self.error)
+        try:
+            return decode_known(kind, self.kept, self.name, self.namespace, self.uid)
+        except DecodeError as error:  # its class cannot be decoded late
+            raise self.error from error
+
+
+class _UnreadableObject(Unstructured):
+    """An untyped object of which only kind and metadata can be read."""
+
+    __slots__ = ("_error",)
+
+    def __init__(self, head: dict[str, Any], error: DecodeError) -> None:
+        super().__init__(head)
+        self._error = error
+
+    def __getitem__(self, field: str) -> Any:
+        if field in ("apiVersion", "kind", "metadata"):
+            return super().__getitem__(field)
+        raise self._error
+
+    def __iter__(self) -> Any:
+        raise self._error
+
+    def __len__(self) -> int:
+        raise self._error
+
+    def __repr__(self) -> str:
+        return f"<an object that cannot be read: {self._error}>"
+
+    def to_wire(self) -> dict[str, Any]:
+        raise self._error
+
+
+def unreadable_record(gvk: GroupVersionKind, data: bytes, reason: str) -> UnreadableRecord | None:
+    """Make the record of an object that cannot be decoded; None if it does not say its name."""
+    found = head_of(data)
+    if found is None:
+        return None
+    identity, head = found
+    return UnreadableRecord(
+        data,
+        identity.name,
+        identity.namespace or "",
+        identity.uid or "",
+        version_number(identity.resource_version),
+        0,
+        lambda _: head,
+        gvk,
+        reason,
+    )
+
+
+class Unreadable:
+    """Which objects of one kind cannot be decoded. Says so in the log, once for each version of an object.
+
+    Args:
+        gvk: the kind.
+        store: has the records; one that it no longer has is no trouble any more.
+    """
+
+    def __init__(self, gvk: GroupVersionKind, store: Store) -> None:
+        self.gvk, self._store = gvk, store
+        self._records: dict[tuple[str, str], UnreadableRecord] = {}
+        self._nameless: dict[bytes, str] = {}  # by the digest of their bytes: why
+        self._earlier: dict[bytes, str] = {}  # those of the list before, while a list is under way
+
+    def note(self, record: UnreadableRecord) -> None:
+        """Note an object that the store has taken."""
+        key = (record.namespace, record.name)
+        known = self._records.pop(key, None)
+        self._records[key] = record
+        if len(self._records) > MOST:
+            del self._records[next(iter(self._records))]
+        if known is None or known.version != record.version or record.version == UNORDERED:
+            self._log("An object cannot be decoded, reads of it raise DecodeError", record.reason, record)
+
+    def leave_out(self, mark: bytes, data: bytes, reason: str) -> None:
+        """Note that something, with this digest, was left out because not even its name can be read."""
+        if mark not in self._nameless and mark not in self._earlier:
+            self._log("An object without a readable name is left out of the cache", reason, None, data)
+        if len(self._nameless) < MOST:
+            self._nameless[mark] = reason
+
+    def begin_list(self) -> None:
+        """Begin a list: it shows what of all that was left out is still there."""
+        self._earlier, self._nameless = {**self._earlier, **self._nameless}, {}
+
+    def end_list(self) -> None:
+        """End a list."""
+        self._earlier = {}
+
+    def _log(self, message: str, reason: str, record: Record | None, data: bytes = b"") -> None:
+        level = logging.WARNING if len(self._records) + len(self._nameless) <= LOUD else logging.DEBUG
+        facts: dict[str, object] = {"kind": self.gvk.kind, "group": self.gvk.group, "error": reason}
+        if record is not None:
+            facts |= {"namespace": record.namespace, "object": record.name, "resource_version": record.version}
+        else:
+            facts |= {"got": shown_wire(data)}
+        log.log(level, message, extra=facts)
+
+    @property
+    def records(self) -> list[UnreadableRecord]:
+        """The objects that cannot be decoded. Those that were repaired or deleted are forgotten here."""
+        gone = [key for key, record in self._records.items() if self._store.get(*key) is not record]
+        for key in gone:
+            del self._records[key]
+        return list(self._records.values())
+
+    def __len__(self) -> int:
+        return len(self.records) + len({**self._earlier, **self._nameless})
+
+    @property
+    def text(self) -> str:
+        """Which objects cannot be decoded and why; "" when there are none."""
+        records, nameless = self.records, {**self._earlier, **self._nameless}
+        named = [f"{each.key} (resource version {each.version}): {each.reason}" for each in records[:NAMED]]
+        if len(records) > NAMED:
+            named.append(f"and {len(records) - NAMED} more")
+        if nameless:
+            named.append(f"{len(nameless)} without a readable name: {next(iter(nameless.values()))}")
+        return "; ".join(named)
+
+
+def digest(data: bytes) -> bytes:
+    """Return what tells bytes apart."""
+    return blake2b(data, digest_size=16).digest()

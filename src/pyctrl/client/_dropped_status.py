@@ -1,0 +1,69 @@
+"""Changes of a status that a write of the object does not carry: reported while a program is tested or developed.
+
+A server drops them without a word where the status is a sub-resource. `pyctrl run` does not look: it costs some
+microseconds for each update, and whoever runs a program cannot change it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+import msgspec
+
+from pyctrl._json import UNREADABLE
+from pyctrl.api import GroupVersionKind, Key
+
+__all__ = ["report_dropped_status", "reporting_dropped_status"]
+
+_reports: list[Callable[[str], object]] = []
+
+
+@contextmanager
+def reporting_dropped_status(report: Callable[[str], object]) -> Iterator[None]:
+    """Call a function, in this block, for each update and patch of an object whose change of the status is dropped.
+
+    The text names the object, the field, and what to call instead. It is for all clients of the process; the pytest
+    plugin warns so, and ``pyctrl dev`` logs.
+    """
+    _reports.append(report)
+    try:
+        yield
+    finally:
+        _reports.remove(report)
+
+
+def report_dropped_status(gvk: GroupVersionKind, key: Key, verb: str, body: bytes | None, answer: bytes) -> None:
+    """Report when a body has a status that the answer has not; a kind whose status is a sub-resource is meant."""
+    if not _reports:
+        return
+    sent, kept = _status(body), _status(answer)
+    field = _first_difference(sent, kept)
+    if field is None:
+        return
+    text = (
+        f"{verb} of {gvk.kind} {key} does not write status{field}, which was changed: "
+        f"the status is a sub-resource; use client.status.{verb}"
+    )
+    for report in _reports:
+        report(text)
+
+
+def _status(document: bytes | None) -> Any:
+    try:
+        found = msgspec.json.decode(document or b"null")
+    except UNREADABLE:
+        return None
+    return found.get("status") if isinstance(found, Mapping) else None
+
+
+def _first_difference(sent: Any, kept: Any) -> str | None:
+    """Return the place of the first value that was sent and not kept; what was left out counts as kept."""
+    if isinstance(sent, Mapping):
+        there = kept if isinstance(kept, Mapping) else {}
+        for name, value in sent.items():
+            if (below := _first_difference(value, there.get(name))) is not None:
+                return f".{name}{below}"
+        return None
+    return None if sent is None or sent == kept or (not sent and not kept) else ""

@@ -1,0 +1,151 @@
+"""A server that goes back to older versions, as after a restore of etcd: the cache notices, and has no ghosts."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+
+import pytest
+
+from pyctrl.api import Key
+from pyctrl.apiserver import ApiServer
+from pyctrl.cache import Cache, Created, Deleted, Synced, Updated
+from pyctrl.client import Answer, Client, InProcessTransport, MergePatch
+from pyctrl.kinds.core.v1 import ConfigMap
+from pyctrl.testing import Answered, Rule
+from tests.unit.cache._kit import CONFIGMAP, SECOND, Mirror, body, lab, until
+from tests.unit.cache._scripted import END, Wire, bookmark, cache_on, event, page, streamed
+
+BEFORE = streamed(100, body("kept", 50), body("changed", 90), body("ghost", 95))
+RESTORED = streamed(60, body("kept", 50), body("changed", 40), body("back", 45))
+
+
+async def _is_restored(cache: Cache, changes: Mirror) -> None:
+    """See that the cache has what the server has now, and has said so to those who follow it."""
+    await until(lambda: cache.statistics()[0].relists == 1)
+    found = {each.metadata.name: each.metadata.resource_version for each in await cache.list(CONFIGMAP)}
+    assert found == {"kept": "50", "changed": "40", "back": "45"}
+    told = {(type(each), each.key.name) for each in changes.changes if not isinstance(each, Synced)}
+    initial = {(Created, "kept"), (Created, "changed"), (Created, "ghost")}
+    assert told - initial == {(Updated, "changed"), (Created, "back"), (Deleted, "ghost")}
+
+
+@pytest.mark.parametrize(
+    "rest",
+    [[], [bookmark(101), END], [bookmark(70)], [event("MODIFIED", body("changed", 61))]],
+    ids=["silence", "an end", "a bookmark", "an event"],
+)
+async def test_a_server_that_goes_back_is_listed_again(rest: list[bytes]) -> None:
+    """After silence, an end without news, or a lower version the versions are compared, and the store is replaced."""
+    wire = Wire([*BEFORE, *rest], *([[END]] if END in rest else []), RESTORED, pages=[page(60)])
+    async with cache_on(wire) as cache:
+        mirror = Mirror()
+        with cache.informer(CONFIGMAP).telling(mirror):
+            await _is_restored(cache, mirror)
+        assert wire.lists == [{"limit": "1"}]
+
+
+async def test_own_writes_from_before_a_restore_are_forgotten() -> None:
+    """What was written, and is not in the backup, is not read any more."""
+    wire = Wire(BEFORE, RESTORED, pages=[page(60)])
+    async with cache_on(wire) as cache:
+        await cache.wait_for_sync(timeout=5 * SECOND)
+        cache.informer(CONFIGMAP).view.wrote(body("written", 101))
+        assert await cache.find(CONFIGMAP, Key("default", "written")) is not None
+        await until(lambda: cache.statistics()[0].relists == 1)
+        assert await cache.find(CONFIGMAP, Key("default", "written")) is None
+        assert cache.statistics()[0].own_writes == 0
+
+
+async def test_a_server_that_is_further_is_only_watched_again() -> None:
+    """When nothing was missed but the connection there is no list."""
+    wire = Wire([*BEFORE, END], pages=[page(120)])
+    async with cache_on(wire) as cache:
+        await until(lambda: len(wire.watches) == 3)
+        assert cache.statistics()[0].relists == 0
+        assert wire.watches[1]["resourceVersion"] == "100"
+
+
+async def test_a_watch_that_moves_is_not_compared() -> None:
+    """Bookmarks that rise say enough: a healthy watch costs no further request."""
+    wire = Wire([*BEFORE, bookmark(110), END], [bookmark(120), END], [bookmark(130)])
+    async with cache_on(wire) as cache:
+        await until(lambda: len(wire.watches) == 3)
+        assert wire.lists == []
+        assert cache.stalled == ()
+
+
+async def test_versions_that_are_no_numbers_are_not_compared() -> None:
+    """A server whose versions cannot be ordered is followed as before."""
+    opaque = event("BOOKMARK", b'{"metadata":{"resourceVersion":"b"}}')
+    pages = [page(5)]
+    wire = Wire([*BEFORE, opaque, END], [END], pages=pages)
+    async with cache_on(wire) as cache:
+        await until(lambda: len(wire.watches) == 3)
+        assert cache.statistics()[0].relists == 0
+
+
+async def test_a_kind_that_does_not_move_although_the_server_does_is_reported_and_listed() -> None:
+    """A watch that has brought bookmarks, and brings nothing for two watches while the server goes on, is stalled."""
+    wire = Wire([*BEFORE, bookmark(110)], [], streamed(155), pages=[page(150)])
+    async with cache_on(wire) as cache:
+        await until(lambda: cache.stalled == (CONFIGMAP,))
+        await until(lambda: cache.statistics()[0].relists == 1)
+        assert len(wire.watches) == 3
+        assert cache.statistics()[0].is_stalled
+        wire.say(bookmark(160))
+        await until(lambda: cache.stalled == ())
+
+
+async def test_a_quiet_server_does_not_count_as_stalled() -> None:
+    """Nothing that happens nowhere can be missed."""
+    async with lab() as it:
+        await asyncio.sleep(3600)
+        assert it.cache.stalled == ()
+        assert it.cache.statistics()[0].relists == 0
+
+
+class _Etcd:
+    """An API server whose storage can be replaced by that of another one, under open connections."""
+
+    def __init__(self, server: ApiServer) -> None:
+        self.server = server
+
+    async def handle(
+        self, method: str, path: str, query: Sequence[tuple[str, str]], headers: Mapping[str, str], body: bytes
+    ) -> Answer:
+        return await self.server.handle(method, path, query, headers, body)
+
+
+async def test_a_backup_that_is_restored_under_a_running_cache_is_what_it_shows() -> None:
+    """With an API server in this process: what came after the backup is gone, what changed is as it was."""
+    now, backup = ApiServer(), ApiServer()
+    etcd = _Etcd(now)
+    for server, names in ((backup, ("a", "b")), (now, ("a", "b", "c", "d"))):
+        client = Client(InProcessTransport(server))
+        for name in names:
+            await client.create(ConfigMap(metadata={"name": name, "namespace": "default"}, data={"of": name}))
+    await client.patch(ConfigMap, Key("default", "a"), MergePatch({"data": {"of": "later"}}))
+    await client.delete(ConfigMap, Key("default", "b"))
+    async with lab(transport=InProcessTransport(etcd), before=()) as it:
+        await it.cache.wait_for_sync()
+        assert await it.names() == ["a", "c", "d"]
+        etcd.server = backup
+        await until(lambda: it.cache.statistics()[0].relists == 1)
+        assert await it.names() == ["a", "b"]
+        assert (await it.cache.get(ConfigMap, Key("default", "a"))).data == {"of": "a"}
+        restored = Client(InProcessTransport(backup))
+        await restored.create(ConfigMap(metadata={"name": "new", "namespace": "default"}))
+
+        async def has_news() -> bool:
+            return await it.names() == ["a", "b", "new"]
+
+        await until(has_news, within=60)
+
+
+async def test_a_server_that_asks_to_wait_for_a_day_is_asked_again_within_a_minute() -> None:
+    """Lists and watches wait for 30 seconds at most, beside their own backoff."""
+    rule = Rule(Answered.unavailable(retry_after=86400), path="*/configmaps", query={"watch": "true"})
+    async with lab([rule]) as it:
+        await it.cache.wait_for_sync(timeout=35 * SECOND)
+        assert len(it.watches) == 2

@@ -1,0 +1,179 @@
+"""Objects that cannot be decoded: they stop nothing but the reads of themselves."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from pyctrl.api import Key, Metadata
+from pyctrl.cache import Cache, Created, Deleted, Synced, Updated
+from pyctrl.client import Headers, HttpResponse
+from pyctrl.errors import DecodeError, NotFound
+from pyctrl.kinds.core.v1 import ConfigMap
+from tests.unit.cache._kit import CONFIGMAP, SECOND, body, until
+from tests.unit.cache._scripted import END, Wire, bookmark, cache_on, event, page
+
+DEEP = Key("default", "deep")
+NO_STREAMS = event("ERROR", b'{"kind":"Status","code":422,"reason":"Invalid"}')
+
+
+def nested(version: int = 5, *, levels: int = 2000) -> bytes:
+    """An object that msgspec cannot scan, as kube-apiserver writes a custom resource: managed fields amid metadata."""
+    return (
+        b'{"apiVersion":"v1","kind":"ConfigMap","metadata":{"labels":{"a":"b"},'
+        b'"managedFields":[{"fieldsV1":%s,"manager":"test"}],"name":"deep","namespace":"default",'
+        b'"resourceVersion":"%d","uid":"u"},"spec":%s}'
+        % (b'{"f:a":' * levels + b"1" + b"}" * levels, version, b"[" * levels + b"]" * levels)
+    )
+
+
+def added(name: str, version: int) -> bytes:
+    """The event of an object that decodes."""
+    return event("ADDED", body(name, version, data={"x": "1"}))
+
+
+async def _is_survived(cache: Cache, *others: str) -> None:
+    """See that all others are there, and that reads of the object say what is wrong with it."""
+    await cache.wait_for_sync(timeout=5 * SECOND)
+    await asyncio.sleep(0.1)
+    for name in others:
+        assert (await cache.get(ConfigMap, Key("default", name))).metadata.name == name
+    for kind in (CONFIGMAP, ConfigMap):
+        with pytest.raises(DecodeError, match=r"ConfigMap default/deep .*nested deeper"):
+            await cache.get(kind, DEEP)
+    with pytest.raises(NotFound):
+        await cache.get(CONFIGMAP, Key("default", "none"))
+
+
+@pytest.mark.parametrize(
+    "script",
+    [
+        [added("a", 1), event("ADDED", nested()), added("b", 9), bookmark(9, ends_list=True)],
+        [added("a", 1), bookmark(2, ends_list=True), event("ADDED", nested()), added("b", 9)],
+        [added("a", 1), bookmark(2, ends_list=True), event("ADDED", nested()) + added("b", 9)],
+        [added("a", 1), added("b", 4), bookmark(4, ends_list=True), event("MODIFIED", nested())],
+    ],
+    ids=["in a list", "in a watch", "among other lines", "the last"],
+)
+async def test_an_event_that_cannot_be_decoded_stops_nothing_else(
+    script: list[bytes], caplog: pytest.LogCaptureFixture
+) -> None:
+    """Other objects come without another request, one warning names the object, and statistics count it."""
+    wire = Wire(script)
+    async with cache_on(wire) as cache:
+        await _is_survived(cache, "a", "b")
+        assert len(wire.requests) == 1
+        logged = [vars(r) for r in caplog.records]
+        assert [(r["levelname"], r["namespace"], r["object"], r["resource_version"]) for r in logged] == [
+            ("WARNING", "default", "deep", 5)
+        ]
+        assert cache.statistics()[0].unreadable == 1
+        assert "default/deep (resource version 5): it is nested deeper" in cache.unreadable[CONFIGMAP]
+        assert cache.problems == {}
+
+
+async def test_a_watch_goes_on_after_an_event_that_cannot_be_decoded() -> None:
+    """Its version is where the next watch begins."""
+    wire = Wire([added("a", 1), bookmark(2, ends_list=True), event("ADDED", nested(7)), END])
+    async with cache_on(wire) as cache:
+        await _is_survived(cache, "a")
+        await until(lambda: len(wire.watches) == 2)
+        assert wire.watches[1]["resourceVersion"] == "7"
+
+
+async def test_a_page_with_an_object_that_cannot_be_decoded_is_read() -> None:
+    """A list in pages has everything else, and the object itself raises an error that says why."""
+    wire = Wire([NO_STREAMS], pages=[page(9, body("a", 1), nested(), body("b", 2))])
+    async with cache_on(wire) as cache:
+        await _is_survived(cache, "a", "b")
+        assert cache.statistics()[0].unreadable == 1
+
+
+async def test_a_page_that_is_cut_off_deletes_nothing() -> None:
+    """A page with a deep object whose brackets do not match is no list: what it lacks may be there."""
+    whole = page(9, body("a", 1), nested(), body("b", 2))
+    cut = HttpResponse(status=200, headers=Headers(), body=whole.body.replace(b"]}", b""))
+    wire = Wire([NO_STREAMS], pages=[cut, whole])
+    async with cache_on(wire) as cache:
+        await until(lambda: cache.informers[0].is_synced)
+        await _is_survived(cache, "a", "b")
+
+
+async def test_lists_hold_the_object_by_its_name() -> None:
+    """Only what cannot be read of it raises: whoever lists a kind is not stopped by one object of it."""
+    async with cache_on(Wire([added("a", 1), event("ADDED", nested()), bookmark(9, ends_list=True)])) as cache:
+        await _is_survived(cache, "a")
+        for kind, field in ((ConfigMap, "data"), (CONFIGMAP, "data")):
+            found = {each.metadata.name: each for each in await cache.list(kind)}
+            assert sorted(found) == ["a", "deep"]
+            with pytest.raises(DecodeError, match="nested deeper|recursion"):
+                _ = found["deep"][field] if kind is CONFIGMAP else getattr(found["deep"], field)
+            with pytest.raises(DecodeError):
+                found["deep"].to_json()
+        assert (await cache.get(Metadata[ConfigMap], DEEP)).metadata.labels == {"a": "b"}
+        assert [each.metadata.name for each in await cache.list(CONFIGMAP, labels="a=b")] == ["deep"]
+        assert [each.metadata.name for each in await cache.list(CONFIGMAP, fields={"data.x": "1"})] == ["a"]
+
+
+async def test_an_object_that_is_repaired_is_no_trouble_any_more() -> None:
+    """With the next version that decodes it reads as ever, and subscribers are notified of an update."""
+    wire = Wire([event("ADDED", nested()), bookmark(9, ends_list=True)])
+    async with cache_on(wire) as cache:
+        await _is_survived(cache)
+        with cache.informer(CONFIGMAP).subscribe() as changes:
+            wire.say(event("MODIFIED", body("deep", 10, uid="u", data={"x": "1"})))
+            await until(lambda: cache.unreadable == {})
+            assert [type(await anext(changes)) for _ in range(len(changes))] == [Created, Synced, Updated]
+        assert (await cache.get(ConfigMap, DEEP)).data == {"x": "1"}
+        assert cache.statistics()[0].unreadable == 0
+
+
+@pytest.mark.parametrize("last", [nested(10), body("deep", 10, uid="u")], ids=["not decodable either", "decodable"])
+async def test_an_object_that_is_deleted_is_no_trouble_any_more(last: bytes) -> None:
+    """Its deletion takes it out of the cache, whether the last state of it decodes or not."""
+    wire = Wire([event("ADDED", nested()), bookmark(9, ends_list=True)])
+    async with cache_on(wire) as cache:
+        await _is_survived(cache)
+        with cache.informer(CONFIGMAP).subscribe() as changes:
+            wire.say(event("DELETED", last))
+            await until(lambda: cache.unreadable == {})
+            assert [type(await anext(changes)) for _ in range(len(changes))] == [Created, Synced, Deleted]
+        assert await cache.find(CONFIGMAP, DEEP) is None
+
+
+async def test_a_list_without_the_object_takes_it_out() -> None:
+    """An object that is gone from the next list is gone from the cache, as any other is."""
+    expired = event("ERROR", b'{"kind":"Status","code":410,"reason":"Expired"}')
+    first = [added("a", 1), event("ADDED", nested()), bookmark(9, ends_list=True), expired]
+    async with cache_on(Wire(first, [added("a", 1), bookmark(20, ends_list=True)])) as cache:
+        await _is_survived(cache, "a")
+        await until(lambda: cache.statistics()[0].relists == 1)
+        assert cache.unreadable == {}
+        assert await cache.find(CONFIGMAP, DEEP) is None
+
+
+async def test_what_has_no_name_is_left_out_after_a_list() -> None:
+    """It is requested again, then a list finds out what it was about, and then it is left out and counted."""
+    nameless = event("ADDED", b'{"metadata":{"name":5,"resourceVersion":"7"}}')
+    synced = [added("a", 1), bookmark(2, ends_list=True)]
+    wire = Wire([*synced, nameless], [nameless], synced, [])
+    async with cache_on(wire) as cache:
+        await until(lambda: len(wire.watches) == 3)
+        assert cache.unreadable == {}
+        wire.say(nameless, added("b", 9))
+        await until(lambda: len(wire.watches) == 4)
+        wire.say(nameless, added("b", 9))
+        await until(lambda: cache.statistics()[0].unreadable == 1)
+        assert "1 without a readable name: " in cache.unreadable[CONFIGMAP]
+        assert (await cache.get(CONFIGMAP, Key("default", "b"))).metadata.name == "b"
+        assert cache.statistics()[0].relists == 1
+
+
+async def test_a_bookmark_that_cannot_be_decoded_counts_by_its_version() -> None:
+    """A deep bookmark ends a list like any other, as its metadata can be read."""
+    deep = b'{"metadata":{"annotations":{"k8s.io/initial-events-end":"true"},"resourceVersion":"9"},"x":%s}'
+    line = event("BOOKMARK", deep % (b"[" * 2000 + b"]" * 2000))
+    async with cache_on(Wire([added("a", 1), line])) as cache:
+        await cache.wait_for_sync(timeout=5 * SECOND)
+        assert await cache.find(CONFIGMAP, Key("default", "a"))
