@@ -17,6 +17,8 @@ __all__ = ["Excerpt", "class_excerpt", "error_excerpt", "field_excerpt", "is_own
 LONGEST = 120  # characters of a line that are shown
 TAB = "    "
 
+FOREIGN = frozenset({"site-packages", "dist-packages"})
+
 #: Directories of code that is not the program's.
 OTHERS = (Path(__file__).parent, *(Path(sysconfig.get_path(name)) for name in ("stdlib", "purelib", "platlib")))
 
@@ -122,7 +124,10 @@ def field_excerpt(place: Excerpt, *, name: str = "", annotation: str = "") -> Ex
 
 def is_own(file: str) -> bool:
     """Whether a file is the program's own: not of pyctrl, Python or an installed package."""
-    return file.endswith(".py") and not any(Path(file).is_relative_to(each) for each in OTHERS)
+    path = Path(file)
+    if path.suffix != ".py" or FOREIGN.intersection(path.parts):
+        return False
+    return not any(path.is_relative_to(each) for each in OTHERS)
 
 
 # -- frames --------------------------------------------------------------------------------------------------------

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import sysconfig
 import traceback
 from collections import deque
 from collections.abc import Callable
@@ -11,6 +10,7 @@ from dataclasses import dataclass, replace
 from datetime import timedelta
 from pathlib import Path
 
+from pyctrl._excerpts import is_own
 from pyctrl.api import Access
 from pyctrl.controller import Cause, Failed, GivenUp, Request, Succeeded, Turn
 from pyctrl.errors import Forbidden
@@ -22,9 +22,6 @@ FAILURES = 50  # kept; a screen shows fewer
 RUNS = 10_000  # objects whose last reconcile is kept
 RATE_SECONDS = 10.0  # what "of late" means
 RATE_RUNS = 10_000  # kept for a rate, of each controller
-
-#: Where code is that is not the program's.
-OTHERS = (Path(__file__).parents[1], *(Path(sysconfig.get_path(name)) for name in ("stdlib", "purelib", "platlib")))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -129,7 +126,7 @@ def _where(error: BaseException) -> str:
     where = ""
     for frame, line in traceback.walk_tb(error.__traceback__):
         file = Path(frame.f_code.co_filename)
-        if file.suffix == ".py" and not any(file.is_relative_to(each) for each in OTHERS):
+        if is_own(str(file)):
             shown = file.relative_to(Path.cwd()) if file.is_relative_to(Path.cwd()) else file
             where = f" ({shown}, line {line})"
     return where
