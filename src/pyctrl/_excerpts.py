@@ -5,20 +5,18 @@ from __future__ import annotations
 import ast
 import inspect
 import os
-import sysconfig
 from collections.abc import Iterator
 from pathlib import Path
 from types import FrameType, TracebackType
 
 from msgspec import Struct
 
-__all__ = ["Excerpt", "class_excerpt", "error_excerpt", "field_excerpt", "is_own"]
+from pyctrl._frames import is_own
+
+__all__ = ["Excerpt", "class_excerpt", "error_excerpt", "field_excerpt"]
 
 LONGEST = 120  # characters of a line that are shown
 TAB = "    "
-
-#: Directories of code that is not the program's.
-OTHERS = (Path(__file__).parent, *(Path(sysconfig.get_path(name)) for name in ("stdlib", "purelib", "platlib")))
 
 
 class Excerpt(Struct, frozen=True):
@@ -118,11 +116,6 @@ def field_excerpt(place: Excerpt, *, name: str = "", annotation: str = "") -> Ex
             if isinstance(each, ast.AnnAssign) and (name in _bound(each) or annotation in _names(each.annotation)):
                 return _node_excerpt(place.file, each)
     return place
-
-
-def is_own(file: str) -> bool:
-    """Whether a file is the program's own: not of pyctrl, Python or an installed package."""
-    return file.endswith(".py") and not any(Path(file).is_relative_to(each) for each in OTHERS)
 
 
 # -- frames --------------------------------------------------------------------------------------------------------

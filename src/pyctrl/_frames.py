@@ -9,7 +9,7 @@ from pathlib import Path
 from types import FrameType, TracebackType
 from typing import NamedTuple
 
-__all__ = ["CodeLine", "own_line", "stack_of", "stack_of_traceback"]
+__all__ = ["CodeLine", "is_own", "own_line", "stack_of", "stack_of_traceback"]
 
 _PYCTRL = Path(__file__).parent
 _PACKAGES = frozenset({"site-packages", "dist-packages"})  # the second is Debian's
@@ -71,6 +71,11 @@ def own_line(stack: Sequence[CodeLine]) -> CodeLine | None:
     outside = [line for line in stack if _owner(line.file) != "runtime"]
     own = [line for line in outside if _owner(line.file) == "program"]
     return _last(own) or _last(line for line in outside if line.package == outside[0].package)
+
+
+def is_own(file: str) -> bool:
+    """Whether a source file is the program's own: not of pyctrl, Python or an installed package."""
+    return file.endswith(".py") and _owner(file) == "program"
 
 
 def _last(lines: Iterable[CodeLine]) -> CodeLine | None:

@@ -32,16 +32,15 @@ def examples(project: Project) -> str:
 
     They are those of the author; of a version without one, one is made up.
     """
-    served = {(definition["spec"]["group"], version["name"]) for definition, version in _served(project)}
-    kinds = {(each["spec"]["group"], each["spec"]["names"]["kind"]) for each in project.definitions}
+    served = {
+        (definition["spec"]["group"], version["name"], definition["spec"]["names"]["kind"])
+        for definition, version in _served(project)
+    }
     found = [deepcopy(each.obj) for each in project.samples] + missing_samples(project)
-    wanted = []
+    found = [each for each in found if (*each["apiVersion"].split("/", 1), each["kind"]) in served]
     for each in found:
-        group, _, version = each["apiVersion"].rpartition("/")
-        if (group, each["kind"]) in kinds and (group, version) in served:
-            each["metadata"].pop("namespace", None)
-            wanted.append(each)
-    return json.dumps(wanted, indent=2, ensure_ascii=False)
+        each["metadata"].pop("namespace", None)
+    return json.dumps(found, indent=2, ensure_ascii=False)
 
 
 def owned(project: Project) -> list[Object]:
