@@ -64,7 +64,11 @@ def a_second_cluster(manager: Manager, config: Config) -> None:
 
 def a_fleet(manager: Manager) -> None:
     """A class or a function makes the reconciler of each cluster; home may watch all of them."""
-    providers: list[ClusterProvider] = [Mine(), InMemoryProvider(), KubeconfigProvider("/etc/clusters", contexts=["a"])]
+    providers: list[ClusterProvider] = [
+        Mine(),
+        InMemoryProvider(),
+        KubeconfigProvider("/etc/clusters", contexts=["a"], trusted=True),
+    ]
     fleet = manager.add_fleet("edge", providers[0])
     assert_type(fleet, Fleet)
     assert_type(fleet["a"], ConnectedCluster)

@@ -11,7 +11,8 @@ MOST_REPEATS = 1000  # Go's limit for {n,m}
 MOST_DEPTH = 1000  # Go's limit for the height of an expression
 
 _GROUP = re.compile(r"\(\?(?:P?<[A-Za-z0-9_]+>|[imsU]*(?:-[imsU]+)?[:)])")
-_REPEAT = re.compile(r"\{(\d+)(?:(,)(\d*))?\}")
+_COUNT = "0|[1-9][0-9]*+"
+_REPEAT = re.compile(rf"\{{({_COUNT})(?:(,)({_COUNT})?)?\}}")
 _CHARACTERS = frozenset("dDsSwWafnrtvx01234567pP")  # what may be escaped in a class too
 _ESCAPES = _CHARACTERS | frozenset("AbBzQ")
 _HEX = re.compile(r"\\x(?:\{([0-9a-fA-F]+)\}|[0-9a-fA-F]{2})")
@@ -176,5 +177,7 @@ class _Scanner:
 
 
 def _is_too_much(counted: re.Match[str]) -> bool:
-    low, high = int(counted[1]), int(counted[3] or counted[1])
-    return max(low, high) > MOST_REPEATS or high < low
+    low, high = counted[1], counted[3] or counted[1]
+    if max(len(low), len(high)) > len(str(MOST_REPEATS)):
+        return True
+    return max(int(low), int(high)) > MOST_REPEATS or int(high) < int(low)

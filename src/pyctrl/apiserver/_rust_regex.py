@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 
-_REPEAT = re.compile(r"\{\d+(,\d*)?\}")
+_REPEAT = re.compile(r"\{(?:0|[1-9][0-9]*+)(?:,(?:0|[1-9][0-9]*+)?)?\}")
 _NAME = re.compile(r"\(\?P?<\w+>")
 _CLASS_NAME = re.compile(r"\[:\^?\w+:\]")
 _UNICODE = re.compile(r"\\([pP])(\{(\^?)(\w+)\}|\w)")

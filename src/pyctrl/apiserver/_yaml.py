@@ -177,11 +177,7 @@ def _loader(*, quick: bool = False) -> type[Any]:
     words = "y|Y|yes|Yes|YES|n|N|no|No|NO|true|True|TRUE|false|False|FALSE|on|On|ON|off|Off|OFF"
     resolver = Loader.add_implicit_resolver
     resolver("tag:yaml.org,2002:bool", re.compile(f"^(?:{words})$"), list("yYnNtTfFoO"))
-    resolver(
-        "tag:yaml.org,2002:int",
-        _INTEGER,
-        list("-+0123456789"),
-    )
+    resolver("tag:yaml.org,2002:int", _INTEGER, list("-+0123456789"))
     resolver("tag:yaml.org,2002:float", re.compile(_FLOAT), list("-+0123456789."))
     resolver("tag:yaml.org,2002:null", re.compile(r"^(?:~|null|Null|NULL|)$"), ["~", "n", "N", ""])
     resolver("tag:yaml.org,2002:merge", re.compile(r"^(?:<<)$"), ["<"])

@@ -18,6 +18,7 @@ WRONG = {
     "a**": "invalid nested repetition operator: `**`",
     "a++": "invalid nested repetition operator: `++`",
     "a{1001}": "invalid repeat count: `{1001}`",
+    f"a{{{'9' * 5000}}}": f"invalid repeat count: `{{{'9' * 5000}}}`",
     "a{2,1}": "invalid repeat count: `{2,1}`",
     r"\q": r"invalid escape sequence: `\q`",
     r"\1": r"invalid escape sequence: `\1`",
@@ -47,6 +48,8 @@ RIGHT = (
     "[--a]",
     "(?P<1>a)",
     "x{,2}",
+    "x{02}",
+    "x{\N{ARABIC-INDIC DIGIT TWO}}",
     r"\x{10FFFF}\Q(\E",
     "",
 )

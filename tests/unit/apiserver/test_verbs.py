@@ -145,7 +145,7 @@ def test_yaml_scalars_are_go_yamls() -> None:
         (b'"\\x"', "invalid character 'x' in string escape code"),
         (b"1.x", "invalid character 'x' after decimal point in numeric literal"),
         (b"{} x", "invalid character 'x' after top-level value"),
-        (b"[" * 20_000, "exceeded max depth"),
+        (b"[" * 20_000, "invalid character '[' exceeded max depth"),
     ],
 )
 def test_text_that_is_not_json_is_refused_in_gos_words(text: bytes, message: str) -> None:
