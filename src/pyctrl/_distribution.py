@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from importlib import metadata
 from pathlib import Path
 from typing import Any
-from urllib.request import url2pathname
+from urllib.parse import unquote
 
 __all__ = ["DISTRIBUTION", "direct_reference", "for_any_pip", "is_url", "origin", "requirement", "version"]
 
@@ -69,7 +69,7 @@ def for_any_pip(url: str) -> str:
     """
     found = re.fullmatch(r"git\+(file://(/[^@#]+))@\w+(?:#subdirectory=(.+))?", url)
     below = f"/{found[3]}" if found and found[3] else ""
-    if found and Path(url2pathname(found[2] + below), "pyproject.toml").is_file():
+    if found and Path(unquote(found[2] + below), "pyproject.toml").is_file():
         return found[1] + below
     return url
 

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from types import ModuleType
 from typing import Annotated, Any, assert_type
 
 from pydantic import Field
 
 from pyctrl import AGE, CustomResource, Duration, ExactlyOneOf, ListType, Model, PrinterColumn, Scale, ValidationRule
+from pyctrl.client import Client
+from pyctrl.manager import Manager
 from pyctrl.manifests import check_definition, definition
+from pyctrl.program import definitions, install_definitions
+from pyctrl.testing import InstallKinds
 
 
 class Part(Model, marks=(ExactlyOneOf("a", "b"),)):
@@ -48,3 +53,14 @@ def a_definition_is_json() -> None:
     assert_type(definition(V1), dict[str, Any])
     assert_type(definition(V1, V2, stored=V2), dict[str, Any])
     assert_type(check_definition(definition(V1, V2)), list[str])
+
+
+async def installed(client: Client, shop: ModuleType, install_kinds: InstallKinds) -> None:
+    """A program is its package, or the function that wires it."""
+
+    def wire(manager: Manager) -> None: ...
+
+    assert_type(await definitions(shop), list[dict[str, Any]])
+    await install_definitions(client, await definitions(wire), allow_loss=True)
+    await install_kinds(shop)
+    await install_kinds(wire)

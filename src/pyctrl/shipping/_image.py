@@ -82,10 +82,12 @@ def image_of(settings: Settings) -> Image:
     target = Target.parse(settings.target)
     settings = settings.named(target.name)
     context = settings.root if settings.root != Path() or target.place.folder is None else target.place.root
-    own, needs = context / "Dockerfile", read_dependencies(context, requirement("metrics", "webhook"))
+    own, runtime = context / "Dockerfile", requirement("metrics", "webhook")
     if own.is_file():
         text = own.read_text(encoding="utf-8")
+        needs = read_dependencies(context, runtime) if WHEELS in text else Dependencies(requirements=())
         return Image(name=settings.image, context=context, dockerfile=text, is_own=True, needs=needs)
+    needs = read_dependencies(context, runtime)
     source, entry = _sources(target, context)
     text = dockerfile(source, entry, base=settings.base_image or BASE, needs=needs)
     return Image(name=settings.image, context=context, dockerfile=text, is_own=False, needs=needs)

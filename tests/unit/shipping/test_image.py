@@ -218,7 +218,9 @@ def test_a_dockerfile_of_the_author_is_used(tmp_path: Path) -> None:
     (tmp_path / "podset.py").write_text("")
     (tmp_path / "Dockerfile").write_text("FROM scratch\n")
     image = image_of(Settings(program="podset.py", root=tmp_path))
-    assert (image.is_own, image.dockerfile) == (True, "FROM scratch\n")
+    assert (image.is_own, image.dockerfile, image.wheel_commands) == (True, "FROM scratch\n", [])
+    (tmp_path / "requirements.txt").write_text("lib @ file:///src/lib\n")  # which is the author's business then
+    assert image_of(Settings(program="podset.py", root=tmp_path)).is_own
 
 
 def test_what_builds_is_found_or_said() -> None:
