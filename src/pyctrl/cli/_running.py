@@ -10,7 +10,7 @@ import signal
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 from pyctrl._log import configure_logging
@@ -43,7 +43,6 @@ class Running:
     account: Account
     flags: RunFlags
     logs: Logs
-    _is_running: asyncio.Event = field(default_factory=asyncio.Event, repr=False)
 
     def main(self) -> int:
         """Run until a signal comes; give the exit code: 0, or 130 after a Ctrl-C that came before it ran.
@@ -58,24 +57,24 @@ class Running:
 
     async def _run_or_stop(self, config: Config, certificates: Path | None) -> int:
         """Run; a signal that comes while the manager does not run yet cancels what is done instead."""
-        task, received = asyncio.current_task(), list[signal.Signals]()
+        task, received, is_running = asyncio.current_task(), list[signal.Signals](), asyncio.Event()
         assert task is not None
 
         def stop(number: signal.Signals) -> None:
-            if not self._is_running.is_set():
+            if not is_running.is_set():
                 received.append(number)
                 task.cancel()
 
         with signals_handled(stop):
             try:
-                await self._run(config, certificates)
+                await self._run(config, certificates, is_running)
             except asyncio.CancelledError:
                 if not received:
                     raise
                 log.info("Signal received before the manager ran, stopping", extra={"signal": received[0].name})
         return 128 + received[0] if received[:1] == [signal.SIGINT] else 0
 
-    async def _run(self, config: Config, certificates: Path | None) -> None:
+    async def _run(self, config: Config, certificates: Path | None, is_running: asyncio.Event) -> None:
         manager = self.flags.manager(config, name=self.name, metrics=self._metrics(), certificates=certificates)
         async with manager:
             wire_up(self.wire, manager, self.name)
@@ -84,7 +83,7 @@ class Running:
             log.info("starting manager", extra={"program": self.name})
             gc.freeze()  # what is imported stays: no collection looks at it again
             gc.set_threshold(*GARBAGE_THRESHOLDS)
-            self._is_running.set()
+            is_running.set()
             try:
                 await manager.run()
             except PyctrlError:
@@ -93,7 +92,7 @@ class Running:
                 kind = type(error).__name__
                 raise CommandFailed(f"{self.name} has failed: {kind}: {error}{TRACEBACK}") from error
             finally:
-                self._is_running.clear()
+                is_running.clear()
 
     async def _install(self, manager: ProgramManager, config: Config) -> None:
         from pyctrl.program import custom_kinds, definitions_of, install_definitions  # here: needed only now

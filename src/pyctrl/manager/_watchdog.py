@@ -19,6 +19,7 @@ from weakref import WeakKeyDictionary
 from pyctrl import _clock
 from pyctrl._frames import CodeLine, own_line, stack_of
 from pyctrl._log import log_fields
+from pyctrl.errors import ManagerError
 from pyctrl.manager._blockage import Blockage, BlockageLog, LoopTurns
 
 __all__ = ["BLOCKED_LOOP_WARNING", "LoopWatchdog"]
@@ -46,16 +47,16 @@ class LoopWatchdog:
     Args:
         threshold: how long a turn may take.
         lease: returns the Lease that this process holds and when, on the loop's clock, it must have been renewed.
+
+    Raises:
+        ManagerError: the threshold is not above zero.
     """
 
-    def __init__(
-        self,
-        threshold: timedelta = BLOCKED_LOOP_WARNING,
-        *,
-        lease: Callable[[], tuple[str, float] | None] | None = None,
-    ) -> None:
+    def __init__(self, threshold: timedelta = BLOCKED_LOOP_WARNING, *, lease: HeldLease = lambda: None) -> None:
+        if threshold <= timedelta(0):
+            raise ManagerError(f"blocked_loop_warning is a time above zero, or None for no warning, got {threshold}")
         self.threshold: timedelta = threshold
-        self.lease: Callable[[], tuple[str, float] | None] = lease or (lambda: None)
+        self.lease: HeldLease = lease
         #: How often the loop was blocked for longer than the threshold, and for how long in total.
         self.count: int = 0
         self.total: timedelta = timedelta(0)
@@ -147,8 +148,11 @@ class _Watch:
             now = self._loop.time()
             try:
                 self._look(now, late=now - due)
-            except RuntimeError:
-                return  # the loop was closed
+            except Exception:  # whatever it is, the operator goes on
+                if self._loop.is_closed():
+                    return
+                log.exception("The event loop cannot be watched")
+                return
             due = now
 
     def _look(self, now: float, *, late: float) -> None:
@@ -164,12 +168,8 @@ class _Watch:
             if is_new:
                 self._log.begin(sample.place, now)
         if self._log.is_shown:
-            fields: dict[str, object] = {
-                "blocked": timedelta(seconds=look.blocked),
-                **sample.fields,
-                **self._log.fields,
-            }
-            sample.context.copy().run(self._warn, fields | ({"note": STOOD_STILL} if look.is_late else {}))
+            fields = {**sample.fields, **self._log.fields, **({"note": STOOD_STILL} if look.is_late else {})}
+            sample.context.copy().run(self._warn, {"blocked": timedelta(seconds=look.blocked), **fields})
 
     def _warn(self, fields: dict[str, object]) -> None:
         leases = [held for watchdog in self.watchdogs if (held := watchdog.lease()) is not None]

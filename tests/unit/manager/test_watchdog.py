@@ -20,6 +20,7 @@ from pyctrl.api import ObjectMeta
 from pyctrl.apiserver import ApiServer
 from pyctrl.client import Client, Config
 from pyctrl.controller import Builder, Reconciler, Request
+from pyctrl.errors import ManagerError
 from pyctrl.kinds.core.v1 import ConfigMap
 from pyctrl.manager import LeaderElection, Manager
 from pyctrl.manager._blockage import FIRST, PLACES, REMINDER, BlockageLog, LoopTurns
@@ -215,3 +216,5 @@ async def test_it_can_be_switched_off() -> None:
     """A manager without a threshold has no watchdog."""
     async with Manager(Config.in_process(ApiServer()), blocked_loop_warning=None) as manager:
         assert manager.loop_watchdog is None
+    with pytest.raises(ManagerError, match="blocked_loop_warning is a time above zero"):
+        Manager(Config.in_process(ApiServer()), blocked_loop_warning=timedelta(0))

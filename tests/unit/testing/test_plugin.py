@@ -168,6 +168,7 @@ def test_virtual_time_on_an_outside_cluster_fails(
     )
 
 
+@pytest.mark.slow(reason="runs pytest three times")
 @pytest.mark.parametrize(("policy", "outcome"), [("skip", "skipped"), ("real", "passed")])
 def test_a_project_or_a_test_can_choose_otherwise(
     pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch, policy: str, outcome: str

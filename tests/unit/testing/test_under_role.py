@@ -73,6 +73,7 @@ async def test_who_declares_what_it_does_passes(guarded: ClusterUnderTest) -> No
             assert not [found for found in await client.list(kind) if "operator" in found.metadata.name]
 
 
+@pytest.mark.slow(reason="hours of a whole cluster")
 async def test_its_token_is_renewed(guarded: ClusterUnderTest) -> None:
     """A token lives for an hour: an operator whose test lasts for longer in virtual time works at its end as well."""
     under_role = UnderRole(cluster=guarded, namespace="default", accesses=AccessRecorder())
@@ -82,6 +83,7 @@ async def test_its_token_is_renewed(guarded: ClusterUnderTest) -> None:
         assert operator.compare().lines() == []
 
 
+@pytest.mark.slow(reason="hours of a whole cluster")
 async def test_a_token_is_renewed_as_kubelet_does(guarded: ClusterUnderTest) -> None:
     """At 80 % of its life, once for many requests; when that fails the last one stays; after a 401 at once."""
     account = Key("default", "bot")
