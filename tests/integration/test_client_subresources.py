@@ -85,6 +85,7 @@ async def test_a_sub_resource_is_written_as_an_object_is(client: Client, namespa
     found.status.observed_generation = 4
     patched = await status.patch(found, patch, answer=Deployment, field_owner="patcher")
     patched.status.observed_generation = 6
+    patched.metadata.resource_version = ""  # its controller may write to it meanwhile
     updated = await status.update(patched, answer=Deployment, field_owner="updater")
     stated = {
         "apiVersion": "apps/v1",

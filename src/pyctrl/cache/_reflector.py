@@ -19,7 +19,7 @@ from pyctrl.cache._silence import Silence
 from pyctrl.cache._trouble import EndedEarly, Remedy, WentBack, advice, is_loud, remedy_for, retry_after
 from pyctrl.cache._wire import LineBuffer, error_of, read_page
 from pyctrl.client import HttpRequest, HttpResponse, HttpStream, Transport, deliver
-from pyctrl.errors import ApiError, Forbidden, NotFound, PyctrlError, RequestTimeout
+from pyctrl.errors import ApiError, DecodeError, Forbidden, NotFound, PyctrlError, RequestTimeout
 
 __all__ = ["Reflector", "Stage", "Target"]
 
@@ -170,12 +170,16 @@ class Reflector:
         Versions are numbers that can be compared (KEP-5504). The list is the newest state, not one that is cached.
         """
         request = self._target.request(("limit", "1"), timeout=CHECK_TIMEOUT)
-        response = await self._transport.request(request)
-        if response.status != 200:
-            return  # the watch says why
-        self._needs_check = False
+        try:
+            response = await self._transport.request(request)
+            self._needs_check = False
+            if response.status != 200:
+                return  # the watch says why
+            version = version_number(read_page(response.body).metadata.resource_version)
+        except (RequestTimeout, DecodeError):  # watches may work all the same
+            self._needs_check = False
+            return
         position = version_number(self._intake.position or "")
-        version = version_number(read_page(response.body).metadata.resource_version)
         if UNORDERED in (position, version):
             return
         facts = {**self._target.log_fields, "seen": position, "server": version}
