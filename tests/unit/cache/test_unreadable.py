@@ -178,6 +178,10 @@ async def test_a_bookmark_that_cannot_be_decoded_counts_by_its_version() -> None
     """A deep bookmark ends a list like any other, as its metadata can be read."""
     deep = b'{"metadata":{"annotations":{"k8s.io/initial-events-end":"true"},"resourceVersion":"9"},"x":%s}'
     line = event("BOOKMARK", deep % (b"[" * 2000 + b"]" * 2000))
-    async with cache_on(Wire([added("a", 1), line])) as cache:
+    wire = Wire([added("a", 1), line, added("b", 10) + line.replace(b'"9"', b'"12"'), END])
+    async with cache_on(wire) as cache:
         await cache.wait_for_sync(timeout=5 * SECOND)
         assert await cache.find(CONFIGMAP, Key("default", "a"))
+        await until(lambda: len(wire.watches) == 2)
+        assert wire.watches[1]["resourceVersion"] == "12"
+        assert wire.lists == []
