@@ -95,6 +95,11 @@ async def subresources(client: Client, thing: Thing) -> None:
     assert_type(await scale.get(Deployment, key), Unstructured)
     assert_type(await scale.get(Deployment, key, answer=ScaleObject), ScaleObject)
     assert_type(await scale.update(Deployment, key, {}, answer=ScaleObject), ScaleObject)
+    assert_type(await scale.update(thing, answer=Thing), Thing)
+    assert_type(await scale.patch(thing, merge_from(thing), field_owner="x"), Unstructured)
+    assert_type(await scale.patch(thing, merge_from(thing), answer=Thing), Thing)
+    assert_type(await scale.apply(Deployment, key, {}, force=True, answer=ScaleObject), ScaleObject)
+    assert_type(await scale.apply({"kind": "Scale"}), Unstructured)
     assert_type(await get_scale(client, Deployment, key), Scale)
     assert_type(await create_token(client, key), ServiceAccountToken)
 

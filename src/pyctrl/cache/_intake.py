@@ -27,6 +27,9 @@ from pyctrl.errors import DecodeError
 __all__ = ["Intake"]
 
 
+MOST_LISTED_FOR = 1000  # events without a name that a list is made for
+
+
 class Intake:
     """Takes pages and lines, in the order in which the server sends them. Nothing here waits.
 
@@ -108,8 +111,10 @@ class Intake:
                         self._take_notice(event, data)
                         last = None
                 except DecodeError as error:
-                    rescued = self._rescue_event(event, data, error)
-                    last = rescued or last
+                    if last is not None:
+                        self._advance(last)  # before a bookmark, which leads further
+                    last = None
+                    last = self._rescue_event(event, data, error)
         finally:
             if last is not None:
                 self._advance(last)
@@ -179,7 +184,7 @@ class Intake:
     def _leave_out(self, data: bytes, reason: str) -> None:
         """Leave out what has no name. Within a watch nobody knows which object it is about: a list finds out, once."""
         mark = digest(data)
-        if self.position is not None and mark not in self._listed_for:
+        if self.position is not None and mark not in self._listed_for and len(self._listed_for) < MOST_LISTED_FOR:
             self._listed_for.add(mark)
             raise EventLost(f"an event that cannot be decoded was left out: {reason}")
         self._unreadable.leave_out(mark, data, reason)

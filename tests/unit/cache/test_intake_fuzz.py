@@ -155,7 +155,7 @@ def test_odd_notices_do_not_keep_others_from_arriving(odd: bytes) -> None:
         assert desk.names() == {"before", "after"}
     if b"\x00" not in odd:
         with pytest.raises((ApiError, DecodeError)):
-            desk.intake.take_lines(event("ERROR", odd))
+            Desk().intake.take_lines(event("ERROR", odd))
 
 
 _names = st.sampled_from(["name", "namespace", "resourceVersion", "labels", "uid", "metadata", "type", "object", "a"])

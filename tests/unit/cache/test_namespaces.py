@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 
 import pytest
 
-from pyctrl.api import Key, KindLike
+from pyctrl.api import Key, KindLike, ObjectMeta
 from pyctrl.apiserver import ApiServer
 from pyctrl.cache import Cache, CachedClient, KindOptions, Outside, Selector
 from pyctrl.client import Client, InProcessTransport
@@ -31,11 +31,11 @@ async def _cache(
     network = FaultyTransport(InProcessTransport(ApiServer()))
     client = Client(network)
     for namespace in (*WATCHED, "three"):
-        await client.create(Namespace(metadata={"name": namespace}))
+        await client.create(Namespace(metadata=ObjectMeta.from_wire({"name": namespace})))
         for color in ("red", "blue"):
-            metadata = {"name": color, "namespace": namespace, "labels": {"color": color}}
+            metadata = ObjectMeta(name=color, namespace=namespace, labels={"color": color})
             await client.create(ConfigMap(metadata=metadata, data={"color": color}))
-        await client.create(Secret(metadata={"name": "s", "namespace": namespace}))
+        await client.create(Secret(metadata=ObjectMeta.from_wire({"name": "s", "namespace": namespace})))
     cache = Cache(client, options=options, namespaces=namespaces, outside=outside)
     cache.add_index(ConfigMap, "color", lambda config_map: [config_map.data["color"]])
     cache.informer(Namespace)
@@ -83,7 +83,9 @@ async def test_what_is_elsewhere_is_not_covered_and_the_error_says_what_to_add()
 
 async def test_selectors_of_a_restricted_kind_must_be_in_the_list() -> None:
     """Where only red ones are watched a list of all is refused, and the error speaks of selectors."""
-    options = {ConfigMap: KindOptions(selectors=[Selector(labels="color=red"), Selector(labels="color=green")])}
+    options: dict[KindLike, KindOptions] = {
+        ConfigMap: KindOptions(selectors=[Selector(labels="color=red"), Selector(labels="color=green")])
+    }
     async with _cache(options) as (client, _):
         assert _keys(await client.list(ConfigMap, labels="color=red")) == {"one/red", "two/red"}
         with pytest.raises(NotCovered, match="select what is watched in the read, too"):
@@ -94,7 +96,7 @@ async def test_selectors_of_a_restricted_kind_must_be_in_the_list() -> None:
 
 async def test_a_kind_with_namespaces_of_its_own_is_listed_there() -> None:
     """Its options count instead of the cache's, whether the cache is restricted or not."""
-    options = {ConfigMap: KindOptions(namespaces=["three"])}
+    options: dict[KindLike, KindOptions] = {ConfigMap: KindOptions(namespaces=["three"])}
     for namespaces in (WATCHED, None):
         async with _cache(options, namespaces=namespaces) as (client, _):
             assert _keys(await client.list(ConfigMap)) == {"three/red", "three/blue"}
@@ -102,7 +104,7 @@ async def test_a_kind_with_namespaces_of_its_own_is_listed_there() -> None:
 
 async def test_with_live_reads_a_kind_that_alone_is_restricted_is_listed_whole() -> None:
     """The program is not restricted, so that a list without a namespace means the cluster: the server answers."""
-    options = {ConfigMap: KindOptions(namespaces=["one"], outside=Outside.LIVE)}
+    options: dict[KindLike, KindOptions] = {ConfigMap: KindOptions(namespaces=["one"], outside=Outside.LIVE)}
     async with _cache(options, namespaces=None) as (client, network):
         assert len(await client.list(ConfigMap)) == 6
         assert [request.path for request in network.requests] == ["/api/v1/configmaps"]

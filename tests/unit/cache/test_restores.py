@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 import pytest
 
-from pyctrl.api import Key
+from pyctrl.api import Key, ObjectMeta
 from pyctrl.apiserver import ApiServer
 from pyctrl.cache import Cache, Created, Deleted, Synced, Updated
 from pyctrl.client import Answer, Client, InProcessTransport, MergePatch
@@ -121,10 +121,12 @@ async def test_a_backup_that_is_restored_under_a_running_cache_is_what_it_shows(
     """With an API server in this process: what came after the backup is gone, what changed is as it was."""
     now, backup = ApiServer(), ApiServer()
     etcd = _Etcd(now)
+    client = Client(InProcessTransport(now))
     for server, names in ((backup, ("a", "b")), (now, ("a", "b", "c", "d"))):
-        client = Client(InProcessTransport(server))
         for name in names:
-            await client.create(ConfigMap(metadata={"name": name, "namespace": "default"}, data={"of": name}))
+            await Client(InProcessTransport(server)).create(
+                ConfigMap(metadata=ObjectMeta.from_wire({"name": name, "namespace": "default"}), data={"of": name})
+            )
     await client.patch(ConfigMap, Key("default", "a"), MergePatch({"data": {"of": "later"}}))
     await client.delete(ConfigMap, Key("default", "b"))
     async with lab(transport=InProcessTransport(etcd), before=()) as it:
@@ -135,7 +137,7 @@ async def test_a_backup_that_is_restored_under_a_running_cache_is_what_it_shows(
         assert await it.names() == ["a", "b"]
         assert (await it.cache.get(ConfigMap, Key("default", "a"))).data == {"of": "a"}
         restored = Client(InProcessTransport(backup))
-        await restored.create(ConfigMap(metadata={"name": "new", "namespace": "default"}))
+        await restored.create(ConfigMap(metadata=ObjectMeta.from_wire({"name": "new", "namespace": "default"})))
 
         async def has_news() -> bool:
             return await it.names() == ["a", "b", "new"]

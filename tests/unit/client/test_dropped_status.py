@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pyctrl.api import GroupVersionKind, Key
+from pyctrl.api import GroupVersionKind, Key, ObjectMeta
 from pyctrl.apiserver import ApiServer
 from pyctrl.client import Client, InProcessTransport, JsonPatch, MergePatch, merge_from, reporting_dropped_status
 from pyctrl.kinds.apps.v1 import Deployment
@@ -15,7 +15,7 @@ KEY = Key("", "a")
 
 async def _client() -> Client:
     client = Client(InProcessTransport(ApiServer()))
-    await client.create(Namespace(metadata={"name": "a"}))
+    await client.create(Namespace(metadata=ObjectMeta.from_wire({"name": "a"})))
     return client
 
 
@@ -58,7 +58,7 @@ async def test_what_is_written_does_not_warn() -> None:
         found = await client.get(Namespace, KEY)
         found.status.phase = "Terminating"
         await client.status.update(found)
-        await client.create(ConfigMap(metadata={"name": "a", "namespace": "default"}))
+        await client.create(ConfigMap(metadata=ObjectMeta.from_wire({"name": "a", "namespace": "default"})))
         await client.patch(ConfigMap, Key("default", "a"), MergePatch({"status": {"a": "b"}}))
     assert told == []
     assert Deployment.resource.subresources

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from pyctrl.api import GroupVersionKind, Key
+from pyctrl.api import GroupVersionKind, Key, ObjectMeta
 from pyctrl.apiserver import ApiServer
 from pyctrl.cache import Cache, CachedClient
 from pyctrl.client import (
@@ -94,7 +94,7 @@ async def test_what_is_no_key_is_refused_and_the_error_says_what_to_pass(verb: V
         with pytest.raises(TypeError, match=r"got \('b', 'a'\) \(tuple\): pass Key\(namespace, name\)"):
             await verb(client, ("b", "a"))
         with pytest.raises(TypeError, match=r"got a Secret: pass its .key"):
-            await verb(client, Secret(metadata={"name": "a", "namespace": "b"}))
+            await verb(client, Secret(metadata=ObjectMeta.from_wire({"name": "a", "namespace": "b"})))
     assert network.requests == []
 
 
@@ -102,7 +102,10 @@ async def test_what_is_no_key_is_refused_and_the_error_says_what_to_pass(verb: V
     ("call", "message"),
     [
         (lambda client: client.patch(ConfigMap, Key("a", "b")), r"expected 3 arguments \(kind, key, patch\), got 2"),
-        (lambda client: client.patch(ConfigMap(metadata={"name": "a"})), r"expected 2 arguments \(object, patch\)"),
+        (
+            lambda client: client.patch(ConfigMap(metadata=ObjectMeta.from_wire({"name": "a"}))),
+            r"expected 2 arguments \(object, patch\)",
+        ),
         (lambda client: client.patch(ConfigMap, Key("a", "b"), {}), r"expected a patch, such as MergePatch.*dict"),
         (lambda client: client.subresource("x").get(ConfigMap), r"expected 2 arguments \(kind, key\), got 1"),
         (lambda client: client.delete(ConfigMap), "a kind needs a key beside it"),
