@@ -18,19 +18,19 @@ STEPS = 200
 class Slice:
     """What remains of the current time slice of an event loop.
 
-    Work whose steps may never suspend awaits `step` after each of them. Where that costs too much, it asks `is_over` and
-    awaits `renew` when the slice is over.
+    Work whose steps may never suspend awaits `step` after each of them. Where that costs too much, it asks `is_over`
+    and awaits `renew` when the slice is over.
 
     All such work of a loop shares one slice (see `current`), so that twenty busy controllers hold up the loop no longer
-    than one does. Those who wait get one slice after the other, in the order in which they came. A slice that ended
-    while the loop was idle costs the next step one unneeded turn of the loop.
+    than one does. Those who wait get one slice after the other, in the order in which they came. Once the loop has
+    turned by itself, the next step begins a new slice.
     """
 
     def __init__(self) -> None:
         self._steps = 0
         self._ends = 0.0
         self._waiters: deque[asyncio.Future[None]] = deque()
-        self._is_scheduled = False
+        self._is_running = False  # a step has been made since the loop turned
 
     @staticmethod
     def current() -> Slice:
@@ -48,31 +48,33 @@ class Slice:
 
     def is_over(self, now: float) -> bool:
         """Count a step that ended at ``now``, by the loop's clock, and return whether it was the last of the slice."""
+        if not self._is_running:
+            self._begin(now)
         self._steps += 1
         return self._steps >= STEPS or now >= self._ends
 
     async def renew(self) -> None:
-        """Let the loop serve everything else that is ready; return in a turn of the loop of one's own."""
+        """Wait for the next slice, while the loop serves everything else that is ready."""
         loop = asyncio.get_running_loop()
         waiter: asyncio.Future[None] = loop.create_future()
         self._waiters.append(waiter)
-        if not self._is_scheduled:
-            self._is_scheduled = True
-            loop.call_soon(self._turn)
+        if not self._is_running:
+            self._begin(loop.time())
         await waiter
+
+    def _begin(self, now: float) -> None:
+        self._steps, self._ends, self._is_running = 0, now + SLICE, True
+        asyncio.get_running_loop().call_soon(self._turn)
 
     def _turn(self) -> None:
         """Give a new slice to who has waited longest, in each turn of the loop."""
-        loop = asyncio.get_running_loop()
-        self._steps, self._ends = 0, loop.time() + SLICE
+        self._is_running = False
         while self._waiters:
             waiter = self._waiters.popleft()
             if not waiter.done():  # else it was cancelled
                 waiter.set_result(None)
-                break
-        self._is_scheduled = bool(self._waiters)
-        if self._is_scheduled:
-            loop.call_soon(self._turn)
+                self._begin(asyncio.get_running_loop().time())  # after that: the next turn is the waiter's
+                return
 
 
 #: By loop. A slice refers to no loop: that would keep its loop for ever.

@@ -82,7 +82,7 @@ class Workers:
                 self._busy.pop(task, None)
                 if len(self._idle) + len(self._busy) < self._count:
                     self._idle[task] = None
-                if slice_.is_over(turn.ended or loop.time()) and self._queue.has_ready:
+                if self._queue.has_ready and slice_.is_over(turn.ended or loop.time()):
                     await slice_.renew()
         except QueueClosed:
             return

@@ -124,6 +124,31 @@ def test_spinning_is_found() -> None:
         run_virtual(main())
 
 
+def ring(waiter: asyncio.Future[None]) -> None:
+    if not waiter.done():
+        waiter.set_result(None)
+
+
+def test_a_timer_that_rings_a_little_early_has_come() -> None:
+    """Timers less than a microsecond away ring at once, and whoever looks at the clock then sees their time."""
+    moment = 5.0
+
+    async def wait(turns: int) -> None:
+        loop = asyncio.get_running_loop()
+        await asyncio.sleep(moment - 3e-7)
+        for _ in range(turns):
+            await asyncio.sleep(0)
+        while loop.time() < moment:
+            waiter: asyncio.Future[None] = loop.create_future()
+            loop.call_at(moment, ring, waiter)
+            await waiter
+
+    async def main() -> None:
+        await asyncio.gather(wait(0), wait(1))
+
+    run_virtual(main())
+
+
 @pytest.mark.slow("half a million timers")
 def test_timers_of_a_microsecond_are_spinning_too() -> None:
     """Time passes, and gets nowhere: the limit of virtual time would be reached in days."""
