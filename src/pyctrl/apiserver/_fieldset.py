@@ -182,11 +182,8 @@ def fields_of(node: Node | None, value: JSON) -> Fields:
     """
     found: Fields = {}
     if type(value) is list:
-        repeated = set[str]()
-        for element, each in _items(node, value) if node is not None else ():
-            if element in found:
-                repeated.add(element)
-            found[element] = {} if element in repeated else _joined(True, _fields_below(node.items, each))
+        for element, (child, each) in _parts(node, value).items():
+            found[element] = _joined(True, _fields_below(child, each))
         return found
     for key, each in value.items():
         child = node.child(key) if node is not None else None
