@@ -201,12 +201,11 @@ def _removed(node: Node | None, value: JSON, gone: Fields) -> JSON:
         return value
     if not value or not is_granular(node, value):
         return None
-    kept, is_touched = _kept(node, value, gone)
-    return kept if kept or is_touched else None
+    return _kept(node, value, gone) or None
 
 
-def _kept(node: Node | None, value: JSON, gone: Fields) -> tuple[JSON, bool]:
-    """Give what stays of a map or a list, and whether something further down was to go."""
+def _kept(node: Node | None, value: JSON, gone: Fields) -> JSON:
+    """Give what stays of a map or a list."""
     if type(value) is list:
         below_items = node.items if node is not None else None
         parts = [
@@ -215,16 +214,15 @@ def _kept(node: Node | None, value: JSON, gone: Fields) -> tuple[JSON, bool]:
         ]
     else:
         parts = [(name, field(name), node.child(name) if node is not None else None) for name in value]
-    is_touched, kept = False, list[tuple[str | int, JSON]]()
+    kept = list[tuple[str | int, JSON]]()
     for place, key, child in parts:
         if has(gone, key):
             continue
         each = value[place]
         if further := below(gone, key):
-            is_touched = True
             each = _emptied(each, _removed(child, each, further))
         kept.append((place, each))
-    return ([each for _, each in kept] if type(value) is list else dict(kept)), is_touched
+    return [each for _, each in kept] if type(value) is list else dict(kept)
 
 
 def _emptied(before: JSON, after: JSON) -> JSON:
