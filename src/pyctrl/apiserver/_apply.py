@@ -31,6 +31,7 @@ from ._identity import timestamp
 from ._last_applied import conceded
 from ._managed_fields import Entry, Managed, Manager, owned, reset_fields
 from ._schema import JSON, Node
+from ._status import same_json
 
 if TYPE_CHECKING:
     from ._resources import ResourceType
@@ -70,7 +71,7 @@ def apply_patch(
     managed.put(who, stated, last.time if last else None)
     allowed = conceded(node, before, field_manager) if live is not None and not force else {}
     _settle(managed, who, Comparison(node, before, new), reset, allowed, force=force)
-    if live is None or new != before:
+    if live is None or not same_json(new, before):
         managed.put(who, stated, timestamp())
     managed.write(new.setdefault("metadata", {}))
     return new
@@ -200,24 +201,28 @@ def _removed(node: Node | None, value: JSON, gone: Fields) -> JSON:
         return value
     if not value or not is_granular(node, value):
         return None
-    kept, is_touched = _kept(node, value, gone)
-    return kept if kept or is_touched else None
+    return _kept(node, value, gone) or None
 
 
-def _kept(node: Node | None, value: JSON, gone: Fields) -> tuple[JSON, bool]:
-    """Give what stays of a map or a list, and whether something further down was to go."""
-    is_list, is_touched = type(value) is list, False
+def _kept(node: Node | None, value: JSON, gone: Fields) -> JSON:
+    """Give what stays of a map or a list."""
+    if type(value) is list:
+        below_items = node.items if node is not None else None
+        parts = [
+            (index, item(node, index, each) if node is not None else f"i:{index}", below_items)
+            for index, each in enumerate(value)
+        ]
+    else:
+        parts = [(name, field(name), node.child(name) if node is not None else None) for name in value]
     kept = list[tuple[str | int, JSON]]()
-    for name, each in enumerate(value) if is_list else value.items():
-        key = item(node, name, each) if is_list and node is not None else field(name)
+    for place, key, child in parts:
         if has(gone, key):
             continue
+        each = value[place]
         if further := below(gone, key):
-            is_touched = True
-            child = None if node is None else node.items if is_list else node.child(name)
             each = _emptied(each, _removed(child, each, further))
-        kept.append((name, each))
-    return [each for _, each in kept] if is_list else dict(kept), is_touched
+        kept.append((place, each))
+    return [each for _, each in kept] if type(value) is list else dict(kept)
 
 
 def _emptied(before: JSON, after: JSON) -> JSON:

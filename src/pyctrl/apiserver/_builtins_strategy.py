@@ -99,11 +99,21 @@ class Strategy:
             found["metadata.namespace"] = metadata.get("namespace", "")
         for label, paths in self.fields.items():
             values = (value_at(obj, path) for path in ((paths,) if isinstance(paths, str) else paths))
-            found[label] = _text(next((value for value in values if value not in (None, "")), None))
+            value = next((value for value in values if value not in (None, "")), None)
+            found[label] = _ZEROS.get(label, "") if value is None else _text(value)
         return found
+
+
+# What selectors see of booleans and numbers that are absent: the zeros of their Go types.
+_ZEROS = {
+    "spec.hostNetwork": "false",
+    "spec.unschedulable": "false",
+    "status.replicas": "0",
+    "status.successful": "0",
+}
 
 
 def _text(value: JSON) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
-    return "" if value is None else str(value)
+    return str(value)

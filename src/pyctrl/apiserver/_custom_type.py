@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 
 VERBS = ("delete", "deletecollection", "get", "list", "patch", "create", "update", "watch")
 _META = ("core_v1", "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta")
+_VERSION = re.compile(r"v([0-9]+)(?:(alpha|beta)([0-9]+))?")
 
 
 def types_of(definition: Mapping[str, JSON], components: Components) -> tuple[CustomType, ...]:
@@ -69,7 +71,7 @@ class CustomType:
         self.subresources: frozenset[str] = frozenset(version.get("subresources") or {})
         self.scale: Mapping[str, str] | None = (version.get("subresources") or {}).get("scale")
         self.storage_version: str = next(each["name"] for each in spec["versions"] if each["storage"])
-        self.deprecation: str = _deprecation(version, self.group, self.kind)
+        self.deprecation: str = _deprecation(version, spec, self.kind)
         self._fields = {
             each["jsonPath"].removeprefix("."): each["jsonPath"] for each in version.get("selectableFields") or ()
         }
@@ -281,10 +283,26 @@ class CustomType:
         obj["kind"], obj["apiVersion"], obj["metadata"] = self.kind, self.api_version, metadata
 
 
-def _deprecation(version: Mapping[str, JSON], group: str, kind: str) -> str:
+def _deprecation(version: Mapping[str, JSON], spec: Mapping[str, JSON], kind: str) -> str:
+    """Give the warning of a deprecated version, which names the best one to use in its place."""
     if not version.get("deprecated"):
         return ""
-    return version.get("deprecationWarning") or f"{group}/{version['name']} {kind} is deprecated"
+    if version.get("deprecationWarning"):
+        return str(version["deprecationWarning"])
+    group, name = spec["group"], version["name"]
+    current = [each["name"] for each in spec["versions"] if each["served"] and not each.get("deprecated")]
+    better = [each for each in current if _priority(each) > _priority(name)]
+    successor = f"; use {group}/{max(better, key=_priority)} {kind}" if better else ""
+    return f"{group}/{name} {kind} is deprecated{successor}"
+
+
+def _priority(version: str) -> tuple[int, int, int]:
+    """Give the rank of a version: v2, v1, v2beta1, v1beta2, v1alpha1, any other name."""
+    found = _VERSION.fullmatch(version)
+    if found is None:
+        return -1, 0, 0
+    major, stage, minor = found.groups()
+    return ("alpha", "beta", None).index(stage), int(major), int(minor or 0)
 
 
 def _of_status(causes: list[answers.Cause]) -> list[answers.Cause]:

@@ -15,6 +15,7 @@ from typing import NamedTuple, TypeAlias
 import msgspec
 
 from ._schema import JSON, Node, list_key
+from ._status import same_json
 
 Fields: TypeAlias = dict[str, JSON]  # JSON below is Fields again
 _SELF: Fields = {".": {}}
@@ -181,11 +182,8 @@ def fields_of(node: Node | None, value: JSON) -> Fields:
     """
     found: Fields = {}
     if type(value) is list:
-        repeated = set[str]()
-        for element, each in _items(node, value) if node is not None else ():
-            if element in found:
-                repeated.add(element)
-            found[element] = {} if element in repeated else _joined(True, _fields_below(node.items, each))
+        for element, (child, each) in _parts(node, value).items():
+            found[element] = _joined(True, _fields_below(child, each))
         return found
     for key, each in value.items():
         child = node.child(key) if node is not None else None
@@ -283,13 +281,12 @@ def _compare(node: Node | None, old: JSON, new: JSON, added: Fields, removed: Fi
 
 
 def _is_same(node: Node | None, old: JSON, new: JSON) -> bool:
-    """Compare as JSON does: `true` is not 1, but 1 is 1.0. Python takes the former for equal, too."""
+    """Compare two values; where a schema tells booleans from numbers, Python's equality does."""
     if old is new or old != new:
         return old is new
-    if type(old) is dict or type(old) is list:  # a schema tells booleans from numbers: most need no second look
-        is_told = node is not None and not node.untyped
-        return type(old) is type(new) and (is_told or msgspec.json.encode(old) == msgspec.json.encode(new))
-    return isinstance(old, bool) is isinstance(new, bool)
+    if node is not None and not node.untyped and (type(old) is dict or type(old) is list):
+        return type(old) is type(new)
+    return same_json(old, new)
 
 
 def _note_other_type(key: str, node: Node | None, value: JSON, into: Fields) -> None:

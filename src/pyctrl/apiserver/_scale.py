@@ -9,15 +9,21 @@ from typing import TYPE_CHECKING, Any
 from pyctrl.api import LabelSelector
 
 from ._admission import UPDATE, Attributes
-from ._answers import Answer, Unfit, conflict, internal, invalid, invalid_value
+from ._answers import Answer, Unfit, bad_request, conflict, internal, invalid, invalid_value, unclassified
+from ._apply import apply_patch
+from ._apply_configuration import check_configuration
 from ._backend import Backend, check_place, metadata_of
 from ._bodies import media_type
+from ._builtin_type import BuiltinType
+from ._builtins_strategy import Strategy
 from ._custom_type import CustomType
-from ._forms import Form, Shape, answer_value
+from ._forms import Form, Shape, answer_value, is_custom
+from ._managed_fields import track
 from ._options import WriteOptions, write_options
 from ._own_kinds import SCALE, decode_own, read_own
-from ._patch import check_patch_type, outcome_unfit, patched
+from ._patch import APPLY, check_patch_type, decode_apply, outcome_unfit, patched
 from ._request import Request
+from ._scale_managers import API_VERSION, entries_of_scale, write_entries_of_object
 from ._storage import Stored
 from ._verbs_write import Change, Writes
 
@@ -25,6 +31,13 @@ if TYPE_CHECKING:
     from ._resources import ResourceType
 
 _PATHS = {"specReplicasPath": ".spec.replicas", "statusReplicasPath": ".status.replicas"}
+_DESCRIBED = {
+    "resource": "scales",
+    "singularResource": "scale",
+    "responseKind": {"kind": SCALE.kind},
+    "scope": "Namespaced",
+    "verbs": ["get", "patch", "update"],
+}
 _OF_SCALE = ("name", "namespace", "uid", "resourceVersion", "creationTimestamp")
 
 
@@ -34,6 +47,8 @@ class Scales:
     def __init__(self, backend: Backend, writes: Writes) -> None:
         self._backend = backend
         self._writes = writes
+        self._type = BuiltinType(SCALE.group, SCALE.version, _DESCRIBED, backend.registry.components, Strategy())
+        self._type.document = "core_v1"  # which describes the scales of its resources
 
     def get(self, request: Request) -> Answer:
         """GET the scale of an object."""
@@ -49,9 +64,12 @@ class Scales:
         return await self._write(request, options, lambda _: read_own(request, SCALE, self._backend.registry))
 
     async def patch(self, request: Request) -> Answer:
-        """PATCH a scale."""
-        options = write_options(request.query, "PatchOptions")
+        """PATCH a scale, in any of the four kinds of patch."""
         media = media_type(request.headers, default="")
+        options = write_options(request.query, "PatchOptions", is_apply=media == APPLY)
+        if media == APPLY:
+            patch = self._configuration(request)
+            return await self._write(request, options, lambda live: self._applied(live, patch, request, options))
         check_patch_type(request, media)
 
         def wanted(live: dict[str, Any]) -> dict[str, Any]:
@@ -63,6 +81,36 @@ class Scales:
 
         return await self._write(request, options, wanted)
 
+    def _configuration(self, request: Request) -> dict[str, Any]:
+        """Read the body of an apply."""
+        patch = decode_apply(request)
+        if (patch.get("kind"), patch.get("apiVersion")) != (SCALE.kind, API_VERSION):
+            raise bad_request(f"invalid object type: {patch.get('apiVersion', '')}, Kind={patch.get('kind', '')}")
+        if metadata_of(patch, request.resource).get("managedFields"):
+            raise bad_request("metadata.managedFields must be nil")
+        check_configuration(patch, self._type)
+        return patch
+
+    def _applied(
+        self, live: dict[str, Any], patch: dict[str, Any], request: Request, options: WriteOptions
+    ) -> dict[str, Any]:
+        """Apply to a live scale. As upstream, that of a custom resource cannot be changed so."""
+        new = apply_patch(
+            live,
+            patch,
+            type=self._type,
+            field_manager=request.manager,
+            force=options.force,
+            subresource=request.target.subresource,
+        )
+        if is_custom(request.resource) and new.get("spec") != live["spec"]:
+            place = f"{patch['metadata'].get('namespace', '')}/{patch['metadata'].get('name', '')}"
+            raise unclassified(
+                f"failed to convert new object ({place}; {API_VERSION}, Kind=Scale) to proper version: "
+                f"request to convert CR to an invalid group/version: {API_VERSION}"
+            )
+        return new
+
     async def _write(
         self, request: Request, options: WriteOptions, wanted: Callable[[dict[str, Any]], dict[str, Any]]
     ) -> Answer:
@@ -70,11 +118,11 @@ class Scales:
         resource, admission = request.resource, self._backend.admission
         while True:
             stored = self._backend.live(request)
-            old = scale_of(stored.read(resource), resource)
+            old = _live_scale(stored, resource)
             attributes = Attributes(
                 operation=UPDATE,
                 request=request,
-                object=self._decoded(wanted(scale_of(stored.read(resource), resource)), request),
+                object=self._tracked(self._decoded(wanted(_live_scale(stored, resource)), request), old, request),
                 old=old,
                 name=stored.name,
                 options=options,
@@ -82,11 +130,12 @@ class Scales:
             )
             await admission.mutate(attributes)
             change = self._scaled(request, stored, attributes.object or old, options)
+            wanted_scale = attributes.object or old
             attributes.object = scale_of(change.new, resource)
             await admission.validate(attributes)
             if self._backend.find(request) is stored:
                 break
-        again = partial(self._scaled, request, scale=attributes.object, options=options)
+        again = partial(self._scaled, request, scale=wanted_scale, options=options)
         await self._writes.update(request, stored, change, again, admitted=True)
         written = change.new if options.dry_run else self._backend.live(request).read(resource)
         return _answered(scale_of(written, resource), request.form)
@@ -95,6 +144,20 @@ class Scales:
         """Read a scale as its Go type does, and check that it is one, of this object."""
         check_place(metadata_of(scale, request.resource), request)
         return decode_own(scale, SCALE, self._backend.registry.components)
+
+    def _tracked(self, new: dict[str, Any], old: dict[str, Any], request: Request) -> dict[str, Any]:
+        """Note who changed the replicas; an apply has done so."""
+        if media_type(request.headers, default="") != APPLY:
+            track(
+                new,
+                old,
+                manager=request.manager,
+                operation="Update",
+                api_version=API_VERSION,
+                subresource=request.target.subresource,
+                type=self._type,
+            )
+        return new
 
     @staticmethod
     def _scaled(request: Request, stored: Stored, scale: dict[str, Any], options: WriteOptions) -> Change:
@@ -108,8 +171,10 @@ class Scales:
         if (version and version != str(stored.version)) or (uid and uid != stored.uid):
             raise conflict(request.target.resource, stored.name, request.target.group)
         new, old = stored.read(resource), stored.read(resource)
-        _set(new, _path(resource, "specReplicasPath"), replicas)
-        return Change(new=new, old=old, options=options)
+        path = _path(resource, "specReplicasPath")
+        _set(new, path, replicas)
+        write_entries_of_object(new["metadata"], metadata, _parts(path), resource.api_version)
+        return Change(new=new, old=old, options=options, is_tracked=True)
 
 
 def _answered(scale: dict[str, Any], form: Form) -> Answer:
@@ -121,6 +186,15 @@ def _answered(scale: dict[str, Any], form: Form) -> Answer:
     from ._tables import scale_table  # here: only kubectl asks for tables
 
     return answer_value(scale_table(scale, version=form.version, include=form.include), form)
+
+
+def _live_scale(stored: Stored, resource: ResourceType) -> dict[str, Any]:
+    """Read the scale of a live object with its managed fields, which no answer shows."""
+    obj = stored.read(resource)
+    scale = scale_of(obj, resource)
+    if entries := entries_of_scale(obj["metadata"], _parts(_path(resource, "specReplicasPath"))):
+        scale["metadata"]["managedFields"] = entries
+    return scale
 
 
 def scale_of(obj: dict[str, Any], resource: ResourceType) -> dict[str, Any]:
@@ -155,14 +229,18 @@ def _path(resource: ResourceType, name: str) -> str:
     return (paths or _PATHS)[name]
 
 
+def _parts(path: str) -> list[str]:
+    return path.strip(".").split(".")
+
+
 def _get(obj: Any, path: str) -> Any:
-    for part in path.strip(".").split("."):
+    for part in _parts(path):
         obj = obj.get(part) if isinstance(obj, dict) else None
     return obj
 
 
 def _set(obj: dict[str, Any], path: str, value: Any) -> None:
-    *parents, last = path.strip(".").split(".")
+    *parents, last = _parts(path)
     for part in parents:
         obj = obj.setdefault(part, {})
     obj[last] = value

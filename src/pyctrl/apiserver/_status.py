@@ -26,7 +26,7 @@ def content_changed(new: Mapping[str, JSON], old: Mapping[str, JSON], *, with_st
     if len(new) != len(old) and new.keys() - _NOT_CONTENT != old.keys() - _NOT_CONTENT:
         return True
     skipped = _NOT_CONTENT - {"status"} if with_status else _NOT_CONTENT
-    return any(value != old.get(key) for key, value in new.items() if key not in skipped) or any(
+    return any(not same_json(value, old.get(key)) for key, value in new.items() if key not in skipped) or any(
         key not in new for key in old if key not in skipped
     )
 
@@ -46,11 +46,19 @@ def bump_generation(
 
 def same_content(new: Mapping[str, JSON], old: Mapping[str, JSON]) -> bool:
     """Compare two objects; of managed fields, times and the resource version are left out."""
-    left, right = _comparable(new), _comparable(old)
+    return same_json(_comparable(new), _comparable(old))
+
+
+def same_json(left: JSON, right: JSON) -> bool:
+    """Compare as JSON does: `true` is not 1, but 1 is 1.0. Python takes the former for equal, too."""
     if left != right:
         return False
-    # Python takes true for 1, which are two things where a definition declares no type.
-    return msgspec.json.encode(left, order="sorted") == msgspec.json.encode(right, order="sorted")
+    if type(left) is dict and type(right) is dict:
+        is_told = msgspec.json.encode(left) == msgspec.json.encode(right)  # as most are, at a tenth of the cost
+        return is_told or all(same_json(value, right[key]) for key, value in left.items())
+    if type(left) is list and type(right) is list:
+        return all(map(same_json, left, right))
+    return isinstance(left, bool) is isinstance(right, bool)
 
 
 def _comparable(obj: Mapping[str, JSON]) -> dict[str, JSON]:

@@ -16,6 +16,7 @@ from pyctrl.api import Quantity
 from pyctrl.errors import QuantityError
 
 from . import _answers as answers
+from ._base64 import CorruptBase64, canonical_base64
 from ._schema import JSON, Node, Reader
 
 _SHOWN = {str: "string", bool: "bool", int: "number", float: "number", dict: "object", list: "array"}
@@ -321,18 +322,12 @@ def _parsed_time(value: JSON, layout: str, *, places: int) -> str:
 def _bytes(node: Node, value: JSON, unknown: list[str]) -> str:
     if type(value) is str:
         try:
-            binascii.a2b_base64(value, strict_mode=True)
-        except binascii.Error:
-            raise _NoBase64(f"illegal base64 data at input byte {_bad_byte(value)}") from None
-        return value
+            return canonical_base64(value)
+        except CorruptBase64 as corrupt:
+            raise _NoBase64(f"illegal base64 data at input byte {corrupt.offset}") from None
     if type(value) is list and all(type(each) is int and 0 <= each < 256 for each in value):
         return binascii.b2a_base64(bytes(value), newline=False).decode()
     raise _Misfit(value, "[]uint8")
-
-
-def _bad_byte(value: str) -> int:
-    found = re.search(r"[^A-Za-z0-9+/=]", value)
-    return found.start() if found else len(value) - len(value) % 4
 
 
 _SCALARS: dict[str, Reader] = {

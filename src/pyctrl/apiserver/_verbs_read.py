@@ -214,6 +214,8 @@ def _encode_list(items: list[Stored], resource: ResourceType, form: Form, metada
     if form.shape is Shape.METADATA:
         head = {"kind": "PartialObjectMetadataList", "apiVersion": "meta.k8s.io/v1", "metadata": metadata}
         parts = [metadata_only(stored.view(resource)) for stored in items]
+        if not parts:
+            return msgspec.json.encode({**head, "items": None})  # as Go writes the list that nothing was added to
     else:
         head = {"kind": resource.list_kind, "apiVersion": api_version(resource), "metadata": metadata}
         parts = [list_item(stored.view(resource), resource) for stored in items]

@@ -67,7 +67,7 @@ class Change:
     new: dict[str, Any]
     old: dict[str, Any]
     options: WriteOptions
-    is_apply: bool = False
+    is_tracked: bool = False  # whether the managed fields of the new state are those it is to have
 
 
 class Writes:
@@ -116,7 +116,8 @@ class Writes:
     ) -> Answer:
         """Store a new object, unless its name was taken, maybe while it was admitted."""
         resource, metadata = request.resource, obj["metadata"]
-        _check_unversioned(metadata)
+        if not options.dry_run:
+            _check_unversioned(metadata)
         self._check_free(request, metadata)
         if options.dry_run:
             return answer_value(typed_first(obj, resource), request.form, 201)
@@ -219,7 +220,7 @@ class Writes:
         def changed(stored: Stored) -> Change:
             # What is merged shares parts with what it was merged from, and gets defaults there: `old` must not.
             new, old = merged(stored.read(resource)), stored.read(resource)
-            return Change(new=new, old=old, options=options, is_apply=True)
+            return Change(new=new, old=old, options=options, is_tracked=True)
 
         stored = self._backend.find(request)
         if stored is not None:
@@ -229,6 +230,8 @@ class Writes:
         made = merged(None)
         if uid := patch["metadata"].get("uid"):
             raise _apply_to_missing(request, uid)
+        if not options.dry_run:
+            made["metadata"].pop("resourceVersion", None)  # there is nothing that it could be the version of
         return await self.create_object(request, made, options, applied=True)
 
     # -- the common end of replace and patch -------------------------------------------------------------------
@@ -263,7 +266,7 @@ class Writes:
         resource, new, old = request.resource, change.new, change.old
         if is_namespace(resource):
             new["spec"] = old.get("spec") or {}  # its finalizers have a door of their own, and there is nothing else
-        if not change.is_apply:
+        if not change.is_tracked:
             self._track(request, new, old)
         admission, options = self._backend.admission, change.options
         attributes = Attributes(

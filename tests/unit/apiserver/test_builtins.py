@@ -192,4 +192,4 @@ def test_selectable_fields_of_built_in_kinds() -> None:
     found = registry.find("", "v1", "pods")
     assert found is not None
     fields = found.selectable_fields(created)
-    assert (fields["spec.nodeName"], fields["status.phase"], fields["spec.hostNetwork"]) == ("", "Pending", "")
+    assert (fields["spec.nodeName"], fields["status.phase"], fields["spec.hostNetwork"]) == ("", "Pending", "false")
