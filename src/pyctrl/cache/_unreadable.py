@@ -113,7 +113,8 @@ class Unreadable:
     """
 
     def __init__(self, gvk: GroupVersionKind, store: Store) -> None:
-        self.gvk, self._store = gvk, store
+        self.gvk: GroupVersionKind = gvk
+        self._store = store
         self._records: dict[tuple[str, str], UnreadableRecord] = {}
         self._nameless: dict[bytes, str] = {}  # by the digest of their bytes: why
         self._earlier: dict[bytes, str] = {}  # those of the list before, while a list is under way

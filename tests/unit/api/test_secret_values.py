@@ -6,7 +6,7 @@ import base64
 import json
 import traceback
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import pytest
@@ -17,7 +17,7 @@ from pydantic import ConfigDict, Field, SecretStr
 from pyctrl.api import CustomResource, Model, ObjectMeta, Unstructured, decode, redacted, shown_wire
 from pyctrl.apiserver import ApiServer
 from pyctrl.cache._metadata import IdentityReader
-from pyctrl.cache._wire import read_events, read_page
+from pyctrl.cache._wire import Event, Undecoded, read_events, read_page
 from pyctrl.client import Client, Config, HttpRequest, HttpResponse, wait_for
 from pyctrl.client._exchange import Exchange
 from pyctrl.client._transport import Headers
@@ -57,10 +57,12 @@ def changed(**parts: Any) -> Secret:
     return secret
 
 
-def _raised(read: tuple[Any, Exception | None]) -> Any:
-    if read[1] is not None:
-        raise read[1]
-    return read[0]
+def _raised(events: Iterable[tuple[Event, bytes]]) -> Any:
+    found = list(events)
+    for event, _ in found:
+        if isinstance(event, Undecoded):
+            raise event.error
+    return found
 
 
 PARTS: list[dict[str, Any]] = [
