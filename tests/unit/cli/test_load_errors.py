@@ -154,7 +154,7 @@ def modules_and_path_as_before(monkeypatch: pytest.MonkeyPatch) -> Iterator[None
     before = set(sys.modules)
     yield
     for name in set(sys.modules) - before:
-        if name.startswith(("pyctrl_target_", "shop", "circle_")):
+        if name.startswith(("pyctrl_target_", "stall", "circle_")):
             del sys.modules[name]
 
 
@@ -182,13 +182,13 @@ def test_what_is_wrong_with_a_program_is_shown_where_it_is(
         (tmp_path / "operator.py").write_text(text)
         check(run("rbac", "generate", "operator.py").err, said, shown, "operator.py")
         return
-    (tmp_path / "shop" / "controllers").mkdir(parents=True)
+    (tmp_path / "stall" / "controllers").mkdir(parents=True)
     for name in ("__init__", "controllers/__init__"):
-        (tmp_path / "shop" / f"{name}.py").write_text("")
-    (tmp_path / "shop" / "controllers" / "foo.py").write_text(text)
-    main = "from pyctrl.manager import wire_package\nimport shop\n\n\ndef add_shop(manager):\n"
-    (tmp_path / "shop" / "__main__.py").write_text(f"{main}    wire_package(manager, shop)\n")
-    check(run("rbac", "generate", "shop").err, said, shown, "shop/controllers/foo.py")
+        (tmp_path / "stall" / f"{name}.py").write_text("")
+    (tmp_path / "stall" / "controllers" / "foo.py").write_text(text)
+    main = "from pyctrl.manager import wire_package\nimport stall\n\n\ndef add_stall(manager):\n"
+    (tmp_path / "stall" / "__main__.py").write_text(f"{main}    wire_package(manager, stall)\n")
+    check(run("rbac", "generate", "stall").err, said, shown, "stall/controllers/foo.py")
 
 
 @pytest.mark.parametrize("case", DEFINITIONS)
@@ -279,20 +279,20 @@ def test_a_module_may_wire_the_reconcilers_of_another(
 ) -> None:
     """One without a kind is no mistake if a function of the package names it."""
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "shop").mkdir()
+    (tmp_path / "stall").mkdir()
     wiring = (
-        "from pyctrl import Builder\nfrom shop.foo import Foo, R\n\n\n"
+        "from pyctrl import Builder\nfrom stall.foo import Foo, R\n\n\n"
         "def add_foo(manager):\n    Builder(manager).reconciles(Foo).build(R())\n"
     )
-    main = "from pyctrl.manager import wire_package\nimport shop\n\n\ndef add_shop(manager):\n"
+    main = "from pyctrl.manager import wire_package\nimport stall\n\n\ndef add_stall(manager):\n"
     for name, text in {
         "__init__": "",
-        "__main__": f"{main}    wire_package(manager, shop)\n",
+        "__main__": f"{main}    wire_package(manager, stall)\n",
         "foo": CASES["no kind"][0],
         "wiring": wiring,
     }.items():
-        (tmp_path / "shop" / f"{name}.py").write_text(text)
-    assert run("rbac", "generate", "shop").err == ""
+        (tmp_path / "stall" / f"{name}.py").write_text(text)
+    assert run("rbac", "generate", "stall").err == ""
 
 
 def test_a_reconciler_may_be_a_base_or_be_wired_under_a_condition(
