@@ -144,10 +144,13 @@ class VirtualTimeLoop(asyncio.BaseEventLoop):
         self._begin_second()  # the tasks that are now cancelled get turns to clean up
         return Spinning(what, describe_tasks(self))
 
-    def notice_hot_loop(self, key: object, text: str, runs: int) -> None:
-        """Take note of reconciles of one object that cause themselves: many of them within one second are an error."""
+    def notice_hot_loop(self, key: object, text: str, runs: int, *, factor: int = 1) -> None:
+        """Take note of reconciles of one object that cause themselves.
+
+        ``factor`` times `HOT_RUNS` of them within one second of virtual time are an error.
+        """
         self._hot_runs[key] = self._hot_runs.get(key, 0) + runs
-        if self._hot_runs[key] >= HOT_RUNS:
+        if self._hot_runs[key] >= HOT_RUNS * factor:
             self._hot_loop = f"{self._hot_runs[key]} reconciles within one second of virtual time: {text}"
 
     def add_signal_handler(self, sig: int, callback: Callable[[*Ts], object], *args: *Ts) -> None:
