@@ -166,7 +166,8 @@ def test_a_loop_that_creates_is_one() -> None:
                 await manager.client.create(config_map("first"))
                 await asyncio.sleep(60)
 
-    with pytest.raises(Spinning, match=f"{2 * WRITES} reconciles.*'maker' reconciles default/all.*the last one ConfigMap"):
+    said = f"{2 * WRITES} reconciles.*'maker' reconciles default/all.*the last one ConfigMap"
+    with pytest.raises(Spinning, match=said):
         run_virtual(main())
 
 
