@@ -28,7 +28,7 @@ __all__ = ["Handler", "HttpFront"]
 
 log = logging.getLogger("pyctrl.server")
 
-# aiohttp logs an error with a traceback for a request that is no HTTP: whoever sends it must not fill the log
+# aiohttp logs an error with a traceback for a request that is not HTTP; clients must not be able to fill the log
 _of_clients = logging.getLogger("pyctrl.server.clients")
 _of_clients.addFilter(lambda _: log.isEnabledFor(logging.DEBUG))
 

@@ -156,7 +156,7 @@ class Pool:
                 yield connection
 
     def _complain(self, message: str, **facts: int) -> None:
-        """Log once in a while: whoever attacks a server must not fill the disk with its log."""
+        """Log at most once a minute: an attacker must not be able to fill the disk with the log."""
         now = asyncio.get_running_loop().time()
         if self._complained_at is None or now - self._complained_at >= COMPLAINT_SECONDS:
             self._complained_at = now

@@ -20,7 +20,7 @@ _COMPLAINT = re.compile(r"Expected `([^`]*)`.*?\[(?:field_name='([^']*)', )?inpu
 
 
 def quietly(model: BaseModel, dump: Callable[[Any], R], told: Warnings = True) -> R:
-    """Serialize a model; what pydantic warns of is told without the values, which may be those of a Secret.
+    """Serialize a model; warnings of pydantic are repeated without values, which may be those of a Secret.
 
     Args:
         model: what is serialized.

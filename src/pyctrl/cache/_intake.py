@@ -182,7 +182,7 @@ class Intake:
         return record if record.version != UNORDERED else None
 
     def _leave_out(self, data: bytes, reason: str) -> None:
-        """Leave out what has no name. Within a watch nobody knows which object it is about: a list finds out, once."""
+        """Leave out what has no name. A watch does not show which object it was; a list does, and is requested once."""
         mark = digest(data)
         if self.position is not None and mark not in self._listed_for and len(self._listed_for) < MOST_LISTED_FOR:
             self._listed_for.add(mark)

@@ -68,7 +68,7 @@ class Reflector:
     lists again only after 410 or when watches fail time and again at one version; then the feed tells only what has
     changed. After a failure, and after a watch that brought nothing, it compares its version with the server's: when
     the server has gone back, as after a restore of etcd from a backup, it lists again too. Waits grow from 0.8 to 30
-    seconds, with jitter. What goes wrong is said once, and again after five minutes.
+    seconds, with jitter. Failures are logged once, and again after five minutes.
 
     Args:
         transport: how to reach the server; without retries of its own.

@@ -18,7 +18,7 @@ __all__ = ["Unreadable", "UnreadableRecord", "digest", "unreadable_record"]
 
 log = logging.getLogger("pyctrl.cache")
 
-LOUD = 20  # objects of one kind that are logged as warnings; a user who makes thousands fills nobody's log
+LOUD = 20  # objects of one kind that are logged as warnings; a user who makes thousands must not fill the log
 MOST = 10_000  # objects of one kind that are remembered by name, and lines that are left out
 NAMED = 5  # objects in a text
 
