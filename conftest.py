@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import gc
 import logging
+import sys
 from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -42,3 +45,19 @@ def levels_of_the_log() -> Iterator[None]:
     yield
     for name, level in before.items():
         logging.getLogger(name).setLevel(level)
+
+
+@pytest.fixture
+def imports_as_before(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Forget the modules that a test imports from its own directory: the next one has others of the same name."""
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    before = set(sys.modules)
+    yield
+    imported = {name: module for name, module in sys.modules.items() if name not in before}
+    for name in [name for name, module in imported.items() if _is_below(tmp_path, module)]:
+        del sys.modules[name]
+
+
+def _is_below(directory: Path, module: ModuleType) -> bool:
+    places = [getattr(module, "__file__", None) or "", *getattr(module, "__path__", ())]
+    return any(Path(place).is_relative_to(directory) for place in places)

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from .conftest import Run
 
+pytestmark = pytest.mark.usefixtures("imports_as_before")
+
+
 HEAD = """\
 from pydantic import Field
 from pyctrl import Builder, CustomResource, Manager, Model, Reconciler, Request, ValidationRule
 from pyctrl.kinds.core.v1 import Pod
+
 
 
 class FooSpec(Model):
@@ -145,17 +147,6 @@ DEFINITIONS = {
         "    other: Undefined",
     ),
 }
-
-
-@pytest.fixture(autouse=True)
-def modules_and_path_as_before(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """What a test imports is forgotten."""
-    monkeypatch.setattr(sys, "path", list(sys.path))
-    before = set(sys.modules)
-    yield
-    for name in set(sys.modules) - before:
-        if name.startswith(("pyctrl_target_", "stall", "circle_")):
-            del sys.modules[name]
 
 
 def check(text: str, said: str, shown: str, file: str) -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -41,7 +39,7 @@ def add_tutorial(manager):
 
 
 @pytest.fixture(autouse=True)
-def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, imports_as_before: None) -> Path:
     """The current directory is that of a new project, nothing of which was written into config/."""
     package = tmp_path / "tutorial"
     (package / "api").mkdir(parents=True)
@@ -49,12 +47,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
         (package / f"{name}.py").write_text(text)
     (tmp_path / "pyproject.toml").write_text('[tool.pyctrl]\nprogram = "tutorial"\nwatch-namespaces = ["web"]\n')
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(sys, "path", list(sys.path))
-    before = set(sys.modules)
-    yield tmp_path
-    for name in set(sys.modules) - before:
-        if name.partition(".")[0] == "tutorial":
-            del sys.modules[name]
+    return tmp_path
 
 
 @pytest.mark.parametrize(

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import sys
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
@@ -16,6 +15,9 @@ from pyctrl.dev import DevOptions, DevSession
 from pyctrl.manager import Target
 from pyctrl.program import find_samples
 from tests.unit.dev._programs import PROGRAM, SAMPLE
+
+pytestmark = pytest.mark.usefixtures("imports_as_before")
+
 
 BOX = GroupVersionKind("dev.example.com", "v1", "Box")
 MAIN = """\
@@ -33,21 +35,11 @@ from pyctrl.webhook import AdmissionRequest, Defaulter
 from crates.boxes import Box
 
 
+
 class BoxDefaults(Defaulter[Box]):
     def default(self, obj: Box, request: AdmissionRequest) -> None:
         obj.spec.size = 7
 """
-
-
-@pytest.fixture(autouse=True)
-def modules_and_path_as_before(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """What a test imports is forgotten."""
-    monkeypatch.setattr(sys, "path", list(sys.path))
-    before = set(sys.modules)
-    yield
-    for name in set(sys.modules) - before:
-        if name.partition(".")[0] == "crates":
-            del sys.modules[name]
 
 
 @pytest.fixture

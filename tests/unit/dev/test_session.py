@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import sys
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -21,6 +20,9 @@ from pyctrl.manager import Target
 
 from ._programs import CONVERSION, PROGRAM, SAMPLE, WEBHOOKS
 
+pytestmark = pytest.mark.usefixtures("imports_as_before")
+
+
 BOX = GroupVersionKind("dev.example.com", "v1", "Box")
 KEY = Key("default", "sample")
 FAILS = """
@@ -34,17 +36,6 @@ def add_boxes(manager):
     Builder(manager).build(BoxReconciler())
     manager.add(fails)
 """
-
-
-@pytest.fixture(autouse=True)
-def modules_and_path_as_before(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """What a test imports is forgotten."""
-    monkeypatch.setattr(sys, "path", list(sys.path))
-    before = set(sys.modules)
-    yield
-    for name in set(sys.modules) - before:
-        if name.startswith("pyctrl_target_"):
-            del sys.modules[name]
 
 
 @pytest.fixture

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -15,12 +14,16 @@ from pyctrl.manager import Manager, NoServer, Target, wired
 from pyctrl.manager._modules import Place
 from pyctrl.webhook import WebhookServer
 
+pytestmark = pytest.mark.usefixtures("imports_as_before")
+
+
 DECLARED = '''\
 from pyctrl import CustomResource, Model, Reconciler, Request
 from pyctrl.controller import mapped
 from pyctrl.kinds.apps.v1 import Deployment
 from pyctrl.kinds.core.v1 import Pod
 from pyctrl.webhook import AdmissionRequest, Defaulter
+
 
 
 class Spec(Model):
@@ -42,17 +45,6 @@ class PodSetDefaults(Defaulter[PodSet]):
     def default(self, obj: PodSet, request: AdmissionRequest) -> None:
         obj.spec.size = 2
 '''
-
-
-@pytest.fixture(autouse=True)
-def modules_and_path_as_before(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """What a test imports is forgotten."""
-    monkeypatch.setattr(sys, "path", list(sys.path))
-    before = set(sys.modules)
-    yield
-    for name in set(sys.modules) - before:
-        if name.startswith(("pyctrl_target_", "ops")):
-            del sys.modules[name]
 
 
 async def sources_of(target: str) -> dict[str, list[str]]:
