@@ -18,8 +18,8 @@ DEEP = Key("default", "deep")
 NO_STREAMS = event("ERROR", b'{"kind":"Status","code":422,"reason":"Invalid"}')
 
 
-def nested(version: int = 5, *, levels: int = 2000) -> bytes:
-    """An object that msgspec cannot scan, as kube-apiserver writes a custom resource: managed fields amid metadata."""
+def nested(version: int = 5, *, levels: int = 20_000) -> bytes:
+    """An object that msgspec cannot scan, on any Python, as kube-apiserver writes one: managed fields amid metadata."""
     return (
         b'{"apiVersion":"v1","kind":"ConfigMap","metadata":{"labels":{"a":"b"},'
         b'"managedFields":[{"fieldsV1":%s,"manager":"test"}],"name":"deep","namespace":"default",'
@@ -177,7 +177,7 @@ async def test_what_has_no_name_is_left_out_after_a_list() -> None:
 async def test_a_bookmark_that_cannot_be_decoded_counts_by_its_version() -> None:
     """A deep bookmark ends a list like any other, as its metadata can be read."""
     deep = b'{"metadata":{"annotations":{"k8s.io/initial-events-end":"true"},"resourceVersion":"9"},"x":%s}'
-    line = event("BOOKMARK", deep % (b"[" * 2000 + b"]" * 2000))
+    line = event("BOOKMARK", deep % (b"[" * 20_000 + b"]" * 20_000))
     wire = Wire([added("a", 1), line, added("b", 10) + line.replace(b'"9"', b'"12"'), END])
     async with cache_on(wire) as cache:
         await cache.wait_for_sync(timeout=5 * SECOND)
