@@ -18,8 +18,8 @@ STEPS = 200
 class Slice:
     """What remains of the current time slice of an event loop.
 
-    Work whose steps may never suspend awaits `step` after each of them. Where that costs too much, it asks `is_over` and
-    awaits `renew` when the slice is over.
+    Work whose steps may never suspend awaits `step` after each of them. Where that costs too much, it asks `is_over`
+    and awaits `renew` when the slice is over.
 
     All such work of a loop shares one slice (see `current`), so that twenty busy controllers hold up the loop no longer
     than one does. Those who wait get one slice after the other, in the order in which they came. A slice that ended

@@ -118,10 +118,8 @@ class Journal:
 def _in_words(turn: Turn) -> tuple[str, str]:
     """Return what a turn came to, and its error if it failed."""
     match turn.outcome:
-        case Succeeded(requeue_after=None):
-            return "done", ""
         case Succeeded(requeue_after=after):
-            return _again(after), ""
+            return "done" if after is None else _again(after), ""
         case Failed(error):
             return "failed, tried again", _short(error)
         case GivenUp(error):

@@ -183,8 +183,10 @@ def test_a_field_the_schema_does_not_have_is_refused(apply: Applier) -> None:
     [
         (
             {"byName": [{"v": 1}]},
-            ".spec.byName: element 0: associative list with keys has an element that omits all key fields "
-            """["name"] (and doesn't have default values for any key fields)""",
+            (
+                ".spec.byName: element 0: associative list with keys has an element that omits all key fields "
+                """["name"] (and doesn't have default values for any key fields)"""
+            ),
         ),
         ({"byName": [None]}, ".spec.byName: element 0: associative list with keys may not have a null element"),
         ({"byName": ["x"]}, ".spec.byName: element 0: associative list with keys may not have non-map elements"),
