@@ -199,7 +199,7 @@ class Webhooks:
         try:
             document = decode_json(body)
         except DecodeError as error:
-            raise BadRequest(f"the body cannot be decoded: {error}") from error
+            raise BadRequest(f"the body is no JSON that can be decoded: {error}") from error
         if not isinstance(document, Mapping):
             raise BadRequest(f"expected a review, got {type(document).__name__}")
         return document
