@@ -22,7 +22,9 @@ _COLOURS = {"breaking": "31", "risky": "33", "harmless": "32"}
 def diff(old: str, new: str | None, *, everything: bool, output: str, login: Login) -> int:
     """Print the changes between two sets of definitions; give the exit code, 1 where something breaks."""
     new = new if new is not None else NO_SHIP_FLAGS.settings(None).target
-    found = compare_sets(*(read_source(source, login, quiet=output == "json") for source in (old, new)))
+    found = compare_sets(
+        *(read_source(source, login, quiet=output == "json", is_converted=True) for source in (old, new))
+    )
     if output == "json":
         told = {name: [asdict(change) for change in changes] for name, changes in found.items()}
         print_json({"definitions": told, "breaks": _breaks(found)})

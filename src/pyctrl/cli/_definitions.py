@@ -47,10 +47,11 @@ _OF_CHARTS = (
 Definition = Mapping[str, Any]
 
 
-def read_source(source: str, login: Login, *, quiet: bool = False) -> list[Definition]:
+def read_source(source: str, login: Login, *, quiet: bool = False, is_converted: bool = False) -> list[Definition]:
     """Give the definitions of a file or folder, of a cluster (``cluster:NAME`` or ``cluster``), or of a program.
 
-    A folder with a pyproject.toml that names a program, or with a package and no definitions, is that program.
+    A folder with a pyproject.toml that names a program, or with a package and no definitions, is that program. For
+    ``is_converted`` see `definitions_of`.
 
     Raises:
         CommandFailed: there are none, or it cannot be read.
@@ -59,7 +60,7 @@ def read_source(source: str, login: Login, *, quiet: bool = False) -> list[Defin
     if place == CLUSTER:
         return _of_cluster(name, login, quiet=quiet)
     if program := _program_in(Path(source)):
-        return definitions_of(program)
+        return definitions_of(program, is_converted=is_converted)
     if source == "-" or (Path(source).exists() and not source.endswith(".py")):
         files = files_of(Path(source))
         found = [each for file in files for each in read_file(file, lenient=True) if is_definition(each)]
@@ -68,7 +69,7 @@ def read_source(source: str, login: Login, *, quiet: bool = False) -> list[Defin
         return [_sound(each) for each in found]
     if not source.endswith(".py") and (source.endswith(SUFFIXES) or "/" in source):
         raise CommandFailed(f"there is no file {source}")
-    return definitions_of(source)
+    return definitions_of(source, is_converted=is_converted)
 
 
 def _program_in(folder: Path) -> str:
@@ -183,14 +184,17 @@ def _near(name: str, names: Iterable[str]) -> str:
 # -- a program -------------------------------------------------------------------------------------------------------
 
 
-def definitions_of(target: str) -> list[Definition]:
+def definitions_of(target: str, *, is_converted: bool = False) -> list[Definition]:
     """Give the definitions of the classes of a program: a module, or a file of Python.
+
+    With ``is_converted`` those with a conversion say so, without the address of the webhook, which no class knows. A
+    server would refuse these: they are for comparing.
 
     Raises:
         CommandFailed: it cannot be loaded, or has no class of a kind.
         DefinitionError: a type cannot be a definition.
     """
-    found = _made_of(_modules_of(target))
+    found = _made_of(_modules_of(target), is_converted=is_converted)
     if not found:
         raise CommandFailed(f"{target} has no class of a kind: class Name(CustomResource[Spec, Status], group=…, …)")
     return found
@@ -207,7 +211,7 @@ def _modules_of(target: str) -> list[ModuleType]:
     return list(modules_of(module))
 
 
-def _made_of(modules: Iterable[ModuleType]) -> list[Definition]:
+def _made_of(modules: Iterable[ModuleType], *, is_converted: bool = False) -> list[Definition]:
     """Make definitions of the classes in modules, with the version that `pyctrl manifests` would store."""
     from pyctrl.manifests import definition  # here: see above
     from pyctrl.webhook import Conversion
@@ -222,6 +226,8 @@ def _made_of(modules: Iterable[ModuleType]) -> list[Definition]:
     for name, kinds in by_kind.items():
         is_said = any(kind.resource.is_stored for kind in kinds)
         made.append(definition(*kinds, stored=None if is_said else hubs.get(name, kinds[0])))
+        if is_converted and name in hubs:
+            made[-1]["spec"]["conversion"] = {"strategy": "Webhook"}
     return made
 
 

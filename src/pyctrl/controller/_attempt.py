@@ -79,7 +79,8 @@ class Attempts:
         if kind is not None:
             self._fields |= {"controllerGroup": kind.group, "controllerKind": kind.kind}
         self._is_own_write = is_own_write
-        self._hot_loops = HotLoops(name, state_of)
+        #: Finds reconciles that cause themselves.
+        self.hot_loops: HotLoops = HotLoops(name, state_of)
         self._counts = _Counts()
         self._has_warned_of_delay = False
         #: How long reconciles took, in seconds.
@@ -122,9 +123,9 @@ class Attempts:
         finally:
             turn.ended = asyncio.get_running_loop().time()
             if self._count_causes(turn.causes):
-                self._hot_loops.caused_itself(turn.request, turn.causes)
-            elif self._hot_loops.rows:
-                self._hot_loops.rows.pop(turn.request, None)
+                self.hot_loops.caused_itself(turn.request, turn.causes)
+            elif self.hot_loops.rows:
+                self.hot_loops.rows.pop(turn.request, None)
             log_fields.reset(fields)
             took = turn.ended - turn.began
             self.durations.observe(took)

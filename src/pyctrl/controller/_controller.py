@@ -169,6 +169,14 @@ class Controller:
         """
         self._attempts.on_reconciled = tell
 
+    def on_reconcile_loop(self, tell: Callable[[Request, str], None] | None) -> None:
+        """Have a function called with a request whose reconciles cause themselves, and with what each of them writes.
+
+        It is called after every 100 such runs in a row (1,000, where each writes another object); None calls nobody.
+        It must not raise and must be quick.
+        """
+        self._attempts.hot_loops.on_loop = tell
+
     def enqueue(self, request: Request, *, priority: int = 0) -> None:
         """Ask for a reconcile by hand; before it runs too, but not once it has stopped."""
         if self.queue.is_closed:

@@ -65,6 +65,8 @@ class HotLoops:
         #: By request; a run with another cause ends its row.
         self.rows: dict[Request, _Row] = {}
         self._warned: dict[object, float] = {}
+        #: Called with the request and what each run writes, each time as many runs in a row have caused themselves.
+        self.on_loop: Callable[[Request, str], None] | None = None
 
     def caused_itself(self, request: Request, causes: tuple[Cause, ...]) -> None:
         """Take note of a run that has ended and that nothing but writes of this process had caused."""
@@ -111,8 +113,10 @@ class HotLoops:
                 facts["fields"] = fields
             log.warning("Reconcile loop: each run is caused by what the last one wrote", extra=facts | {"cure": CURE})
         loop = asyncio.get_running_loop()
+        done = f"each run writes {fields} of {what}" if is_one_object else f"each run writes, the last one {what}"
+        if self.on_loop is not None:
+            self.on_loop(request, done)
         if isinstance(loop, SpinWatch):
-            done = f"each run writes {fields} of {what}" if is_one_object else f"each run writes, the last one {what}"
             text = f"controller {self._controller!r} reconciles {request} because of its own writes: {done}; {CURE}"
             # making objects one by one is work, so that more runs of it are needed
             loop.notice_hot_loop((self._controller, request), text, row.runs, factor=1 if is_one_object else 4)

@@ -21,6 +21,7 @@ __all__ = ["Failure", "Journal", "LastRun"]
 FAILURES = 50  # kept; a screen shows fewer
 RUNS = 10_000  # objects whose last reconcile is kept
 RATE_SECONDS = 10.0  # what "of late" means
+CURE = "write only when something differs from what was read"
 RATE_RUNS = 10_000  # kept for a rate, of each controller
 
 
@@ -72,6 +73,16 @@ class Journal:
 
         return note
 
+    def loops_of(self, controller: str) -> Callable[[Request, str], None]:
+        """Return what `Controller.on_reconcile_loop` takes: a loop is shown as an error of its object."""
+
+        def note(request: Request, written: str) -> None:
+            error = f"reconcile loop: {written}; {CURE}"
+            now = asyncio.get_running_loop().time()
+            self._note_failure(Failure(at=now, controller=controller, request=request, error=error))
+
+        return note
+
     def last(self, controller: str, request: Request) -> LastRun | None:
         """Return the last reconcile of an object; None when there was none."""
         return self._runs.get((controller, request))
@@ -107,16 +118,27 @@ class Journal:
 def _in_words(turn: Turn) -> tuple[str, str]:
     """Return what a turn came to, and its error if it failed."""
     match turn.outcome:
-        case Succeeded(requeue_after=None):
-            return "done", ""
         case Succeeded(requeue_after=after):
-            return f"again in {after}", ""
+            return "done" if after is None else _again(after), ""
         case Failed(error):
             return "failed, tried again", _short(error)
         case GivenUp(error):
             return "failed for good", _short(error) if error is not None else "given up"
         case None:
             return "interrupted", ""
+
+
+def _again(after: timedelta) -> str:
+    """Say when an object is reconciled again: ``again in 4m47s``."""
+    if after < timedelta(0):
+        return "again at once (negative delay)"
+    if not after:
+        return "again at once"
+    if after < timedelta(minutes=1):
+        return f"again in {after.total_seconds():.3g}s"
+    minutes, seconds = divmod(round(after.total_seconds()), 60)
+    hours, minutes = divmod(minutes, 60)
+    return "again in " + (f"{hours}h{minutes}m{seconds}s" if hours else f"{minutes}m{seconds}s")
 
 
 def _short(error: BaseException) -> str:

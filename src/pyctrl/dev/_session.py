@@ -297,6 +297,7 @@ class DevSession:
                     manager.loop_watchdog.on_blocked = self.journal.note_blockage
                 for controller in controllers_of(manager):
                     controller.on_reconciled(self.journal.of(controller.name))
+                    controller.on_reconcile_loop(self.journal.loops_of(controller.name))
                 self.plan, self._manager = plan, manager
                 wired.set()
                 await manager.run(handle_signals=False)

@@ -188,7 +188,7 @@ def _object(
         name=str(request),
         cells=cells,
         last="" if run is None else f"{ago(now - run.at)} ago",
-        outcome="" if run is None else f"{run.outcome} in {_milliseconds(run.took)}",
+        outcome="" if run is None else f"{run.outcome} ({_milliseconds(run.took)})",
         causes="" if run is None else _causes(run.causes),
         is_failed=run is not None and run.is_failed,
     )

@@ -113,7 +113,7 @@ def _abstract(cls: type[Any]) -> tuple[str, str]:
     missing = sorted(cls.__abstractmethods__)
     methods = [name for name, value in vars(cls).items() if inspect.isfunction(value) and not name.startswith("__")]
     near = difflib.get_close_matches(METHOD, methods, n=1) if METHOD in missing else []
-    hint = f"; did you mean {METHOD} by {near[0]}?" if near else f"; write async def {METHOD}(self, request: Request)"
+    hint = f"; rename {near[0]} if it is meant" if near else f"; write async def {METHOD}(self, request: Request)"
     cure = hint if METHOD in missing else "; write them, or name the class with _ if it is a base"
     return f"{cls.__name__} has no method {' and '.join(missing)}, so nothing can run it{cure}", near[0] if near else ""
 

@@ -64,7 +64,7 @@ class Spinning(VirtualTimeError):
     """
 
     def __init__(self, what: str, tasks: str) -> None:
-        super().__init__(f"{what}; the tasks are\n{tasks}")
+        super().__init__(f"{what}; the tasks are\n{tasks}" if tasks else what)
 
 
 class OutsideWorld(VirtualTimeError):
@@ -92,6 +92,8 @@ class VirtualTimeLoop(asyncio.BaseEventLoop):
         self._spins, self._second_began = 0, 0.0
         self._hot_runs: dict[object, int] = {}  # of the current second
         self._hot_loop = ""
+        #: Whether it has stopped with a `VirtualTimeError`.
+        self.has_failed = False
         self._clock_resolution = 1e-6  # timers this close ring together; floats are finer than that for 200 years
         self._signal_handlers: dict[int, Callable[[], object]] = {}
         self._selector = self  # BaseEventLoop waits with `self._selector.select(timeout)`: that wait is what we replace
@@ -106,8 +108,12 @@ class VirtualTimeLoop(asyncio.BaseEventLoop):
 
     def run_forever(self) -> None:
         """Run until stopped, with pyctrl's wall time taken from this loop."""
-        with _clock.use(self.wall_time):
-            super().run_forever()
+        try:
+            with _clock.use(self.wall_time):
+                super().run_forever()
+        except VirtualTimeError:
+            self.has_failed = True
+            raise
 
     def select(self, timeout: float | None) -> list[Any]:
         """Jump over ``timeout`` instead of waiting for it; the loop asks for zero while something is ready."""
@@ -140,8 +146,11 @@ class VirtualTimeLoop(asyncio.BaseEventLoop):
         self._hot_runs.clear()
 
     def _spinning(self) -> Spinning:
-        what = self._hot_loop or f"the loop turned {SPINS:,} times within one second of virtual time: something spins"
+        found = self._hot_loop
         self._begin_second()  # the tasks that are now cancelled get turns to clean up
+        if found:
+            return Spinning(found, "")  # it names the cause: hundreds of tasks of a cluster would hide that
+        what = f"the loop turned {SPINS:,} times within one second of virtual time: something spins"
         return Spinning(what, describe_tasks(self))
 
     def notice_hot_loop(self, key: object, text: str, runs: int, *, factor: int = 1) -> None:

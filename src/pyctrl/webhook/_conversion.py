@@ -12,6 +12,8 @@ import msgspec
 from pyctrl.api import GroupKind, GroupVersionKind, KubernetesObject
 from pyctrl.errors import BadRequest, BuilderError, ConversionFailed, DecodeError
 
+from ._set_aside import SetAside
+
 __all__ = ["Conversion", "Spoke", "review_conversion"]
 
 log = logging.getLogger("pyctrl.webhook.conversion")
@@ -66,6 +68,10 @@ class Conversion(Generic[H]):
     def convert(self, obj: Mapping[str, Any], version: str) -> dict[str, Any]:
         """Return an object, as on the wire, in another version; in its own it is returned as it is.
 
+        A value that breaks a rule which definitions have too (an enum, a bound, a length, a pattern) passes as it is
+        if it can be left out, and the other version has the field: the functions see the default, and the API server,
+        which validates after a conversion, answers with the values that it supports.
+
         Raises:
             ConversionFailed: there is no such version, the object is not what its class says, or a function failed.
         """
@@ -73,16 +79,34 @@ class Conversion(Generic[H]):
         if source.version == version:
             return dict(obj)
         try:
+            return self._converted(source, obj, version)
+        except DecodeError as error:
+            aside = SetAside.of(obj, error)
+            made = None if aside is None else self._converted_without(aside, source, version)
+            if made is None:
+                raise ConversionFailed(f"cannot convert {source}: {error}") from error
+            return made
+
+    def _converted_without(self, aside: SetAside, source: GroupVersionKind, version: str) -> dict[str, Any] | None:
+        try:
+            made = self._converted(source, aside.rest, version)
+        except DecodeError:
+            return None  # what was set aside has no default
+        return made if aside.put_back(made, self._kind(version)) else None
+
+    def _converted(self, source: GroupVersionKind, obj: Mapping[str, Any], version: str) -> dict[str, Any]:
+        try:
             hub = self._to_hub(source.version, obj)
             result = hub if version == self.hub.gvk.version else self._spoke(version).from_hub(hub)
             return _with_metadata(result.to_wire(), obj)
-        except DecodeError as error:
-            raise ConversionFailed(f"cannot convert {source}: {error}") from error
-        except ConversionFailed:
+        except (DecodeError, ConversionFailed):
             raise
         except Exception as error:
             log.exception("Conversion failed", extra={"kind": str(source), "version": version})
             raise ConversionFailed(f"cannot convert {source} to {version}: {type(error).__name__}: {error}") from error
+
+    def _kind(self, version: str) -> type[KubernetesObject]:
+        return self.hub if version == self.hub.gvk.version else self._spoke(version).kind
 
     def _to_hub(self, version: str, obj: Mapping[str, Any]) -> H:
         if version == self.hub.gvk.version:

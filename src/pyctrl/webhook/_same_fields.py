@@ -11,7 +11,7 @@ from pydantic_core import to_jsonable_python
 from pyctrl.api import KubernetesObject, Model
 from pyctrl.errors import DecodeError
 
-__all__ = ["same_fields"]
+__all__ = ["model_in", "named", "same_fields"]
 
 T = TypeVar("T", bound=KubernetesObject)
 
@@ -71,7 +71,7 @@ def same_fields(
 def _drop(value: Any, wire: Any, steps: Sequence[str], path: str) -> None:
     """Take a field out of what is the wire form of a value."""
     if isinstance(value, Model) and isinstance(wire, dict):
-        name, alias = _named(type(value), steps[0], path)
+        name, alias = named(type(value), steps[0], path)
         if len(steps) == 1:
             wire.pop(alias, None)
         elif alias in wire:
@@ -86,11 +86,11 @@ def _drop(value: Any, wire: Any, steps: Sequence[str], path: str) -> None:
 
 def _put(cls: type[Model], wire: dict[str, Any], steps: Sequence[str], value: Any, path: str) -> None:
     """Put a value into the wire form of an object of a class."""
-    name, alias = _named(cls, steps[0], path)
+    name, alias = named(cls, steps[0], path)
     if len(steps) == 1:
         wire[alias] = value
         return
-    inner = _model_in(cls.__pydantic_fields__[name].annotation)
+    inner = model_in(cls.__pydantic_fields__[name].annotation)
     if inner is None:
         raise ValueError(
             f"{path!r}: {name} of {cls.__name__} is no object with fields; give the value of the whole field"
@@ -100,7 +100,7 @@ def _put(cls: type[Model], wire: dict[str, Any], steps: Sequence[str], value: An
     _put(inner, wire[alias], steps[1:], value, path)
 
 
-def _named(cls: type[Model], step: str, path: str) -> tuple[str, str]:
+def named(cls: type[Model], step: str, path: str) -> tuple[str, str]:
     """Return the name of a field, in Python and on the wire. Raises ValueError: the class has none of this name."""
     fields = {name: field.serialization_alias or name for name, field in cls.__pydantic_fields__.items()}
     found = next(((name, alias) for name, alias in fields.items() if step in (name, alias)), None)
@@ -109,13 +109,13 @@ def _named(cls: type[Model], step: str, path: str) -> tuple[str, str]:
     return found
 
 
-def _model_in(annotation: Any) -> type[Model] | None:
+def model_in(annotation: Any) -> type[Model] | None:
     """Return the class of an annotation that is one, or an optional one."""
     if isinstance(annotation, type) and issubclass(annotation, Model):
         return annotation
     is_container = isinstance(get_origin(annotation), type) and issubclass(get_origin(annotation), (list, dict))
     inner = () if is_container else get_args(annotation)
-    return next((found for each in inner if (found := _model_in(each)) is not None), None)
+    return next((found for each in inner if (found := model_in(each)) is not None), None)
 
 
 def _to_wire(value: Any) -> Any:

@@ -16,6 +16,22 @@ NARROWER = DEFINITION.replace("minimum: 0", "minimum: 1").replace(
     "default: red", "default: blue, description: A colour"
 )
 
+CONVERTED = """
+from pyctrl import CustomResource, Model, Reconciler, Request
+from pyctrl.webhook import Conversion, Spoke, same_fields
+
+class One(CustomResource[Model], group="example.com", version="v1", kind="Widget"):
+    "One."
+
+class Two(CustomResource[Model], group="example.com", version="v2", kind="Widget"):
+    "Two."
+
+CONVERSION = Conversion(One, Spoke(Two, lambda two: same_fields(two, One), lambda one: same_fields(one, Two)))
+
+class Widgets(Reconciler[One]):
+    async def reconcile(self, request: Request) -> None: ...
+"""
+
 
 @pytest.fixture
 def old(tmp_path: Path) -> Path:
@@ -78,6 +94,17 @@ def test_folders_and_programs(run: Run, old: Path, tmp_path: Path) -> None:
 
     assert ran.code == 1
     assert "v1 spec.colour\n            the field is gone" in ran.out
+
+
+def test_the_conversion_of_a_program_counts(run: Run, tmp_path: Path) -> None:
+    """Against what is deployed with its webhook, a program with a Conversion has not changed."""
+    program = tmp_path / "widgets.py"
+    program.write_text(CONVERTED)
+    run("manifests", program, "crd", "--config-dir", tmp_path)
+    crds = tmp_path / "crd" / "bases"
+    assert "strategy: Webhook" in next(crds.iterdir()).read_text()
+
+    assert run("crd", "diff", crds, program).out == "nothing changed\n"
 
 
 @pytest.mark.slow("starts a server")

@@ -72,7 +72,7 @@ CASES = {
     "no method": (f"{HEAD}class R(Reconciler[Foo]): ...\n", "R has no method reconcile", "class R(Reconciler[Foo])"),
     "a misspelt method": (
         f"{HEAD}class R(Reconciler[Foo]):\n{METHOD.replace('reconcile', 'reconcil')}",
-        "did you mean reconcile by reconcil?",
+        "so nothing can run it; rename reconcil if it is meant",
         "    async def reconcil(self",
     ),
     "one without a function": (

@@ -91,6 +91,19 @@ async def test_a_loop_is_warned_of_with_the_field_that_each_run_writes(caplog: p
     assert "write only when something differs" in warning["cure"]
 
 
+async def test_whoever_shows_loops_is_called_for_each_row_of_runs() -> None:
+    """With the object and what each run writes: the screen of `pyctrl dev` shows it as long as it lasts."""
+    seen: list[tuple[Request, str]] = []
+    async with Manager(Config.in_process(ApiServer())) as manager:
+        controller = Builder(manager).reconciles(ConfigMap).options(name="counter").build(Scripted(count))
+        controller.on_reconcile_loop(lambda request, written: seen.append((request, written)))
+        async with manager.running():
+            await manager.client.create(config_map("a"))
+            await asyncio.sleep((2 * UPDATES + 10) * PAUSE)
+
+    assert seen == [(Request("default", "a"), "each run writes data.runs of ConfigMap default/a")] * 2
+
+
 async def test_a_loop_that_lasts_is_warned_of_again(caplog: pytest.LogCaptureFixture) -> None:
     """After five minutes: whoever looks at the end of the log sees it."""
 

@@ -66,7 +66,7 @@ async def test_objects_have_their_columns_and_their_last_reconcile() -> None:
     assert found.columns == ("Age", "Size", "Ok")
     first, second = found.rows
     assert (first.name, first.cells) == ("default/a", ("5s", "3", "true"))
-    assert (first.last, first.outcome, first.causes) == ("2m ago", "again in 0:00:30 in 12 ms", "Box default/a created")
+    assert (first.last, first.outcome, first.causes) == ("2m ago", "again in 30s (12 ms)", "Box default/a created")
     assert (second.cells, second.last, second.outcome) == (("9s", "4", ""), "", "")
 
 
@@ -164,8 +164,8 @@ async def test_a_long_reason_takes_no_room_from_the_columns() -> None:
     text = drawn(
         view_of(Look(now=loop.time(), name="boxes", tables=[("box", "Box", shown)], controllers=seen), journal)
     )
-    assert "BOX        SIZE  AGE  LAST RUN  RESULT                        BECAUSE" in text
-    assert "default/a  3     5s   0s ago    failed, tried again in 12 ms  retry 3, Box default/xxx" in text
+    assert "BOX        SIZE  AGE  LAST RUN  RESULT                       BECAUSE" in text
+    assert "default/a  3     5s   0s ago    failed, tried again (12 ms)  retry 3, Box default/xxx" in text
     assert "CONTROLLER  STATE  RECONCILES  PER SECOND  MEAN" in text
 
 
@@ -188,6 +188,37 @@ async def test_a_call_that_blocked_the_loop_is_an_error_of_its_object() -> None:
     assert (row.where, row.times) == ("box default/a", 2)
     assert row.error == "blocked the event loop for 3.0 s: run it with asyncio.to_thread (operator.py, line 7)"
     assert other.where.startswith("event loop")
+
+
+async def test_a_reconcile_loop_is_an_error_of_its_object() -> None:
+    """What each run writes; as long as the loop lasts it is counted."""
+    journal = Journal()
+    for _ in range(2):
+        journal.loops_of("box")(BOX, "each run writes status.seen of Box default/a")
+    (row,) = view_of(Look(now=0.0, name="box"), journal).errors
+    assert (row.where, row.times) == ("box default/a", 2)
+    assert row.error.startswith("reconcile loop: each run writes status.seen of Box default/a; write only when")
+
+
+@pytest.mark.parametrize(
+    ("after", "shown"),
+    [
+        (timedelta(seconds=-62), "again at once (negative delay)"),
+        (timedelta(0), "again at once"),
+        (timedelta(milliseconds=2), "again in 0.002s"),
+        (timedelta(seconds=47.2734), "again in 47.3s"),
+        (timedelta(seconds=287.275342), "again in 4m47s"),
+        (timedelta(hours=26, seconds=5), "again in 26h0m5s"),
+    ],
+)
+async def test_when_it_is_reconciled_again_is_short(after: timedelta, shown: str) -> None:
+    """As people say it, without microseconds or a negative number of days."""
+    journal, done = Journal(), turn()
+    done.succeed(requeue_after=after)
+    journal.of("box")(done, timedelta(milliseconds=1))
+    last = journal.last("box", BOX)
+    assert last is not None
+    assert last.outcome == shown
 
 
 async def test_an_error_does_not_steer_the_terminal() -> None:

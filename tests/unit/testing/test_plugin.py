@@ -86,6 +86,31 @@ def test_clean_tests_pass(pytester: pytest.Pytester) -> None:
     _run(pytester, code).assert_outcomes(passed=3)
 
 
+def test_files_may_be_looked_at(pytester: pytest.Pytester) -> None:
+    """A module that is first imported inside of a test may read links, as dateutil does."""
+    code = """
+        import os
+
+        async def test_reads_a_link(tmp_path):
+            (tmp_path / "link").symlink_to("target")
+            assert os.readlink(tmp_path / "link") == "target"
+        """
+    _run(pytester, code).assert_outcomes(passed=1)
+
+
+def test_a_loop_that_has_stopped_is_one_failure(pytester: pytest.Pytester) -> None:
+    """The tasks that a deadlock leaves behind are no second error, which would be printed first."""
+    code = """
+        import asyncio, pytest
+
+        @pytest.mark.virtual_time
+        async def test_waits_for_ever():
+            task = asyncio.create_task(asyncio.Event().wait())
+            await task
+        """
+    _run(pytester, code).assert_outcomes(failed=1)
+
+
 def test_strictness_is_opt_in(pytester: pytest.Pytester) -> None:
     """Without the setting, the plugin changes nothing for tests that do not ask for it."""
     code = """

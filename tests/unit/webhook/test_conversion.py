@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from enum import StrEnum
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pydantic import Field
 
 from pyctrl.api import CustomResource, Int32, Model, ObjectMeta
 from pyctrl.errors import BadRequest, BuilderError, ConversionFailed
-from pyctrl.webhook import Conversion, Spoke, check_round_trip, review_conversion
+from pyctrl.webhook import Conversion, Spoke, check_round_trip, review_conversion, same_fields
 from tests.unit.webhook._kinds import GROUP, PodSet, PodSetSpec
 
 NOTE = f"{GROUP}/owner"
@@ -170,3 +172,75 @@ def test_a_loss_is_told_by_its_field() -> None:
         AssertionError, match=r"v2 → v1 → v2 is not what it was:\n  /spec/size/min was 1, came back as 3"
     ):
         check_round_trip(CONVERSION, new)
+
+
+class Colour(StrEnum):
+    RED = "red"
+
+
+class Paint(Model):
+    colour: Colour = Colour.RED
+    layers: Int32 | None = Field(default=None, ge=1)
+
+
+class OldPaintSpec(Model):
+    paint: Paint = Paint()
+    code: str = Field(min_length=2)
+    shine: Int32 | None = Field(default=None, le=9)
+    tags: list[Colour] = Field(default=[], max_length=1)
+
+
+class NewPaintSpec(Model):
+    paint: Paint = Paint()
+    code: str = Field(min_length=2)
+    tags: list[Colour] = Field(default=[], max_length=1)
+
+
+class OldWall(CustomResource[OldPaintSpec], group=GROUP, version="v1", kind="Wall"):
+    """A wall."""
+
+
+class NewWall(CustomResource[NewPaintSpec], group=GROUP, version="v2", kind="Wall"):
+    """A wall."""
+
+
+WALLS = Conversion(
+    NewWall, Spoke(OldWall, lambda old: same_fields(old, NewWall), lambda new: same_fields(new, OldWall))
+)
+
+
+def wall(**spec: Any) -> dict[str, Any]:
+    return {"apiVersion": f"{GROUP}/v1", "kind": "Wall", "metadata": {"name": "a"}, "spec": {"code": "ab"} | spec}
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [
+        {"paint": {"colour": "green", "layers": 3}},
+        {"paint": {"colour": "green", "layers": 0}},
+        {"tags": ["red", "red"]},
+    ],
+)
+def test_what_breaks_a_rule_of_the_schema_is_left_to_the_server(spec: dict[str, Any]) -> None:
+    """An API server converts before it validates, and its own answer names the values that it supports."""
+    before = wall(**spec)
+
+    made = WALLS.convert(before, "v2")
+
+    assert made["spec"] == {"code": "ab"} | spec
+    assert WALLS.convert(made, "v1")["spec"] == before["spec"]
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [
+        {"code": "a"},  # required: there is no default for the functions to see
+        {"shine": 10},  # the other version has no such field
+        {"tags": ["green"]},  # no field of an object
+        {"paint": {"colour": "green", "layers": []}},  # not only a rule
+    ],
+)
+def test_other_mistakes_fail_a_conversion_with_the_field(spec: dict[str, Any]) -> None:
+    """They cannot be carried over without a guess."""
+    with pytest.raises(ConversionFailed, match=r"- at spec\."):
+        WALLS.convert(wall(**spec), "v2")
