@@ -323,12 +323,9 @@ class ApiServer:
             ("PUT", "object"): ("update", self._writes.replace),
             ("PATCH", "object"): ("patch", self._writes.patch),
             ("DELETE", "object"): ("delete", self._deletes.delete),
-            ("GET", "status"): ("", self._reads.get),
-            ("PUT", "status"): ("", self._writes.replace),
-            ("PATCH", "status"): ("", self._writes.patch),
-            ("GET", "ephemeralcontainers"): ("", self._reads.get),
-            ("PUT", "ephemeralcontainers"): ("", self._writes.replace),
-            ("PATCH", "ephemeralcontainers"): ("", self._writes.patch),
+            ("GET", "part"): ("", self._reads.get),
+            ("PUT", "part"): ("", self._writes.replace),
+            ("PATCH", "part"): ("", self._writes.patch),
             ("GET", "scale"): ("", self._scales.get),
             ("PUT", "scale"): ("", self._scales.replace),
             ("PATCH", "scale"): ("", self._scales.patch),
@@ -348,6 +345,8 @@ class ApiServer:
         if target.subresource and target.subresource not in resource.subresources:
             raise self._no_subresource(request)
         shape = target.subresource or ("object" if target.name else "collection")
+        if shape in resource.parts:
+            shape = "part"
         verb, handler = self._verbs.get((request.method, shape), ("", None))
         if handler is None or (verb and verb not in resource.verbs):
             raise method_not_allowed()

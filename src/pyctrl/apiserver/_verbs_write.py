@@ -105,7 +105,7 @@ class Writes:
         attributes.name = obj["metadata"].get("name", "")
         begin_life(obj["metadata"], self._backend.random)
         settled = None if attributes.is_changed_outside else request.settled
-        request.resource.prepare_create(obj, warnings=request.warnings, settled=settled)
+        request.resource.prepare_create(obj, warnings=request.warnings, settled=settled, user=request.user)
         self._backend.check_create(request)
         await admission.validate(attributes)
         form = await self._backend.conversions.stored_form(obj, request) if request.resource.converts else None
@@ -374,7 +374,6 @@ def _check_unversioned(metadata: dict[str, Any]) -> None:
 _VERSIONED = frozenset(
     (
         "apiservices",
-        "certificatesigningrequests",
         "csidrivers",
         "csinodes",
         "customresourcedefinitions",
