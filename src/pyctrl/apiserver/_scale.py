@@ -164,17 +164,26 @@ class Scales:
         """Make the change that a scale wants."""
         resource, metadata = request.resource, scale["metadata"]
         replicas = (scale.get("spec") or {}).get("replicas", 0)
-        if replicas < 0 and not isinstance(resource, CustomType):  # which says so in its own words
-            cause = invalid_value("spec.replicas", replicas, "must be greater than or equal to 0")
-            raise invalid("Scale", stored.name, [cause], "autoscaling")
-        version, uid = metadata.get("resourceVersion"), metadata.get("uid")
-        if (version and version != str(stored.version)) or (uid and uid != stored.uid):
+        if not is_custom(resource):  # a custom resource says in its own words which replicas it refuses
+            _check_built_in(request, stored, replicas, metadata.get("uid"))
+        version = metadata.get("resourceVersion")
+        if version and version != str(stored.version):
             raise conflict(request.target.resource, stored.name, request.target.group)
         new, old = stored.read(resource), stored.read(resource)
         path = _path(resource, "specReplicasPath")
         _set(new, path, replicas)
         write_entries_of_object(new["metadata"], metadata, _parts(path), resource.api_version)
         return Change(new=new, old=old, options=options, is_tracked=True)
+
+
+def _check_built_in(request: Request, stored: Stored, replicas: int, uid: str | None) -> None:
+    """Refuse fewer than no replicas, and the scale of another object; that of a custom resource may name any uid."""
+    if replicas < 0:
+        cause = invalid_value("spec.replicas", replicas, "must be greater than or equal to 0")
+        raise invalid("Scale", stored.name, [cause], "autoscaling")
+    if uid and uid != stored.uid:
+        why = f"Precondition failed: UID in precondition: {uid}, UID in object meta: {stored.uid}"
+        raise conflict(f"{request.target.resource}/scale", stored.name, request.target.group, why)
 
 
 def _answered(scale: dict[str, Any], form: Form) -> Answer:
