@@ -94,6 +94,7 @@ def _core(allocator: services.ServiceAllocator) -> dict[tuple[str, str], Strateg
             validates=(pods.validate_pod,),
             validates_status=(pods.validate_pod,),  # with the old one: a pod that is there may have more than a new one
             doors={"ephemeralcontainers": EPHEMERAL_CONTAINERS},
+            resets={"ephemeralcontainers": {}},  # as upstream: owned is also what is put back
         ),
         ("", "ConfigMap"): Strategy(on_update=_BOTH, validates=(config.validate_config_map,)),
         ("", "Secret"): Strategy(
