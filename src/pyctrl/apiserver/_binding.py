@@ -7,7 +7,6 @@ from typing import Any, Final
 
 from ._answers import Cause, bad_request, conflict, required, unclassified, unsupported
 from ._identity import timestamp
-from ._storage import Stored
 
 BINDINGS: Final = ("", "bindings")  # the collection to which a Binding may be posted as well
 
@@ -39,14 +38,9 @@ def _target_causes(target: Mapping[str, Any]) -> Iterator[Cause]:
         yield required("target.name")
 
 
-def check_bindable(stored: Stored, pod: Mapping[str, Any], binding: Mapping[str, Any]) -> None:
-    """Refuse (409) a pod that is not the one meant, is being deleted, has a node, or is not ready to be scheduled."""
-    uid, version = binding["metadata"].get("uid"), binding["metadata"].get("resourceVersion")
-    if uid and uid != stored.uid:
-        raise _precondition_failed(stored, f"UID in precondition: {uid}, UID in object meta: {stored.uid}")
-    if version and version != str(stored.version):
-        versions = f"ResourceVersion in precondition: {version}, ResourceVersion in object meta: {stored.version}"
-        raise _precondition_failed(stored, versions)
+def check_bindable(pod: Mapping[str, Any]) -> None:
+    """Refuse (409) a pod that is being deleted, has a node, or is not ready to be scheduled."""
+    name = pod["metadata"]["name"]
     why, node = "", pod["spec"].get("nodeName")
     if "deletionTimestamp" in pod["metadata"]:
         why = "is being deleted, cannot be assigned to a host"
@@ -55,15 +49,7 @@ def check_bindable(stored: Stored, pod: Mapping[str, Any], binding: Mapping[str,
     elif pod["spec"].get("schedulingGates"):
         why = "has non-empty .spec.schedulingGates"
     if why:
-        raise conflict("pods/binding", stored.name, why=f"pod {stored.name} {why}")
-
-
-def _precondition_failed(stored: Stored, what: str) -> Exception:
-    why = (
-        f"StorageError: invalid object, Code: 4, Key: /registry/pods/{stored.key}, ResourceVersion: 0, "
-        f"AdditionalErrorMsg: Precondition failed: {what}"
-    )
-    return conflict("pods", stored.name, why=why)
+        raise conflict("pods/binding", name, why=f"pod {name} {why}")
 
 
 def assign(pod: dict[str, Any], binding: Mapping[str, Any]) -> None:

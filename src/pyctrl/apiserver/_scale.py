@@ -22,6 +22,7 @@ from ._managed_fields import track
 from ._options import WriteOptions, write_options
 from ._own_kinds import SCALE, decode_own, read_own
 from ._patch import APPLY, check_patch_type, decode_apply, outcome_unfit, patched
+from ._preconditions import check_stored
 from ._request import Request
 from ._scale_managers import API_VERSION, entries_of_scale, write_entries_of_object
 from ._storage import Stored
@@ -119,10 +120,13 @@ class Scales:
         while True:
             stored = self._backend.live(request)
             old = _live_scale(stored, resource)
+            sent = self._decoded(wanted(_live_scale(stored, resource)), request)
+            if request.method == "PUT":
+                check_stored(stored, resource, uid=sent["metadata"].get("uid"))
             attributes = Attributes(
                 operation=UPDATE,
                 request=request,
-                object=self._tracked(self._decoded(wanted(_live_scale(stored, resource)), request), old, request),
+                object=self._tracked(sent, old, request),
                 old=old,
                 name=stored.name,
                 options=options,
@@ -177,7 +181,7 @@ class Scales:
 
 
 def _check_built_in(request: Request, stored: Stored, replicas: int, uid: str | None) -> None:
-    """Refuse fewer than no replicas, and the scale of another object; that of a custom resource may name any uid."""
+    """Refuse fewer than no replicas, and the scale of another object; a patch of a custom one may name any uid."""
     if replicas < 0:
         cause = invalid_value("spec.replicas", replicas, "must be greater than or equal to 0")
         raise invalid("Scale", stored.name, [cause], "autoscaling")

@@ -17,6 +17,7 @@ from ._forms import answer_value
 from ._identity import keep_life
 from ._options import WriteOptions, delete_options, write_options
 from ._own_kinds import BINDING, EVICTION, decode_own, read_own
+from ._preconditions import check_stored
 from ._request import Request
 from ._verbs_delete import Deletes
 from ._verbs_write import Change, Writes
@@ -107,13 +108,13 @@ class Subresources:
 
         binding = await self._admitted(request, BINDING, binding, options, check)
         metadata = binding["metadata"]
-        if not request.target.name:
-            metadata.pop("uid", None)
+        uid = metadata.get("uid") if request.target.name else None
         target = request.target._replace(resource="pods", name=metadata["name"])
         pods = replace(pods, target=target)
         stored = self._backend.live(pods)
+        check_stored(stored, pods.resource, uid=uid, version=metadata.get("resourceVersion"))
         new, old = stored.read(pods.resource), stored.read(pods.resource)
-        check_bindable(stored, new, binding)
+        check_bindable(new)
         assign(new, binding)
         self._writes.commit(pods, stored, Change(new=new, old=old, options=options))
         status = {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success", "code": 201}
