@@ -32,6 +32,7 @@ class Case:
     managed: bool  # whether managed fields are compared
     ignore: frozenset[str]
     steps: Sequence[JSON]
+    has_controllers: bool = True  # whether a cluster's controllers run beside the server
 
 
 def cases() -> list[Case]:
@@ -47,6 +48,7 @@ def _read(path: Path) -> Case:
         managed=case.get("managed", False),
         ignore=frozenset(case.get("ignore", ())),
         steps=case["steps"],
+        has_controllers=case.get("controllers", True),
     )
 
 

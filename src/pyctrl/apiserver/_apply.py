@@ -59,8 +59,8 @@ def apply_patch(
     node = type.schema
     before = _unmanaged(live) if live is not None else type.blank()
     who = Manager(name=field_manager, operation="Apply", api_version=type.api_version, subresource=subresource or "")
-    managed = _managed_before(live, type)
     reset = reset_fields(type, subresource)
+    managed = _managed_before(live, type, reset)
     last = managed.find(who)
     stated = without(fields_of(node, patch), reset)
     managed.put(who, stated, last.time if last else None)  # with its name: what is stated below metadata keeps metadata
@@ -82,13 +82,14 @@ def _unmanaged(obj: Mapping[str, JSON]) -> dict[str, JSON]:
     return {**obj, "metadata": metadata}
 
 
-def _managed_before(live: Mapping[str, JSON] | None, type: ResourceType) -> Managed:
+def _managed_before(live: Mapping[str, JSON] | None, type: ResourceType, reset: Fields) -> Managed:
     """Give the entries of the live object; one that was never tracked belongs to a manager of its own kind."""
     if live is None:
         return Managed({})
     managed = Managed(live["metadata"])
     if not managed.entries:
-        everything = owned(Comparison(type.schema, type.blank(), _unmanaged(live)).changed)
+        changed = Comparison(type.schema, type.blank(), _unmanaged(live)).changed
+        everything = owned(without(changed, reset))
         manager = Manager(name=BEFORE_FIRST_APPLY, operation="Update", api_version=type.api_version, subresource="")
         managed.put(manager, everything, timestamp())
     return managed

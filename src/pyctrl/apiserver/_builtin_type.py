@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from . import _answers as answers
 from . import _names as names
@@ -16,6 +16,9 @@ from ._schema import JSON, Node
 from ._status import bump_generation, keep_metadata
 from ._strict import report_unknown
 from ._typed import DecodeFailed, decode, empty
+
+if TYPE_CHECKING:
+    from ._authentication import User
 
 Described: TypeAlias = Mapping[str, Any]  # a resource as the aggregated discovery document has it
 
@@ -46,6 +49,7 @@ class BuiltinType:
         self.verbs: tuple[str, ...] = tuple(described["verbs"])
         self.subresources: frozenset[str] = frozenset(each["subresource"] for each in described.get("subresources", ()))
         self.deprecation: str = _DEPRECATED.get((group, self.kind), "")
+        self.parts: frozenset[str] = self.subresources & {"status", *strategy.doors}
         self.strategy = strategy
         self.has_generation: bool = self.strategy.has_generation
         # Where objects of this kind are kept:
@@ -105,13 +109,22 @@ class BuiltinType:
         obj["kind"], obj["apiVersion"] = self.kind, self.api_version
         self.strategy.default(obj)
 
-    def prepare_create(self, obj: dict[str, JSON], *, warnings: list[str], settled: Settled | None = None) -> None:
+    def prepare_create(
+        self,
+        obj: dict[str, JSON],
+        *,
+        warnings: list[str],
+        settled: Settled | None = None,
+        user: User | None = None,
+    ) -> None:
         """Strip what only the server writes, decide what it decides, and check."""
         strategy, metadata = self.strategy, obj["metadata"]
         if self.has_generation:
             metadata["generation"] = 1
         if "status" in self.subresources and not strategy.keeps_status_on_create:
             self._reset_status(obj)
+        if strategy.sets_creator is not None and user is not None:
+            strategy.sets_creator(obj, user)
         strategy.complete(obj, None)
         if strategy.on_create is not None:
             is_strict = strategy.on_create is Check.WHOLE
@@ -143,10 +156,10 @@ class BuiltinType:
         door = strategy.doors.get(subresource or "")
         if subresource == "status":
             self._keep_all_but_status(new, old)
-        elif door is not None:
-            door.keep(new, old)
-        elif "status" in self.subresources and "status" in old:
+        elif door is None and "status" in self.subresources and "status" in old:
             new["status"] = old["status"]
+        if door is not None:
+            door.keep(new, old)
         strategy.complete(new, old)
         if self.has_generation:
             bump_generation(new, old, annotations_too=strategy.annotations_count and subresource is None)

@@ -14,6 +14,7 @@ from . import _builtins_services_rules as service_rules
 from . import _builtins_volumes as volumes
 from . import _builtins_workloads as workloads
 from . import _names as names
+from ._builtins_certificates import SIGNING_REQUESTS
 from ._builtins_ephemeral import EPHEMERAL_CONTAINERS
 from ._builtins_events import validate_event
 from ._builtins_policies import default_policy, default_policy_binding, validate_policy, validate_policy_binding
@@ -70,7 +71,7 @@ def _strategies(allocator: services.ServiceAllocator) -> dict[tuple[str, str], S
         ("scheduling.k8s.io", "PriorityClass"): Strategy(
             has_generation=True, defaults=(others.default_priority_class,)
         ),
-        ("certificates.k8s.io", "CertificateSigningRequest"): Strategy(fields=_same("spec.signerName")),
+        ("certificates.k8s.io", "CertificateSigningRequest"): SIGNING_REQUESTS,
     }
 
 
@@ -93,6 +94,7 @@ def _core(allocator: services.ServiceAllocator) -> dict[tuple[str, str], Strateg
             validates=(pods.validate_pod,),
             validates_status=(pods.validate_pod,),  # with the old one: a pod that is there may have more than a new one
             doors={"ephemeralcontainers": EPHEMERAL_CONTAINERS},
+            resets={"ephemeralcontainers": {}},  # as upstream: owned is also what is put back
         ),
         ("", "ConfigMap"): Strategy(on_update=_BOTH, validates=(config.validate_config_map,)),
         ("", "Secret"): Strategy(

@@ -10,6 +10,7 @@ from ._builtins_container_rules import container_rules
 from ._builtins_pod_rules import pod_rules, volume_rules
 from ._builtins_strategy import Object, fill
 from ._defaulting import copied
+from ._identity import timestamp
 from ._schema import JSON
 
 _TOLERATED = 300  # seconds a pod stays on a node that is not ready or not reachable: DefaultTolerationSeconds
@@ -142,7 +143,7 @@ def complete_pod(new: Object, old: Object | None) -> None:
     else:
         fill(spec, **{key: old["spec"][key] for key in ("priority", "preemptionPolicy") if key in old["spec"]})
     _tolerate(spec)
-    status: Object = new["status"] if old is not None else {"phase": "Pending", "qosClass": quality_of_service(spec)}
+    status: Object = new["status"] if old is not None else _first_status(spec)
     new["status"] = status
     if status.get("podIP") and status["podIP"] not in [each.get("ip") for each in status.get("podIPs") or ()][:1]:
         status["podIPs"] = [{"ip": status["podIP"]}]
@@ -150,6 +151,15 @@ def complete_pod(new: Object, old: Object | None) -> None:
         status["podIP"] = status["podIPs"][0]["ip"]
     if status.get("hostIP") and not status.get("hostIPs"):
         status["hostIPs"] = [{"ip": status["hostIP"]}]
+
+
+def _first_status(spec: Object) -> Object:
+    status: Object = {"phase": "Pending", "qosClass": quality_of_service(spec)}
+    if spec.get("schedulingGates"):
+        message = "Scheduling is blocked due to non-empty scheduling gates"
+        gated = {"type": "PodScheduled", "status": "False", "reason": "SchedulingGated", "message": message}
+        status["conditions"] = [{**gated, "lastProbeTime": None, "lastTransitionTime": timestamp()}]
+    return status
 
 
 def _tolerate(spec: Object) -> None:

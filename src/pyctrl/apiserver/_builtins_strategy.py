@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from . import _names as names
 from ._answers import Cause
 from ._metadata import Check
 from ._paths import value_at
 from ._schema import JSON
+
+if TYPE_CHECKING:
+    from ._authentication import User
+    from ._fieldset import Fields
 
 Object: TypeAlias = dict[str, JSON]
 Default: TypeAlias = Callable[[Object], None]  # sets what is missing
@@ -52,7 +56,12 @@ class Strategy:
     completes: tuple[Complete, ...] = ()
     validates: tuple[Validate, ...] = ()
     validates_status: tuple[Validate, ...] | None = None  # of the status door; None: what holds of the object
-    doors: Mapping[str, Door] = field(default_factory=dict)  # by the name of the sub-resource; the status is apart
+    #: By the name of the sub-resource; that of the status comes after what holds of every status.
+    doors: Mapping[str, Door] = field(default_factory=dict)
+    #: What a write through a sub-resource, "" for the object itself, does not change and so never owns. By default the
+    #: object's is the status, and the status's everything else.
+    resets: Mapping[str, Fields] = field(default_factory=dict)
+    sets_creator: Callable[[Object, User], None] | None = None  # writes into a new object who creates it
     warns: Warn | None = None
     stored: tuple[Complete, ...] = ()  # what the server hands out to an object that is fine
 

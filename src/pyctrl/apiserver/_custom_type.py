@@ -27,6 +27,7 @@ from ._typed import DecodeFailed, decode
 from ._validation import validate, validate_list_types
 
 if TYPE_CHECKING:
+    from ._authentication import User
     from ._cel import KindRules
 
 VERBS = ("delete", "deletecollection", "get", "list", "patch", "create", "update", "watch")
@@ -69,6 +70,7 @@ class CustomType:
         self.categories: tuple[str, ...] = tuple(called.get("categories") or ())
         self.described = version
         self.subresources: frozenset[str] = frozenset(version.get("subresources") or {})
+        self.parts: frozenset[str] = self.subresources & {"status"}
         self.scale: Mapping[str, str] | None = (version.get("subresources") or {}).get("scale")
         self.storage_version: str = next(each["name"] for each in spec["versions"] if each["storage"])
         self.deprecation: str = _deprecation(version, spec, self.kind)
@@ -181,7 +183,14 @@ class CustomType:
         unknown.extend(f"{path}.{each}" for each in found)
         return read
 
-    def prepare_create(self, obj: dict[str, JSON], *, warnings: list[str], settled: Settled | None = None) -> None:
+    def prepare_create(
+        self,
+        obj: dict[str, JSON],
+        *,
+        warnings: list[str],
+        settled: Settled | None = None,
+        user: User | None = None,
+    ) -> None:
         """Strip what only the server writes, and check."""
         metadata, causes = obj["metadata"], list[answers.Cause]()
         if "status" in self.subresources and obj.pop("status", None) is not None:

@@ -240,6 +240,8 @@ def owned(fields: Fields) -> Fields:
 
 def reset_fields(type: ResourceType, subresource: str | None) -> Fields:
     """Give what a write through this door does not change, so that it is not owned by it either."""
+    if isinstance(type, BuiltinType) and (resets := type.strategy.resets.get(subresource or "")) is not None:
+        return resets
     if subresource == "status":
         if not isinstance(type, BuiltinType):
             return {"f:metadata": {}, "f:spec": {}}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from . import _answers as answers
 from ._builtin_type import BuiltinType, Described
@@ -14,6 +14,9 @@ from ._components import Components
 from ._custom_type import CustomType, types_of
 from ._fieldset import Settled
 from ._schema import JSON, Node
+
+if TYPE_CHECKING:
+    from ._authentication import User
 
 DEFINITIONS = ("apiextensions.k8s.io", "v1", "customresourcedefinitions")
 
@@ -54,6 +57,7 @@ class ResourceType(Protocol):
     categories: tuple[str, ...]
     verbs: tuple[str, ...]
     subresources: frozenset[str]
+    parts: frozenset[str]  # those of them that are read, replaced and patched like the object, such as the status
     has_generation: bool
     storage_group: str  # the group objects are stored under: events of events.k8s.io are those of the core group
     storage_version: str  # the version objects are stored in; the same for all versions of one resource
@@ -73,7 +77,14 @@ class ResourceType(Protocol):
         duplicates: Sequence[str] = (),
         is_applied: bool = False,
     ) -> Settled | None: ...
-    def prepare_create(self, obj: dict[str, JSON], *, warnings: list[str], settled: Settled | None = None) -> None: ...
+    def prepare_create(
+        self,
+        obj: dict[str, JSON],
+        *,
+        warnings: list[str],
+        settled: Settled | None = None,
+        user: User | None = None,
+    ) -> None: ...
     def prepare_update(
         self, new: dict[str, JSON], old: dict[str, JSON], *, subresource: str | None, warnings: list[str]
     ) -> None: ...

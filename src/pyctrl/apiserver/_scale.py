@@ -22,6 +22,7 @@ from ._managed_fields import track
 from ._options import WriteOptions, write_options
 from ._own_kinds import SCALE, decode_own, read_own
 from ._patch import APPLY, check_patch_type, decode_apply, outcome_unfit, patched
+from ._preconditions import check_stored
 from ._request import Request
 from ._scale_managers import API_VERSION, entries_of_scale, write_entries_of_object
 from ._storage import Stored
@@ -119,10 +120,13 @@ class Scales:
         while True:
             stored = self._backend.live(request)
             old = _live_scale(stored, resource)
+            sent = self._decoded(wanted(_live_scale(stored, resource)), request)
+            if request.method == "PUT":
+                check_stored(stored, resource, uid=sent["metadata"].get("uid"))
             attributes = Attributes(
                 operation=UPDATE,
                 request=request,
-                object=self._tracked(self._decoded(wanted(_live_scale(stored, resource)), request), old, request),
+                object=self._tracked(sent, old, request),
                 old=old,
                 name=stored.name,
                 options=options,
@@ -164,17 +168,26 @@ class Scales:
         """Make the change that a scale wants."""
         resource, metadata = request.resource, scale["metadata"]
         replicas = (scale.get("spec") or {}).get("replicas", 0)
-        if replicas < 0 and not isinstance(resource, CustomType):  # which says so in its own words
-            cause = invalid_value("spec.replicas", replicas, "must be greater than or equal to 0")
-            raise invalid("Scale", stored.name, [cause], "autoscaling")
-        version, uid = metadata.get("resourceVersion"), metadata.get("uid")
-        if (version and version != str(stored.version)) or (uid and uid != stored.uid):
+        if not is_custom(resource):  # a custom resource says in its own words which replicas it refuses
+            _check_built_in(request, stored, replicas, metadata.get("uid"))
+        version = metadata.get("resourceVersion")
+        if version and version != str(stored.version):
             raise conflict(request.target.resource, stored.name, request.target.group)
         new, old = stored.read(resource), stored.read(resource)
         path = _path(resource, "specReplicasPath")
         _set(new, path, replicas)
         write_entries_of_object(new["metadata"], metadata, _parts(path), resource.api_version)
         return Change(new=new, old=old, options=options, is_tracked=True)
+
+
+def _check_built_in(request: Request, stored: Stored, replicas: int, uid: str | None) -> None:
+    """Refuse fewer than no replicas, and the scale of another object; a patch of a custom one may name any uid."""
+    if replicas < 0:
+        cause = invalid_value("spec.replicas", replicas, "must be greater than or equal to 0")
+        raise invalid("Scale", stored.name, [cause], "autoscaling")
+    if uid and uid != stored.uid:
+        why = f"Precondition failed: UID in precondition: {uid}, UID in object meta: {stored.uid}"
+        raise conflict(f"{request.target.resource}/scale", stored.name, request.target.group, why)
 
 
 def _answered(scale: dict[str, Any], form: Form) -> Answer:

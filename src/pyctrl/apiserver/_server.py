@@ -34,6 +34,7 @@ from ._audit import AuditLog
 from ._authentication import AuthenticationWebhook, Peer, User
 from ._authorization import AuthorizationWebhook, store_policy
 from ._backend import Backend
+from ._binding import BINDINGS
 from ._bootstrap import default_objects
 from ._conversion_webhooks import ConversionWebhooks
 from ._documents import Documents
@@ -316,19 +317,16 @@ class ApiServer:
     def _routes(self) -> dict[tuple[str, str], tuple[str, Handler]]:
         """Handlers by method and shape of the URL, with the verb that the kind must have; sub-resources need none."""
         return {
-            ("POST", "collection"): ("create", self._writes.create),
+            ("POST", "collection"): ("create", self._create),
             ("GET", "collection"): ("list", self._list_or_watch),
             ("DELETE", "collection"): ("deletecollection", self._deletes.delete_collection),
             ("GET", "object"): ("get", self._get),
             ("PUT", "object"): ("update", self._writes.replace),
             ("PATCH", "object"): ("patch", self._writes.patch),
             ("DELETE", "object"): ("delete", self._deletes.delete),
-            ("GET", "status"): ("", self._reads.get),
-            ("PUT", "status"): ("", self._writes.replace),
-            ("PATCH", "status"): ("", self._writes.patch),
-            ("GET", "ephemeralcontainers"): ("", self._reads.get),
-            ("PUT", "ephemeralcontainers"): ("", self._writes.replace),
-            ("PATCH", "ephemeralcontainers"): ("", self._writes.patch),
+            ("GET", "part"): ("", self._reads.get),
+            ("PUT", "part"): ("", self._writes.replace),
+            ("PATCH", "part"): ("", self._writes.patch),
             ("GET", "scale"): ("", self._scales.get),
             ("PUT", "scale"): ("", self._scales.replace),
             ("PATCH", "scale"): ("", self._scales.patch),
@@ -345,9 +343,13 @@ class ApiServer:
             return self._reviews.answer
         if target.name and resource.namespaced and not target.namespace and not is_custom(resource):
             raise no_such_resource()
+        if "list" not in resource.verbs and (target.name or (resource.namespaced and not target.namespace)):
+            raise no_such_resource()  # what is only created has no URL but that of its collection
         if target.subresource and target.subresource not in resource.subresources:
             raise self._no_subresource(request)
         shape = target.subresource or ("object" if target.name else "collection")
+        if shape in resource.parts:
+            shape = "part"
         verb, handler = self._verbs.get((request.method, shape), ("", None))
         if handler is None or (verb and verb not in resource.verbs):
             raise method_not_allowed()
@@ -361,6 +363,10 @@ class ApiServer:
         if is_custom(request.resource):
             return not_found(target.resource, target.name, target.group)
         return no_such_resource()
+
+    def _create(self, request: Request) -> Coroutine[Any, Any, Answer]:
+        is_binding = (request.target.group, request.target.resource) == BINDINGS
+        return (self._subresources.bind_named if is_binding else self._writes.create)(request)
 
     def _list_or_watch(self, request: Request) -> Answer:
         if request.target.watch or request.query.flag("watch"):

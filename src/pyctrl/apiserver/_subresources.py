@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
 from ._admission import CREATE, UPDATE, Attributes, Kind
 from ._answers import Answer, bad_request, conflict, method_not_allowed
 from ._backend import Backend, check_namespace_matches, check_place, metadata_of
+from ._binding import assign, check_bindable, check_binding
 from ._bodies import decode_object
 from ._deletion import check_preconditions
 from ._eviction import mark_evicted, spare
 from ._forms import answer_value
-from ._identity import keep_life, timestamp
+from ._identity import keep_life
 from ._options import WriteOptions, delete_options, write_options
 from ._own_kinds import BINDING, EVICTION, decode_own, read_own
+from ._preconditions import check_stored
 from ._request import Request
 from ._verbs_delete import Deletes
 from ._verbs_write import Change, Writes
@@ -57,38 +60,63 @@ class Subresources:
         await self._backend.admission.validate(attributes)
 
     async def _admitted(
-        self, request: Request, kind: Kind, obj: dict[str, Any], options: WriteOptions
+        self,
+        request: Request,
+        kind: Kind,
+        obj: dict[str, Any],
+        options: WriteOptions,
+        check: Callable[[dict[str, Any]], None] = lambda _: None,
     ) -> dict[str, Any]:
-        """Have the posting of an object of the sub-resource's own kind admitted, and give what became of it."""
-        name = request.target.name
+        """Have the posting of an object of the sub-resource's own kind admitted, and give what became of it.
+
+        Args:
+            check: looks at the object after it was mutated, before it is validated.
+        """
         obj = decode_own(obj, kind, self._backend.registry.components)
-        check_namespace_matches(metadata_of(obj, request.resource), request)
+        metadata = metadata_of(obj, request.resource)
+        check_namespace_matches(metadata, request)
+        name = request.target.name or metadata.get("name", "")
         attributes = Attributes(
             operation=CREATE, request=request, object=obj, name=name, options=options, own_kind=kind
         )
-        await self._admit(attributes)
+        await self._backend.admission.mutate(attributes)
+        check(attributes.object or obj)
+        await self._backend.admission.validate(attributes)
         return attributes.object or obj
 
     async def bind(self, request: Request) -> Answer:
         """POST a Binding to a pod: it is scheduled."""
+        return await self._bind(request, request)
+
+    async def bind_named(self, request: Request) -> Answer:
+        """POST a Binding to the collection of bindings: the pod of its name is scheduled, whatever its uid."""
+        pods = self._backend.registry.find("", "v1", "pods")
+        assert pods is not None  # a built-in kind
+        return await self._bind(request, replace(request, resource=pods))
+
+    async def _bind(self, request: Request, pods: Request) -> Answer:
+        """Bind a pod.
+
+        Args:
+            pods: the same request, for the resource of pods.
+        """
         options = write_options(request.query, "CreateOptions")
         binding = read_own(request, BINDING, self._backend.registry)
-        binding = await self._admitted(request, BINDING, binding, options)
-        node = (binding.get("target") or {}).get("name")
-        if not node:
-            raise bad_request("target.name is required to bind a pod")
-        stored = self._backend.live(request)
-        new, old = stored.read(request.resource), stored.read(request.resource)
-        if new["spec"].get("nodeName"):
-            why = f'pod {stored.name} is already assigned to node "{new["spec"]["nodeName"]}"'
-            raise conflict("pods/binding", stored.name, why=why)
-        if "deletionTimestamp" in new["metadata"]:
-            raise conflict(
-                "pods/binding", stored.name, why=f"pod {stored.name} is being deleted, cannot be assigned to a host"
-            )
-        new["spec"]["nodeName"] = node
-        _scheduled(new)
-        self._writes.commit_own(request, stored, Change(new=new, old=old, options=options))
+
+        def check(binding: dict[str, Any]) -> None:
+            check_binding(binding, request.target.name or binding["metadata"].get("name", ""))
+
+        binding = await self._admitted(request, BINDING, binding, options, check)
+        metadata = binding["metadata"]
+        uid = metadata.get("uid") if request.target.name else None
+        target = request.target._replace(resource="pods", name=metadata["name"])
+        pods = replace(pods, target=target)
+        stored = self._backend.live(pods)
+        check_stored(stored, pods.resource, uid=uid, version=metadata.get("resourceVersion"))
+        new, old = stored.read(pods.resource), stored.read(pods.resource)
+        check_bindable(new)
+        assign(new, binding)
+        self._writes.commit(pods, stored, Change(new=new, old=old, options=options))
         status = {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success", "code": 201}
         return answer_value(status, request.form, 201)
 
@@ -121,10 +149,3 @@ class Subresources:
         if "deletionTimestamp" not in new["metadata"]:
             mark_evicted(new)
             self._writes.commit_own(request, stored, Change(new=new, old=old, options=options))
-
-
-def _scheduled(pod: dict[str, Any]) -> None:
-    conditions = pod.setdefault("status", {}).setdefault("conditions", [])
-    conditions[:] = [condition for condition in conditions if condition["type"] != "PodScheduled"]
-    now = timestamp()
-    conditions.append({"type": "PodScheduled", "status": "True", "lastProbeTime": None, "lastTransitionTime": now})

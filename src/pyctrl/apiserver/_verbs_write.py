@@ -44,6 +44,7 @@ from ._last_applied import renew
 from ._managed_fields import track
 from ._options import WriteOptions, parse_object_version, write_options
 from ._patch import APPLY, check_patch_type, decode_apply, outcome_unfit, patched
+from ._preconditions import check_stored
 from ._request import Request
 from ._resources import Registry
 from ._status import same_content
@@ -105,7 +106,7 @@ class Writes:
         attributes.name = obj["metadata"].get("name", "")
         begin_life(obj["metadata"], self._backend.random)
         settled = None if attributes.is_changed_outside else request.settled
-        request.resource.prepare_create(obj, warnings=request.warnings, settled=settled)
+        request.resource.prepare_create(obj, warnings=request.warnings, settled=settled, user=request.user)
         self._backend.check_create(request)
         await admission.validate(attributes)
         form = await self._backend.conversions.stored_form(obj, request) if request.resource.converts else None
@@ -164,20 +165,11 @@ class Writes:
         def changed(stored: Stored, new: dict[str, Any] | None = None) -> Change:
             new = self._decoded(request, options) if new is None else new
             check_place(new["metadata"], request)
-            self._check_uid(request, new["metadata"], stored)
+            check_stored(stored, request.resource, uid=new["metadata"].get("uid"))
             return Change(new=new, old=stored.read(request.resource), options=options)
 
         stored = self._backend.live(request)
         return await self.update(request, stored, changed(stored, obj), changed)
-
-    def _check_uid(self, request: Request, metadata: dict[str, Any], stored: Stored) -> None:
-        uid = metadata.get("uid")
-        if uid and uid != stored.uid:
-            why = (
-                f"StorageError: invalid object, Code: 4, Key: {_storage_key(request, stored)}, ResourceVersion: 0, "
-                f"AdditionalErrorMsg: Precondition failed: UID in precondition: {uid}, UID in object meta: {stored.uid}"
-            )
-            raise conflict(request.target.resource, stored.name, request.target.group, why)
 
     # -- patch -------------------------------------------------------------------------------------------------
 
@@ -374,7 +366,6 @@ def _check_unversioned(metadata: dict[str, Any]) -> None:
 _VERSIONED = frozenset(
     (
         "apiservices",
-        "certificatesigningrequests",
         "csidrivers",
         "csinodes",
         "customresourcedefinitions",
@@ -408,16 +399,6 @@ _MADE_BY_PUT = frozenset(
 def _is_made_by_put(request: Request) -> bool:
     target = request.target
     return target.resource in _MADE_BY_PUT and not target.subresource and not is_custom(request.resource)
-
-
-def _storage_key(request: Request, stored: Stored) -> str:
-    """Give the key that kube-apiserver has in etcd, which one of its messages shows."""
-    resource = request.resource
-    if is_custom(resource):
-        prefix = f"{resource.group}/{resource.plural}"
-    else:
-        prefix = {"services": "services/specs", "nodes": "minions"}.get(resource.plural, resource.plural)
-    return f"/registry/{prefix}/{stored.key}"
 
 
 def _apply_to_missing(request: Request, uid: str) -> Exception:

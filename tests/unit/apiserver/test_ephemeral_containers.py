@@ -92,3 +92,10 @@ async def test_there_is_no_other_way(client: Client) -> None:
     await client.delete(Pod, POD)
     with pytest.raises(Invalid, match="spec.ephemeralContainers: Forbidden: cannot be set on create"):
         await client.create(pod(ephemeralContainers=[{"name": "e", "image": "y"}]))
+
+
+async def test_what_is_put_back_is_owned(client: Client) -> None:
+    """As upstream, its writer owns every field that was sent, also those that the sub-resource does not write."""
+    added = await add(client, {"name": "e", "image": "y"}, metadata={"labels": {"a": "b"}}, status={"message": "m"})
+    (entry,) = (each for each in added.metadata.managed_fields if each.get("subresource"))
+    assert {"f:metadata", "f:status"} <= entry["fieldsV1"].keys()

@@ -18,6 +18,7 @@ from ._matching import Surroundings
 from ._owner_rights import OWNER_RIGHTS, OwnerRights
 from ._policies import Policies
 from ._priority import Priority
+from ._signer_rights import SignerRights
 from ._versions import Versions
 
 if TYPE_CHECKING:
@@ -63,6 +64,7 @@ def default_admission(
             Priority(storage.collection("scheduling.k8s.io", "priorityclasses")),
             *optional,
             ClaimResize(storage.collection("storage.k8s.io", "storageclasses")),
+            SignerRights(authorizer),
         ],
         [
             MutatingWebhooks(mutating, sifter, asker, versions),
