@@ -147,7 +147,6 @@ class Model(BaseModel):
             raise
 
     if not TYPE_CHECKING:  # pydantic's signatures are what type checkers should see
-
         # Without super(): pydantic's own only hand all options to the serializer, and take as long as it does.
 
         def model_dump(self, *, mode: str = "python", warnings: Any = True, **options: Any) -> dict[str, Any]:

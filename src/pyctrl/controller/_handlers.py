@@ -107,11 +107,14 @@ def may_wait(requests: Requests) -> TypeIs[Awaitable[Iterable[Request]]]:
     return type(requests) is not list and inspect.isawaitable(requests)
 
 
-def is_long(requests: Iterable[Request]) -> bool:
-    """Whether there may be more requests than are added to a queue in one step; of a generator nobody knows."""
+def takes_long(requests: Requests) -> bool:
+    """Whether requests have to be waited for, or may be more than are added to a queue in one step.
+
+    Of a generator nobody knows how many it has.
+    """
     if type(requests) is list:  # nearly always
         return len(requests) > STEPS
-    return not isinstance(requests, Sized) or len(requests) > STEPS
+    return may_wait(requests) or not isinstance(requests, Sized) or len(requests) > STEPS
 
 
 async def _all_of(answers: Iterable[Requests]) -> Iterable[Request]:

@@ -36,7 +36,7 @@ class Line:
         self._share = share
         self._overtaken = 0  # turns in a row that went past somebody impatient
         self._sequence = 0
-        #: Who is in line, in order of `since`; for others to see whether anybody is, which a call of `__len__` makes slower.
+        #: Who is in line, in order of `since`. The queue looks here whether anybody is: `__len__` takes longer.
         self.places: OrderedDict[Request, _Place] = OrderedDict()
         self._heap: list[tuple[int, int, Request]] = []  # entries whose sequence is not their place's are stale
 
