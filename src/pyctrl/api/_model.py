@@ -125,9 +125,11 @@ class Model(BaseModel):
     def to_wire(self) -> dict[str, Any]:
         """Return the object as JSON-ready dicts and lists, by the rules of the class."""
         settle(self)
+        wire: dict[str, Any]
         if not may_hide_values(type(self)):
-            return self.__pydantic_serializer__.to_python(self, mode="json", by_alias=True, exclude_unset=True)
-        wire: dict[str, Any] = self.model_dump(mode="json", by_alias=True, exclude_unset=True)
+            wire = self.__pydantic_serializer__.to_python(self, mode="json", by_alias=True, exclude_unset=True)
+            return wire
+        wire = self.model_dump(mode="json", by_alias=True, exclude_unset=True)
         if has_secrets(type(self)):
             revealed(self, wire)
         return wire

@@ -9,7 +9,7 @@ import asyncio
 import inspect
 import logging
 from collections.abc import Awaitable, Callable, Iterable, Sized
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeGuard
 
 from typing_extensions import TypeIs, TypeVar
 
@@ -107,14 +107,14 @@ def may_wait(requests: Requests) -> TypeIs[Awaitable[Iterable[Request]]]:
     return type(requests) is not list and inspect.isawaitable(requests)
 
 
-def takes_long(requests: Requests) -> bool:
-    """Whether requests have to be waited for, or may be more than are added to a queue in one step.
+def are_few(requests: Requests) -> TypeGuard[Iterable[Request]]:
+    """Whether requests need not be waited for, and are no more than are added to a queue in one step.
 
     Of a generator nobody knows how many it has.
     """
     if type(requests) is list:  # nearly always
-        return len(requests) > STEPS
-    return may_wait(requests) or not isinstance(requests, Sized) or len(requests) > STEPS
+        return len(requests) <= STEPS
+    return not may_wait(requests) and isinstance(requests, Sized) and len(requests) <= STEPS
 
 
 async def _all_of(answers: Iterable[Requests]) -> Iterable[Request]:
