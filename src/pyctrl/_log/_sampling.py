@@ -5,9 +5,10 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass
 from math import inf
 from typing import NamedTuple, TextIO
+
+from msgspec import Struct
 
 from ._fields import context_of, error_of
 
@@ -30,8 +31,7 @@ class Verdict(NamedTuple):
     is_traced: bool
 
 
-@dataclass(slots=True)
-class _Count:
+class _Count(Struct):
     """How often a message came in this period."""
 
     example: logging.LogRecord

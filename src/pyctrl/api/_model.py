@@ -30,8 +30,8 @@ from ._pending import (
     take_over,
     whole_dict,
 )
-from ._secrets import has_secrets, hidden, hides_values, revealed
-from ._serializing import quietly
+from ._secrets import has_secrets, hidden, hides_values, may_hide_values, revealed
+from ._serializing import quiet_json, quietly
 from ._settling import settle
 from ._value_marks import SchemaMark
 
@@ -125,34 +125,43 @@ class Model(BaseModel):
     def to_wire(self) -> dict[str, Any]:
         """Return the object as JSON-ready dicts and lists, by the rules of the class."""
         settle(self)
-        wire: dict[str, Any] = self.model_dump(mode="json", by_alias=True, exclude_unset=True)
+        wire: dict[str, Any]
+        if not may_hide_values(type(self)):
+            wire = self.__pydantic_serializer__.to_python(self, mode="json", by_alias=True, exclude_unset=True)
+            return wire
+        wire = self.model_dump(mode="json", by_alias=True, exclude_unset=True)
         if has_secrets(type(self)):
             revealed(self, wire)
         return wire
 
     def to_json(self) -> bytes:
         """Return the object as JSON bytes, by the rules of the class."""
-        if has_secrets(type(self)):
+        may_hide = may_hide_values(type(self))
+        if may_hide and has_secrets(type(self)):
             return msgspec.json.encode(self.to_wire())
         settle(self)
-        serializer = self.__pydantic_serializer__
         try:
-            return quietly(
-                self, lambda told: serializer.to_json(self, by_alias=True, exclude_unset=True, warnings=told)
-            )
+            if may_hide:
+                return quiet_json(self)
+            return self.__pydantic_serializer__.to_json(self, by_alias=True, exclude_unset=True)
         except PydanticSerializationError:
             self.model_dump()  # a DecodeError of what was pending comes through here as it is
             raise
 
     if not TYPE_CHECKING:  # pydantic's signatures are what type checkers should see
+        # Without super(): pydantic's own only hand all options to the serializer, and take as long as it does.
 
-        def model_dump(self, *, warnings: Any = True, **options: Any) -> dict[str, Any]:
-            dump = super().model_dump
-            return quietly(self, lambda told: dump(warnings=told, **options), warnings)
+        def model_dump(self, *, mode: str = "python", warnings: Any = True, **options: Any) -> dict[str, Any]:
+            dump = self.__pydantic_serializer__.to_python
+            if not may_hide_values(type(self)):
+                return dump(self, mode=mode, warnings=warnings, **options)
+            return quietly(self, lambda told: dump(self, mode=mode, warnings=told, **options), warnings)
 
         def model_dump_json(self, *, warnings: Any = True, **options: Any) -> str:
-            dump = super().model_dump_json
-            return quietly(self, lambda told: dump(warnings=told, **options), warnings)
+            dump = self.__pydantic_serializer__.to_json
+            if not may_hide_values(type(self)):
+                return dump(self, warnings=warnings, **options).decode()
+            return quietly(self, lambda told: dump(self, warnings=told, **options), warnings).decode()
 
     def __repr_args__(self) -> Iterable[tuple[str | None, Any]]:
         """Show what was set or changed; the many defaults of Kubernetes types would hide it."""

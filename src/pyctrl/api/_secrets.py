@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cache
 from typing import Any, get_args
 
 from pydantic import BaseModel, Secret, SecretBytes, SecretStr
 
-__all__ = ["HIDDEN", "LAST_APPLIED", "has_secrets", "hidden", "hides_values", "redacted", "revealed", "shown_wire"]
+__all__ = [
+    "HIDDEN",
+    "LAST_APPLIED",
+    "has_secrets",
+    "hidden",
+    "hides_values",
+    "may_hide_values",
+    "redacted",
+    "revealed",
+    "shown_wire",
+]
 
 HIDDEN = "***"  # in place of a value
 LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"  # has the whole object, of a Secret too
@@ -19,12 +29,18 @@ _SECRETS = (Secret, SecretBytes, SecretStr)
 @cache
 def has_secrets(cls: type[BaseModel]) -> bool:
     """Say whether there can be secrets in the objects of a class."""
-    return _mentions(cls, set())
+    return _mentions(cls, set(), _is_secret)
 
 
 def hides_values(cls: type[BaseModel]) -> bool:
     """Say whether messages about objects of a class leave their values out: Secrets, and what has pydantic's."""
     return bool(cls.model_config.get("hide_input_in_errors")) or has_secrets(cls)
+
+
+@cache
+def may_hide_values(cls: type[BaseModel]) -> bool:
+    """Say whether a class, or one of those that its fields name, hides values; see `hides_values`."""
+    return _mentions(cls, set(), _hides)
 
 
 def hidden(value: object) -> object:
@@ -64,14 +80,24 @@ def shown_wire(data: bytes | memoryview) -> str:
     return repr(text)
 
 
-def _mentions(annotation: Any, seen: set[type]) -> bool:
+def _mentions(annotation: Any, seen: set[type], is_wanted: Callable[[type], bool]) -> bool:
+    """Say whether an annotation names a class that is wanted, or a model with a field that does."""
     if isinstance(annotation, type) and annotation not in seen:
         seen.add(annotation)
-        if issubclass(annotation, _SECRETS):
+        if is_wanted(annotation):
             return True
         if issubclass(annotation, BaseModel):
-            return any(_mentions(field.annotation, seen) for field in annotation.__pydantic_fields__.values())
-    return any(_mentions(arg, seen) for arg in get_args(annotation))
+            fields = annotation.__pydantic_fields__.values()
+            return any(_mentions(field.annotation, seen, is_wanted) for field in fields)
+    return any(_mentions(arg, seen, is_wanted) for arg in get_args(annotation))
+
+
+def _is_secret(cls: type) -> bool:
+    return issubclass(cls, _SECRETS)
+
+
+def _hides(cls: type) -> bool:
+    return _is_secret(cls) or (issubclass(cls, BaseModel) and bool(cls.model_config.get("hide_input_in_errors")))
 
 
 def revealed(value: Any, wire: Any) -> Any:

@@ -26,6 +26,7 @@ class Subscription:
         self._subscribers = subscribers
         self._changes: deque[Change] = deque()
         self._has_changes = asyncio.Event()
+        self._slice: Slice | None = None  # of the loop that takes the changes
 
     def __enter__(self) -> Self:
         self._subscribers.enter(self)
@@ -39,7 +40,9 @@ class Subscription:
 
     async def __anext__(self) -> Change:
         if self._changes:  # a loop over a long first list would never suspend
-            await Slice.current().step()
+            slice_ = self._slice = self._slice or Slice.current()
+            if slice_.is_over(asyncio.get_running_loop().time()):
+                await slice_.renew()
         while not self._changes:
             self._has_changes.clear()
             await self._has_changes.wait()

@@ -9,7 +9,7 @@ import asyncio
 import inspect
 import logging
 from collections.abc import Awaitable, Callable, Iterable, Sized
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeGuard
 
 from typing_extensions import TypeIs, TypeVar
 
@@ -107,11 +107,14 @@ def may_wait(requests: Requests) -> TypeIs[Awaitable[Iterable[Request]]]:
     return type(requests) is not list and inspect.isawaitable(requests)
 
 
-def is_long(requests: Iterable[Request]) -> bool:
-    """Whether there may be more requests than are added to a queue in one step; of a generator nobody knows."""
+def are_few(requests: Requests) -> TypeGuard[Iterable[Request]]:
+    """Whether requests need not be waited for, and are no more than are added to a queue in one step.
+
+    Of a generator nobody knows how many it has.
+    """
     if type(requests) is list:  # nearly always
-        return len(requests) > STEPS
-    return not isinstance(requests, Sized) or len(requests) > STEPS
+        return len(requests) <= STEPS
+    return not may_wait(requests) and isinstance(requests, Sized) and len(requests) <= STEPS
 
 
 async def _all_of(answers: Iterable[Requests]) -> Iterable[Request]:

@@ -13,7 +13,7 @@ from pyctrl._slices import Slice
 from pyctrl.api import GroupVersionKind, KindLike, kind_of
 from pyctrl.cache import CachedClient, Change, Created, Deleted, Informer, Synced, Updated
 from pyctrl.controller._causes import ChangeCause
-from pyctrl.controller._handlers import Handler, OwnerHandler, Requests, for_object, is_long, may_wait
+from pyctrl.controller._handlers import Handler, OwnerHandler, Requests, are_few, for_object, may_wait
 from pyctrl.controller._line import LOW_PRIORITY
 from pyctrl.controller._observed import Observed
 from pyctrl.controller._options import Absence
@@ -150,10 +150,10 @@ class KindSource(Source):
         if self._predicates and not self._is_wanted(observed):
             return None
         requests = self._requests(observed)
-        if may_wait(requests) or is_long(requests):
-            return _Pending(self, observed, requests, queue)
-        self._put(observed, requests, queue)
-        return None
+        if are_few(requests):
+            self._put(observed, requests, queue)
+            return None
+        return _Pending(self, observed, requests, queue)
 
     def _put(self, observed: Observed[Any], requests: Iterable[Request], queue: Intake) -> None:
         priority, cause, is_gone = self._occasion(observed)

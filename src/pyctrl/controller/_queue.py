@@ -184,7 +184,7 @@ class Queue:
     @property
     def has_ready(self) -> bool:
         """Whether a worker that takes the next turn need not wait for it."""
-        return bool(self._line)
+        return bool(self._line.places)
 
     @property
     def longest_working(self) -> timedelta:
@@ -248,7 +248,7 @@ class Queue:
     # the alarms always agree.
 
     async def _next(self) -> Turn:
-        while not self._line:
+        while not self._line.places:
             if self._is_closed:
                 raise QueueClosed(f"the queue {self.name!r} is closed")
             # In here, not in a coroutine of its own: each one between costs at every waking.

@@ -96,4 +96,5 @@ class Relay:
             if self._pending is not None:
                 await self._pending.finish()
                 self._pending = None
-            await slice_.step()
+            if slice_.is_over(self._loop.time()):
+                await slice_.renew()

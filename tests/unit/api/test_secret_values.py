@@ -175,6 +175,19 @@ def test_the_warning_helps() -> None:
         changed(data={"k": b"a"}).model_dump(warnings="error")
 
 
+class Keyring(Model):
+    secrets: dict[str, list[Secret]] = {}
+
+
+@pytest.mark.parametrize("writer", WRITERS)
+def test_a_warning_of_what_holds_a_secret_does_not_show_it(writer: str) -> None:
+    """A class whose fields name a class that hides its values hides them as well."""
+    ring: Any = Keyring(secrets={"a": [changed(data={"k": VALUE.encode()})]})
+    told = said(lambda: WRITERS[writer](ring))
+    assert "Keyring is not what its type says: " in told
+    assert not is_shown(told)
+
+
 @given(st.text(), st.text())
 def test_no_value_talks_its_way_into_a_warning(before: str, after: str) -> None:
     """Whatever is around it, such as what ends a complaint of pydantic."""
