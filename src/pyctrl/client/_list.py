@@ -56,12 +56,10 @@ class ObjectList(Sequence[T_co], Generic[T_co]):
         return len(self.items)
 
     def __eq__(self, other: object) -> bool:
-        """Compare the objects, with those of any other sequence: ``await client.list(Pod) == []``."""
+        """Compare the objects, with those of any other sequence: ``await client.list(Pod) == []``. There is no hash."""
         if isinstance(other, Sequence) and not isinstance(other, str | bytes):
             return len(self) == len(other) and all(mine == its for mine, its in zip(self, other, strict=True))
         return NotImplemented
-
-    __hash__ = None  # type: ignore[assignment]  # it compares by its objects, which can be changed
 
     def __repr__(self) -> str:
         return f"ObjectList({len(self.items)} items at version {self.resource_version!r})"

@@ -93,7 +93,7 @@ class VirtualTimeLoop(asyncio.BaseEventLoop):
         self._hot_runs: dict[object, int] = {}  # of the current second
         self._hot_loop = ""
         #: Whether it has stopped with a `VirtualTimeError`.
-        self.has_failed = False
+        self.has_failed: bool = False
         self._clock_resolution = 1e-6  # timers this close ring together; floats are finer than that for 200 years
         self._signal_handlers: dict[int, Callable[[], object]] = {}
         self._selector = self  # BaseEventLoop waits with `self._selector.select(timeout)`: that wait is what we replace
