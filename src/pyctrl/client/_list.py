@@ -16,7 +16,7 @@ __all__ = ["EncodedList", "ObjectList"]
 T_co = TypeVar("T_co", covariant=True)
 
 
-class ObjectList(Sequence[T_co], Generic[T_co]):
+class ObjectList(Sequence[T_co], Generic[T_co]):  # noqa: PLW1641 - it compares by its objects, which can be changed
     """A page of objects, or all of them: a sequence with the list's metadata."""
 
     __slots__ = ("_metadata", "items")
