@@ -71,12 +71,12 @@ async def test_the_first_signal_lets_a_reconcile_finish(tmp_path: Path) -> None:
 
 
 async def test_the_second_signal_ends_it_at_once(tmp_path: Path) -> None:
-    """Ctrl-C twice: the reconcile is cut off, one line says what was, and the exit code is 1."""
+    """Ctrl-C, then SIGTERM: the reconcile is cut off, one line says what was, and the exit code is 1."""
     async with at_work(tmp_path) as (operator, server, _):
         ending = asyncio.create_task(operator.end(signal.SIGINT))
         await operator.says("Shutdown signal received, waiting for all workers to finish")
         async with asyncio.timeout(5):
-            assert [await operator.end(signal.SIGINT), await ending] == [1, 1]
+            assert [await operator.end(signal.SIGTERM), await ending] == [1, 1]
         assert "when asked a second time: elected/podset" in operator.log[-1]
         assert any("Reconcile was cut off" in line for line in operator.log)
         server.go_on.set()

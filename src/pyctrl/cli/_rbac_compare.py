@@ -34,7 +34,7 @@ def compare(
     if output == "json":
         print_json(_to_wire(found))
     else:
-        print("\n".join(found.lines()) or "nothing is missing, and all that is granted was asked for")
+        print("\n".join(found.lines()) or "nothing is missing, and nothing is unused")
     return 1 if found.missing or (strict and found.lines()) else 0
 
 

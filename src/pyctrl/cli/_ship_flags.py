@@ -24,7 +24,9 @@ def _flag(text: str, metavar: str | None = None) -> Parameter:
 class ShipFlags:
     """How a program is shipped. A command has one parameter of this type: ``flags: ShipFlags = NO_SHIP_FLAGS``."""
 
-    image: Annotated[str | None, _flag("The container image. Defaults to `NAME:latest`.", "IMAGE")] = None
+    image: Annotated[
+        str | None, _flag("The container image. Defaults to `NAME:VERSION` of `[project]`, or `NAME:latest`.", "IMAGE")
+    ] = None
     name: Annotated[str | None, _flag("The prefix of object names. Defaults to the program's name.", "NAME")] = None
     namespace: Annotated[
         str | None,
@@ -79,6 +81,8 @@ class ShipFlags:
         if program is not None:
             place = Path(program.partition(":")[0])
             said["program"] = str(Path.cwd() / program) if place.exists() else program
+            if not place.exists() and str(place) != found.program.partition(":")[0]:
+                said["version"] = ""  # a module that may be of another distribution
         return replace(found, **said)
 
 

@@ -120,7 +120,7 @@ class Elector:
         rule = LEADER_ELECTION.rule
         create = replace(rule, verbs=("create",))
         change = replace(rule, verbs=("get", "update"), names=(self._options.name,))
-        return tuple(Permission(rule=rule, where=where) for rule in (create, change, EVENTS.rule))
+        return (*(Permission(rule=rule, where=where) for rule in (create, change)), replace(EVENTS, where=where))
 
     def statistics(self) -> ElectionStatistics:
         """Return numbers for metrics and tests."""

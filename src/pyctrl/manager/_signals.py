@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import math
 import signal
 import threading
 from collections.abc import Callable, Iterator
@@ -15,6 +16,7 @@ __all__ = ["signals_handled"]
 log = logging.getLogger("pyctrl.manager")
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
+REPEAT = 0.1  # seconds: more than one sender takes to send a signal twice, less than a person takes to ask again
 
 
 class _Ears:
@@ -22,6 +24,7 @@ class _Ears:
 
     def __init__(self) -> None:
         self.callbacks: list[Callable[[signal.Signals], None]] = []
+        self._heard: dict[signal.Signals, float] = {}
         before = {number: signal.getsignal(number) for number in SIGNALS}
         self._before = {number: before[number] for number in SIGNALS if self._install(number)}
 
@@ -33,6 +36,11 @@ class _Ears:
                 signal.signal(number, handler)
 
     def _hear(self, number: signal.Signals) -> None:
+        now = asyncio.get_running_loop().time()
+        if now - self._heard.get(number, -math.inf) < REPEAT:
+            log.debug("Signal received twice at once, counted as one", extra={"signal": number.name})
+            return
+        self._heard[number] = now
         for callback in tuple(self.callbacks):
             callback(number)
 
@@ -51,6 +59,11 @@ _ears: WeakKeyDictionary[asyncio.AbstractEventLoop, _Ears] = WeakKeyDictionary()
 @contextmanager
 def signals_handled(callback: Callable[[signal.Signals], None]) -> Iterator[None]:
     """Call ``callback`` on the loop for each SIGINT and SIGTERM until the block ends, then put back what was there.
+
+    The same signal within 0.1 s of the loop's time counts as one: `timeout -s TERM` signals the process and its group,
+    Ctrl-C reaches a process from the terminal and from a wrapper that forwards it, and neither asks to give up the
+    grace period. controller-runtime does not tell these from a second signal, and exits. A second signal while the
+    loop is blocked counts as one, too; send it again.
 
     Several such blocks may overlap, one for each manager: all are called. Outside of the main thread, and on loops that
     cannot handle signals, it does nothing: somebody else has to stop the manager then. Handlers that the program gave

@@ -30,7 +30,8 @@ class Comparison:
 
     Attributes:
         missing: asked for and not granted.
-        unused: granted and never asked for. A run of tests need not reach everything.
+        unused: granted and never asked for. What is granted only because of a permission that is not essential, such
+            as `EVENTS`, is left out: a program uses it now and then. A run of tests need not reach everything.
         wildcards: granted with a ``*``; what they were used for.
     """
 
@@ -55,7 +56,9 @@ def compare(granted: Grants, asked: Iterable[Asked]) -> Comparison:
     broad = [(namespace, atom) for namespace, atom in atoms if _is_wildcard(atom)]
     return Comparison(
         missing=tuple(lacking for each in wanted if (lacking := _lacking(each, atoms))),
-        unused=tuple(sorted(_access(*atom) for atom in exact if not _used(*atom, wanted))),
+        unused=tuple(
+            sorted(_access(*atom) for atom in exact if not _used(*atom, wanted) and not _is_optional(*atom, granted))
+        ),
         wildcards=tuple(
             sorted((Wildcard(access=_access(*atom), used=_used(*atom, wanted)) for atom in broad), key=_shown)
         ),
@@ -84,6 +87,10 @@ def _used(namespace: str, atom: AccessRule, asked: Iterable[Asked]) -> tuple[Acc
 def _allows(namespace: str, atom: AccessRule, access: Access) -> bool:
     holds = namespace in (CLUSTER, access.namespace) or access.namespace == SOMEWHERE
     return holds and atom.allows(access)
+
+
+def _is_optional(namespace: str, atom: AccessRule, granted: Grants) -> bool:
+    return any(rule.covers(atom) for rule in granted.optional.get(namespace, ()))
 
 
 def _is_wildcard(atom: AccessRule) -> bool:

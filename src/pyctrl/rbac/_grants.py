@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from pyctrl.api import Access, AccessRule, missing_rules
 from pyctrl.errors import RbacError
@@ -17,9 +17,16 @@ CLUSTER = ""  # the "namespace" of what holds in all of them
 
 @dataclass(frozen=True, slots=True)
 class Grants:
-    """Rules by namespace, normalised; under ``""`` are those of the whole cluster, which hold in every namespace."""
+    """Rules by namespace, normalised; under ``""`` are those of the whole cluster, which hold in every namespace.
+
+    Attributes:
+        rules: all of them.
+        optional: those of them that only permissions ask for that are not essential. Rules that were read from roles
+            have none, for a role does not say what is essential.
+    """
 
     rules: Mapping[str, tuple[AccessRule, ...]]
+    optional: Mapping[str, tuple[AccessRule, ...]] = field(default_factory=dict)
 
     def accesses(self) -> list[Access]:
         """Return everything that is granted, one verb on one resource at a time, sorted."""
@@ -42,12 +49,7 @@ class Grants:
         known = set(self.accesses())
         if unknown := sorted(set(withheld) - known):
             raise RbacError(f"{unknown[0]} is not granted, so that it cannot be left out")
-        kept: dict[str, list[AccessRule]] = {}
-        for namespace, rules in self.rules.items():
-            for atom in (atom for rule in rules for atom in rule.atoms()):
-                if next(atom.accesses(namespace)) not in withheld:
-                    kept.setdefault(namespace, []).append(atom)
-        return Grants({namespace: normalise(atoms) for namespace, atoms in kept.items()})
+        return Grants(_without(self.rules, withheld), _without(self.optional, withheld))
 
 
 def grants(permissions: Iterable[Permission], *, namespaces: Collection[str] | None, own_namespace: str) -> Grants:
@@ -58,16 +60,41 @@ def grants(permissions: Iterable[Permission], *, namespaces: Collection[str] | N
         namespaces: those that the manager watches; None is all of them.
         own_namespace: the one that the operator runs in, where its Lease is.
     """
+    needed = list(permissions)
+    all_rules = _by_namespace(needed, namespaces, own_namespace)
+    essential = _by_namespace((each for each in needed if each.is_essential), namespaces, own_namespace)
+    everywhere = normalise(all_rules.pop(CLUSTER, ()))
+    resolved = {CLUSTER: everywhere} if everywhere else {}
+    for namespace, rules in sorted(all_rules.items()):
+        if more := normalise(missing_rules(everywhere, rules)):
+            resolved[namespace] = more
+    optional = {
+        namespace: tuple(rest)
+        for namespace, rules in resolved.items()
+        if (rest := missing_rules([*essential.get(CLUSTER, ()), *essential.get(namespace, ())], rules))
+    }
+    return Grants(resolved, optional)
+
+
+def _by_namespace(
+    permissions: Iterable[Permission], namespaces: Collection[str] | None, own_namespace: str
+) -> dict[str, list[AccessRule]]:
     found: dict[str, list[AccessRule]] = {}
     for permission in permissions:
         for namespace in _places(permission.where, namespaces, own_namespace):
             found.setdefault(namespace, []).append(permission.rule)
-    everywhere = normalise(found.pop(CLUSTER, ()))
-    resolved = {CLUSTER: everywhere} if everywhere else {}
-    for namespace, rules in sorted(found.items()):
-        if more := normalise(missing_rules(everywhere, rules)):
-            resolved[namespace] = more
-    return Grants(resolved)
+    return found
+
+
+def _without(
+    rules: Mapping[str, tuple[AccessRule, ...]], withheld: Collection[Access]
+) -> dict[str, tuple[AccessRule, ...]]:
+    kept: dict[str, list[AccessRule]] = {}
+    for namespace, held in rules.items():
+        for atom in (atom for rule in held for atom in rule.atoms()):
+            if next(atom.accesses(namespace)) not in withheld:
+                kept.setdefault(namespace, []).append(atom)
+    return {namespace: normalise(atoms) for namespace, atoms in kept.items()}
 
 
 def _places(where: Place | frozenset[str], namespaces: Collection[str] | None, own_namespace: str) -> Collection[str]:

@@ -21,6 +21,7 @@ Certificates: TypeAlias = Literal["managed", "cert-manager"]
 
 TABLE = "tool.pyctrl"
 TABLES = {"bundle", "scaffold"}  # of `read_publication`, and of pyctrl.scaffold
+NO_SETTINGS = {"root", "version"}  # of `Settings`, that the table does not have
 _LABEL = re.compile(
     r"[a-z]([-a-z0-9]{0,26}[a-z0-9])?"
 )  # names of Services have 63 letters, and one gets an ending of 35
@@ -35,7 +36,7 @@ class Settings:
         program: FILE.py, DIRECTORY or MODULE, each with or without ``:FUNCTION``.
         name: what names of objects begin with.
         namespace: where it runs; by default ``NAME-system``.
-        image: what runs; by default ``NAME:VERSION`` of pyproject.toml, or ``NAME:latest``.
+        image: what runs; by default ``NAME:VERSION``, or ``NAME:latest`` if there is no version.
         base_image: what the image starts from, best with its digest; by default Python's slim image, by version.
         config_dir: where the files are.
         replicas: one of them works, the others stand by.
@@ -48,6 +49,7 @@ class Settings:
         prometheus: have a ServiceMonitor.
         network_policy: let nobody in but who scrapes metrics and who calls webhooks.
         webhook_certificates: who makes them.
+        version: of the program; `read_settings` takes it from ``[project]`` of pyproject.toml, where it is static.
         root: what relative paths are relative to.
     """
 
@@ -67,6 +69,7 @@ class Settings:
     prometheus: bool = False
     network_policy: bool = False
     webhook_certificates: Certificates = "managed"
+    version: str = ""
     root: Path = Path()
 
     @property
@@ -102,9 +105,8 @@ class Settings:
                 f"names of objects cannot begin with {name!r}: at most 28 lower-case letters, digits and '-' are "
                 "expected, a letter first; choose another one with --name"
             )
-        return replace(
-            self, name=name, namespace=self.namespace or f"{name}-system", image=self.image or f"{name}:latest"
-        )
+        image = self.image or f"{name}:{_tag(self.version)}"
+        return replace(self, name=name, namespace=self.namespace or f"{name}-system", image=image)
 
 
 def read_settings(start: Path) -> Settings:
@@ -140,15 +142,17 @@ def read_pyproject(start: Path) -> tuple[Path, dict[str, Any]] | None:
 
 
 def _settings(table: Mapping[str, Any], project: Mapping[str, Any], file: Path) -> Settings:
-    known = {each.name.replace("_", "-"): each.name for each in fields(Settings) if each.name != "root"}
+    known = {each.name.replace("_", "-"): each.name for each in fields(Settings) if each.name not in NO_SETTINGS}
     table = {key: value for key, value in table.items() if key not in TABLES}
     if unknown := sorted(set(table) - set(known)):
         raise CommandFailed(f"{file}: [{TABLE}] has no {unknown[0]!r}; there are {', '.join(sorted(known))}")
     values = {known[key]: _value(known[key], value, f"{file}: [{TABLE}] {key}") for key, value in table.items()}
-    settings = Settings(**values, root=_relative(file.parent))
-    if not settings.image and settings.name and "version" in project:
-        return replace(settings, image=f"{settings.name}:{project['version']}")
-    return settings
+    return Settings(**values, version=str(project.get("version", "")), root=_relative(file.parent))
+
+
+def _tag(version: str) -> str:
+    """Return the tag of an image of a version: a tag has no ``+`` and no ``!``, which versions of Python may have."""
+    return re.sub(r"[^\w.-]", "_", version) or "latest"
 
 
 def _value(name: str, value: Any, place: str) -> Any:

@@ -80,7 +80,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
     if told is None:
         return
     terminalreporter.section(f"rights of {config.option.rbac_check}")
-    for line in told or ["nothing is missing, and all that is declared was asked for"]:
+    for line in told or ["nothing is missing, and nothing is unused"]:
         terminalreporter.write_line(line, red=line.startswith(("missing", NOTHING)))
 
 

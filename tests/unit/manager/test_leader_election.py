@@ -121,6 +121,7 @@ async def test_the_rights_that_electing_takes(server: ApiServer) -> None:
     async with Manager(Config.in_process(server), leader_election=elsewhere) as manager:
         assert manager.elector is not None
         assert {p.where for p in manager.elector.rbac} == {frozenset(["there"])}
+        assert {p.rule.resources for p in manager.elector.rbac if not p.is_essential} == {("events",)}
 
 
 # --- the end ---

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import signal
+from contextlib import nullcontext
 from datetime import timedelta
 from typing import cast
 
@@ -394,6 +395,20 @@ async def test_a_signal_is_for_every_manager_of_the_loop() -> None:
     assert (now(), journal[-1]) == (36, "longer ends")
     with pytest.raises(AssertionError, match="it has no handler"):
         send(signal.SIGTERM)
+
+
+@pytest.mark.parametrize(("later", "error"), [(0, None), (0.09, None), (0.2, GracePeriodExceeded)])
+async def test_a_signal_that_is_sent_twice_at_once_is_one(later: float, error: type[Exception] | None) -> None:
+    """As `timeout -s TERM` sends it: work has its grace period; another signal a moment later ends it."""
+    lifecycle, journal = make(), list[str]()
+    lifecycle.add(Worker("worker", journal, work=15.0), Group.ELECTED)
+    running = asyncio.create_task(lifecycle.run(handle_signals=True))
+    await asyncio.sleep(10)
+    send(signal.SIGTERM)
+    asyncio.get_running_loop().call_later(later, send, signal.SIGTERM)
+    with pytest.raises(error) if error else nullcontext():
+        await running
+    assert (now(), journal[-1] == "worker ends") == ((10.2, False) if error else (25, True))
 
 
 async def test_a_failure_while_it_is_being_cancelled_is_told(caplog: pytest.LogCaptureFixture) -> None:

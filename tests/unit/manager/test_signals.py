@@ -62,13 +62,13 @@ def test_a_signal_stops_in_order_and_handlers_are_put_back(number: signal.Signal
 
 @pytest.mark.slow(reason="starts an interpreter")
 def test_a_second_signal_ends_at_once() -> None:
-    """Who does not want to wait sends it again; no task is left."""
+    """Who does not want to wait sends another one, here the other of the two; no task is left."""
     with start(cleanup=3600) as process:
         assert process.stdout is not None
         assert process.stdout.readline() == "working\n"
         process.send_signal(signal.SIGTERM)
         assert process.stdout.readline() == "cleaning\n"
-        process.send_signal(signal.SIGTERM)
+        process.send_signal(signal.SIGINT)
         rest = process.stdout.read()
     assert rest == "cancelled what had not stopped when asked a second time: others/work\nrestored True 1\n"
 

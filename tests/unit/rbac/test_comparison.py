@@ -6,7 +6,8 @@ import pytest
 
 from pyctrl.api import Access, AccessRule
 from pyctrl.errors import RbacError
-from pyctrl.rbac import Asked, Grants, compare, read_recording, write_recording
+from pyctrl.kinds.core.v1 import Node, Pod
+from pyctrl.rbac import EVENTS, Asked, Grants, allow, compare, grants, read_recording, write_recording
 
 EVERYWHERE, WEB = "", "web"
 
@@ -61,6 +62,20 @@ def test_what_was_never_asked_for_is_named() -> None:
     granted = Grants({EVERYWHERE: (rule("delete get", "pods"), AccessRule(verbs=("get",), paths=("/metrics",)))})
     found = compare(granted, [asked("get", "pods")])
     assert found.lines() == ["unused: delete pods at the cluster scope", "unused: get /metrics"]
+
+
+@pytest.mark.parametrize("namespaces", [None, [WEB]])
+def test_what_is_not_essential_is_not_unused(namespaces: list[str] | None) -> None:
+    """Rights to Events count as unused only where something essential takes them, too; granted they are either way."""
+    declared = [EVENTS, allow(Pod, "get"), allow(Pod, "get", "delete", essential=False)]
+    granted = grants(declared, namespaces=namespaces, own_namespace="op")
+    place = "at the cluster scope" if namespaces is None else "in namespace 'web'"
+    assert "events" in {access.resource for access in granted.accesses()}
+    assert compare(granted, []).lines() == [f"unused: get pods {place}"]
+    assert compare(granted.without(granted.accesses()[0]), [asked("get", "pods")]).lines() == []
+    essential = allow(Node, "patch")
+    both = grants([essential, allow(Node, "patch", essential=False)], namespaces=namespaces, own_namespace="op")
+    assert compare(both, []).lines() == ["unused: patch nodes at the cluster scope"]
 
 
 def test_a_wildcard_says_what_could_stand_in_its_place() -> None:

@@ -185,8 +185,26 @@ async def test_conversions_are_named_and_hold_in_all_namespaces(tmp_path: Path) 
     assert sorted(each["version"] for each in owned) == ["v1", "v1beta1"]
     service = spec_of(texts, CRD)["conversion"]["webhook"]["clientConfig"]["service"]
     assert service["name"] == "widgets-controller-manager-service"
-    with pytest.raises(CommandFailed, match="takes AllNamespaces alone then; install modes are OwnNamespace, Single"):
-        await bundle_of(tmp_path, WIDGETS + VERSIONS, watch_namespaces=("shop",))
+
+
+async def test_conversions_refuse_other_install_modes_and_say_what_to_remove(tmp_path: Path) -> None:
+    """The message names the setting that the install modes come from."""
+    text = WIDGETS + VERSIONS
+    with pytest.raises(
+        CommandFailed, match=r"remove \[tool.pyctrl\] watch-namespaces, from which .* OwnNamespace, Sing"
+    ):
+        await bundle_of(tmp_path, text, watch_namespaces=("shop",))
+    modes = COMPLETE.model_copy(update={"install_modes": ("OwnNamespace", "AllNamespaces")})
+    with pytest.raises(
+        CommandFailed, match=r"remove \[tool.pyctrl.bundle\] install-modes, which has OwnNamespace, All"
+    ):
+        await bundle_of(tmp_path, text, modes)
+
+
+async def test_the_image_of_a_bundle_has_the_version_of_the_release(tmp_path: Path) -> None:
+    """Whatever the project's version is; a tag has no plus sign."""
+    texts = await bundle_of(tmp_path, WIDGETS, wanted=Release(version="0.3.0+build.5"), version="0.2.0")
+    assert spec_of(texts)["relatedImages"] == [{"name": "manager", "image": "widgets:0.3.0_build.5"}]
 
 
 async def test_a_program_for_some_namespaces_is_told_which(tmp_path: Path) -> None:

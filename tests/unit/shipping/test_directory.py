@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from pyctrl.cli._ship_flags import ShipFlags
 from pyctrl.errors import CommandFailed
 from pyctrl.shipping import ConfigDirectory, Difference, read_settings
 
@@ -127,8 +128,29 @@ def test_settings_are_those_of_the_nearest_project(tmp_path: Path) -> None:
     (tmp_path / "src").mkdir()
     (tmp_path / "src/pyproject.toml").write_text("[tool.other]\n")
     found = read_settings(tmp_path / "src")
-    assert (found.program, found.image, found.replicas, found.limits) == ("a.py", "a:1.2.0", 2, {"memory": "1Gi"})
+    assert (found.program, found.version, found.replicas, found.limits) == ("a.py", "1.2.0", 2, {"memory": "1Gi"})
     assert found.directory == tmp_path / "config"
+
+
+@pytest.mark.parametrize(
+    ("project", "settings", "program", "image"),
+    [
+        ('version = "1.2.0"', "", None, "shop:1.2.0"),
+        ('version = "1.2.0"', 'name = "store"', None, "store:1.2.0"),
+        ('version = "1.2.0"', 'image = "example.com/shop:3"', None, "example.com/shop:3"),
+        ('version = "1.2.0+local.1"', "", None, "shop:1.2.0_local.1"),
+        ('dynamic = ["version"]', "", None, "shop:latest"),
+        ('version = "1.2.0"', "", "shop:add_all", "shop:1.2.0"),
+        ('version = "1.2.0"', "", "elsewhere", "shop:latest"),
+    ],
+)
+def test_the_image_has_the_version_of_the_project(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, project: str, settings: str, program: str | None, image: str
+) -> None:
+    """Whether or not the settings name the program; not that of a module that the project does not name."""
+    (tmp_path / "pyproject.toml").write_text(f'[project]\n{project}\n[tool.pyctrl]\nprogram = "shop"\n{settings}\n')
+    monkeypatch.chdir(tmp_path)
+    assert ShipFlags().settings(program).named("shop").image == image
 
 
 @pytest.mark.parametrize(
@@ -136,6 +158,7 @@ def test_settings_are_those_of_the_nearest_project(tmp_path: Path) -> None:
     [
         ("replica = 2", r"\[tool.pyctrl\] has no 'replica'; there are args, "),
         ('replicas = "2"', r"replicas: int was expected; got '2'"),
+        ('version = "1"', r"\[tool.pyctrl\] has no 'version'; there are args, "),
         ('metrics = "tls"', r"metrics: one of https, http, off was expected; got 'tls'"),
         ('args = "a"', r"args: a list of strings was expected"),
         ("env = [1]", r"env: a table of strings was expected"),

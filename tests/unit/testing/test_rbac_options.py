@@ -106,7 +106,7 @@ def test_a_session_passes_with_what_is_declared(run: Run) -> None:
     result = run("--rbac-check", "doorman:add_honest", "--rbac-strict")
     result.assert_outcomes(passed=2)
     assert result.ret == pytest.ExitCode.OK
-    result.stdout.re_match_lines(["nothing is missing, and all that is declared was asked for"])
+    result.stdout.re_match_lines(["nothing is missing, and nothing is unused"])
 
 
 def test_what_is_too_much_fails_a_strict_session_only(run: Run) -> None:

@@ -14,7 +14,7 @@ from pyctrl.controller import Builder, Host, Reconciler, Request
 from pyctrl.errors import ConfigError, NotFound
 from pyctrl.kinds.core.v1 import ConfigMap, ServiceAccount
 from pyctrl.kinds.rbac.v1 import ClusterRole, ClusterRoleBinding
-from pyctrl.rbac import allow
+from pyctrl.rbac import EVENTS, allow
 from pyctrl.testing import AccessRecorder, ClusterUnderTest, UnderRole
 from pyctrl.testing._account_token import AccountToken
 from pyctrl.testing._choice import Choice
@@ -41,12 +41,22 @@ class HonestGreeter(Greeter):
     rbac = (allow(ConfigMap, "update"),)
 
 
+class RecordingGreeter(Greeter):
+    """May write Events, and has no occasion to."""
+
+    rbac = (allow(ConfigMap, "update"), EVENTS)
+
+
 def add_greeter(host: Host) -> None:
     Builder(host).reconciles(ConfigMap).build(Greeter())
 
 
 def add_honest_greeter(host: Host) -> None:
     Builder(host).reconciles(ConfigMap).build(HonestGreeter())
+
+
+def add_recording_greeter(host: Host) -> None:
+    Builder(host).reconciles(ConfigMap).build(RecordingGreeter())
 
 
 @pytest.fixture
@@ -71,6 +81,15 @@ async def test_who_declares_what_it_does_passes(guarded: ClusterUnderTest) -> No
     async with guarded.client() as client:
         for kind in (ServiceAccount, ClusterRole, ClusterRoleBinding):
             assert not [found for found in await client.list(kind) if "operator" in found.metadata.name]
+
+
+async def test_rights_to_events_need_not_be_used(guarded: ClusterUnderTest) -> None:
+    """The assertion of a scaffolded test holds for an operator that declares EVENTS, and writes none in the test."""
+    under_role = UnderRole(cluster=guarded, namespace="default", accesses=AccessRecorder())
+    async with under_role(add_recording_greeter) as operator:
+        await is_greeted(guarded)
+        assert "events" in {access.resource for access in operator.granted.accesses()}
+        assert operator.compare().lines() == []
 
 
 @pytest.mark.slow(reason="hours of a whole cluster")

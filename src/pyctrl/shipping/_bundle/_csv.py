@@ -126,9 +126,14 @@ def _images(project: Project) -> list[Object]:
 def _install_modes(project: Project, publication: Publication) -> list[Object]:
     modes = modes_of(publication, project.settings)
     if converted(project) and modes != ("AllNamespaces",):
+        cure = (
+            f"[tool.pyctrl.bundle] install-modes, which has {', '.join(modes)}"
+            if publication.install_modes
+            else f"[tool.pyctrl] watch-namespaces, from which the install modes {', '.join(modes)} follow"
+        )
         raise CommandFailed(
             "versions of its kinds are converted, for all namespaces at once: the Operator Lifecycle Manager takes "
-            f"AllNamespaces alone then; install modes are {', '.join(modes)}"
+            f"AllNamespaces alone then; remove {cure}"
         )
     return [{"type": each, "supported": each in modes} for each in INSTALL_MODES]
 

@@ -105,7 +105,7 @@ async def read_bundled(settings: Settings, publication: Publication, version: st
         version: of the release; without an image in the settings, that of the image, too.
     """
     name = settings.name or Target.parse(settings.target).name
-    settings = settings.named(name) if settings.image else replace(settings, image=f"{name}:{version}").named(name)
+    settings = replace(settings, version=version).named(name)
     is_everywhere = modes_of(publication, settings) == ("AllNamespaces",)
     watched = () if is_everywhere else (settings.namespace,)
     settings = replace(settings, webhook_certificates="cert-manager", watch_namespaces=watched)
