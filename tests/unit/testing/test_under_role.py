@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 
 import pytest
 
@@ -14,7 +14,7 @@ from pyctrl.controller import Builder, Host, Reconciler, Request
 from pyctrl.errors import ConfigError, NotFound
 from pyctrl.kinds.core.v1 import ConfigMap, ServiceAccount
 from pyctrl.kinds.rbac.v1 import ClusterRole, ClusterRoleBinding
-from pyctrl.rbac import EVENTS, allow
+from pyctrl.rbac import EVENTS, Permission, allow
 from pyctrl.testing import AccessRecorder, ClusterUnderTest, UnderRole
 from pyctrl.testing._account_token import AccountToken
 from pyctrl.testing._choice import Choice
@@ -25,7 +25,7 @@ KEY = Key("default", "guest")
 class Greeter(Reconciler[ConfigMap]):
     """Greets, and says so unless it is told not to."""
 
-    rbac = (allow(ConfigMap, "patch"),)
+    rbac: Sequence[Permission] = (allow(ConfigMap, "patch"),)
 
     async def reconcile(self, request: Request) -> None:
         """Greet who is not greeted."""
