@@ -9,6 +9,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
 from contextlib import asynccontextmanager
 
 from pyctrl._serving._descriptors import Spares, is_exhaustion, is_scarce
+from pyctrl._serving._warnings import ServerWarnings
 from pyctrl._tasks import unwrapped
 
 __all__ = ["Acceptor"]
@@ -17,7 +18,6 @@ log = logging.getLogger("pyctrl.server")
 
 BATCH = 16  # connections accepted in a row before other tasks run
 RETRY_SECONDS = 0.1  # after the process ran out of descriptors
-COMPLAINT_SECONDS = 60.0  # between two log lines of one server
 
 Connect = Callable[[socket.socket], Awaitable[object]]
 
@@ -52,7 +52,7 @@ class Acceptor:
         self._name, self._connect, self._make_place, self._make_room = name, connect, make_place, make_room
         self._spares = Spares() if has_reserve else None
         self._tasks: set[asyncio.Task[None]] = set()
-        self._complained_at: float | None = None
+        self._warnings = ServerWarnings(name)
 
     @asynccontextmanager
     async def listening(self, host: str | None, port: int, *, backlog: int) -> AsyncIterator[int]:
@@ -110,7 +110,7 @@ class Acceptor:
         """Close a connection for which there is a descriptor, but one that is reserved for others."""
         if self._spares is not None or not is_scarce(accepted.fileno()) or self._make_room():
             return True
-        self._complain("Too few file descriptors are left, refusing connections")
+        self._warnings.warn("Too few file descriptors are left, refusing connections")
         accepted.close()
         return False
 
@@ -135,18 +135,12 @@ class Acceptor:
     async def _recover(self, error: OSError) -> None:
         """Do what can be done without descriptors: give up a spare one, close what is idle, or wait."""
         if not is_exhaustion(error):
-            self._complain(f"Failed to accept a connection: {error.strerror}")
+            self._warnings.warn(f"Failed to accept a connection: {error.strerror}")
             await asyncio.sleep(RETRY_SECONDS)
         elif self._spares is None or not self._spares.give_up_one():
-            self._complain("Out of file descriptors, not accepting connections")
+            self._warnings.warn("Out of file descriptors, not accepting connections")
             self._make_room()
             await asyncio.sleep(RETRY_SECONDS)
-
-    def _complain(self, message: str) -> None:
-        now = asyncio.get_running_loop().time()
-        if self._complained_at is None or now - self._complained_at >= COMPLAINT_SECONDS:
-            self._complained_at = now
-            log.warning(message, extra={"server": self._name})
 
 
 async def _bind(host: str | None, port: int, backlog: int) -> list[socket.socket]:

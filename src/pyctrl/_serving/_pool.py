@@ -9,6 +9,7 @@ from contextlib import suppress
 
 from pyctrl._serving._connection import Connection, Phase
 from pyctrl._serving._limits import ServerLimits
+from pyctrl._serving._warnings import ServerWarnings
 
 __all__ = ["Pool"]
 
@@ -17,7 +18,6 @@ log = logging.getLogger("pyctrl.server")
 SLOW_SECONDS = 1.0  # a request that takes longer to arrive may be closed for another; API servers take milliseconds
 BODY_GRACE_SECONDS = 5.0  # in which the handler can answer 408 before the connection is closed
 DISCARD_SECONDS = 5.0  # in which a client may read the refusal of a body that it still sends
-COMPLAINT_SECONDS = 60.0  # between two log lines of one server
 
 
 class Pool:
@@ -42,7 +42,7 @@ class Pool:
         self._paused: set[Connection] = set()
         self._retry: asyncio.TimerHandle | None = None
         self._change = asyncio.Event()
-        self._complained_at: float | None = None
+        self._warnings = ServerWarnings(name)
 
     def __len__(self) -> int:
         return len(self._connections)
@@ -105,7 +105,7 @@ class Pool:
         victim = next((each for each in self._connections if each.waits_for_client), None)
         if victim is None:
             return False
-        self._complain("Too many connections, closing the longest idle", connections=len(self._connections))
+        self._warnings.warn("Too many connections, closing the longest idle", connections=len(self._connections))
         victim.cut()
         return True
 
@@ -144,7 +144,7 @@ class Pool:
 
     def _close_slow(self) -> None:
         while self._bytes > self.limits.request_bytes and (victim := next(self._slow(), None)) is not None:
-            self._complain("Too many bytes of requests, closing the slowest request", bytes=self._bytes)
+            self._warnings.warn("Too many bytes of requests, closing the slowest request", bytes=self._bytes)
             victim.cut()
 
     def _slow(self) -> Iterator[Connection]:
@@ -154,10 +154,3 @@ class Pool:
                 return
             if connection.held and connection.phase in (Phase.HEAD, Phase.BODY):
                 yield connection
-
-    def _complain(self, message: str, **facts: int) -> None:
-        """Log at most once a minute: an attacker must not be able to fill the disk with the log."""
-        now = asyncio.get_running_loop().time()
-        if self._complained_at is None or now - self._complained_at >= COMPLAINT_SECONDS:
-            self._complained_at = now
-            log.warning(message, extra={"server": self.name, **facts})
