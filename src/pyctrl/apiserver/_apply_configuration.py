@@ -90,7 +90,7 @@ def _list_problems(node: Node, value: JSON, path: str) -> Iterator[str]:
 
 
 def _keyless(node: Node, value: JSON) -> str:
-    """Say why an item of a list that is a map or a set cannot be told from others; "" when it can."""
+    """Return why an item of a list of type map or set has no identity; "" when it has one."""
     if node.list_type == "map":
         if value is None:
             return "associative list with keys may not have a null element"

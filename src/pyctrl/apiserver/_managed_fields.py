@@ -168,7 +168,7 @@ def track(
     managed = Managed(_believed(new["metadata"], old, is_subresource=bool(subresource)))
     new["metadata"].pop("managedFields", None)
     if old is not None and not managed.entries:
-        return  # as upstream: an object whose fields nobody owns is not tracked before it is applied
+        return  # as upstream: an object without managed fields is not tracked before it is applied
     added, removed = _difference(new, old, type, subresource)
     if added or removed:
         managed.take_from_others(who, added, removed)

@@ -77,7 +77,7 @@ def check(
     """Review what a program needs, and print it; 1 unless all of it is allowed."""
     key = account_key(account) if account is not None else None
     target, namespaces = shipped(named, tuple(watched))
-    Target.parse(target).find()  # what is wrong with it is said before anything is asked of a cluster
+    Target.parse(target).find()  # errors of the program come before the first request
 
     async def ask(client: Client, config: Config) -> int:
         await client.discovery.refresh()  # a login that does not work is told as such

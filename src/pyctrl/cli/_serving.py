@@ -80,7 +80,7 @@ class Serving:
 
     @property
     def _is_open(self) -> bool:
-        """Whether nobody is asked who they are, and everybody may do everything."""
+        """Whether every client is an administrator, because none has to authenticate."""
         files = (
             self.token_auth_file,
             self.webhooks.authentication_token_webhook_config_file,

@@ -19,7 +19,7 @@ def shipped(target: str | None, watched: Sequence[str]) -> tuple[str, Sequence[s
         watched: as they were named; none were: those of the pyproject.toml that the program belongs to.
 
     Raises:
-        CommandFailed: nobody says what the program is.
+        CommandFailed: no program is named, on the command line or in pyproject.toml.
     """
     from ._ship_flags import NO_SHIP_FLAGS
 
@@ -35,7 +35,7 @@ def target_of(text: str | None, flags: Sequence[str]) -> tuple[Target, list[str]
         flags: the program's own.
 
     Raises:
-        CommandFailed: there is no such file; or nobody says what the program is.
+        CommandFailed: there is no such file; or no program is named.
     """
     from pyctrl.manager import Target  # here and below: help and completion need none of it
 

@@ -1,7 +1,7 @@
 """Changes of a status that a write of the object does not carry: reported while a program is tested or developed.
 
 A server drops them without a word where the status is a sub-resource. `pyctrl run` does not look: it costs some
-microseconds for each update, and whoever runs a program cannot change it.
+microseconds for each update, and the user of a program cannot change its code.
 """
 
 from __future__ import annotations

@@ -60,7 +60,7 @@ def log_in(kubeconfig: Kubeconfig, context_name: str | None, *, server: str = ""
 
 
 def _check_self_contained(cluster: Entry, user: Entry) -> None:
-    """Refuse programs and files: whoever writes the kubeconfig chooses the server that what they give is sent to."""
+    """Refuse programs and files: the author of the kubeconfig also chooses the server that receives the credentials."""
     if user.mapping("exec"):
         command = user.part("exec").text("command")
         raise user.error(f"exec runs the program {command!r}; {_ONLY_TRUSTED}")

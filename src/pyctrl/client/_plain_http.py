@@ -1,4 +1,4 @@
-"""Credentials over plain HTTP: which connections anybody on the way can read, and what is said about it."""
+"""Credentials over plain HTTP: which connections others can read, and the warning about them."""
 
 from __future__ import annotations
 

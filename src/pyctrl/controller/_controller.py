@@ -172,8 +172,8 @@ class Controller:
     def on_reconcile_loop(self, tell: Callable[[Request, str], None] | None) -> None:
         """Have a function called with a request whose reconciles cause themselves, and with what each of them writes.
 
-        It is called after every 100 such runs in a row (1,000, where each writes another object); None calls nobody.
-        It must not raise and must be quick.
+        It is called after every 100 such runs in a row (1,000, where each writes another object). It must not raise and
+        must be quick. None removes it.
         """
         self._attempts.hot_loops.on_loop = tell
 

@@ -110,7 +110,7 @@ def may_wait(requests: Requests) -> TypeIs[Awaitable[Iterable[Request]]]:
 def are_few(requests: Requests) -> TypeGuard[Iterable[Request]]:
     """Whether requests need not be waited for, and are no more than are added to a queue in one step.
 
-    Of a generator nobody knows how many it has.
+    A generator does not tell how many it has, so it counts as long.
     """
     if type(requests) is list:  # nearly always
         return len(requests) <= STEPS

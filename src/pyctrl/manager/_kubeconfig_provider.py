@@ -33,7 +33,7 @@ class KubeconfigProvider:
     leaves. Of two clusters with one name the first path's counts.
 
     The files may come from a Secret that others write. So a kubeconfig that names a program to run (``exec``) or a file
-    to read (``tokenFile``, ``client-key`` and the like) is not used, unless you trust whoever writes it.
+    to read (``tokenFile``, ``client-key`` and the like) is not used, unless you trust its author.
 
     Args:
         paths: files and directories.

@@ -21,8 +21,8 @@ DIRECTORY = "samples"
 def generated_samples(project: Project) -> Iterator[tuple[str, Object]]:
     """Give the samples that pyctrl writes: the path of each below ``config/``, and the object.
 
-    A version of a kind has one unless the author keeps a sample of it in another file. Where both are there, one that
-    nobody has edited is left out, so that it goes.
+    A version of a kind has one unless the author keeps a sample of it in another file. Where both are there, an
+    unedited one is left out, so that it is removed.
     """
     for gvk, path, made in _made(project):
         kept = [each for each in project.samples if _gvk(each) == gvk]
