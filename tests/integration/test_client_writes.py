@@ -190,6 +190,22 @@ async def test_strategic_merge_patch(client: Client, namespace: str) -> None:
     assert found == {"a": "busybox:2", "c": "x"}
 
 
+async def test_strategic_merge_patch_that_retains_keys(client: Client, namespace: str) -> None:
+    """A strategy changes its type when the patch lists the keys that stay, as kubectl apply does."""
+    made = await client.create(deployment(namespace, 0, containers=("a",)))
+    assert made.spec.strategy is not None
+    assert made.spec.strategy.rolling_update is not None
+
+    strategy = {"$retainKeys": ["type"], "type": "Recreate"}
+    changed = await client.patch(made, StrategicMergePatch({"spec": {"strategy": strategy}}))
+    assert changed.spec.strategy is not None
+    assert (changed.spec.strategy.type, changed.spec.strategy.rolling_update) == ("Recreate", None)
+
+    strategy = {"$retainKeys": [], "type": "RollingUpdate"}
+    with pytest.raises(BadRequest, match="invalid patch format of retainKeys"):
+        await client.patch(made, StrategicMergePatch({"spec": {"strategy": strategy}}))
+
+
 async def test_merge_from_sends_the_difference(client: Client, namespace: str) -> None:
     """Only what was changed here is sent, so what others changed meanwhile stays."""
     mine = await client.create(config_map(namespace, a="1", b="1"))

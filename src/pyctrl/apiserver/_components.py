@@ -120,7 +120,6 @@ class Components:
         node.map_keys = tuple(schema.get("x-kubernetes-list-map-keys", ()))
         node.atomic = schema.get("x-kubernetes-map-type") == "atomic"
         node.merge = "merge" in schema.get("x-kubernetes-patch-strategy", "")
-        node.retain_keys = "retainKeys" in schema.get("x-kubernetes-patch-strategy", "")
         node.merge_key = schema.get("x-kubernetes-patch-merge-key", "")
         return node
 
@@ -148,11 +147,11 @@ def _reference(schema: Mapping[str, JSON]) -> str | None:
 
 
 def _with_merge_rules(node: Node, schema: Mapping[str, JSON]) -> Node:
-    strategy = schema.get("x-kubernetes-patch-strategy")
+    is_replaced = schema.get("x-kubernetes-patch-strategy") == "replace"
     atomic = schema.get("x-kubernetes-map-type") == "atomic"
-    if not strategy and not atomic:
+    if not is_replaced and not atomic:
         return node
-    return replace(node, retain_keys="retainKeys" in (strategy or ""), atomic=node.atomic or atomic)
+    return replace(node, replace=is_replaced, atomic=node.atomic or atomic)
 
 
 def _is_struct(schema: Mapping[str, JSON]) -> bool:

@@ -79,7 +79,7 @@ class Node:
     map_keys: tuple[str, ...] = ()
     atomic: bool = False  # x-kubernetes-map-type: atomic
     merge: bool = False  # x-kubernetes-patch-strategy has "merge"
-    retain_keys: bool = False
+    replace: bool = False  # x-kubernetes-patch-strategy is "replace"
     merge_key: str = ""
     checks: Checks | None = None
     go: GoFacts | None = None

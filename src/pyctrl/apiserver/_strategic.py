@@ -3,6 +3,10 @@
 Directives are carried out as kube-apiserver does: `$patch: delete|replace` in maps and list items,
 `$deleteFromPrimitiveList/NAME`, `$setElementOrder/NAME`, `$retainKeys`. What the live object has not is taken from the
 patch as it stands, but for nulls and directives.
+
+Of the patch strategies in a schema (`x-kubernetes-patch-strategy`), `merge` concerns lists and `replace` maps. The
+third one, `retainKeys`, is for clients: kubectl adds the directive `$retainKeys` to its patches of such fields. The
+server applies that directive wherever a patch has it.
 """
 
 from __future__ import annotations
@@ -23,6 +27,7 @@ def strategic_merge(live: dict[str, JSON], patch: dict[str, JSON], schema: Node)
 
     Raises:
         Refused: 500, as kube-apiserver has it: the patch has a directive that is not one, or an item without its key.
+            400: the list of `$retainKeys` is not a list, or does not have each key that the patch sets beside it.
     """
     return _map(live, patch, schema)
 
@@ -53,14 +58,18 @@ def _unknown(patch: dict[str, JSON]) -> answers.Refused:
 
 
 def _retain(merged: dict[str, JSON], patch: dict[str, JSON]) -> None:
-    """`$retainKeys`: only these keys of the live map stay."""
-    keys = patch.get(_RETAIN)
-    if keys is None:
+    """`$retainKeys`: remove the keys of the live map that it does not list."""
+    if _RETAIN not in patch:
         return
-    if not isinstance(keys, list):
-        raise answers.unclassified("invalid patch format of retainKeys list")
+    keys = patch[_RETAIN]
+    if not isinstance(keys, list) or any(_is_set(key, patch) and key not in keys for key in patch):
+        raise answers.bad_request("invalid patch format of retainKeys")
     for key in [key for key in merged if key not in keys]:
         del merged[key]
+
+
+def _is_set(key: str, patch: dict[str, JSON]) -> bool:
+    return patch[key] is not None and key != _RETAIN and not _is_about_lists(key)
 
 
 def _field(merged: dict[str, JSON], key: str, value: JSON, node: Node | None) -> None:
@@ -70,7 +79,7 @@ def _field(merged: dict[str, JSON], key: str, value: JSON, node: Node | None) ->
     elif isinstance(value, list) and node is not None and node.merge and isinstance(live, list | None):
         merged[key] = _list(live or [], value, node)
     elif isinstance(value, dict) and isinstance(live, dict):
-        merged[key] = _map(live, value, node)
+        merged[key] = copied(value) if node is not None and node.replace else _map(live, value, node)
     else:
         merged[key] = _taken(value) if live is None else copied(value)
 

@@ -70,13 +70,55 @@ def test_null_removes_a_field(schema: Node) -> None:
     assert "finalizers" not in strategic_merge(LIVE, {"metadata": {"finalizers": None}}, schema)["metadata"]
 
 
-def test_retain_keys_drops_the_others() -> None:
-    """A change of a union's type names the keys that stay; the settings of the old type go."""
+@pytest.fixture(scope="module")
+def deployment() -> Node:
+    """The schema of deployments."""
     found = Registry().find("apps", "v1", "deployments")
     assert found is not None
-    live = {"spec": {"strategy": {"type": "RollingUpdate", "rollingUpdate": {"maxSurge": 1}}}}
-    patch = {"spec": {"strategy": {"$retainKeys": ["type"], "type": "Recreate"}}}
-    assert strategic_merge(live, patch, found.schema)["spec"]["strategy"] == {"type": "Recreate"}
+    return found.schema
+
+
+ROLLING: dict[str, Any] = {"spec": {"strategy": {"type": "RollingUpdate", "rollingUpdate": {"maxSurge": 1}}}}
+
+
+def test_retain_keys_removes_the_keys_that_it_does_not_list(deployment: Node) -> None:
+    """A patch that changes the type of a strategy removes the settings of the type before."""
+    patch = {"spec": {"strategy": {"$retainKeys": ["type"], "type": "Recreate", "rollingUpdate": None}}}
+    assert strategic_merge(ROLLING, patch, deployment)["spec"]["strategy"] == {"type": "Recreate"}
+
+
+def test_retain_keys_applies_to_items_of_a_list(schema: Node) -> None:
+    """A volume of the same name keeps the listed keys only, so that its source can change; other volumes stay."""
+    live = {"spec": {"volumes": [{"name": "v", "emptyDir": {}}, {"name": "w", "emptyDir": {}}]}}
+    volume = {"name": "v", "hostPath": {"path": "/x"}}
+    merged = strategic_merge(live, {"spec": {"volumes": [{"$retainKeys": [*volume], **volume}]}}, schema)
+    assert merged["spec"]["volumes"] == [volume, {"name": "w", "emptyDir": {}}]
+
+
+@pytest.mark.parametrize(
+    "strategy",
+    [
+        {"$retainKeys": ["type"], "type": "RollingUpdate", "rollingUpdate": {"maxSurge": 2}},
+        {"$retainKeys": "type", "type": "Recreate"},
+        {"$retainKeys": None, "type": "Recreate"},
+    ],
+    ids=["a key is not listed", "text", "null"],
+)
+def test_retain_keys_lists_every_key_that_the_patch_sets(deployment: Node, strategy: dict[str, Any]) -> None:
+    """A patch that sets a key beside the list, or has no list there, is refused with 400 as by kube-apiserver."""
+    with pytest.raises(Refused) as refused:
+        strategic_merge(ROLLING, {"spec": {"strategy": strategy}}, deployment)
+    assert (refused.value.code, str(refused.value)) == (400, "invalid patch format of retainKeys")
+
+
+def test_a_map_whose_strategy_is_replace_is_taken_from_the_patch() -> None:
+    """The selector of a disruption budget is replaced, and not merged as other maps are."""
+    found = Registry().find("policy", "v1", "poddisruptionbudgets")
+    assert found is not None
+    live = {"spec": {"minAvailable": 1, "selector": {"matchLabels": {"a": "1"}}}}
+    patch = {"spec": {"selector": {"matchLabels": {"b": "2"}}}}
+    merged = strategic_merge(live, patch, found.schema)
+    assert merged["spec"] == {"minAvailable": 1, **patch["spec"]}
 
 
 def test_set_element_order_decides_the_order(schema: Node) -> None:
