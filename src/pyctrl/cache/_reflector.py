@@ -17,8 +17,8 @@ from pyctrl.cache._intake import Intake
 from pyctrl.cache._record import UNORDERED, version_number
 from pyctrl.cache._silence import Silence
 from pyctrl.cache._trouble import EndedEarly, Remedy, WentBack, advice, is_loud, remedy_for, retry_after
-from pyctrl.cache._wire import LineBuffer, error_of, read_page
-from pyctrl.client import HttpRequest, HttpResponse, HttpStream, Transport, deliver
+from pyctrl.cache._wire import error_of, read_page
+from pyctrl.client import HttpRequest, HttpResponse, HttpStream, LineSplitter, Transport, deliver
 from pyctrl.errors import ApiError, DecodeError, Forbidden, NotFound, PyctrlError, RequestTimeout
 
 __all__ = ["Reflector", "Stage", "Target"]
@@ -217,13 +217,13 @@ class Reflector:
     async def _read(self, request: HttpRequest, stream: HttpStream, limit: asyncio.Timeout) -> None:
         if stream.status != 200:
             raise _failure(request, stream, await stream.read())
-        lines = LineBuffer()
+        lines = LineSplitter()
         self._intake.begin_answer()
         self._heard()
 
         def take(chunk: bytes) -> None:
             try:
-                if complete := lines.feed(chunk):
+                if complete := lines.feed_block(chunk):
                     self._intake.take_lines(complete)
                     if self._intake.went_back:
                         raise WentBack(f"{request} sent a version that is lower than {self._intake.position}")

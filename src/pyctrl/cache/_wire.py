@@ -14,7 +14,6 @@ from pyctrl.errors import ApiError, DecodeError, error_from_status
 __all__ = [
     "Bookmark",
     "Event",
-    "LineBuffer",
     "Page",
     "SplitPage",
     "Undecoded",
@@ -213,28 +212,3 @@ def error_of(status: bytes, *, http_code: int, request: str, retry_after: str | 
         document = {"message": f"the server answered {http_code}: {text}"}
     seconds = float(retry_after) if retry_after and retry_after.isdecimal() else None
     return error_from_status(document, http_code=http_code, request=request, retry_after=seconds)
-
-
-class LineBuffer:
-    """Cuts chunks at the end of their last line. A line may span any number of chunks; they are joined once."""
-
-    def __init__(self) -> None:
-        self._pieces: list[bytes] = []
-
-    def feed(self, chunk: bytes) -> bytes:
-        """Take a chunk and return all lines that are complete now, or nothing."""
-        end = chunk.rfind(b"\n") + 1
-        if not end:
-            self._pieces.append(chunk)
-            return b""
-        lines = chunk if end == len(chunk) else chunk[:end]
-        if self._pieces:
-            lines = b"".join((*self._pieces, lines))
-            self._pieces.clear()
-        if end < len(chunk):
-            self._pieces.append(chunk[end:])
-        return lines
-
-    def rest(self) -> bytes:
-        """Return what has come after the last line's end."""
-        return b"".join(self._pieces)

@@ -6,7 +6,7 @@ __all__ = ["LineSplitter"]
 
 
 class LineSplitter:
-    """Feed it chunks as they come; it gives back each complete line, without its end and never an empty one.
+    """Feed it chunks as they come; it gives back the lines that are complete.
 
     A line may span any number of chunks: the pieces are kept apart until its end has come and are joined once, so
     the work grows with the bytes, not with bytes times chunks.
@@ -18,15 +18,22 @@ class LineSplitter:
         self._pieces: list[bytes] = []
 
     def feed(self, chunk: bytes) -> list[bytes]:
-        """Take a chunk and return the lines that it completes."""
-        lines = chunk.split(b"\n")
-        tail = lines.pop()
-        if lines and self._pieces:
-            lines[0] = b"".join((*self._pieces, lines[0]))
+        """Take a chunk and return the lines that it completes, without their ends and never an empty one."""
+        return [line for line in self.feed_block(chunk).split(b"\n") if line]
+
+    def feed_block(self, chunk: bytes) -> bytes:
+        """Take a chunk and return the lines that it completes, in one piece and each with its end; b"" for none."""
+        end = chunk.rfind(b"\n") + 1
+        if not end:
+            self._pieces.append(chunk)
+            return b""
+        lines = chunk if end == len(chunk) else chunk[:end]
+        if self._pieces:
+            lines = b"".join((*self._pieces, lines))
             self._pieces.clear()
-        if tail:
-            self._pieces.append(tail)
-        return [line for line in lines if line]
+        if end < len(chunk):
+            self._pieces.append(chunk[end:])
+        return lines
 
     def rest(self) -> bytes:
         """Return what came after the last line's end, and forget it."""

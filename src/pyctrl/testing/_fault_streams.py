@@ -6,7 +6,7 @@ import asyncio
 from collections import deque
 from collections.abc import AsyncGenerator, AsyncIterator, Callable
 
-from pyctrl.client import Headers, HttpRequest, HttpStream
+from pyctrl.client import Headers, HttpRequest, HttpStream, LineSplitter
 from pyctrl.errors import RequestTimeout, StreamBroken
 
 __all__ = ["FaultyStream", "LineReader", "Spoil", "WholeBody", "forever_silent"]
@@ -18,7 +18,7 @@ class LineReader:
     def __init__(self, stream: HttpStream) -> None:
         self._chunks = stream.chunks()
         self._lines: deque[bytes] = deque()
-        self._rest = b""
+        self._splitter = LineSplitter()
 
     async def take(self) -> bytes | None:
         """Return the next line with its end, or None after the last one."""
@@ -26,10 +26,8 @@ class LineReader:
             try:
                 chunk = await anext(self._chunks)
             except StopAsyncIteration:
-                rest, self._rest = self._rest, b""
-                return rest or None
-            *lines, self._rest = (self._rest + chunk).split(b"\n")
-            self._lines.extend(line + b"\n" for line in lines)
+                return self._splitter.rest() or None
+            self._lines.extend(line + b"\n" for line in self._splitter.feed(chunk))
         return self._lines.popleft()
 
 

@@ -6,25 +6,11 @@ import json
 from random import Random
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from pyctrl._backoff import Backoff
 from pyctrl.cache._index import Index
-from pyctrl.cache._wire import LineBuffer, Undecoded, read_events
+from pyctrl.cache._wire import Undecoded, read_events
 from tests.unit.cache._kit import record
-
-
-@given(st.lists(st.binary(max_size=20).map(lambda b: b.replace(b"\n", b"")), max_size=8), st.data())
-def test_lines_come_out_whole_wherever_they_were_cut(lines: list[bytes], data: st.DataObject) -> None:
-    """Nothing is lost, repeated or joined."""
-    stream = b"".join(line + b"\n" for line in lines)
-    cuts = sorted(data.draw(st.lists(st.integers(0, len(stream)), max_size=6)))
-    buffer = LineBuffer()
-    pieces = [stream[start:end] for start, end in zip([0, *cuts], [*cuts, len(stream)], strict=True)]
-    blocks = [buffer.feed(piece) for piece in pieces if piece]
-    assert b"".join(blocks) == stream
-    assert all(not block or block.endswith(b"\n") for block in blocks)
 
 
 def test_the_events_around_a_bad_line_are_not_lost() -> None:

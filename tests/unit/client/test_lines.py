@@ -24,6 +24,18 @@ def test_any_chunks_give_the_same_lines(data: bytes, sizes: list[int]) -> None:
     assert splitter.rest() == b""
 
 
+@given(st.lists(st.binary(max_size=20).map(lambda b: b.replace(b"\n", b"")), max_size=8), st.data())
+def test_blocks_of_lines_are_whole_wherever_they_were_cut(lines: list[bytes], data: st.DataObject) -> None:
+    """Blocks of complete lines end with a line's end, and together they are the stream."""
+    stream = b"".join(line + b"\n" for line in lines)
+    cuts = sorted(data.draw(st.lists(st.integers(0, len(stream)), max_size=6)))
+    splitter = LineSplitter()
+    pieces = [stream[start:end] for start, end in zip([0, *cuts], [*cuts, len(stream)], strict=True)]
+    blocks = [splitter.feed_block(piece) for piece in pieces if piece]
+    assert b"".join(blocks) == stream
+    assert all(not block or block.endswith(b"\n") for block in blocks)
+
+
 def test_a_line_longer_than_any_buffer() -> None:
     """A line of 64 MB in chunks of 64 KB comes out whole, in time that grows with its length only."""
     splitter = LineSplitter()
