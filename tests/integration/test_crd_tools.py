@@ -13,10 +13,9 @@ from pyctrl.api import Key
 from pyctrl.client import Client, HttpRequest, wait_until_gone
 from pyctrl.kinds.apiextensions.v1 import CustomResourceDefinition
 from pyctrl.manifests import Explained, Schemas, definition, import_definitions
+from tests.integration._operators import established
+from tests.integration.test_validate import definition as gauges
 from tests.unit.manifests.test_importing import FOREIGN, definitions, load
-
-from ._operators import established
-from .test_validate import definition as gauges
 
 
 @pytest.mark.virtual_time

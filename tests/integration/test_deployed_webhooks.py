@@ -27,9 +27,8 @@ from pyctrl.kinds.core.v1 import Secret, Service
 from pyctrl.program import certificate_secret
 from pyctrl.shipping import Deployer, Project, Settings, read_project
 from pyctrl.testing import ClusterUnderTest
-
-from ._processes import kubeconfig_for, process
-from .test_walkthroughs import FIELDS_OF_SPEC, Typed, edit, typed
+from tests.integration._processes import kubeconfig_for, process
+from tests.integration.test_walkthroughs import FIELDS_OF_SPEC, Typed, edit, typed
 
 __all__ = ["typed"]
 

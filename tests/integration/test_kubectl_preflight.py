@@ -18,9 +18,8 @@ from pyctrl.kinds.core.v1 import ConfigMap, Secret, ServiceAccount
 from pyctrl.manager import Manager
 from pyctrl.rbac import Place, allow
 from pyctrl.testing import ClusterUnderTest
-
-from ._inventory import over_https, prepared
-from ._kubectl import Kubectl
+from tests.integration._inventory import over_https, prepared
+from tests.integration._kubectl import Kubectl
 
 pytestmark = [
     pytest.mark.rbac,

@@ -19,9 +19,8 @@ from pyctrl.errors import MissingRights, RbacError
 from pyctrl.manager import Preflight, Verdict, review_accesses
 from pyctrl.testing import Answered, ClusterUnderTest, FaultyTransport, Rule, UnderRole
 from pyctrl.testing._choice import Choice
-
-from ._examples import PROGRAMS, Place, Program
-from ._operators import install
+from tests.integration._examples import PROGRAMS, Place, Program
+from tests.integration._operators import install
 
 pytestmark = pytest.mark.virtual_time  # where the cluster is embedded
 

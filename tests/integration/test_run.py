@@ -17,8 +17,7 @@ from pyctrl.manager import Target
 from pyctrl.program import definitions, install_definitions
 from pyctrl.testing import ClusterUnderTest
 from pyctrl.webhook import Url
-
-from ._processes import NO_SERVERS, kubeconfig_for, process
+from tests.integration._processes import NO_SERVERS, kubeconfig_for, process
 
 OPERATOR = """\
 from pyctrl import CustomResource, Model, Reconciler, Request, allow, merge_from

@@ -13,9 +13,8 @@ from pyctrl.api import Key
 from pyctrl.client import Client, HttpRequest, wait_until_gone
 from pyctrl.kinds.apiextensions.v1 import CustomResourceDefinition
 from pyctrl.manifests import Problem, Validator, read_documents
-
-from ._definitions import answers
-from ._operators import established
+from tests.integration._definitions import answers
+from tests.integration._operators import established
 
 SCHEMA = """
 type: object

@@ -28,9 +28,8 @@ from pyctrl.manager import Target
 from pyctrl.manifests import definition
 from pyctrl.program import install_definitions
 from pyctrl.testing import ClusterUnderTest, UnderRole
-
-from ._operators import may_own
-from ._processes import NO_SERVERS, REPOSITORY, kubeconfig_for, process
+from tests.integration._operators import may_own
+from tests.integration._processes import NO_SERVERS, REPOSITORY, kubeconfig_for, process
 
 FIELDS_OF_SPEC = '    """What the user wants."""\n'
 FIELDS_OF_STATUS = "    observed_generation: Int64 = 0\n"

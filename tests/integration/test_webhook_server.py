@@ -37,9 +37,8 @@ from pyctrl.webhook import (
     configurations,
     conversion_stanza,
 )
-
-from ._definitions import answers
-from ._operators import established
+from tests.integration._definitions import answers
+from tests.integration._operators import established
 
 pytestmark = pytest.mark.slow("a real API server sees a new configuration after a while")
 

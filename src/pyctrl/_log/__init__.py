@@ -14,16 +14,15 @@ What writes lines is imported when it is used: a program may configure logging b
 from typing import TYPE_CHECKING
 
 from pyctrl._door import opened_by_name
-
-from ._complaints import Complaints
-from ._context import LazyFields, LogContextFilter, current_log_context, log_context, log_fields
+from pyctrl._log._complaints import Complaints
+from pyctrl._log._context import LazyFields, LogContextFilter, current_log_context, log_context, log_fields
 
 if TYPE_CHECKING:
-    from ._configure import configure_logging
-    from ._console import ConsoleFormatter
-    from ._escaping import Lines, printable
-    from ._json import JsonFormatter
-    from ._options import LogOptions
+    from pyctrl._log._configure import configure_logging
+    from pyctrl._log._console import ConsoleFormatter
+    from pyctrl._log._escaping import Lines, printable
+    from pyctrl._log._json import JsonFormatter
+    from pyctrl._log._options import LogOptions
 
 __all__ = [
     "Complaints",

@@ -6,9 +6,9 @@ import logging
 import sys
 from typing import TextIO
 
-from ._console import ConsoleFormatter
-from ._json import JsonFormatter
-from ._options import LogOptions
+from pyctrl._log._console import ConsoleFormatter
+from pyctrl._log._json import JsonFormatter
+from pyctrl._log._options import LogOptions
 
 __all__ = ["configure_logging"]
 

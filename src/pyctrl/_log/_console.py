@@ -6,9 +6,9 @@ import logging
 from collections.abc import Mapping
 from datetime import UTC, datetime
 
-from ._escaping import indented, message_lines, printable, traceback_lines
-from ._fields import context_of, error_of, extra_of, in_words
-from ._times import TimeEncoding, encode_time
+from pyctrl._log._escaping import indented, message_lines, printable, traceback_lines
+from pyctrl._log._fields import context_of, error_of, extra_of, in_words
+from pyctrl._log._times import TimeEncoding, encode_time
 
 __all__ = ["ConsoleFormatter"]
 

@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 from enum import Enum
 from typing import Any
 
-from ._escaping import printable
+from pyctrl._log._escaping import printable
 
 __all__ = ["context_of", "error_of", "extra_of", "in_json", "in_words"]
 

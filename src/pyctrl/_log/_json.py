@@ -6,8 +6,8 @@ import json
 import logging
 from collections.abc import Mapping
 
-from ._fields import context_of, error_of, extra_of, in_json
-from ._times import TimeEncoding, encode_time
+from pyctrl._log._fields import context_of, error_of, extra_of, in_json
+from pyctrl._log._times import TimeEncoding, encode_time
 
 __all__ = ["JsonFormatter"]
 

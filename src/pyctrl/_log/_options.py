@@ -8,11 +8,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Literal, Self, TextIO, TypeVar, get_args
 
-from ._console import ConsoleFormatter
-from ._context import LogContextFilter
-from ._json import JsonFormatter
-from ._sampling import SamplingHandler
-from ._times import TIME_ENCODINGS, TimeEncoding
+from pyctrl._log._console import ConsoleFormatter
+from pyctrl._log._context import LogContextFilter
+from pyctrl._log._json import JsonFormatter
+from pyctrl._log._sampling import SamplingHandler
+from pyctrl._log._times import TIME_ENCODINGS, TimeEncoding
 
 if TYPE_CHECKING:
     import argparse  # most programs have flags by something else, or none

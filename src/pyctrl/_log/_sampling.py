@@ -10,7 +10,7 @@ from typing import NamedTuple, TextIO
 
 from msgspec import Struct
 
-from ._fields import context_of, error_of
+from pyctrl._log._fields import context_of, error_of
 
 __all__ = ["Sampler", "SamplingHandler", "Verdict"]
 

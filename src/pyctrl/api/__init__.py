@@ -15,13 +15,19 @@ from typing import TYPE_CHECKING
 from pyctrl._door import opened_by_name
 
 if TYPE_CHECKING:
-    from ._access import Access
-    from ._access_rule import AccessRule, missing_rules
-    from ._conditions import find_condition, is_condition_false, is_condition_true, remove_condition, set_condition
-    from ._duration import Duration, format_duration, parse_duration
-    from ._finalizers import add_finalizer, has_finalizer, is_deleting, remove_finalizer
-    from ._generics import kind_argument
-    from ._marks import (
+    from pyctrl.api._access import Access
+    from pyctrl.api._access_rule import AccessRule, missing_rules
+    from pyctrl.api._conditions import (
+        find_condition,
+        is_condition_false,
+        is_condition_true,
+        remove_condition,
+        set_condition,
+    )
+    from pyctrl.api._duration import Duration, format_duration, parse_duration
+    from pyctrl.api._finalizers import add_finalizer, has_finalizer, is_deleting, remove_finalizer
+    from pyctrl.api._generics import kind_argument
+    from pyctrl.api._marks import (
         AGE,
         AtLeastOneOf,
         AtMostOneOf,
@@ -44,11 +50,11 @@ if TYPE_CHECKING:
         ServerDefault,
         ValidationRule,
     )
-    from ._meta import Condition, ListMeta, ObjectMeta, OwnerReference
-    from ._model import Model
-    from ._names import GroupKind, GroupVersionKind, GroupVersionResource, Key
-    from ._object import CustomResource, KubernetesObject, Metadata, ResourceInfo
-    from ._owners import (
+    from pyctrl.api._meta import Condition, ListMeta, ObjectMeta, OwnerReference
+    from pyctrl.api._model import Model
+    from pyctrl.api._names import GroupKind, GroupVersionKind, GroupVersionResource, Key
+    from pyctrl.api._object import CustomResource, KubernetesObject, Metadata, ResourceInfo
+    from pyctrl.api._owners import (
         controller_of,
         has_owner_reference,
         is_controlled_by,
@@ -57,17 +63,17 @@ if TYPE_CHECKING:
         set_controller_reference,
         set_owner_reference,
     )
-    from ._patches import json_patch_apply, merge_patch_apply, merge_patch_diff
-    from ._quantity import Quantity, QuantityFamily
-    from ._references import reference_to
-    from ._request_target import RequestTarget
-    from ._scheme import KindLike, Scheme, decode, decode_known, is_metadata_only, kind_of
-    from ._secrets import redacted, shown_wire
-    from ._selectors import FieldRequirement, FieldSelector, LabelOperator, LabelRequirement, LabelSelector
-    from ._status import Status, StatusCause, StatusDetails
-    from ._unstructured import Object, Unstructured
-    from ._value_marks import Format, Pattern, SchemaMark
-    from ._values import Int32, Int64, IntOrString, MicroTime, Time, format_micro_time, format_time, now
+    from pyctrl.api._patches import json_patch_apply, merge_patch_apply, merge_patch_diff
+    from pyctrl.api._quantity import Quantity, QuantityFamily
+    from pyctrl.api._references import reference_to
+    from pyctrl.api._request_target import RequestTarget
+    from pyctrl.api._scheme import KindLike, Scheme, decode, decode_known, is_metadata_only, kind_of
+    from pyctrl.api._secrets import redacted, shown_wire
+    from pyctrl.api._selectors import FieldRequirement, FieldSelector, LabelOperator, LabelRequirement, LabelSelector
+    from pyctrl.api._status import Status, StatusCause, StatusDetails
+    from pyctrl.api._unstructured import Object, Unstructured
+    from pyctrl.api._value_marks import Format, Pattern, SchemaMark
+    from pyctrl.api._values import Int32, Int64, IntOrString, MicroTime, Time, format_micro_time, format_time, now
 
 __all__ = [
     "AGE",

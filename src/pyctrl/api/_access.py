@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple, Self
 
+from pyctrl.api._request_target import RequestTarget
 from pyctrl.errors import Forbidden
-
-from ._request_target import RequestTarget
 
 __all__ = ["Access"]
 

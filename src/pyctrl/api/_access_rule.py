@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from ._access import Access, qualified
+from pyctrl.api._access import Access, qualified
 
 __all__ = ["AccessRule", "missing_rules"]
 

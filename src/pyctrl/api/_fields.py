@@ -13,9 +13,9 @@ from pydantic.fields import FieldInfo
 from pydantic_core import SchemaValidator
 from typing_extensions import is_typeddict
 
-from ._model import Model, from_bytes
-from ._pending import Pending
-from ._settling import default_of, takes_others
+from pyctrl.api._model import Model, from_bytes
+from pyctrl.api._pending import Pending
+from pyctrl.api._settling import default_of, takes_others
 
 __all__ = ["FieldPart", "Unfit", "is_plain", "validator_of"]
 

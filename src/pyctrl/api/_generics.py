@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import cast, get_args, get_origin
 
-from ._object import KubernetesObject
+from pyctrl.api._object import KubernetesObject
 
 __all__ = ["kind_argument"]
 

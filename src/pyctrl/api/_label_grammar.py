@@ -6,9 +6,8 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from pyctrl.api._label_requirement import LabelOperator, LabelRequirement, key_problem, values_problem
 from pyctrl.errors import SelectorError
-
-from ._label_requirement import LabelOperator, LabelRequirement, key_problem, values_problem
 
 __all__ = ["LabelParser", "selector_error"]
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, Literal
 
-from ._value_marks import SchemaMark
+from pyctrl.api._value_marks import SchemaMark
 
 __all__ = [
     "AGE",

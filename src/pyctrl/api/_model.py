@@ -15,9 +15,7 @@ from pydantic.alias_generators import to_camel
 from pydantic_core import PydanticSerializationError, SchemaValidator
 
 from pyctrl._json import UNREADABLE, why_unreadable
-from pyctrl.errors import DecodeError
-
-from ._pending import (
+from pyctrl.api._pending import (
     PENDING,
     Pending,
     complaints,
@@ -30,10 +28,11 @@ from ._pending import (
     take_over,
     whole_dict,
 )
-from ._secrets import has_secrets, hidden, hides_values, may_hide_values, revealed
-from ._serializing import quiet_json, quietly
-from ._settling import settle
-from ._value_marks import SchemaMark
+from pyctrl.api._secrets import has_secrets, hidden, hides_values, may_hide_values, revealed
+from pyctrl.api._serializing import quiet_json, quietly
+from pyctrl.api._settling import settle
+from pyctrl.api._value_marks import SchemaMark
+from pyctrl.errors import DecodeError
 
 __all__ = ["Model", "from_bytes"]
 

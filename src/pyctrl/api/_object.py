@@ -11,14 +11,13 @@ from pydantic import Field
 from pydantic.fields import FieldInfo
 from typing_extensions import TypeVar
 
+from pyctrl.api._meta import ObjectMeta
+from pyctrl.api._model import Model
+from pyctrl.api._names import GroupVersionKind, Key
 from pyctrl.errors import DecodeError
 
-from ._meta import ObjectMeta
-from ._model import Model
-from ._names import GroupVersionKind, Key
-
 if TYPE_CHECKING:
-    from ._marks import PrinterColumn, Scale  # only definitions have them
+    from pyctrl.api._marks import PrinterColumn, Scale  # only definitions have them
 
 __all__ = ["CustomResource", "KubernetesObject", "Metadata", "ResourceInfo"]
 

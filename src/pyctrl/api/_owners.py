@@ -6,11 +6,10 @@ Two references mean the same owner when group, kind and name agree; the version 
 
 from __future__ import annotations
 
+from pyctrl.api._meta import OwnerReference
+from pyctrl.api._names import GroupKind, GroupVersionKind
+from pyctrl.api._unstructured import Object
 from pyctrl.errors import AlreadyOwned, CrossNamespaceOwner
-
-from ._meta import OwnerReference
-from ._names import GroupKind, GroupVersionKind
-from ._unstructured import Object
 
 __all__ = [
     "controller_of",

@@ -9,9 +9,8 @@ import msgspec
 from pydantic import BaseModel, ValidationError
 
 from pyctrl._json import UNREADABLE, why_unreadable
+from pyctrl.api._secrets import hides_values
 from pyctrl.errors import DecodeError
-
-from ._secrets import hides_values
 
 __all__ = [
     "PENDING",

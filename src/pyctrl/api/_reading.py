@@ -11,12 +11,11 @@ import msgspec
 from pydantic_core import from_json
 
 from pyctrl._json import UNREADABLE
-
-from ._fields import FieldPart, Unfit, is_plain, validator_of
-from ._meta import ObjectMeta
-from ._model import Model, from_bytes
-from ._object import KubernetesObject, Metadata
-from ._pending import PENDING, Pending, set_own_dict, set_private
+from pyctrl.api._fields import FieldPart, Unfit, is_plain, validator_of
+from pyctrl.api._meta import ObjectMeta
+from pyctrl.api._model import Model, from_bytes
+from pyctrl.api._object import KubernetesObject, Metadata
+from pyctrl.api._pending import PENDING, Pending, set_own_dict, set_private
 
 __all__ = ["read_known", "read_lazily"]
 

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TypeAlias
 
+from pyctrl.api._names import GroupVersionKind
+from pyctrl.api._object import KubernetesObject, Metadata
+from pyctrl.api._reading import read_known, read_lazily
+from pyctrl.api._unstructured import Object, Unstructured
 from pyctrl.errors import BuilderError, NotRegistered
-
-from ._names import GroupVersionKind
-from ._object import KubernetesObject, Metadata
-from ._reading import read_known, read_lazily
-from ._unstructured import Object, Unstructured
 
 __all__ = ["KindLike", "Scheme", "decode", "decode_known", "is_metadata_only", "kind_of"]
 

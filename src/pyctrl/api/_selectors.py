@@ -7,10 +7,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple, Protocol
 
+from pyctrl.api._label_grammar import LabelParser, selector_error
+from pyctrl.api._label_requirement import LabelOperator, LabelRequirement
 from pyctrl.errors import SelectorError
-
-from ._label_grammar import LabelParser, selector_error
-from ._label_requirement import LabelOperator, LabelRequirement
 
 __all__ = ["FieldRequirement", "FieldSelector", "LabelOperator", "LabelRequirement", "LabelSelector"]
 

@@ -11,7 +11,7 @@ from typing import Any, cast
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
-from ._pending import PENDING, own_dict
+from pyctrl.api._pending import PENDING, own_dict
 
 __all__ = ["default_of", "settle", "takes_others"]
 
@@ -102,7 +102,7 @@ def _can_hold(kind: Any) -> bool:
 
 @cache
 def _is_model(kind: Any) -> bool:
-    from ._model import Model  # here: it is written by what is in this file
+    from pyctrl.api._model import Model  # here: it is written by what is in this file
 
     return issubclass(kind, Model)
 

@@ -5,18 +5,18 @@
 those.
 """
 
-from ._admission import AdmissionPlugin
-from ._answers import Answer
-from ._audit import AuditLevel, AuditLog
-from ._authentication import AuthenticationWebhook, Peer, User, read_token_file
-from ._authority import Authority, Issued
-from ._authorization import AuthorizationWebhook
-from ._bodies import read_documents
-from ._examiner import Complaint, Examination, Examiner
-from ._http import serve
-from ._resources import Registry, ResourceType
-from ._server import ApiServer
-from ._webhooks import (
+from pyctrl.apiserver._admission import AdmissionPlugin
+from pyctrl.apiserver._answers import Answer
+from pyctrl.apiserver._audit import AuditLevel, AuditLog
+from pyctrl.apiserver._authentication import AuthenticationWebhook, Peer, User, read_token_file
+from pyctrl.apiserver._authority import Authority, Issued
+from pyctrl.apiserver._authorization import AuthorizationWebhook
+from pyctrl.apiserver._bodies import read_documents
+from pyctrl.apiserver._examiner import Complaint, Examination, Examiner
+from pyctrl.apiserver._http import serve
+from pyctrl.apiserver._resources import Registry, ResourceType
+from pyctrl.apiserver._server import ApiServer
+from pyctrl.apiserver._webhooks import (
     HttpsCaller,
     ServiceReference,
     ServiceResolver,
@@ -26,7 +26,7 @@ from ._webhooks import (
     WebhookRequest,
     WebhookUnreachable,
 )
-from ._yaml import read_marked
+from pyctrl.apiserver._yaml import read_marked
 
 __all__ = [
     "AdmissionPlugin",

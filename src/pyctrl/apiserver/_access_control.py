@@ -7,9 +7,9 @@ from random import Random
 from typing import Literal, TypeAlias, get_args
 from urllib.parse import urlencode
 
-from ._answers import Answer, Refused, quoted
-from ._authentication import AccountTokens, AuthenticationWebhook, Authenticator, TokenWebhook, User
-from ._authorization import (
+from pyctrl.apiserver._answers import Answer, Refused, quoted
+from pyctrl.apiserver._authentication import AccountTokens, AuthenticationWebhook, Authenticator, TokenWebhook, User
+from pyctrl.apiserver._authorization import (
     AccessWebhook,
     AlwaysAllow,
     AuthorizationWebhook,
@@ -20,10 +20,10 @@ from ._authorization import (
     access_of,
     access_refused,
 )
-from ._exchange import Exchange
-from ._impersonation import Impersonation
-from ._storage import Storage
-from ._webhooks import WebhookClient
+from pyctrl.apiserver._exchange import Exchange
+from pyctrl.apiserver._impersonation import Impersonation
+from pyctrl.apiserver._storage import Storage
+from pyctrl.apiserver._webhooks import WebhookClient
 
 AuthorizationMode: TypeAlias = Literal["AlwaysAllow", "RBAC", "Webhook"]
 AccessWebhooks: TypeAlias = tuple[AuthenticationWebhook | None, AuthorizationWebhook | None]

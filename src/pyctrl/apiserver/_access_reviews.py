@@ -6,12 +6,11 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from pyctrl.api import Access, FieldSelector, LabelSelector
+from pyctrl.apiserver import _names as names
+from pyctrl.apiserver._answers import Cause, bad_request, field_forbidden, invalid, invalid_value, required
+from pyctrl.apiserver._authentication import User
+from pyctrl.apiserver._authorization import Authorizer, aggregated
 from pyctrl.errors import SelectorError
-
-from . import _names as names
-from ._answers import Cause, bad_request, field_forbidden, invalid, invalid_value, required
-from ._authentication import User
-from ._authorization import Authorizer, aggregated
 
 GROUP = "authorization.k8s.io"
 LOCAL, SELF = "localsubjectaccessreviews", "selfsubjectaccessreviews"

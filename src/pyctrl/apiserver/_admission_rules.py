@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from ._answers import Cause, invalid_value, required, unsupported
-from ._schema import JSON
+from pyctrl.apiserver._answers import Cause, invalid_value, required, unsupported
+from pyctrl.apiserver._schema import JSON
 
 OPERATIONS = ("*", "CONNECT", "CREATE", "DELETE", "UPDATE")
 SCOPES = ("*", "Cluster", "Namespaced")

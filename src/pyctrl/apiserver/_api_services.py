@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ._backend import Backend
-from ._identity import begin_life, timestamp
+from pyctrl.apiserver._backend import Backend
+from pyctrl.apiserver._identity import begin_life, timestamp
 
 MANAGED = "kube-aggregator.kubernetes.io/automanaged"
 

@@ -9,9 +9,9 @@ from collections import Counter, deque
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from . import _answers as answers
-from ._defaulting import copied
-from ._fieldset import (
+from pyctrl.apiserver import _answers as answers
+from pyctrl.apiserver._defaulting import copied
+from pyctrl.apiserver._fieldset import (
     Comparison,
     Fields,
     below,
@@ -27,14 +27,14 @@ from ._fieldset import (
     with_named_fields,
     without,
 )
-from ._identity import timestamp
-from ._last_applied import conceded
-from ._managed_fields import Entry, Managed, Manager, owned, reset_fields
-from ._schema import JSON, Node
-from ._status import same_json
+from pyctrl.apiserver._identity import timestamp
+from pyctrl.apiserver._last_applied import conceded
+from pyctrl.apiserver._managed_fields import Entry, Managed, Manager, owned, reset_fields
+from pyctrl.apiserver._schema import JSON, Node
+from pyctrl.apiserver._status import same_json
 
 if TYPE_CHECKING:
-    from ._resources import ResourceType
+    from pyctrl.apiserver._resources import ResourceType
 
 BEFORE_FIRST_APPLY = "before-first-apply"
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from . import _answers as answers
-from ._fieldset import item, printed
-from ._schema import JSON, Node
+from pyctrl.apiserver import _answers as answers
+from pyctrl.apiserver._fieldset import item, printed
+from pyctrl.apiserver._schema import JSON, Node
 
 if TYPE_CHECKING:
-    from ._resources import ResourceType
+    from pyctrl.apiserver._resources import ResourceType
 
 _EVERY_KIND = ("apiVersion", "kind", "metadata")
 _SCALARS = {"string": (str,), "boolean": (bool,), "integer": (int, float), "number": (int, float)}

@@ -18,11 +18,10 @@ from urllib.parse import urlencode
 import msgspec
 
 from pyctrl._clock import now
-
-from ._answers import Answer
-from ._authentication import User
-from ._exchange import Exchange
-from ._identity import new_uid
+from pyctrl.apiserver._answers import Answer
+from pyctrl.apiserver._authentication import User
+from pyctrl.apiserver._exchange import Exchange
+from pyctrl.apiserver._identity import new_uid
 
 
 class AuditLevel(Enum):

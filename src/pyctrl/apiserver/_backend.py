@@ -9,20 +9,19 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from pyctrl.api import Access
-
-from ._admission import Admission, Kind
-from ._answers import Refused, Unfit, bad_request, internal, invalid, invalid_value, not_found
-from ._authorization import access_refused
-from ._bodies import unrecognized
-from ._conversion_webhooks import ConversionWebhooks, StoredForm
-from ._forms import is_custom, typed_first
-from ._own_kinds import check_kind_of
-from ._request import Request
-from ._storage import Collection, Storage, Stored, api_version
+from pyctrl.apiserver._admission import Admission, Kind
+from pyctrl.apiserver._answers import Refused, Unfit, bad_request, internal, invalid, invalid_value, not_found
+from pyctrl.apiserver._authorization import access_refused
+from pyctrl.apiserver._bodies import unrecognized
+from pyctrl.apiserver._conversion_webhooks import ConversionWebhooks, StoredForm
+from pyctrl.apiserver._forms import is_custom, typed_first
+from pyctrl.apiserver._own_kinds import check_kind_of
+from pyctrl.apiserver._request import Request
+from pyctrl.apiserver._storage import Collection, Storage, Stored, api_version
 
 if TYPE_CHECKING:
-    from ._authorization import Authorizer, Escalation
-    from ._resources import Registry, ResourceType
+    from pyctrl.apiserver._authorization import Authorizer, Escalation
+    from pyctrl.apiserver._resources import Registry, ResourceType
 
 
 @dataclass(frozen=True, slots=True)

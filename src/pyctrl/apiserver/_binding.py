@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from ._answers import Cause, bad_request, conflict, required, unclassified, unsupported
-from ._identity import timestamp
+from pyctrl.apiserver._answers import Cause, bad_request, conflict, required, unclassified, unsupported
+from pyctrl.apiserver._identity import timestamp
 
 BINDINGS: Final = ("", "bindings")  # the collection to which a Binding may be posted as well
 

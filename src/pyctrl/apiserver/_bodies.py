@@ -7,10 +7,10 @@ from typing import Any
 
 import msgspec
 
-from ._answers import JSON, Refused, bad_request, quoted, too_large, unsupported_media_type
-from ._forms import YAML
-from ._go_json import syntax_error
-from ._strict import duplicate_fields
+from pyctrl.apiserver._answers import JSON, Refused, bad_request, quoted, too_large, unsupported_media_type
+from pyctrl.apiserver._forms import YAML
+from pyctrl.apiserver._go_json import syntax_error
+from pyctrl.apiserver._strict import duplicate_fields
 
 BODY_LIMIT = 3 * 1024 * 1024  # bytes; kube-apiserver's own
 
@@ -51,7 +51,10 @@ def decode_strictly(body: bytes, headers: Mapping[str, str], kind: str) -> tuple
     elif media == YAML:
         decoded = _yaml_object(body, kind, duplicates)
     elif media == PROTOBUF:
-        from ._protobuf import DELETE_OPTIONS, decode_protobuf  # here: the common server is never sent any
+        from pyctrl.apiserver._protobuf import (  # here: the common server is never sent any
+            DELETE_OPTIONS,
+            decode_protobuf,
+        )
 
         decoded = decode_protobuf(body, kind or DELETE_OPTIONS, unrecognized)
     else:
@@ -76,7 +79,7 @@ def _check_type_meta(obj: dict[str, Any], kind: str, body: bytes) -> None:
 
 
 def _yaml_object(body: bytes, kind: str, duplicates: list[str]) -> Any:
-    from ._yaml import read_yaml  # here: programs send JSON
+    from pyctrl.apiserver._yaml import read_yaml  # here: programs send JSON
 
     try:
         return read_yaml(body, duplicates)
@@ -150,6 +153,6 @@ def read_documents(text: bytes) -> Iterator[Any]:
     Raises:
         ValueError: it is no YAML; one line says why, and where if that is known.
     """
-    from ._yaml import read_documents as read  # here: see above
+    from pyctrl.apiserver._yaml import read_documents as read  # here: see above
 
     return read(text, [])

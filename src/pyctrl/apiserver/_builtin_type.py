@@ -5,20 +5,20 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from . import _answers as answers
-from . import _names as names
-from ._builtins_strategy import Strategy
-from ._components import Components
-from ._conversions import convert
-from ._fieldset import Settled
-from ._metadata import Check, validate_metadata, validate_metadata_update
-from ._schema import JSON, Node
-from ._status import bump_generation, keep_metadata
-from ._strict import report_unknown
-from ._typed import DecodeFailed, decode, empty
+from pyctrl.apiserver import _answers as answers
+from pyctrl.apiserver import _names as names
+from pyctrl.apiserver._builtins_strategy import Strategy
+from pyctrl.apiserver._components import Components
+from pyctrl.apiserver._conversions import convert
+from pyctrl.apiserver._fieldset import Settled
+from pyctrl.apiserver._metadata import Check, validate_metadata, validate_metadata_update
+from pyctrl.apiserver._schema import JSON, Node
+from pyctrl.apiserver._status import bump_generation, keep_metadata
+from pyctrl.apiserver._strict import report_unknown
+from pyctrl.apiserver._typed import DecodeFailed, decode, empty
 
 if TYPE_CHECKING:
-    from ._authentication import User
+    from pyctrl.apiserver._authentication import User
 
 Described: TypeAlias = Mapping[str, Any]  # a resource as the aggregated discovery document has it
 

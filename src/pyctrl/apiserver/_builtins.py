@@ -4,26 +4,36 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from . import _builtins_config as config
-from . import _builtins_networking as networking
-from . import _builtins_others as others
-from . import _builtins_pods as pods
-from . import _builtins_rbac as rbac
-from . import _builtins_services as services
-from . import _builtins_services_rules as service_rules
-from . import _builtins_volumes as volumes
-from . import _builtins_workloads as workloads
-from . import _names as names
-from ._builtins_certificates import SIGNING_REQUESTS
-from ._builtins_ephemeral import EPHEMERAL_CONTAINERS
-from ._builtins_events import validate_event
-from ._builtins_policies import default_policy, default_policy_binding, validate_policy, validate_policy_binding
-from ._builtins_rare import RARE
-from ._builtins_strategy import Strategy
-from ._builtins_webhooks import default_webhooks, validate_webhooks
-from ._definitions import complete_definition, default_definition, definition_warnings, validate_definition
-from ._metadata import Check
-from ._status import STATUS_RESETS
+from pyctrl.apiserver import _builtins_config as config
+from pyctrl.apiserver import _builtins_networking as networking
+from pyctrl.apiserver import _builtins_others as others
+from pyctrl.apiserver import _builtins_pods as pods
+from pyctrl.apiserver import _builtins_rbac as rbac
+from pyctrl.apiserver import _builtins_services as services
+from pyctrl.apiserver import _builtins_services_rules as service_rules
+from pyctrl.apiserver import _builtins_volumes as volumes
+from pyctrl.apiserver import _builtins_workloads as workloads
+from pyctrl.apiserver import _names as names
+from pyctrl.apiserver._builtins_certificates import SIGNING_REQUESTS
+from pyctrl.apiserver._builtins_ephemeral import EPHEMERAL_CONTAINERS
+from pyctrl.apiserver._builtins_events import validate_event
+from pyctrl.apiserver._builtins_policies import (
+    default_policy,
+    default_policy_binding,
+    validate_policy,
+    validate_policy_binding,
+)
+from pyctrl.apiserver._builtins_rare import RARE
+from pyctrl.apiserver._builtins_strategy import Strategy
+from pyctrl.apiserver._builtins_webhooks import default_webhooks, validate_webhooks
+from pyctrl.apiserver._definitions import (
+    complete_definition,
+    default_definition,
+    definition_warnings,
+    validate_definition,
+)
+from pyctrl.apiserver._metadata import Check
+from pyctrl.apiserver._status import STATUS_RESETS
 
 
 def _same(*fields: str) -> dict[str, str]:

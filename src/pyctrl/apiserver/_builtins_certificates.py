@@ -8,14 +8,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Final
 
-from . import _names as names
-from ._answers import Cause, duplicate, field_forbidden, invalid_value, required, unsupported
-from ._builtins_strategy import Door, Object, Strategy
-from ._identity import timestamp
-from ._metadata import Check
+from pyctrl.apiserver import _names as names
+from pyctrl.apiserver._answers import Cause, duplicate, field_forbidden, invalid_value, required, unsupported
+from pyctrl.apiserver._builtins_strategy import Door, Object, Strategy
+from pyctrl.apiserver._identity import timestamp
+from pyctrl.apiserver._metadata import Check
 
 if TYPE_CHECKING:
-    from ._authentication import User
+    from pyctrl.apiserver._authentication import User
 
 _APPROVED: Final = "Approved"
 _DENIED: Final = "Denied"

@@ -7,11 +7,11 @@ from collections.abc import Iterator, Mapping
 
 import msgspec
 
-from . import _names as names
-from ._answers import Cause, field_forbidden, invalid_value, required
-from ._builtins_strategy import Object, fill
-from ._go_json import syntax_error
-from ._schema import JSON
+from pyctrl.apiserver import _names as names
+from pyctrl.apiserver._answers import Cause, field_forbidden, invalid_value, required
+from pyctrl.apiserver._builtins_strategy import Object, fill
+from pyctrl.apiserver._go_json import syntax_error
+from pyctrl.apiserver._schema import JSON
 
 _LIMIT = 1024 * 1024  # bytes of all values together
 _ACCOUNT = "kubernetes.io/service-account.name"

@@ -6,11 +6,10 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from pyctrl.api import Quantity
-
-from . import _names as names
-from ._answers import Cause, duplicate, field_forbidden, invalid_value, required, unsupported
-from ._builtins_rules import NEGATIVE, not_negative, port, port_name_complaints, port_number
-from ._schema import JSON
+from pyctrl.apiserver import _names as names
+from pyctrl.apiserver._answers import Cause, duplicate, field_forbidden, invalid_value, required, unsupported
+from pyctrl.apiserver._builtins_rules import NEGATIVE, not_negative, port, port_name_complaints, port_number
+from pyctrl.apiserver._schema import JSON
 
 Container = Mapping[str, JSON]
 

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from ._answers import Cause, field_forbidden, shown
-from ._builtins_pods import validate_container, volume_names
-from ._builtins_strategy import Door, Object
-from ._schema import JSON
+from pyctrl.apiserver._answers import Cause, field_forbidden, shown
+from pyctrl.apiserver._builtins_pods import validate_container, volume_names
+from pyctrl.apiserver._builtins_strategy import Door, Object
+from pyctrl.apiserver._schema import JSON
 
 __all__ = ["EPHEMERAL_CONTAINERS"]
 

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from . import _names as names
-from ._answers import Cause, invalid_value, required
-from ._builtins_strategy import Object
+from pyctrl.apiserver import _names as names
+from pyctrl.apiserver._answers import Cause, invalid_value, required
+from pyctrl.apiserver._builtins_strategy import Object
 
 _NOTE_BYTES = 1024
 _WORD_BYTES = 128  # of reason, action and reporting instance

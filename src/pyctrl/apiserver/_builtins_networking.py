@@ -6,11 +6,19 @@ import ipaddress
 import re
 from collections.abc import Iterator, Mapping
 
-from . import _names as names
-from ._answers import Cause, field_forbidden, invalid_value, required, unsupported
-from ._builtins_rules import NEGATIVE, is_address, label_selector, network, not_negative, port, port_number
-from ._builtins_strategy import Object
-from ._schema import JSON
+from pyctrl.apiserver import _names as names
+from pyctrl.apiserver._answers import Cause, field_forbidden, invalid_value, required, unsupported
+from pyctrl.apiserver._builtins_rules import (
+    NEGATIVE,
+    is_address,
+    label_selector,
+    network,
+    not_negative,
+    port,
+    port_number,
+)
+from pyctrl.apiserver._builtins_strategy import Object
+from pyctrl.apiserver._schema import JSON
 
 Part = Mapping[str, JSON]
 

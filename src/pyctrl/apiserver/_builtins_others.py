@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ._builtins_strategy import Object, fill
+from pyctrl.apiserver._builtins_strategy import Object, fill
 
 # -- namespaces ------------------------------------------------------------------------------------------------
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from . import _names as names
-from ._answers import Cause, field_forbidden, invalid_value, required, unsupported
-from ._builtins_container_rules import LARGEST_ID, ids
-from ._metadata import validate_labels
-from ._schema import JSON
+from pyctrl.apiserver import _names as names
+from pyctrl.apiserver._answers import Cause, field_forbidden, invalid_value, required, unsupported
+from pyctrl.apiserver._builtins_container_rules import LARGEST_ID, ids
+from pyctrl.apiserver._metadata import validate_labels
+from pyctrl.apiserver._schema import JSON
 
 _EFFECTS = ("NoSchedule", "PreferNoSchedule", "NoExecute")
 _OPERATORS = ("Equal", "Exists")

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from . import _names as names
-from ._answers import Cause, duplicate, field_forbidden, invalid_value, required, shown, unsupported
-from ._builtins_container_rules import container_rules
-from ._builtins_pod_rules import pod_rules, volume_rules
-from ._builtins_strategy import Object, fill
-from ._defaulting import copied
-from ._identity import timestamp
-from ._schema import JSON
+from pyctrl.apiserver import _names as names
+from pyctrl.apiserver._answers import Cause, duplicate, field_forbidden, invalid_value, required, shown, unsupported
+from pyctrl.apiserver._builtins_container_rules import container_rules
+from pyctrl.apiserver._builtins_pod_rules import pod_rules, volume_rules
+from pyctrl.apiserver._builtins_strategy import Object, fill
+from pyctrl.apiserver._defaulting import copied
+from pyctrl.apiserver._identity import timestamp
+from pyctrl.apiserver._schema import JSON
 
 _TOLERATED = 300  # seconds a pod stays on a node that is not ready or not reachable: DefaultTolerationSeconds
 _NOT_READY = "node.kubernetes.io/not-ready"

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from ._admission_rules import validate_rule
-from ._answers import Cause, duplicate, field_forbidden, invalid_value, required, unsupported
-from ._builtins_strategy import Object, fill
-from ._label_selectors import validate_selector
-from ._schema import JSON
+from pyctrl.apiserver._admission_rules import validate_rule
+from pyctrl.apiserver._answers import Cause, duplicate, field_forbidden, invalid_value, required, unsupported
+from pyctrl.apiserver._builtins_strategy import Object, fill
+from pyctrl.apiserver._label_selectors import validate_selector
+from pyctrl.apiserver._schema import JSON
 
 _ACTIONS = ("Audit", "Deny", "Warn")
 _POLICIES = ("Fail", "Ignore")
@@ -50,7 +50,9 @@ def validate_policy(new: Object, _old: Object | None) -> Iterator[Cause]:
         yield required("spec.validations", why)
         yield required("spec.auditAnnotations", why)
         return
-    from ._policy_expressions import validate_expressions  # here: expressions are slow to import, and seldom used
+    from pyctrl.apiserver._policy_expressions import (
+        validate_expressions,  # here: expressions are slow to import, and seldom used
+    )
 
     yield from validate_expressions(spec, "spec")
 

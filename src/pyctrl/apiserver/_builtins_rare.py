@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Final
 
-from . import _names as names
-from ._builtins_pods import default_template
-from ._builtins_strategy import Object, Strategy, fill
-from ._metadata import Check
-from ._status import STATUS_RESETS
+from pyctrl.apiserver import _names as names
+from pyctrl.apiserver._builtins_pods import default_template
+from pyctrl.apiserver._builtins_strategy import Object, Strategy, fill
+from pyctrl.apiserver._metadata import Check
+from pyctrl.apiserver._status import STATUS_RESETS
 
 SERVICE_PORT = 443  # where an aggregated API server is expected
 

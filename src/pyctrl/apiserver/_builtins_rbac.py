@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from . import _names as names
-from ._answers import Cause, field_forbidden, invalid_value, required, unsupported
-from ._builtins_strategy import Object, fill
-from ._schema import JSON
+from pyctrl.apiserver import _names as names
+from pyctrl.apiserver._answers import Cause, field_forbidden, invalid_value, required, unsupported
+from pyctrl.apiserver._builtins_strategy import Object, fill
+from pyctrl.apiserver._schema import JSON
 
 _GROUP = "rbac.authorization.k8s.io"
 _REFERENCE = (("APIGroup", "apiGroup"), ("Kind", "kind"), ("Name", "name"))  # as Go's internal type prints it

@@ -6,10 +6,10 @@ import ipaddress
 import re
 from collections.abc import Iterable, Iterator, Mapping
 
-from . import _names as names
-from ._answers import Cause, invalid_value, required, unsupported
-from ._metadata import validate_labels
-from ._schema import JSON
+from pyctrl.apiserver import _names as names
+from pyctrl.apiserver._answers import Cause, invalid_value, required, unsupported
+from pyctrl.apiserver._metadata import validate_labels
+from pyctrl.apiserver._schema import JSON
 
 _PORT_NAME = re.compile(r"[a-z0-9]([a-z0-9-]*[a-z0-9])?")
 _NO_PORT = "must be between 1 and 65535, inclusive"

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from ._answers import Cause, internal, invalid, invalid_value
-from ._builtins_strategy import Object, fill
-from ._schema import JSON
+from pyctrl.apiserver._answers import Cause, internal, invalid, invalid_value
+from pyctrl.apiserver._builtins_strategy import Object, fill
+from pyctrl.apiserver._schema import JSON
 
 if TYPE_CHECKING:
-    from ._storage import Event
+    from pyctrl.apiserver._storage import Event
 
 NODE_PORTS = range(30000, 32768)
 _STICKY_SECONDS = 10800  # a client stays with its pod for three hours

@@ -5,13 +5,13 @@ from __future__ import annotations
 import ipaddress
 from collections.abc import Iterator, Mapping
 
-from . import _builtins_rules as rules
-from . import _names as names
-from ._answers import Cause, duplicate, field_forbidden, invalid_value, required, unsupported
-from ._builtins_services import has_address, has_health_port, is_headless, is_reached_from_outside
-from ._builtins_strategy import Object
-from ._metadata import validate_labels
-from ._schema import JSON
+from pyctrl.apiserver import _builtins_rules as rules
+from pyctrl.apiserver import _names as names
+from pyctrl.apiserver._answers import Cause, duplicate, field_forbidden, invalid_value, required, unsupported
+from pyctrl.apiserver._builtins_services import has_address, has_health_port, is_headless, is_reached_from_outside
+from pyctrl.apiserver._builtins_strategy import Object
+from pyctrl.apiserver._metadata import validate_labels
+from pyctrl.apiserver._schema import JSON
 
 _TYPES = ("ClusterIP", "ExternalName", "LoadBalancer", "NodePort")
 _PROTOCOLS = ("SCTP", "TCP", "UDP")

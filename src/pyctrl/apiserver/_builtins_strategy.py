@@ -6,15 +6,15 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeAlias
 
-from . import _names as names
-from ._answers import Cause
-from ._metadata import Check
-from ._paths import value_at
-from ._schema import JSON
+from pyctrl.apiserver import _names as names
+from pyctrl.apiserver._answers import Cause
+from pyctrl.apiserver._metadata import Check
+from pyctrl.apiserver._paths import value_at
+from pyctrl.apiserver._schema import JSON
 
 if TYPE_CHECKING:
-    from ._authentication import User
-    from ._fieldset import Fields
+    from pyctrl.apiserver._authentication import User
+    from pyctrl.apiserver._fieldset import Fields
 
 Object: TypeAlias = dict[str, JSON]
 Default: TypeAlias = Callable[[Object], None]  # sets what is missing

@@ -7,13 +7,12 @@ from typing import Final
 
 from pyctrl import _clock
 from pyctrl.api import Quantity
-
-from . import _names as names
-from ._answers import Cause, field_forbidden, invalid_value, required, unsupported
-from ._builtins_strategy import Object, fill
-from ._defaulting import copied
-from ._go_diff import go_diff, go_struct
-from ._schema import JSON
+from pyctrl.apiserver import _names as names
+from pyctrl.apiserver._answers import Cause, field_forbidden, invalid_value, required, unsupported
+from pyctrl.apiserver._builtins_strategy import Object, fill
+from pyctrl.apiserver._defaulting import copied
+from pyctrl.apiserver._go_diff import go_diff, go_struct
+from pyctrl.apiserver._schema import JSON
 
 _MODES: Final = ("ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce", "ReadWriteOncePod")
 _VOLUME_MODES: Final = ("Block", "Filesystem")

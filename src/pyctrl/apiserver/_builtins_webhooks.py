@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from . import _names as names
-from ._admission_rules import validate_rule
-from ._answers import Cause, duplicate, invalid_value, required, unsupported
-from ._builtins_strategy import Object, fill
-from ._client_config import validate_client_config, validate_review_versions
-from ._label_selectors import validate_selector
-from ._schema import JSON
+from pyctrl.apiserver import _names as names
+from pyctrl.apiserver._admission_rules import validate_rule
+from pyctrl.apiserver._answers import Cause, duplicate, invalid_value, required, unsupported
+from pyctrl.apiserver._builtins_strategy import Object, fill
+from pyctrl.apiserver._client_config import validate_client_config, validate_review_versions
+from pyctrl.apiserver._label_selectors import validate_selector
+from pyctrl.apiserver._schema import JSON
 
 SIDE_EFFECTS = ("None", "NoneOnDryRun")
 _CHOICES = {
@@ -70,7 +70,9 @@ def _webhook(webhook: Mapping[str, JSON], path: str) -> Iterator[Cause]:
         yield from validate_selector(webhook.get(field) or {}, f"{path}.{field}")
     yield from validate_client_config(webhook["clientConfig"], f"{path}.clientConfig")
     if conditions := webhook.get("matchConditions"):
-        from ._match_conditions import validate_conditions  # here: expressions are slow to import, and seldom used
+        from pyctrl.apiserver._match_conditions import (
+            validate_conditions,  # here: expressions are slow to import, and seldom used
+        )
 
         yield from validate_conditions(conditions, f"{path}.matchConditions")
     again = webhook.get("reinvocationPolicy")

@@ -6,13 +6,12 @@ import re
 from collections.abc import Iterator, Mapping
 
 from pyctrl.api import LabelSelector
-
-from . import _builtins_rules as rules
-from ._answers import Cause, invalid_value, required, shown, unsupported
-from ._builtins_pods import default_template, validate_pod_spec
-from ._builtins_strategy import Object, fill
-from ._metadata import validate_labels
-from ._schema import JSON
+from pyctrl.apiserver import _builtins_rules as rules
+from pyctrl.apiserver._answers import Cause, invalid_value, required, shown, unsupported
+from pyctrl.apiserver._builtins_pods import default_template, validate_pod_spec
+from pyctrl.apiserver._builtins_strategy import Object, fill
+from pyctrl.apiserver._metadata import validate_labels
+from pyctrl.apiserver._schema import JSON
 
 _TEMPLATE_GENERATION = "deprecated.daemonset.template.generation"
 

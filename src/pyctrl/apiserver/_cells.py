@@ -6,9 +6,8 @@ from collections.abc import Mapping
 from typing import TypeAlias
 
 from pyctrl.api import LabelSelector
+from pyctrl.apiserver._schema import JSON
 from pyctrl.errors import SelectorError
-
-from ._schema import JSON
 
 Object: TypeAlias = Mapping[str, JSON]
 Cells: TypeAlias = dict[str, JSON]  # column name -> cell; what is missing is "<none>"

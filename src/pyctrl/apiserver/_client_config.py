@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from . import _names as names
-from ._answers import Cause, invalid_value, quoted, required
-from ._schema import JSON
+from pyctrl.apiserver import _names as names
+from pyctrl.apiserver._answers import Cause, invalid_value, quoted, required
+from pyctrl.apiserver._schema import JSON
 
 REVIEW_VERSIONS = ("v1", "v1beta1")  # of admission and of conversion
 _FORM = "; desired format: https://host[/path]"

@@ -19,11 +19,11 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TypeAlias
 
-from ._compiled_scalars import ANY_TEXT, NO_CHECKS, TextRule, scalars, text_rule
-from ._defaulting import copied
-from ._fieldset import Fields, item, whole
-from ._schema import JSON, NO_DEFAULT, Checks, Node
-from ._validation import validate
+from pyctrl.apiserver._compiled_scalars import ANY_TEXT, NO_CHECKS, TextRule, scalars, text_rule
+from pyctrl.apiserver._defaulting import copied
+from pyctrl.apiserver._fieldset import Fields, item, whole
+from pyctrl.apiserver._schema import JSON, NO_DEFAULT, Checks, Node
+from pyctrl.apiserver._validation import validate
 
 Settle: TypeAlias = Callable[[JSON], Fields | None]
 

@@ -6,10 +6,10 @@ from collections.abc import Callable, Mapping
 from functools import lru_cache
 from typing import TypeAlias
 
-from . import _names as names
-from ._fieldset import Fields, item
-from ._metadata import ANNOTATIONS_LIMIT
-from ._schema import JSON, Node
+from pyctrl.apiserver import _names as names
+from pyctrl.apiserver._fieldset import Fields, item
+from pyctrl.apiserver._metadata import ANNOTATIONS_LIMIT
+from pyctrl.apiserver._schema import JSON, Node
 
 Look: TypeAlias = Callable[[JSON], Fields | None]
 

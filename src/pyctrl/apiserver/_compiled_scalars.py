@@ -7,9 +7,9 @@ from collections.abc import Callable, Container
 from functools import partial
 from typing import NamedTuple, TypeAlias
 
-from ._formats import is_of_format
-from ._schema import JSON, Checks, Node
-from ._validation import validate
+from pyctrl.apiserver._formats import is_of_format
+from pyctrl.apiserver._schema import JSON, Checks, Node
+from pyctrl.apiserver._validation import validate
 
 Check: TypeAlias = Callable[[JSON], bool]
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
-from ._go_types import is_always_written, is_optional_time, is_pointer, named_text
-from ._schema import JSON, NO_DEFAULT, GoFacts, Node
+from pyctrl.apiserver._go_types import is_always_written, is_optional_time, is_pointer, named_text
+from pyctrl.apiserver._schema import JSON, NO_DEFAULT, GoFacts, Node
 
 _PREFIX = "#/components/schemas/"
 _SCALARS = {

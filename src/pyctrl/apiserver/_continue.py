@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from ._answers import bad_request
-from ._go_json import syntax_error
+from pyctrl.apiserver._answers import bad_request
+from pyctrl.apiserver._go_json import syntax_error
 
 _VERSION = "meta.k8s.io/v1"
 INCONSISTENT = -1  # the version of a token that goes on with whatever is there now

@@ -12,20 +12,20 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
-from ._answers import unclassified
-from ._custom_type import CustomType
-from ._defaulting import copied
-from ._identity import new_uid
-from ._metadata import validate_annotations, validate_labels
-from ._review_answers import NoReview, decoded_review, go_kind
-from ._schema import GoFacts, Node
-from ._webhooks import CallFailed, WebhookClient
+from pyctrl.apiserver._answers import unclassified
+from pyctrl.apiserver._custom_type import CustomType
+from pyctrl.apiserver._defaulting import copied
+from pyctrl.apiserver._identity import new_uid
+from pyctrl.apiserver._metadata import validate_annotations, validate_labels
+from pyctrl.apiserver._review_answers import NoReview, decoded_review, go_kind
+from pyctrl.apiserver._schema import GoFacts, Node
+from pyctrl.apiserver._webhooks import CallFailed, WebhookClient
 
 if TYPE_CHECKING:
-    from ._components import Components
-    from ._request import Request
-    from ._resources import ResourceType
-    from ._storage import Collection, Stored
+    from pyctrl.apiserver._components import Components
+    from pyctrl.apiserver._request import Request
+    from pyctrl.apiserver._resources import ResourceType
+    from pyctrl.apiserver._storage import Collection, Stored
 
 GROUP = "apiextensions.k8s.io"
 VERSIONS = ("v1", "v1beta1")

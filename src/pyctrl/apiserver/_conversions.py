@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TypeAlias
 
-from ._schema import JSON
+from pyctrl.apiserver._schema import JSON
 
 Object: TypeAlias = dict[str, JSON]
 _EVENT_FIELDS = {  # the core group's name -> that of events.k8s.io

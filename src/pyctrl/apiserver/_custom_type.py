@@ -7,28 +7,28 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from . import _answers as answers
-from . import _names as names
-from ._compiled import Settle, compile_object
-from ._compiled_metadata import settled_metadata
-from ._components import Components
-from ._defaulting import apply_defaults, copied, prune_nulls
-from ._embedded import validate_embedded
-from ._fieldset import Fields, Settled
-from ._metadata import Check, finalizer_warnings, validate_metadata, validate_metadata_update
-from ._paths import value_at
-from ._pruning import prune
-from ._ratcheting import ABSENT
-from ._scale_values import validate_scale
-from ._schema import JSON, Node, compile_structural
-from ._status import bump_generation
-from ._strict import report_unknown
-from ._typed import DecodeFailed, decode
-from ._validation import validate, validate_list_types
+from pyctrl.apiserver import _answers as answers
+from pyctrl.apiserver import _names as names
+from pyctrl.apiserver._compiled import Settle, compile_object
+from pyctrl.apiserver._compiled_metadata import settled_metadata
+from pyctrl.apiserver._components import Components
+from pyctrl.apiserver._defaulting import apply_defaults, copied, prune_nulls
+from pyctrl.apiserver._embedded import validate_embedded
+from pyctrl.apiserver._fieldset import Fields, Settled
+from pyctrl.apiserver._metadata import Check, finalizer_warnings, validate_metadata, validate_metadata_update
+from pyctrl.apiserver._paths import value_at
+from pyctrl.apiserver._pruning import prune
+from pyctrl.apiserver._ratcheting import ABSENT
+from pyctrl.apiserver._scale_values import validate_scale
+from pyctrl.apiserver._schema import JSON, Node, compile_structural
+from pyctrl.apiserver._status import bump_generation
+from pyctrl.apiserver._strict import report_unknown
+from pyctrl.apiserver._typed import DecodeFailed, decode
+from pyctrl.apiserver._validation import validate, validate_list_types
 
 if TYPE_CHECKING:
-    from ._authentication import User
-    from ._cel import KindRules
+    from pyctrl.apiserver._authentication import User
+    from pyctrl.apiserver._cel import KindRules
 
 VERBS = ("delete", "deletecollection", "get", "list", "patch", "create", "update", "watch")
 _META = ("core_v1", "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta")
@@ -117,7 +117,7 @@ class CustomType:
     def rules(self) -> KindRules | None:
         """The validation rules of the kind, if it has some, compiled when they are first asked for."""
         if self._rules is None and self.schema.rules:
-            from ._cel import compile_rules  # most kinds have no rules
+            from pyctrl.apiserver._cel import compile_rules  # most kinds have no rules
 
             self._rules = compile_rules(self.described["schema"]["openAPIV3Schema"])
         return self._rules

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ._schema import JSON, NO_DEFAULT, Node
+from pyctrl.apiserver._schema import JSON, NO_DEFAULT, Node
 
 
 def apply_defaults(node: Node, value: JSON) -> None:

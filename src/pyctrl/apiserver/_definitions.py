@@ -7,19 +7,18 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from pyctrl import _clock
-
-from . import _names as names
-from ._answers import Cause, field_forbidden, invalid_value, quoted, required, shown, unsupported
-from ._builtins_strategy import fill
-from ._client_config import validate_client_config, validate_review_versions
-from ._defaulting import copied
-from ._paths import steps
-from ._root_schema import validate_root
-from ._schema import JSON
-from ._structural import unknown_formats, validate_schema
+from pyctrl.apiserver import _names as names
+from pyctrl.apiserver._answers import Cause, field_forbidden, invalid_value, quoted, required, shown, unsupported
+from pyctrl.apiserver._builtins_strategy import fill
+from pyctrl.apiserver._client_config import validate_client_config, validate_review_versions
+from pyctrl.apiserver._defaulting import copied
+from pyctrl.apiserver._paths import steps
+from pyctrl.apiserver._root_schema import validate_root
+from pyctrl.apiserver._schema import JSON
+from pyctrl.apiserver._structural import unknown_formats, validate_schema
 
 if TYPE_CHECKING:
-    from ._resources import Registry
+    from pyctrl.apiserver._resources import Registry
 
 CLEANUP_FINALIZER = "customresourcecleanup.apiextensions.k8s.io"
 _COLUMN_TYPES = ("boolean", "date", "integer", "number", "string")

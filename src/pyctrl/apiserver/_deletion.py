@@ -11,15 +11,14 @@ from enum import Enum
 from typing import TYPE_CHECKING, Any
 
 from pyctrl._clock import now
-
-from ._answers import Refused, conflict
-from ._definitions import begin_deletion as begin_definition_deletion
-from ._identity import timestamp
-from ._options import DeleteOptions
-from ._storage import Stored
+from pyctrl.apiserver._answers import Refused, conflict
+from pyctrl.apiserver._definitions import begin_deletion as begin_definition_deletion
+from pyctrl.apiserver._identity import timestamp
+from pyctrl.apiserver._options import DeleteOptions
+from pyctrl.apiserver._storage import Stored
 
 if TYPE_CHECKING:
-    from ._resources import ResourceType
+    from pyctrl.apiserver._resources import ResourceType
 
 ORPHAN = "orphan"
 FOREGROUND = "foregroundDeletion"

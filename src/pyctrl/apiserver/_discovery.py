@@ -7,10 +7,10 @@ import hashlib
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from ._builtin_type import BuiltinType
-from ._custom_type import CustomType
-from ._resources import Registry
-from ._schema import JSON
+from pyctrl.apiserver._builtin_type import BuiltinType
+from pyctrl.apiserver._custom_type import CustomType
+from pyctrl.apiserver._resources import Registry
+from pyctrl.apiserver._schema import JSON
 
 AGGREGATED = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
 VERSION = {

@@ -7,12 +7,12 @@ from typing import Any
 
 import msgspec
 
-from ._answers import Answer, method_not_allowed, no_such_resource
-from ._discovery import AGGREGATED, discovery_answer, is_aggregated
-from ._health import CHECKS, NO_PAGE, health_answer
-from ._openapi import openapi_answer
-from ._request import Query
-from ._resources import Registry
+from pyctrl.apiserver._answers import Answer, method_not_allowed, no_such_resource
+from pyctrl.apiserver._discovery import AGGREGATED, discovery_answer, is_aggregated
+from pyctrl.apiserver._health import CHECKS, NO_PAGE, health_answer
+from pyctrl.apiserver._openapi import openapi_answer
+from pyctrl.apiserver._request import Query
+from pyctrl.apiserver._resources import Registry
 
 PROTOBUF = "application/com.github.proto-openapi.spec.v2.v1.0+protobuf"
 
@@ -64,7 +64,7 @@ class Documents:
         if found is None:
             return NO_PAGE
         if parts == ["openapi", "v2"] and wants_protobuf(accept):
-            from ._openapi_protobuf import document_as_protobuf  # with YAML, for the few who ask for it
+            from pyctrl.apiserver._openapi_protobuf import document_as_protobuf  # with YAML, for the few who ask for it
 
             return Answer(status=200, headers=(("Content-Type", PROTOBUF),), body=document_as_protobuf(found))
         body = msgspec.json.encode(found)

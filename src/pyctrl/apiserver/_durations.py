@@ -6,8 +6,7 @@ import re
 from datetime import UTC, datetime
 
 from pyctrl import _clock
-
-from ._answers import quoted
+from pyctrl.apiserver._answers import quoted
 
 _MINUTE, _HOUR, _DAY = 60, 3600, 86400
 _YEAR = 365 * _DAY

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from . import _names as names
-from ._answers import Cause, invalid_value
-from ._metadata import validate_metadata
-from ._schema import JSON, Node
+from pyctrl.apiserver import _names as names
+from pyctrl.apiserver._answers import Cause, invalid_value
+from pyctrl.apiserver._metadata import validate_metadata
+from pyctrl.apiserver._schema import JSON, Node
 
 
 def validate_embedded(node: Node, value: JSON, path: str = "") -> Iterator[Cause]:

@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ._backend import Backend
-from ._definitions import CLEANUP_FINALIZER, accept_names, is_established
-from ._deletion import Fate, begin_deletion
-from ._options import DeleteOptions
-from ._resources import DEFINITIONS
-from ._storage import Event, Stored
+from pyctrl.apiserver._backend import Backend
+from pyctrl.apiserver._definitions import CLEANUP_FINALIZER, accept_names, is_established
+from pyctrl.apiserver._deletion import Fate, begin_deletion
+from pyctrl.apiserver._options import DeleteOptions
+from pyctrl.apiserver._resources import DEFINITIONS
+from pyctrl.apiserver._storage import Event, Stored
 
 _GROUP, _VERSION, _PLURAL = DEFINITIONS
 

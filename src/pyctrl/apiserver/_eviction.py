@@ -10,15 +10,14 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from pyctrl.api import LabelSelector
-
-from ._answers import Refused, failure, forbidden, unclassified
-from ._identity import timestamp
-from ._managed_fields import track
-from ._request import Request
-from ._storage import Stored, api_version
+from pyctrl.apiserver._answers import Refused, failure, forbidden, unclassified
+from pyctrl.apiserver._identity import timestamp
+from pyctrl.apiserver._managed_fields import track
+from pyctrl.apiserver._request import Request
+from pyctrl.apiserver._storage import Stored, api_version
 
 if TYPE_CHECKING:
-    from ._backend import Backend
+    from pyctrl.apiserver._backend import Backend
 
 BUDGETS = "poddisruptionbudgets"
 MOST_DISRUPTED = 2000  # pods at once whose end the controller has not seen yet (MaxDisruptedPodSize)

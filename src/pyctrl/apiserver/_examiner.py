@@ -8,13 +8,13 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ._answers import Refused, Unfit
-from ._backend import metadata_of
-from ._defaulting import copied
-from ._forms import is_custom
-from ._resources import Registry, ResourceType
-from ._schema import JSON
-from ._typed import DecodeFailed
+from pyctrl.apiserver._answers import Refused, Unfit
+from pyctrl.apiserver._backend import metadata_of
+from pyctrl.apiserver._defaulting import copied
+from pyctrl.apiserver._forms import is_custom
+from pyctrl.apiserver._resources import Registry, ResourceType
+from pyctrl.apiserver._schema import JSON
+from pyctrl.apiserver._typed import DecodeFailed
 
 _UNKNOWN = re.compile(r'unknown field "(?P<field>.*)"', re.DOTALL)
 _EMBEDDED = re.compile(r"(?P<field>\S+): Invalid value: ")
@@ -115,7 +115,7 @@ class Examiner:
 
     @staticmethod
     def _can_check_rules() -> bool:
-        from ._cel import has_library  # most definitions have no rules
+        from pyctrl.apiserver._cel import has_library  # most definitions have no rules
 
         return has_library()
 

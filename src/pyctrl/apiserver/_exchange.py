@@ -7,9 +7,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from pyctrl.api import RequestTarget
-
-from ._authentication import Peer, User
-from ._request import Query
+from pyctrl.apiserver._authentication import Peer, User
+from pyctrl.apiserver._request import Query
 
 
 @dataclass(slots=True)

@@ -14,8 +14,8 @@ from typing import NamedTuple, TypeAlias
 
 import msgspec
 
-from ._schema import JSON, Node, list_key
-from ._status import same_json
+from pyctrl.apiserver._schema import JSON, Node, list_key
+from pyctrl.apiserver._status import same_json
 
 Fields: TypeAlias = dict[str, JSON]  # JSON below is Fields again
 _SELF: Fields = {".": {}}

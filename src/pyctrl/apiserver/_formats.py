@@ -9,7 +9,7 @@ from collections.abc import Callable
 from datetime import date
 from urllib.parse import urlsplit
 
-from . import _names as names
+from pyctrl.apiserver import _names as names
 
 _ALNUM = r"[^\W_]"  # go-openapi's hostnames: one label, or several of which the last has two letters at least
 _HOSTNAME = rf"{_ALNUM}(-?{_ALNUM}{{0,62}})?|({_ALNUM}(({_ALNUM}|-){{0,61}}{_ALNUM})?\.)+[^\W\d_]{{2,63}}"

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 from typing_extensions import TypeIs
 
-from ._answers import (
+from pyctrl.apiserver._answers import (
     JSON,
     MEDIA_TYPES,
     STREAMS,
@@ -25,11 +25,11 @@ from ._answers import (
     not_acceptable,
     wrong_number,
 )
-from ._custom_type import CustomType
-from ._storage import Stored, api_version
+from pyctrl.apiserver._custom_type import CustomType
+from pyctrl.apiserver._storage import Stored, api_version
 
 if TYPE_CHECKING:
-    from ._resources import ResourceType
+    from pyctrl.apiserver._resources import ResourceType
 
 YAML = "application/yaml"
 
@@ -129,7 +129,7 @@ def shaped(stored: Stored, resource: ResourceType, shape: Shape) -> bytes:
 
 def table_of(resource: ResourceType, objects: list[Stored], form: Form, metadata: Mapping[str, Any]) -> bytes:
     """Encode objects as a `Table`."""
-    from ._tables import table  # here: only kubectl asks for tables
+    from pyctrl.apiserver._tables import table  # here: only kubectl asks for tables
 
     read = [stored.read(resource) for stored in objects]
     return msgspec.json.encode(

@@ -7,7 +7,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import TypeAlias
 
-from ._schema import JSON
+from pyctrl.apiserver._schema import JSON
 
 #: A Go struct: its field names in order, where each is in the object, and what it is when it is absent.
 Fields: TypeAlias = Sequence[tuple[str, str, JSON]]

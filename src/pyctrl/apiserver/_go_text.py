@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ._schema import JSON
+from pyctrl.apiserver._schema import JSON
 
 
 def go_text(value: JSON) -> str:

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ._answers import Answer
-from ._request import Query
+from pyctrl.apiserver._answers import Answer
+from pyctrl.apiserver._request import Query
 
 TEXT = (("Content-Type", "text/plain; charset=utf-8"),)
 NO_PAGE = Answer(status=404, headers=TEXT, body=b"404 page not found\n")

@@ -16,18 +16,17 @@ import msgspec
 
 from pyctrl._serving import Acceptor
 from pyctrl._tasks import Deadline, end
-
-from ._answers import Answer, Refused
-from ._authentication import Peer
-from ._http_answer import OWN_HEADERS
-from ._http_connection import Connection
-from ._http_head import Head
-from ._identity import new_uid
-from ._web_pages import WebPages
+from pyctrl.apiserver._answers import Answer, Refused
+from pyctrl.apiserver._authentication import Peer
+from pyctrl.apiserver._http_answer import OWN_HEADERS
+from pyctrl.apiserver._http_connection import Connection
+from pyctrl.apiserver._http_head import Head
+from pyctrl.apiserver._identity import new_uid
+from pyctrl.apiserver._web_pages import WebPages
 
 if TYPE_CHECKING:
-    from ._authentication import User
-    from ._server import ApiServer
+    from pyctrl.apiserver._authentication import User
+    from pyctrl.apiserver._server import ApiServer
 
 CLOSE_PATIENCE = timedelta(seconds=1)  # for requests that are being answered when serving ends
 HANDSHAKE_SECONDS = 32.0  # kube-apiserver closes a connection that says nothing after as long

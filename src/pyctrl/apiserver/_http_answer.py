@@ -8,9 +8,8 @@ from functools import lru_cache
 from http import HTTPStatus
 
 from pyctrl._clock import now
-
-from ._answers import Answer
-from ._http_head import Head
+from pyctrl.apiserver._answers import Answer
+from pyctrl.apiserver._http_head import Head
 
 GZIP_FROM = 128 * 1024  # bytes; kube-apiserver's threshold, and below its level
 GZIP_LEVEL = 1

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ._answers import Refused, too_large
+from pyctrl.apiserver._answers import Refused, too_large
 
 SIZE_LIMIT = 4096  # bytes of a line that gives the size of a chunk; net/http's own
 

@@ -12,12 +12,21 @@ from collections.abc import Awaitable
 from contextlib import aclosing
 from typing import Protocol
 
-from ._answers import Answer, Refused
-from ._authentication import Peer, user_of_certificate
-from ._bodies import BODY_LIMIT
-from ._http_answer import ENDED, OWN_HEADERS, chunk, interim, is_compressible, refusal, stream_head, whole
-from ._http_body import ChunkedBody, CountedBody
-from ._http_head import HEAD_LIMIT, Head, HeadRefused, parse_head
+from pyctrl.apiserver._answers import Answer, Refused
+from pyctrl.apiserver._authentication import Peer, user_of_certificate
+from pyctrl.apiserver._bodies import BODY_LIMIT
+from pyctrl.apiserver._http_answer import (
+    ENDED,
+    OWN_HEADERS,
+    chunk,
+    interim,
+    is_compressible,
+    refusal,
+    stream_head,
+    whole,
+)
+from pyctrl.apiserver._http_body import ChunkedBody, CountedBody
+from pyctrl.apiserver._http_head import HEAD_LIMIT, Head, HeadRefused, parse_head
 
 log = logging.getLogger("pyctrl.apiserver")
 

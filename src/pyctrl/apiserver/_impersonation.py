@@ -14,10 +14,9 @@ from enum import Enum
 from urllib.parse import unquote
 
 from pyctrl.api import Access
-
-from . import _names as names
-from ._answers import Refused, bad_request, quoted
-from ._authentication import (
+from pyctrl.apiserver import _names as names
+from pyctrl.apiserver._answers import Refused, bad_request, quoted
+from pyctrl.apiserver._authentication import (
     ADMINISTRATORS,
     ANONYMOUS,
     ANONYMOUS_GROUP,
@@ -28,7 +27,7 @@ from ._authentication import (
     account_groups,
     account_of,
 )
-from ._authorization import Authorizer, access_refused
+from pyctrl.apiserver._authorization import Authorizer, access_refused
 
 USER, GROUP, UID = "impersonate-user", "impersonate-group", "impersonate-uid"
 EXTRA = "impersonate-extra-"

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from . import _names as names
-from ._answers import Cause, field_forbidden, invalid_value, required
-from ._metadata import validate_labels
-from ._schema import JSON
+from pyctrl.apiserver import _names as names
+from pyctrl.apiserver._answers import Cause, field_forbidden, invalid_value, required
+from pyctrl.apiserver._metadata import validate_labels
+from pyctrl.apiserver._schema import JSON
 
 
 def validate_selector(selector: Mapping[str, JSON], path: str) -> Iterator[Cause]:

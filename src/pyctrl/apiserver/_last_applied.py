@@ -10,8 +10,8 @@ from collections.abc import Mapping
 
 import msgspec
 
-from ._fieldset import Comparison, Fields, difference, fields_of
-from ._schema import JSON, Node
+from pyctrl.apiserver._fieldset import Comparison, Fields, difference, fields_of
+from pyctrl.apiserver._schema import JSON, Node
 
 ANNOTATION = "kubectl.kubernetes.io/last-applied-configuration"
 MANAGER = "kubectl"

@@ -6,13 +6,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
-from ._builtin_type import BuiltinType
-from ._fieldset import Comparison, Fields, Settled, difference, everything, union, without
-from ._identity import timestamp
-from ._schema import JSON
+from pyctrl.apiserver._builtin_type import BuiltinType
+from pyctrl.apiserver._fieldset import Comparison, Fields, Settled, difference, everything, union, without
+from pyctrl.apiserver._identity import timestamp
+from pyctrl.apiserver._schema import JSON
 
 if TYPE_CHECKING:
-    from ._resources import ResourceType
+    from pyctrl.apiserver._resources import ResourceType
 
 UPDATERS = 10  # kept apart; older ones are put together as "ancient-changes", as kube-apiserver does
 ANCIENT = "ancient-changes"

@@ -5,10 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 
-from . import _names as names
-from ._answers import Cause, duplicate, field_forbidden, invalid_value, required, too_many
-from ._cel import BOOL, MATCH_CONDITION, NOT_INSTALLED, CompileFailed, Environment, Program, Type, has_library
-from ._schema import JSON
+from pyctrl.apiserver import _names as names
+from pyctrl.apiserver._answers import Cause, duplicate, field_forbidden, invalid_value, required, too_many
+from pyctrl.apiserver._cel import (
+    BOOL,
+    MATCH_CONDITION,
+    NOT_INSTALLED,
+    CompileFailed,
+    Environment,
+    Program,
+    Type,
+    has_library,
+)
+from pyctrl.apiserver._schema import JSON
 
 LIMIT = 64  # conditions of one webhook; kube-apiserver's own
 

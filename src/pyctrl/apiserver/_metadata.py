@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from enum import Enum
 
-from . import _names as names
-from ._answers import Cause, field_forbidden, invalid_value, quoted, required
-from ._schema import JSON
+from pyctrl.apiserver import _names as names
+from pyctrl.apiserver._answers import Cause, field_forbidden, invalid_value, quoted, required
+from pyctrl.apiserver._schema import JSON
 
 ANNOTATIONS_LIMIT = 256 * 1024  # bytes of all keys and values together
 STANDARD_FINALIZERS = frozenset({"orphan", "foregroundDeletion", "kubernetes"})

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from ._builtin_type import BuiltinType
-from ._custom_type import CustomType
-from ._discovery import VERSION
-from ._openapi_paths import META, SCHEMAS, component_name, path_as_v2, paths_of
-from ._resources import Registry
-from ._schema import JSON
+from pyctrl.apiserver._builtin_type import BuiltinType
+from pyctrl.apiserver._custom_type import CustomType
+from pyctrl.apiserver._discovery import VERSION
+from pyctrl.apiserver._openapi_paths import META, SCHEMAS, component_name, path_as_v2, paths_of
+from pyctrl.apiserver._resources import Registry
+from pyctrl.apiserver._schema import JSON
 
 _INFO = {"title": "Kubernetes", "version": VERSION["gitVersion"]}
 _V2 = "#/definitions/"

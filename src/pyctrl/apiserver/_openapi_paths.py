@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-from ._builtin_type import BuiltinType
-from ._components import Components
-from ._custom_type import CustomType
-from ._schema import JSON
+from pyctrl.apiserver._builtin_type import BuiltinType
+from pyctrl.apiserver._components import Components
+from pyctrl.apiserver._custom_type import CustomType
+from pyctrl.apiserver._schema import JSON
 
 SCHEMAS = "#/components/schemas/"
 META = "io.k8s.apimachinery.pkg.apis.meta.v1."

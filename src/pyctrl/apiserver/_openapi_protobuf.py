@@ -10,8 +10,8 @@ from typing import Final
 
 import yaml
 
-from ._protobuf_wire import Wire
-from ._schema import JSON
+from pyctrl.apiserver._protobuf_wire import Wire
+from pyctrl.apiserver._schema import JSON
 
 _SWAGGER, _INFO, _DEFINITIONS = 1, 2, 9  # of Document
 _TITLE, _VERSION = 1, 2  # of Info

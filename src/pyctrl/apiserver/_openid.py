@@ -7,8 +7,8 @@ from typing import Any
 
 import msgspec
 
-from ._answers import JSON, Answer, method_not_allowed, no_such_resource, not_acceptable
-from ._authentication import ISSUER, AccountTokens
+from pyctrl.apiserver._answers import JSON, Answer, method_not_allowed, no_such_resource, not_acceptable
+from pyctrl.apiserver._authentication import ISSUER, AccountTokens
 
 CONFIGURATION, KEYS = "/.well-known/openid-configuration", "/openid/v1/jwks"
 KEY_SET = "application/jwk-set+json"

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from ._answers import (
+from pyctrl.apiserver._answers import (
     Cause,
     Refused,
     bad_request,
@@ -19,7 +19,7 @@ from ._answers import (
     unclassified,
     unsupported,
 )
-from ._request import Query
+from pyctrl.apiserver._request import Query
 
 EXACT = "Exact"
 NOT_OLDER_THAN = "NotOlderThan"

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from ._admission import Kind
-from ._answers import Unfit, bad_request
-from ._bodies import decode_object
-from ._typed import DecodeFailed, decode
+from pyctrl.apiserver._admission import Kind
+from pyctrl.apiserver._answers import Unfit, bad_request
+from pyctrl.apiserver._bodies import decode_object
+from pyctrl.apiserver._typed import DecodeFailed, decode
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from ._components import Components
-    from ._request import Request
-    from ._resources import Registry
+    from pyctrl.apiserver._components import Components
+    from pyctrl.apiserver._request import Request
+    from pyctrl.apiserver._resources import Registry
 
 SCALE: Final = Kind("autoscaling", "v1", "Scale")
 EVICTION: Final = Kind("policy", "v1", "Eviction")

@@ -8,8 +8,7 @@ from typing import Any
 import msgspec
 
 from pyctrl.api import merge_patch_apply
-
-from ._answers import (
+from pyctrl.apiserver._answers import (
     Refused,
     Unfit,
     bad_request,
@@ -21,12 +20,12 @@ from ._answers import (
     unprocessable,
     unsupported_media_type,
 )
-from ._bodies import BODY_LIMIT, TYPE_META, decode_json, duplicates_in
-from ._forms import is_custom
-from ._go_text import go_text
-from ._json_patch import PatchFailed, apply_json_patch
-from ._request import Request
-from ._strategic import strategic_merge
+from pyctrl.apiserver._bodies import BODY_LIMIT, TYPE_META, decode_json, duplicates_in
+from pyctrl.apiserver._forms import is_custom
+from pyctrl.apiserver._go_text import go_text
+from pyctrl.apiserver._json_patch import PatchFailed, apply_json_patch
+from pyctrl.apiserver._request import Request
+from pyctrl.apiserver._strategic import strategic_merge
 
 JSON_PATCH = "application/json-patch+json"
 MERGE = "application/merge-patch+json"
@@ -158,7 +157,7 @@ def decode_apply(request: Request) -> dict[str, Any]:
     try:
         decoded = decode_json(request.body)  # what programs send, read twenty times as fast as YAML
     except ValueError:
-        from ._yaml import read_yaml  # here: few write YAML by hand
+        from pyctrl.apiserver._yaml import read_yaml  # here: few write YAML by hand
 
         try:
             decoded = read_yaml(request.body, [])

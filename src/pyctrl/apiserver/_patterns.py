@@ -13,7 +13,7 @@ from typing import Any, Protocol
 
 from pydantic_core import SchemaError, SchemaValidator, core_schema
 
-from ._rust_regex import NotTranslatable, rust_pattern
+from pyctrl.apiserver._rust_regex import NotTranslatable, rust_pattern
 
 NEEDS_RE2 = "it needs the package google-re2: pip install 'pyctrl-runtime[apiserver]'"
 

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from ._answers import Answer, bad_request
-from ._backend import Backend
-from ._request import Request
+from pyctrl.apiserver._answers import Answer, bad_request
+from pyctrl.apiserver._backend import Backend
+from pyctrl.apiserver._request import Request
 
 ANNOTATION = "pyctrl.dev/logs"
 

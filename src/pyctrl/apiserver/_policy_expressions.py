@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 
-from ._answers import Cause, field_forbidden, invalid_value, required, unsupported
-from ._cel import (
+from pyctrl.apiserver._answers import Cause, field_forbidden, invalid_value, required, unsupported
+from pyctrl.apiserver._cel import (
     BOOL,
     DYN,
     NOT_INSTALLED,
@@ -18,8 +18,8 @@ from ._cel import (
     has_library,
     policy_variables,
 )
-from ._match_conditions import validate_conditions, validate_expression
-from ._schema import JSON
+from pyctrl.apiserver._match_conditions import validate_conditions, validate_expression
+from pyctrl.apiserver._schema import JSON
 
 _IDENTIFIER = re.compile(r"[_a-zA-Z][_a-zA-Z0-9]*")
 _REASONS = ("Forbidden", "Invalid", "RequestEntityTooLarge")

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ._answers import conflict
-from ._forms import is_custom
+from pyctrl.apiserver._answers import conflict
+from pyctrl.apiserver._forms import is_custom
 
 if TYPE_CHECKING:
-    from ._resources import ResourceType
-    from ._storage import Stored
+    from pyctrl.apiserver._resources import ResourceType
+    from pyctrl.apiserver._storage import Stored
 
 
 def check_stored(stored: Stored, resource: ResourceType, *, uid: str | None, version: str | None = None) -> None:

@@ -16,8 +16,8 @@ from typing import Any
 
 import msgspec
 
-from ._answers import Refused, bad_request, unsupported_media_type
-from ._protobuf_wire import Wire, WireError, fields, signed, varints
+from pyctrl.apiserver._answers import Refused, bad_request, unsupported_media_type
+from pyctrl.apiserver._protobuf_wire import Wire, WireError, fields, signed, varints
 
 _PREFIX = b"k8s\0"
 DELETE_OPTIONS = "DeleteOptions"

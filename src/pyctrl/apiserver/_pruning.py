@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from ._schema import JSON, Node
+from pyctrl.apiserver._schema import JSON, Node
 
 _IMPLICIT = frozenset({"apiVersion", "kind", "metadata"})
 Metadata = Callable[[JSON, str, list[str]], JSON]  # brings an embedded object's metadata into form

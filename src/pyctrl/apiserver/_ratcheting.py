@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from ._schema import JSON, Node, list_key
+from pyctrl.apiserver._schema import JSON, Node, list_key
 
 ABSENT: Final[Any] = object()  # nothing was there before
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from ._patterns import PatternError, go_pattern
+from pyctrl.apiserver._patterns import PatternError, go_pattern
 
 MOST_REPEATS = 1000  # Go's limit for {n,m}
 MOST_DEPTH = 1000  # Go's limit for the height of an expression

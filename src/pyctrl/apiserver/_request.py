@@ -8,13 +8,12 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from pyctrl.api import RequestTarget
-
-from ._forms import Form
+from pyctrl.apiserver._forms import Form
 
 if TYPE_CHECKING:
-    from ._authentication import User
-    from ._fieldset import Settled
-    from ._resources import ResourceType
+    from pyctrl.apiserver._authentication import User
+    from pyctrl.apiserver._fieldset import Settled
+    from pyctrl.apiserver._resources import ResourceType
 
 
 @lru_cache(maxsize=4096)

@@ -6,17 +6,17 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Protocol
 
-from . import _answers as answers
-from ._builtin_type import BuiltinType, Described
-from ._builtins import Strategies
-from ._builtins_services import ServiceAllocator
-from ._components import Components
-from ._custom_type import CustomType, types_of
-from ._fieldset import Settled
-from ._schema import JSON, Node
+from pyctrl.apiserver import _answers as answers
+from pyctrl.apiserver._builtin_type import BuiltinType, Described
+from pyctrl.apiserver._builtins import Strategies
+from pyctrl.apiserver._builtins_services import ServiceAllocator
+from pyctrl.apiserver._components import Components
+from pyctrl.apiserver._custom_type import CustomType, types_of
+from pyctrl.apiserver._fieldset import Settled
+from pyctrl.apiserver._schema import JSON, Node
 
 if TYPE_CHECKING:
-    from ._authentication import User
+    from pyctrl.apiserver._authentication import User
 
 DEFINITIONS = ("apiextensions.k8s.io", "v1", "customresourcedefinitions")
 

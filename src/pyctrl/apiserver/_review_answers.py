@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ._schema import Node
-from ._typed import DecodeFailed, decode
+from pyctrl.apiserver._schema import Node
+from pyctrl.apiserver._typed import DecodeFailed, decode
 
 _SCHEME = "pkg/runtime/scheme.go:111"  # as kube-apiserver's errors name it
 _TYPE_META = r'struct { APIVersion string "json:\"apiVersion,omitempty\""; Kind string "json:\"kind,omitempty\"" }'

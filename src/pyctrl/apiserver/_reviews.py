@@ -5,21 +5,20 @@ from __future__ import annotations
 from typing import Any
 
 from pyctrl.api import RequestTarget
-
-from ._access_reviews import AccessReviews
-from ._admission import CREATE, Admission, Attributes
-from ._answers import Answer, bad_request, method_not_allowed, no_such_resource
-from ._authentication import Authenticator, user_info
-from ._authorization import Authorizer
-from ._backend import check_kind, check_namespace_matches, metadata_of
-from ._bodies import decode_object, duplicates_in
-from ._forms import answer_value, typed_first
-from ._identity import tidy, timestamp
-from ._managed_fields import track
-from ._options import write_options
-from ._request import Request
-from ._resources import Registry
-from ._storage import api_version
+from pyctrl.apiserver._access_reviews import AccessReviews
+from pyctrl.apiserver._admission import CREATE, Admission, Attributes
+from pyctrl.apiserver._answers import Answer, bad_request, method_not_allowed, no_such_resource
+from pyctrl.apiserver._authentication import Authenticator, user_info
+from pyctrl.apiserver._authorization import Authorizer
+from pyctrl.apiserver._backend import check_kind, check_namespace_matches, metadata_of
+from pyctrl.apiserver._bodies import decode_object, duplicates_in
+from pyctrl.apiserver._forms import answer_value, typed_first
+from pyctrl.apiserver._identity import tidy, timestamp
+from pyctrl.apiserver._managed_fields import track
+from pyctrl.apiserver._options import write_options
+from pyctrl.apiserver._request import Request
+from pyctrl.apiserver._resources import Registry
+from pyctrl.apiserver._storage import api_version
 
 _AUTHENTICATION, _AUTHORIZATION = "authentication.k8s.io", "authorization.k8s.io"
 

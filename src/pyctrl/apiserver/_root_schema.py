@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from ._answers import Cause, invalid_value
-from ._schema import JSON
+from pyctrl.apiserver._answers import Cause, invalid_value
+from pyctrl.apiserver._schema import JSON
 
 # The fields of kube-apiserver's internal type, in its order, with their zeros; those that schemas have by another name
 # here are named in _WIRE.

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from ._cells import NONE, Cells, Object, containers_of, labels_of, selector_of, spec_of, status_of
-from ._durations import age, between
-from ._rows_others import OTHERS
-from ._schema import JSON
+from pyctrl.apiserver._cells import NONE, Cells, Object, containers_of, labels_of, selector_of, spec_of, status_of
+from pyctrl.apiserver._durations import age, between
+from pyctrl.apiserver._rows_others import OTHERS
+from pyctrl.apiserver._schema import JSON
 
 _MODES = {"ReadWriteOnce": "RWO", "ReadOnlyMany": "ROX", "ReadWriteMany": "RWX", "ReadWriteOncePod": "RWOP"}
 

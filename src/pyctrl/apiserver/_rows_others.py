@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from ._cells import NONE, UNSET, Cells, Object, containers_of, labels_of, spec_of, status_of
-from ._durations import human
+from pyctrl.apiserver._cells import NONE, UNSET, Cells, Object, containers_of, labels_of, spec_of, status_of
+from pyctrl.apiserver._durations import human
 
 _MOST_METRICS = 2  # that kubectl names of an autoscaler; the rest is counted
 _WINNERS = ("Approved", "Denied")  # of a request's conditions, before what else is told

@@ -7,29 +7,37 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from pyctrl.api import LabelSelector
-
-from ._admission import UPDATE, Attributes
-from ._answers import Answer, Unfit, bad_request, conflict, internal, invalid, invalid_value, unclassified
-from ._apply import apply_patch
-from ._apply_configuration import check_configuration
-from ._backend import Backend, check_place, metadata_of
-from ._bodies import media_type
-from ._builtin_type import BuiltinType
-from ._builtins_strategy import Strategy
-from ._custom_type import CustomType
-from ._forms import Form, Shape, answer_value, is_custom
-from ._managed_fields import track
-from ._options import WriteOptions, write_options
-from ._own_kinds import SCALE, decode_own, read_own
-from ._patch import APPLY, check_patch_type, decode_apply, outcome_unfit, patched
-from ._preconditions import check_stored
-from ._request import Request
-from ._scale_managers import API_VERSION, entries_of_scale, write_entries_of_object
-from ._storage import Stored
-from ._verbs_write import Change, Writes
+from pyctrl.apiserver._admission import UPDATE, Attributes
+from pyctrl.apiserver._answers import (
+    Answer,
+    Unfit,
+    bad_request,
+    conflict,
+    internal,
+    invalid,
+    invalid_value,
+    unclassified,
+)
+from pyctrl.apiserver._apply import apply_patch
+from pyctrl.apiserver._apply_configuration import check_configuration
+from pyctrl.apiserver._backend import Backend, check_place, metadata_of
+from pyctrl.apiserver._bodies import media_type
+from pyctrl.apiserver._builtin_type import BuiltinType
+from pyctrl.apiserver._builtins_strategy import Strategy
+from pyctrl.apiserver._custom_type import CustomType
+from pyctrl.apiserver._forms import Form, Shape, answer_value, is_custom
+from pyctrl.apiserver._managed_fields import track
+from pyctrl.apiserver._options import WriteOptions, write_options
+from pyctrl.apiserver._own_kinds import SCALE, decode_own, read_own
+from pyctrl.apiserver._patch import APPLY, check_patch_type, decode_apply, outcome_unfit, patched
+from pyctrl.apiserver._preconditions import check_stored
+from pyctrl.apiserver._request import Request
+from pyctrl.apiserver._scale_managers import API_VERSION, entries_of_scale, write_entries_of_object
+from pyctrl.apiserver._storage import Stored
+from pyctrl.apiserver._verbs_write import Change, Writes
 
 if TYPE_CHECKING:
-    from ._resources import ResourceType
+    from pyctrl.apiserver._resources import ResourceType
 
 _PATHS = {"specReplicasPath": ".spec.replicas", "statusReplicasPath": ".status.replicas"}
 _DESCRIBED = {
@@ -196,7 +204,7 @@ def _answered(scale: dict[str, Any], form: Form) -> Answer:
     if form.shape is Shape.METADATA:
         partial = {"kind": "PartialObjectMetadata", "apiVersion": "meta.k8s.io/v1", "metadata": scale["metadata"]}
         return answer_value(partial, form)
-    from ._tables import scale_table  # here: only kubectl asks for tables
+    from pyctrl.apiserver._tables import scale_table  # here: only kubectl asks for tables
 
     return answer_value(scale_table(scale, version=form.version, include=form.include), form)
 

@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ._fieldset import Fields, below, difference, field, has
-from ._managed_fields import Entry, Managed, Manager
-from ._own_kinds import SCALE
+from pyctrl.apiserver._fieldset import Fields, below, difference, field, has
+from pyctrl.apiserver._managed_fields import Entry, Managed, Manager
+from pyctrl.apiserver._own_kinds import SCALE
 
 API_VERSION = f"{SCALE.group}/{SCALE.version}"
 _REPLICAS: Fields = {"f:spec": {"f:replicas": {}}}

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from ._answers import Cause, invalid_value
-from ._go_text import go_text
-from ._schema import JSON
+from pyctrl.apiserver._answers import Cause, invalid_value
+from pyctrl.apiserver._go_text import go_text
+from pyctrl.apiserver._schema import JSON
 
 LARGEST = 2**31 - 1  # a number of replicas is an int32
 

@@ -12,7 +12,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, Final, TypeAlias
 
-from ._patterns import Pattern, PatternError, go_pattern
+from pyctrl.apiserver._patterns import Pattern, PatternError, go_pattern
 
 JSON: TypeAlias = Any  # a decoded JSON value; the one place where the server's objects are not typed
 

@@ -6,17 +6,16 @@ import re
 from typing import TYPE_CHECKING
 
 from pyctrl.api import FieldSelector, LabelSelector
+from pyctrl.apiserver import _names as names
+from pyctrl.apiserver._answers import Refused, bad_request, invalid_value
+from pyctrl.apiserver._forms import is_custom
+from pyctrl.apiserver._options import ListOptions
+from pyctrl.apiserver._request import Request
+from pyctrl.apiserver._watch import Selection
 from pyctrl.errors import SelectorError
 
-from . import _names as names
-from ._answers import Refused, bad_request, invalid_value
-from ._forms import is_custom
-from ._options import ListOptions
-from ._request import Request
-from ._watch import Selection
-
 if TYPE_CHECKING:
-    from ._resources import ResourceType
+    from pyctrl.apiserver._resources import ResourceType
 
 ALWAYS = ("metadata.name", "metadata.namespace")
 

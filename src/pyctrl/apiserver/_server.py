@@ -16,10 +16,9 @@ import msgspec
 
 from pyctrl._clock import now
 from pyctrl.api import RequestTarget
-
-from ._access_control import AccessControl, AuthorizationMode
-from ._admission import AdmissionPlugin, default_admission
-from ._answers import (
+from pyctrl.apiserver._access_control import AccessControl, AuthorizationMode
+from pyctrl.apiserver._admission import AdmissionPlugin, default_admission
+from pyctrl.apiserver._answers import (
     Answer,
     Refused,
     bad_request,
@@ -29,34 +28,42 @@ from ._answers import (
     not_found,
     version_too_large,
 )
-from ._api_services import ApiServices
-from ._audit import AuditLog
-from ._authentication import AuthenticationWebhook, Peer, User
-from ._authorization import AuthorizationWebhook, store_policy
-from ._backend import Backend
-from ._binding import BINDINGS
-from ._bootstrap import default_objects
-from ._conversion_webhooks import ConversionWebhooks
-from ._documents import Documents
-from ._durations import duration_problem
-from ._establishing import Establishing
-from ._exchange import Exchange
-from ._forms import accepted_form, is_custom, with_table_options
-from ._health import NO_PAGE
-from ._impersonation import EXTRA, GROUP, REPEATED
-from ._openid import OpenId
-from ._pod_logs import PodLogs
-from ._request import MustWait, Query, Request, parse_target
-from ._resources import Registry, ResourceType
-from ._reviews import Reviews
-from ._scale import Scales
-from ._storage import HISTORY, NotConverted, Storage
-from ._subresources import Subresources
-from ._token_requests import MOST_SECONDS, TokenRequests
-from ._verbs_delete import Deletes
-from ._verbs_read import Reads
-from ._verbs_write import Writes
-from ._webhooks import HttpsCaller, ServiceResolver, Services, Undecided, WebhookCaller, WebhookClient, settled
+from pyctrl.apiserver._api_services import ApiServices
+from pyctrl.apiserver._audit import AuditLog
+from pyctrl.apiserver._authentication import AuthenticationWebhook, Peer, User
+from pyctrl.apiserver._authorization import AuthorizationWebhook, store_policy
+from pyctrl.apiserver._backend import Backend
+from pyctrl.apiserver._binding import BINDINGS
+from pyctrl.apiserver._bootstrap import default_objects
+from pyctrl.apiserver._conversion_webhooks import ConversionWebhooks
+from pyctrl.apiserver._documents import Documents
+from pyctrl.apiserver._durations import duration_problem
+from pyctrl.apiserver._establishing import Establishing
+from pyctrl.apiserver._exchange import Exchange
+from pyctrl.apiserver._forms import accepted_form, is_custom, with_table_options
+from pyctrl.apiserver._health import NO_PAGE
+from pyctrl.apiserver._impersonation import EXTRA, GROUP, REPEATED
+from pyctrl.apiserver._openid import OpenId
+from pyctrl.apiserver._pod_logs import PodLogs
+from pyctrl.apiserver._request import MustWait, Query, Request, parse_target
+from pyctrl.apiserver._resources import Registry, ResourceType
+from pyctrl.apiserver._reviews import Reviews
+from pyctrl.apiserver._scale import Scales
+from pyctrl.apiserver._storage import HISTORY, NotConverted, Storage
+from pyctrl.apiserver._subresources import Subresources
+from pyctrl.apiserver._token_requests import MOST_SECONDS, TokenRequests
+from pyctrl.apiserver._verbs_delete import Deletes
+from pyctrl.apiserver._verbs_read import Reads
+from pyctrl.apiserver._verbs_write import Writes
+from pyctrl.apiserver._webhooks import (
+    HttpsCaller,
+    ServiceResolver,
+    Services,
+    Undecided,
+    WebhookCaller,
+    WebhookClient,
+    settled,
+)
 
 log = logging.getLogger("pyctrl.apiserver")
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import msgspec
 
-from ._schema import JSON
+from pyctrl.apiserver._schema import JSON
 
 _NOT_CONTENT = frozenset({"metadata", "status", "apiVersion", "kind"})
 STATUS_RESETS = ("labels", "annotations", "finalizers", "ownerReferences", "generation", "selfLink")

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import msgspec
 
 if TYPE_CHECKING:
-    from ._resources import ResourceType
+    from pyctrl.apiserver._resources import ResourceType
 
 HISTORY = 10_000  # events a collection keeps; kube-apiserver's watch cache holds 100 to 102,400
 

@@ -13,10 +13,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from . import _answers as answers
-from ._defaulting import copied
-from ._go_text import go_text
-from ._schema import JSON, Node
+from pyctrl.apiserver import _answers as answers
+from pyctrl.apiserver._defaulting import copied
+from pyctrl.apiserver._go_text import go_text
+from pyctrl.apiserver._schema import JSON, Node
 
 _PATCH, _RETAIN = "$patch", "$retainKeys"
 _ORDER, _DELETE = "$setElementOrder/", "$deleteFromPrimitiveList/"

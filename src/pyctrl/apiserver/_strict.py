@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 
-from . import _answers as answers
+from pyctrl.apiserver import _answers as answers
 
 
 def report_unknown(

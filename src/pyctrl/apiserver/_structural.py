@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TypeAlias
 
-from ._answers import Cause, field_forbidden, invalid_value, required, unsupported
-from ._defaulting import copied
-from ._formats import is_known_format
-from ._pruning import prune
-from ._regexp import pattern_error
-from ._schema import JSON, compile_structural
-from ._validation import validate
+from pyctrl.apiserver._answers import Cause, field_forbidden, invalid_value, required, unsupported
+from pyctrl.apiserver._defaulting import copied
+from pyctrl.apiserver._formats import is_known_format
+from pyctrl.apiserver._pruning import prune
+from pyctrl.apiserver._regexp import pattern_error
+from pyctrl.apiserver._schema import JSON, compile_structural
+from pyctrl.apiserver._validation import validate
 
 Schema: TypeAlias = Mapping[str, JSON]
 TYPES = ("array", "boolean", "integer", "number", "object", "string")
@@ -57,7 +57,7 @@ def validate_schema(schema: Schema, path: str) -> list[Cause]:
 def _uncompiled(schema: Schema, path: str, causes: list[Cause]) -> list[Cause]:
     if not compile_structural(schema).rules:
         return []
-    from ._cel import uncompiled_rules  # most definitions have no rules
+    from pyctrl.apiserver._cel import uncompiled_rules  # most definitions have no rules
 
     return uncompiled_rules(schema, path, causes)
 
@@ -101,7 +101,7 @@ def _openapi(schema: Schema, path: str, *, is_root: bool = False) -> Iterator[Ca
         yield from _openapi(each, where)
     yield from _extensions(schema, path)
     if schema.get("x-kubernetes-validations"):
-        from ._cel import written_rules  # most definitions have no rules
+        from pyctrl.apiserver._cel import written_rules  # most definitions have no rules
 
         yield from written_rules(schema, path)
     if why := pattern_error(schema.get("pattern") or ""):

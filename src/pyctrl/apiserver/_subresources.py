@@ -6,21 +6,21 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from ._admission import CREATE, UPDATE, Attributes, Kind
-from ._answers import Answer, bad_request, conflict, method_not_allowed
-from ._backend import Backend, check_namespace_matches, check_place, metadata_of
-from ._binding import assign, check_bindable, check_binding
-from ._bodies import decode_object
-from ._deletion import check_preconditions
-from ._eviction import mark_evicted, spare
-from ._forms import answer_value
-from ._identity import keep_life
-from ._options import WriteOptions, delete_options, write_options
-from ._own_kinds import BINDING, EVICTION, decode_own, read_own
-from ._preconditions import check_stored
-from ._request import Request
-from ._verbs_delete import Deletes
-from ._verbs_write import Change, Writes
+from pyctrl.apiserver._admission import CREATE, UPDATE, Attributes, Kind
+from pyctrl.apiserver._answers import Answer, bad_request, conflict, method_not_allowed
+from pyctrl.apiserver._backend import Backend, check_namespace_matches, check_place, metadata_of
+from pyctrl.apiserver._binding import assign, check_bindable, check_binding
+from pyctrl.apiserver._bodies import decode_object
+from pyctrl.apiserver._deletion import check_preconditions
+from pyctrl.apiserver._eviction import mark_evicted, spare
+from pyctrl.apiserver._forms import answer_value
+from pyctrl.apiserver._identity import keep_life
+from pyctrl.apiserver._options import WriteOptions, delete_options, write_options
+from pyctrl.apiserver._own_kinds import BINDING, EVICTION, decode_own, read_own
+from pyctrl.apiserver._preconditions import check_stored
+from pyctrl.apiserver._request import Request
+from pyctrl.apiserver._verbs_delete import Deletes
+from pyctrl.apiserver._verbs_write import Change, Writes
 
 
 class Subresources:

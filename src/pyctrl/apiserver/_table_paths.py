@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Iterable
 from functools import lru_cache
 
-from ._schema import JSON
+from pyctrl.apiserver._schema import JSON
 
 _TOKEN = re.compile(
     r"\.\.(?P<deep>[\w$-]+)"

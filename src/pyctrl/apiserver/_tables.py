@@ -6,15 +6,15 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from ._builtin_type import BuiltinType
-from ._custom_type import CustomType
-from ._durations import age
-from ._rows import row_of
-from ._schema import JSON
-from ._table_paths import column_values
+from pyctrl.apiserver._builtin_type import BuiltinType
+from pyctrl.apiserver._custom_type import CustomType
+from pyctrl.apiserver._durations import age
+from pyctrl.apiserver._rows import row_of
+from pyctrl.apiserver._schema import JSON
+from pyctrl.apiserver._table_paths import column_values
 
 if TYPE_CHECKING:
-    from ._resources import ResourceType
+    from pyctrl.apiserver._resources import ResourceType
 
 _CREATED = ".metadata.creationTimestamp"
 _DESCRIPTIONS = {

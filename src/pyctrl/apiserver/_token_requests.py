@@ -7,21 +7,20 @@ from datetime import timedelta
 from typing import Any
 
 from pyctrl._clock import now
-
-from ._admission import CREATE, Attributes
-from ._answers import Answer, bad_request, conflict, invalid, invalid_value, not_found, quoted
-from ._authentication import ISSUER, AccountTokens, BoundObject
-from ._backend import Backend, check_kind, check_namespace_matches, metadata_of
-from ._bodies import decode_object, duplicates_in
-from ._builtin_type import BuiltinType
-from ._builtins_strategy import Strategy
-from ._forms import answer_value, typed_first
-from ._identity import tidy, timestamp
-from ._managed_fields import track
-from ._options import WriteOptions, write_options
-from ._own_kinds import TOKEN_REQUEST
-from ._request import Request
-from ._storage import Stored
+from pyctrl.apiserver._admission import CREATE, Attributes
+from pyctrl.apiserver._answers import Answer, bad_request, conflict, invalid, invalid_value, not_found, quoted
+from pyctrl.apiserver._authentication import ISSUER, AccountTokens, BoundObject
+from pyctrl.apiserver._backend import Backend, check_kind, check_namespace_matches, metadata_of
+from pyctrl.apiserver._bodies import decode_object, duplicates_in
+from pyctrl.apiserver._builtin_type import BuiltinType
+from pyctrl.apiserver._builtins_strategy import Strategy
+from pyctrl.apiserver._forms import answer_value, typed_first
+from pyctrl.apiserver._identity import tidy, timestamp
+from pyctrl.apiserver._managed_fields import track
+from pyctrl.apiserver._options import WriteOptions, write_options
+from pyctrl.apiserver._own_kinds import TOKEN_REQUEST
+from pyctrl.apiserver._request import Request
+from pyctrl.apiserver._storage import Stored
 
 DEFAULT_SECONDS = 3600
 LEAST_SECONDS = 600  # kube-apiserver's own limits

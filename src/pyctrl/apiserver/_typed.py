@@ -13,11 +13,10 @@ import re
 from datetime import UTC, datetime
 
 from pyctrl.api import Quantity
+from pyctrl.apiserver import _answers as answers
+from pyctrl.apiserver._base64 import CorruptBase64, canonical_base64
+from pyctrl.apiserver._schema import JSON, Node, Reader
 from pyctrl.errors import QuantityError
-
-from . import _answers as answers
-from ._base64 import CorruptBase64, canonical_base64
-from ._schema import JSON, Node, Reader
 
 _SHOWN = {str: "string", bool: "bool", int: "number", float: "number", dict: "object", list: "array"}
 _CONVERTED = {str: "string", bool: "bool", int: "int64", float: "float64", list: "slice"}

@@ -4,10 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from ._answers import Cause, duplicate, invalid_type, invalid_value, required, shown, too_long, too_many, unsupported
-from ._formats import is_of_format
-from ._ratcheting import ABSENT, is_same, items_by_key
-from ._schema import JSON, Checks, Node, list_key
+from pyctrl.apiserver._answers import (
+    Cause,
+    duplicate,
+    invalid_type,
+    invalid_value,
+    required,
+    shown,
+    too_long,
+    too_many,
+    unsupported,
+)
+from pyctrl.apiserver._formats import is_of_format
+from pyctrl.apiserver._ratcheting import ABSENT, is_same, items_by_key
+from pyctrl.apiserver._schema import JSON, Checks, Node, list_key
 
 _KINDS = {str: "string", bool: "boolean", int: "integer", float: "number", dict: "object", list: "array"}
 _FORMATS_OF = {"integer": "int64", "number": "float64"}

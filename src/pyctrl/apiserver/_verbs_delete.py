@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
-from ._admission import DELETE, Attributes
-from ._answers import Answer, method_not_allowed, success
-from ._backend import Backend
-from ._deletion import Fate, begin_deletion, check_preconditions, effective_options, is_returned
-from ._forms import answer_object, answer_value, typed_first
-from ._options import DeleteOptions, delete_options, list_options
-from ._own_kinds import read_delete_options
-from ._request import Request
-from ._status import same_content
-from ._storage import Stored
-from ._verbs_read import Reads
+from pyctrl.apiserver._admission import DELETE, Attributes
+from pyctrl.apiserver._answers import Answer, method_not_allowed, success
+from pyctrl.apiserver._backend import Backend
+from pyctrl.apiserver._deletion import Fate, begin_deletion, check_preconditions, effective_options, is_returned
+from pyctrl.apiserver._forms import answer_object, answer_value, typed_first
+from pyctrl.apiserver._options import DeleteOptions, delete_options, list_options
+from pyctrl.apiserver._own_kinds import read_delete_options
+from pyctrl.apiserver._request import Request
+from pyctrl.apiserver._status import same_content
+from pyctrl.apiserver._storage import Stored
+from pyctrl.apiserver._verbs_read import Reads
 
 
 class Deletes:

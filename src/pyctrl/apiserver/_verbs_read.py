@@ -7,11 +7,10 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from pyctrl.api import RequestTarget
-
-from ._answers import Answer, Refused, bad_request, expired
-from ._backend import Backend
-from ._continue import INCONSISTENT, Place, read_token, write_token
-from ._forms import (
+from pyctrl.apiserver._answers import Answer, Refused, bad_request, expired
+from pyctrl.apiserver._backend import Backend
+from pyctrl.apiserver._continue import INCONSISTENT, Place, read_token, write_token
+from pyctrl.apiserver._forms import (
     Form,
     Shape,
     answer_bytes,
@@ -22,14 +21,14 @@ from ._forms import (
     metadata_only,
     table_of,
 )
-from ._options import EXACT, ListOptions, list_options, parse_list_version, parse_version
-from ._request import Request
-from ._selecting import selection_of
-from ._storage import Collection, Compacted, Stored, api_version
-from ._watch import Selection, Watch, WatchPlan
+from pyctrl.apiserver._options import EXACT, ListOptions, list_options, parse_list_version, parse_version
+from pyctrl.apiserver._request import Request
+from pyctrl.apiserver._selecting import selection_of
+from pyctrl.apiserver._storage import Collection, Compacted, Stored, api_version
+from pyctrl.apiserver._watch import Selection, Watch, WatchPlan
 
 if TYPE_CHECKING:
-    from ._resources import ResourceType
+    from pyctrl.apiserver._resources import ResourceType
 
 WATCH_SECONDS = 1800  # kube-apiserver's least; a watch without a timeout lasts up to twice as long
 

@@ -10,8 +10,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from ._admission import CREATE, UPDATE, Attributes
-from ._answers import (
+from pyctrl.apiserver._admission import CREATE, UPDATE, Attributes
+from pyctrl.apiserver._answers import (
     Answer,
     Unfit,
     already_exists,
@@ -24,9 +24,9 @@ from ._answers import (
     not_found,
     unclassified,
 )
-from ._apply import apply_patch
-from ._apply_configuration import check_configuration
-from ._backend import (
+from pyctrl.apiserver._apply import apply_patch
+from pyctrl.apiserver._apply_configuration import check_configuration
+from pyctrl.apiserver._backend import (
     Backend,
     check_kind,
     check_namespace_matches,
@@ -35,23 +35,23 @@ from ._backend import (
     check_typed,
     metadata_of,
 )
-from ._bodies import decode_strictly, media_type
-from ._conversion_webhooks import StoredForm
-from ._deletion import is_finished, is_namespace
-from ._forms import answer_object, answer_value, is_custom, typed_first
-from ._identity import begin_life, generated_name, keep_life, wipe_life
-from ._last_applied import renew
-from ._managed_fields import track
-from ._options import WriteOptions, parse_object_version, write_options
-from ._patch import APPLY, check_patch_type, decode_apply, outcome_unfit, patched
-from ._preconditions import check_stored
-from ._request import Request
-from ._resources import Registry
-from ._status import same_content
-from ._storage import Stored, api_version
+from pyctrl.apiserver._bodies import decode_strictly, media_type
+from pyctrl.apiserver._conversion_webhooks import StoredForm
+from pyctrl.apiserver._deletion import is_finished, is_namespace
+from pyctrl.apiserver._forms import answer_object, answer_value, is_custom, typed_first
+from pyctrl.apiserver._identity import begin_life, generated_name, keep_life, wipe_life
+from pyctrl.apiserver._last_applied import renew
+from pyctrl.apiserver._managed_fields import track
+from pyctrl.apiserver._options import WriteOptions, parse_object_version, write_options
+from pyctrl.apiserver._patch import APPLY, check_patch_type, decode_apply, outcome_unfit, patched
+from pyctrl.apiserver._preconditions import check_stored
+from pyctrl.apiserver._request import Request
+from pyctrl.apiserver._resources import Registry
+from pyctrl.apiserver._status import same_content
+from pyctrl.apiserver._storage import Stored, api_version
 
 if TYPE_CHECKING:
-    from ._resources import Registry
+    from pyctrl.apiserver._resources import Registry
 
 _REPEATED_OWNERS = (
     ".metadata.ownerReferences contains duplicate entries; API server dedups owner references in 1.20+, and may reject "

@@ -15,14 +15,13 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from pyctrl.api import FieldSelector, LabelSelector
-
-from ._answers import Refused, expired
-from ._forms import Form, Shape, shaped, table_of
-from ._storage import Collection, Compacted, Event, Storage, Stored, api_version
+from pyctrl.apiserver._answers import Refused, expired
+from pyctrl.apiserver._forms import Form, Shape, shaped, table_of
+from pyctrl.apiserver._storage import Collection, Compacted, Event, Storage, Stored, api_version
 
 if TYPE_CHECKING:
-    from ._conversion_webhooks import ConversionWebhooks
-    from ._resources import ResourceType
+    from pyctrl.apiserver._conversion_webhooks import ConversionWebhooks
+    from pyctrl.apiserver._resources import ResourceType
 
 BOOKMARK_SECONDS = 60.0  # kube-apiserver's own interval
 LAST_BOOKMARK_SECONDS = 2.0  # before the end of a watch with a timeout: where the client resumes

@@ -11,8 +11,8 @@ from collections.abc import Collection
 from ipaddress import ip_address
 from urllib.parse import urlsplit
 
-from ._answers import refused
-from ._http_head import Head
+from pyctrl.apiserver._answers import refused
+from pyctrl.apiserver._http_head import Head
 
 _SAME_SITE = ("same-origin", "none")  # values of Sec-Fetch-Site: from itself, or typed into the address bar
 _LOCAL = "localhost"

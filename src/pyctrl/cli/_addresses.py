@@ -8,11 +8,10 @@ from dataclasses import dataclass
 from typing import Literal
 from urllib.parse import quote, urlencode
 
+from pyctrl.cli._curl import Curl
+from pyctrl.cli._login import NO_FLAGS, Login
 from pyctrl.client import Client, Config, ResourceMapping, path_for
 from pyctrl.errors import CommandFailed
-
-from ._curl import Curl
-from ._login import NO_FLAGS, Login
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,8 +8,8 @@ from typing import Annotated, Literal
 from cyclopts import Group, Parameter
 from cyclopts.validators import Number
 
-from ._command_line import NO, CommandLine, epilogue
-from ._webhook_flags import WebhookFlags, modes
+from pyctrl.cli._command_line import NO, CommandLine, epilogue
+from pyctrl.cli._webhook_flags import WebhookFlags, modes
 
 SERVING = Group("Serving", sort_key=1)
 USERS = Group("Users and rights", sort_key=2)
@@ -126,7 +126,7 @@ def apiserver(
     log_level
         How much to log to stderr.
     """
-    from ._serving import Serving  # here: help and completion need none of it
+    from pyctrl.cli._serving import Serving  # here: help and completion need none of it
 
     return Serving(
         port=port,

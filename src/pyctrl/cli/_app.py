@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from cyclopts import Group, Parameter
 
-from ._command_line import CommandLine, epilogue
+from pyctrl.cli._command_line import CommandLine, epilogue
 
 EPILOGUE = epilogue(
     """\

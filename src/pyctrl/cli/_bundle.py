@@ -7,9 +7,9 @@ from typing import Annotated, Literal
 
 from cyclopts import Group, Parameter
 
-from ._command_line import CommandLine, epilogue
-from ._shared_flags import Output, ShippedProgram
-from ._ship_flags import NO_SHIP_FLAGS, ShipFlags
+from pyctrl.cli._command_line import CommandLine, epilogue
+from pyctrl.cli._shared_flags import Output, ShippedProgram
+from pyctrl.cli._ship_flags import NO_SHIP_FLAGS, ShipFlags
 
 RELEASE = Group("Release", sort_key=0)
 
@@ -99,9 +99,8 @@ def bundle(
     force
         Replace files of the same name that pyctrl did not write.
     """
+    from pyctrl.cli._bundling import write_bundle
     from pyctrl.shipping import Release  # here: help needs none of it
-
-    from ._bundling import write_bundle
 
     release = Release(
         version=version,
@@ -140,6 +139,6 @@ def validate(
         Further rules: those of operatorhub.io, good practices (warnings only), both of them (the suite), or the
         scorecard's tests that need no cluster. May be repeated.
     """
-    from ._bundling import validate_bundle  # here: help needs none of it
+    from pyctrl.cli._bundling import validate_bundle  # here: help needs none of it
 
     return validate_bundle(directory, select_optional, output=output)

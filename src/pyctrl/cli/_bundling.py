@@ -8,6 +8,9 @@ from collections.abc import Collection, Sequence
 from dataclasses import asdict
 from pathlib import Path
 
+from pyctrl.cli._json import print_json
+from pyctrl.cli._ship_flags import ShipFlags, folder
+from pyctrl.cli._shipping import absent, checked, written
 from pyctrl.shipping import (
     BundleDirectory,
     Objection,
@@ -20,10 +23,6 @@ from pyctrl.shipping import (
     read_publication,
     release,
 )
-
-from ._json import print_json
-from ._ship_flags import ShipFlags, folder
-from ._shipping import absent, checked, written
 
 __all__ = ["validate_bundle", "write_bundle"]
 

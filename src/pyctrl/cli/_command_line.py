@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 from cyclopts import App, Group, Parameter
 
-from ._durations import shown_duration
+from pyctrl.cli._durations import shown_duration
 
 __all__ = ["ARGUMENTS", "COMMANDS", "FLAGS", "MISUSE", "NO", "CommandLine", "epilogue", "shown_default"]
 
@@ -67,7 +67,7 @@ class CommandLine(App):
         console: Annotated[Any, Parameter(parse=False)] = None,  # not asked for: cyclopts always gives one of its own
     ) -> None:
         """Print a help page."""
-        from ._help import HelpConsole, Layout, usage_of  # here: it imports rich
+        from pyctrl.cli._help import HelpConsole, Layout, usage_of  # here: it imports rich
 
         chain, apps, _ = self.parse_commands(tokens)
         if apps[-1].usage is None:

@@ -7,10 +7,10 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from ._command_line import CommandLine, epilogue
-from ._login import NO_FLAGS, Login
-from ._shared_flags import OUTPUT, Output
-from ._sources import no_option
+from pyctrl.cli._command_line import CommandLine, epilogue
+from pyctrl.cli._login import NO_FLAGS, Login
+from pyctrl.cli._shared_flags import OUTPUT, Output
+from pyctrl.cli._sources import no_option
 
 DIFF_EPILOGUE = epilogue(
     """\
@@ -62,7 +62,7 @@ def diff(
     all
         Show harmless changes, too. JSON always has them.
     """
-    from ._crd_diff import diff as compare  # here: help needs none of it
+    from pyctrl.cli._crd_diff import diff as compare  # here: help needs none of it
 
     return compare(old, new, everything=all, output=output, login=login)
 
@@ -95,6 +95,6 @@ def import_(
     force
         Overwrite an existing file.
     """
-    from ._crd_import import write_classes  # here: help needs none of it
+    from pyctrl.cli._crd_import import write_classes  # here: help needs none of it
 
     write_classes(sources, out=out, force=force, login=login)

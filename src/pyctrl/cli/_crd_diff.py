@@ -6,13 +6,12 @@ import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 
+from pyctrl.cli._definitions import read_source
+from pyctrl.cli._json import print_json
+from pyctrl.cli._login import Login
+from pyctrl.cli._ship_flags import NO_SHIP_FLAGS
+from pyctrl.cli._terminal import has_colour
 from pyctrl.manifests import Change, breaks, compare_sets
-
-from ._definitions import read_source
-from ._json import print_json
-from ._login import Login
-from ._ship_flags import NO_SHIP_FLAGS
-from ._terminal import has_colour
 
 __all__ = ["diff"]
 

@@ -10,11 +10,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from pyctrl._files import write_whole
+from pyctrl.cli._definitions import read_source
+from pyctrl.cli._login import Login
 from pyctrl.errors import CommandFailed
 from pyctrl.manifests import import_definitions
-
-from ._definitions import read_source
-from ._login import Login
 
 __all__ = ["write_classes"]
 

@@ -6,9 +6,9 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from ._command_line import NO, CommandLine, epilogue
-from ._kind_flags import FILES, KIND, Convert, Default, KindGroup, KindName, KindVersion, Validate
-from ._shared_flags import DryRun
+from pyctrl.cli._command_line import NO, CommandLine, epilogue
+from pyctrl.cli._kind_flags import FILES, KIND, Convert, Default, KindGroup, KindName, KindVersion, Validate
+from pyctrl.cli._shared_flags import DryRun
 
 API_EPILOGUE = epilogue(
     """\
@@ -78,7 +78,7 @@ def api(
     force
         Overwrite files that differ.
     """
-    from ._scaffolding import Wanted, create_api  # here: help and completion need none of it
+    from pyctrl.cli._scaffolding import Wanted, create_api  # here: help and completion need none of it
 
     wanted = Wanted(group=group, version=version, kind=kind, plural=plural, namespaced=namespaced, image=image)
     return create_api(wanted, resource=resource, controller=controller, force=force, dry_run=dry_run)
@@ -122,7 +122,7 @@ def webhook(
     force
         Overwrite files that differ.
     """
-    from ._hooking import Wanted, WantedHooks, create_webhook  # here: help and completion need none of it
+    from pyctrl.cli._hooking import Wanted, WantedHooks, create_webhook  # here: help and completion need none of it
 
     wanted = Wanted(group=group, version=version, kind=kind)
     hooks = WantedHooks(default=default, validate=validate, convert=convert, spokes=spoke)

@@ -10,10 +10,9 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, Literal
 
+from pyctrl.cli._durations import shown_end
 from pyctrl.client import CertificateSource, ClientCertificate, Config
 from pyctrl.errors import CommandFailed, ConfigError
-
-from ._durations import shown_end
 
 Part = Literal["token", "ca", "certificate", "key"]
 

@@ -11,11 +11,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from pyctrl.cli._credential import Part, Proof, proof_of
+from pyctrl.cli._login import Login
+from pyctrl.cli._tokens import account_key
 from pyctrl.client import BasicAuth, Client, ClientCertificate, Config, Pem, TokenFile, create_token
-
-from ._credential import Part, Proof, proof_of
-from ._login import Login
-from ._tokens import account_key
 
 _PROXIES = ("HTTPS_PROXY", "https_proxy", "http_proxy", "ALL_PROXY", "all_proxy")  # which curl reads
 

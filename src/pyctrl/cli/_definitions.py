@@ -15,10 +15,9 @@ from pyctrl.errors import CommandFailed, NotFound
 
 if TYPE_CHECKING:
     from pyctrl.api import KubernetesObject
+    from pyctrl.cli._login import Login
     from pyctrl.client import Client, Config
     from pyctrl.manifests import Document
-
-    from ._login import Login
 
 __all__ = [
     "CLUSTER",

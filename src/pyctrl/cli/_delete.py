@@ -6,8 +6,8 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from ._command_line import CommandLine, epilogue
-from ._kind_flags import FILES, Convert, Default, KindGroup, KindName, KindVersion, Validate
+from pyctrl.cli._command_line import CommandLine, epilogue
+from pyctrl.cli._kind_flags import FILES, Convert, Default, KindGroup, KindName, KindVersion, Validate
 
 API_EPILOGUE = epilogue(
     """\
@@ -59,7 +59,7 @@ def api(
     force
         Remove files that were edited or that other files import, too.
     """
-    from ._scaffolding import Wanted, delete_api  # here: help and completion need none of it
+    from pyctrl.cli._scaffolding import Wanted, delete_api  # here: help and completion need none of it
 
     return delete_api(Wanted(group=group, version=version, kind=kind), yes=yes, force=force)
 
@@ -99,7 +99,7 @@ def webhook(
     force
         Remove files that were edited or that other files import, too.
     """
-    from ._hooking import Wanted, WantedHooks, delete_webhook  # here: help and completion need none of it
+    from pyctrl.cli._hooking import Wanted, WantedHooks, delete_webhook  # here: help and completion need none of it
 
     wanted = Wanted(group=group, version=version, kind=kind)
     return delete_webhook(

@@ -7,11 +7,11 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from ._command_line import CommandLine, epilogue
-from ._durations import duration_or_none
-from ._login import NO_ACCOUNT, Account
-from ._shared_flags import Output, ShippedProgram
-from ._ship_flags import NO_SHIP_FLAGS, ShipFlags
+from pyctrl.cli._command_line import CommandLine, epilogue
+from pyctrl.cli._durations import duration_or_none
+from pyctrl.cli._login import NO_ACCOUNT, Account
+from pyctrl.cli._shared_flags import Output, ShippedProgram
+from pyctrl.cli._ship_flags import NO_SHIP_FLAGS, ShipFlags
 
 DEPLOY_EPILOGUE = epilogue(
     """\
@@ -61,7 +61,7 @@ def deploy(
     allow_crd_loss
         Install a definition even if the one in the cluster loses a version or its conversion.
     """
-    from ._deploying import deploy_program  # here: help needs none of it
+    from pyctrl.cli._deploying import deploy_program  # here: help needs none of it
 
     return deploy_program(program, flags, account, wait=wait, allow_crd_loss=allow_crd_loss, output=output)
 
@@ -85,6 +85,6 @@ def undeploy(
     delete_crds
         Remove the definitions, too, and with them ALL objects of their kinds in all namespaces.
     """
-    from ._deploying import undeploy_program  # here: help needs none of it
+    from pyctrl.cli._deploying import undeploy_program  # here: help needs none of it
 
     return undeploy_program(program, flags, account, delete_crds=delete_crds, output=output)

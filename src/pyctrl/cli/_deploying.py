@@ -9,14 +9,13 @@ from datetime import timedelta
 from types import TracebackType
 from typing import Self
 
+from pyctrl.cli._json import print_json
+from pyctrl.cli._login import Account
+from pyctrl.cli._progress import Progress
+from pyctrl.cli._ship_flags import ShipFlags
 from pyctrl.client import Client
 from pyctrl.errors import TransportError, Unauthorized
 from pyctrl.shipping import Deployer, Project, Step, read_project
-
-from ._json import print_json
-from ._login import Account
-from ._progress import Progress
-from ._ship_flags import ShipFlags
 
 __all__ = ["deploy_program", "undeploy_program"]
 
@@ -111,7 +110,7 @@ async def _with_deployer(
         try:
             await work(Deployer(client, project, allow_loss=allow_loss), project)
         except (TransportError, Unauthorized) as error:
-            from ._refusals import explained  # here: needed only now
+            from pyctrl.cli._refusals import explained  # here: needed only now
 
             raise await explained(error, config) from error
     return 0

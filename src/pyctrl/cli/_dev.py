@@ -8,9 +8,9 @@ from typing import Annotated
 from cyclopts import Group, Parameter
 from cyclopts.validators import Number
 
-from ._command_line import NO, CommandLine, epilogue
-from ._log_flags import NO_LOG_FLAGS, Logs
-from ._shared_flags import ShippedProgram
+from pyctrl.cli._command_line import NO, CommandLine, epilogue
+from pyctrl.cli._log_flags import NO_LOG_FLAGS, Logs
+from pyctrl.cli._shared_flags import ShippedProgram
 
 CLUSTER = Group("Cluster", sort_key=1)
 SCREEN = Group("Display", sort_key=2)
@@ -87,8 +87,8 @@ def dev(
     live
         Show the live view. By default on terminals only.
     """
-    from ._developing import Developing  # here: help and completion need none of it
-    from ._targets import target_of
+    from pyctrl.cli._developing import Developing  # here: help and completion need none of it
+    from pyctrl.cli._targets import target_of
 
     found, named, own = target_of(target, program_flags)
     return Developing(

@@ -18,16 +18,15 @@ from cyclopts import CycloptsError
 
 from pyctrl._log import configure_logging
 from pyctrl.apiserver import User, serve
+from pyctrl.cli._kubeconfig_file import check_kubeconfig, server_of, write_kubeconfig
+from pyctrl.cli._log_flags import Logs
+from pyctrl.cli._own_flags import with_own_flags
+from pyctrl.cli._progress import Progress, line
+from pyctrl.cli._signals import until_signalled
+from pyctrl.cli._terminal import is_terminal
 from pyctrl.dev import DevOptions, DevSession, OwnLines
 from pyctrl.errors import CommandFailed
 from pyctrl.manager import Target, Wire
-
-from ._kubeconfig_file import check_kubeconfig, server_of, write_kubeconfig
-from ._log_flags import Logs
-from ._own_flags import with_own_flags
-from ._progress import Progress, line
-from ._signals import until_signalled
-from ._terminal import is_terminal
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -82,7 +81,7 @@ class Developing:
     async def follow(self, ready: asyncio.Event, *, is_live: bool) -> None:
         """Follow the program until cancelled, or until the screen is left."""
         if is_live:
-            from ._dev_screen import LogLines, Screen  # here: it imports rich
+            from pyctrl.cli._dev_screen import LogLines, Screen  # here: it imports rich
 
             lines = LogLines()
             async with self._session(lines) as (session, told):

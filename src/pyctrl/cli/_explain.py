@@ -6,9 +6,9 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from ._command_line import CommandLine, epilogue
-from ._login import NO_FLAGS, Login
-from ._shared_flags import KINDS, OUTPUT, Definitions, Output, Programs
+from pyctrl.cli._command_line import CommandLine, epilogue
+from pyctrl.cli._login import NO_FLAGS, Login
+from pyctrl.cli._shared_flags import KINDS, OUTPUT, Definitions, Output, Programs
 
 EPILOGUE = epilogue(
     """\
@@ -58,6 +58,6 @@ def explain(
     cluster
         Ask the cluster of the login instead.
     """
-    from ._explain_field import explain as show  # here: help needs none of it
+    from pyctrl.cli._explain_field import explain as show  # here: help needs none of it
 
     show(field, definitions=crd, programs=types, recursive=recursive, cluster=cluster, output=output, login=login)

@@ -12,13 +12,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from pyctrl.cli._definitions import definitions_beside, definitions_of, project_definitions, read_source
+from pyctrl.cli._login import Login
+from pyctrl.cli._terminal import has_colour
 from pyctrl.client import Client, Config, HttpRequest, ResourceMapping
 from pyctrl.errors import CommandFailed, PyctrlError
 from pyctrl.manifests import Explained, Schemas
-
-from ._definitions import definitions_beside, definitions_of, project_definitions, read_source
-from ._login import Login
-from ._terminal import has_colour
 
 __all__ = ["explain"]
 

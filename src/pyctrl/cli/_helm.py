@@ -7,9 +7,9 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from ._command_line import CommandLine, epilogue
-from ._shared_flags import Output, ShippedProgram
-from ._ship_flags import NO_SHIP_FLAGS, ShipFlags
+from pyctrl.cli._command_line import CommandLine, epilogue
+from pyctrl.cli._shared_flags import Output, ShippedProgram
+from pyctrl.cli._ship_flags import NO_SHIP_FLAGS, ShipFlags
 
 EPILOGUE = epilogue(
     """\
@@ -56,6 +56,6 @@ def helm(
     force
         Replace files of the same name that pyctrl did not write, and edited Chart.yaml and values.yaml.
     """
-    from ._shipping import write_chart  # here: help needs none of it
+    from pyctrl.cli._shipping import write_chart  # here: help needs none of it
 
     return write_chart(program, flags, directory=chart_dir, check=check, force=force, output=output)

@@ -7,10 +7,9 @@ from collections.abc import Collection
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from pyctrl.cli._scaffolding import Wanted, answered, show_or_remove, tell_next, write
 from pyctrl.errors import CommandFailed
 from pyctrl.scaffold import HOOKS, Api, Folder, Hook, Hooking, find_project, webhook_removal_of
-
-from ._scaffolding import Wanted, answered, show_or_remove, tell_next, write
 
 __all__ = ["Wanted", "WantedHooks", "create_webhook", "delete_webhook"]
 

@@ -7,11 +7,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from pyctrl.cli._credential import Credential, proof_of
 from pyctrl.client import Client, Config, Impersonation
 from pyctrl.errors import Forbidden, UnknownKind
 from pyctrl.kinds.authentication.v1 import SelfSubjectReview
-
-from ._credential import Credential, proof_of
 
 Output = Literal["text", "json", "yaml"]
 

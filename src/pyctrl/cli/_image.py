@@ -12,11 +12,10 @@ from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
+from pyctrl.cli._command_line import CommandLine, epilogue
+from pyctrl.cli._shared_flags import ShippedProgram
+from pyctrl.cli._ship_flags import NO_SHIP_FLAGS, ShipFlags
 from pyctrl.errors import CommandFailed
-
-from ._command_line import CommandLine, epilogue
-from ._shared_flags import ShippedProgram
-from ._ship_flags import NO_SHIP_FLAGS, ShipFlags
 
 if TYPE_CHECKING:
     from pyctrl.shipping import Image
@@ -113,7 +112,7 @@ def build_installer(program: ShippedProgram = None, /, *, flags: ShipFlags = NO_
 
     Same as `pyctrl manifests --install dist/install.yaml`.
     """
-    from ._shipping import write_manifests  # here: help needs none of it
+    from pyctrl.cli._shipping import write_manifests  # here: help needs none of it
 
     words = () if program is None else (program,)
     return write_manifests(words, flags, file=INSTALLER, check=False, force=False)

@@ -7,8 +7,8 @@ from typing import Annotated, Literal
 
 from cyclopts import Parameter
 
-from ._command_line import CommandLine, epilogue
-from ._shared_flags import DryRun
+from pyctrl.cli._command_line import CommandLine, epilogue
+from pyctrl.cli._shared_flags import DryRun
 
 EPILOGUE = epilogue(
     """\
@@ -63,9 +63,8 @@ def init(
         What pip installs pyctrl from: a version, or a URL such as `git+https://HOST/REPOSITORY@COMMIT`. Defaults to
         what this pyctrl was installed from.
     """
+    from pyctrl.cli._scaffolding import begin
     from pyctrl.scaffold import ScaffoldProject  # here: help and completion need none of it
-
-    from ._scaffolding import begin
 
     project = ScaffoldProject.checked(
         directory.resolve(), name=name, domain=domain, layout=layout, license=license, owner=owner

@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, Annotated, TypeVar
 
 from cyclopts import Group, Parameter
 
+from pyctrl.cli._durations import duration
 from pyctrl.errors import CommandFailed, NoConfiguration, TransportError, Unauthorized
-
-from ._durations import duration
 
 if TYPE_CHECKING:
     from pyctrl.client import Client, Config, HttpRequest, HttpResponse, HttpStream, Impersonation, Transport
@@ -142,7 +141,7 @@ class Login(Account):
         return asyncio.run(self._run(work, quiet=quiet))
 
     async def _run(self, work: Callable[[Client, Config], Awaitable[T]], *, quiet: bool) -> T:
-        from ._progress import Progress  # here: it imports asyncio
+        from pyctrl.cli._progress import Progress  # here: it imports asyncio
 
         config = self.config()
         async with self.client(config) as client:
@@ -150,7 +149,7 @@ class Login(Account):
                 with Progress(f"the API server at {config.server}", quiet=quiet):
                     return await work(client, config)
             except (TransportError, Unauthorized) as error:
-                from ._refusals import explained  # here: needed only now
+                from pyctrl.cli._refusals import explained  # here: needed only now
 
                 raise await explained(error, config) from error
 

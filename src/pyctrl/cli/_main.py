@@ -31,7 +31,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _pyctrl() -> App:
-    from ._app import app  # here: imports are what an interrupt may come into
+    from pyctrl.cli._app import app  # here: imports are what an interrupt may come into
 
     return app
 

@@ -7,12 +7,11 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
+from pyctrl.cli._command_line import CommandLine, epilogue
+from pyctrl.cli._login import NO_ACCOUNT, Account
+from pyctrl.cli._shared_flags import OutputWithYaml
+from pyctrl.cli._ship_flags import NO_SHIP_FLAGS, ShipFlags
 from pyctrl.errors import CommandFailed
-
-from ._command_line import CommandLine, epilogue
-from ._login import NO_ACCOUNT, Account
-from ._shared_flags import OutputWithYaml
-from ._ship_flags import NO_SHIP_FLAGS, ShipFlags
 
 EPILOGUE = epilogue(
     """\
@@ -72,7 +71,7 @@ def manifests(
     force
         Replace files of the same name that pyctrl did not write.
     """
-    from ._shipping import print_manifests, show_changes, write_manifests  # here: help needs none of it
+    from pyctrl.cli._shipping import print_manifests, show_changes, write_manifests  # here: help needs none of it
 
     if output == "yaml" and (check or diff):
         raise CommandFailed("-o yaml prints the manifests; --check and --diff print text or -o json")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from cyclopts import CycloptsError, Group, Parameter
 
-from ._command_line import NO, CommandLine
+from pyctrl.cli._command_line import NO, CommandLine
 
 if TYPE_CHECKING:
     from pyctrl.manager import Wire

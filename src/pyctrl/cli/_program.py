@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from ._main import run_app
+from pyctrl.cli._main import run_app
 
 if TYPE_CHECKING:
     from cyclopts import App
@@ -36,16 +36,16 @@ def program(wire: Wire, *, name: str, arguments: Sequence[str] | None = None) ->
 def _application(wire: Wire, name: str) -> App:
     import inspect  # here and below: imports are what an interrupt may come into
 
-    from ._command_line import CommandLine
-    from ._log_flags import NO_LOG_FLAGS, Logs
-    from ._login import NO_ACCOUNT, Account
-    from ._own_flags import own_parameters
-    from ._run_flags import NO_RUN_FLAGS, RunFlags
+    from pyctrl.cli._command_line import CommandLine
+    from pyctrl.cli._log_flags import NO_LOG_FLAGS, Logs
+    from pyctrl.cli._login import NO_ACCOUNT, Account
+    from pyctrl.cli._own_flags import own_parameters
+    from pyctrl.cli._run_flags import NO_RUN_FLAGS, RunFlags
 
     def run(
         *, flags: RunFlags = NO_RUN_FLAGS, logs: Logs = NO_LOG_FLAGS, account: Account = NO_ACCOUNT, **own: Any
     ) -> int:
-        from ._running import Running
+        from pyctrl.cli._running import Running
 
         return Running(name=name, wire=partial(wire, **own), account=account, flags=flags, logs=logs).main()
 

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from types import TracebackType
 from typing import Self
 
-from ._terminal import is_terminal
+from pyctrl.cli._terminal import is_terminal
 
 __all__ = ["Progress", "line"]
 

@@ -7,9 +7,9 @@ from typing import Annotated
 
 from cyclopts import Group, Parameter
 
-from ._command_line import CommandLine, epilogue
-from ._login import NO_FLAGS, Login
-from ._shared_flags import Output, ShippedProgram
+from pyctrl.cli._command_line import CommandLine, epilogue
+from pyctrl.cli._login import NO_FLAGS, Login
+from pyctrl.cli._shared_flags import Output, ShippedProgram
 
 ROLES = Group("Roles", sort_key=1)
 
@@ -94,7 +94,7 @@ def generate(
     cluster
         What it needs in another cluster or fleet of its manager, by name, instead of in its own.
     """
-    from ._rbac_generate import generate as print_roles  # here: help needs none of it
+    from pyctrl.cli._rbac_generate import generate as print_roles  # here: help needs none of it
 
     print_roles(
         target,
@@ -132,7 +132,7 @@ def check(
     cluster
         The login is for another cluster or fleet of its manager, by name.
     """
-    from ._rbac_check import check as review  # here: help needs none of it
+    from pyctrl.cli._rbac_check import check as review  # here: help needs none of it
 
     return review(target, account=service_account, watched=watch_namespace, login=login, cluster=cluster, output=output)
 
@@ -163,7 +163,7 @@ def doctor(
     watch_namespace
         The program watches only this namespace. May be repeated.
     """
-    from ._rbac_doctor import doctor as examine  # here: help needs none of it
+    from pyctrl.cli._rbac_doctor import doctor as examine  # here: help needs none of it
 
     return examine(service_account, target, files=filename, watched=watch_namespace, output=output, login=login)
 
@@ -192,6 +192,6 @@ def compare(
     strict
         Exit with 1 if anything differs.
     """
-    from ._rbac_compare import compare as print_differences  # here: help needs none of it
+    from pyctrl.cli._rbac_compare import compare as print_differences  # here: help needs none of it
 
     return print_differences(named, roles=role, namespaces=namespace, strict=strict, output=output)

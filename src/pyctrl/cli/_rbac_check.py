@@ -8,13 +8,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from pyctrl.api import Key
+from pyctrl.cli._json import access_to_wire, print_json
+from pyctrl.cli._login import Login
+from pyctrl.cli._rbac_generate import account_key
+from pyctrl.cli._targets import shipped
 from pyctrl.client import Client, Config
 from pyctrl.manager import Gap, Review, Target, Verdict, gaps, review_accesses, whoami, wired
-
-from ._json import access_to_wire, print_json
-from ._login import Login
-from ._rbac_generate import account_key
-from ._targets import shipped
 
 __all__ = ["Checked", "check", "checked"]
 

@@ -8,15 +8,14 @@ from pathlib import Path
 from typing import Any
 
 from pyctrl.api import AccessRule
+from pyctrl.cli._json import access_to_wire, print_json
+from pyctrl.cli._recordings import read_recordings
+from pyctrl.cli._targets import shipped
 from pyctrl.errors import CommandFailed
 from pyctrl.manager import wired
 from pyctrl.program import read_manifests
 from pyctrl.rbac import Comparison, Grants
 from pyctrl.rbac import compare as compare_with
-
-from ._json import access_to_wire, print_json
-from ._recordings import read_recordings
-from ._targets import shipped
 
 __all__ = ["compare"]
 

@@ -9,15 +9,14 @@ from dataclasses import replace
 from pathlib import Path
 
 from pyctrl.api import Key
+from pyctrl.cli._login import Login
+from pyctrl.cli._progress import Progress
+from pyctrl.cli._rbac_objects import Read, read_cluster, read_files
+from pyctrl.cli._rbac_report import as_json, as_text
+from pyctrl.cli._terminal import has_colour
 from pyctrl.errors import CommandFailed, TransportError, Unauthorized
 from pyctrl.manager import wired
 from pyctrl.rbac import Diagnosis, Grants, diagnose
-
-from ._login import Login
-from ._progress import Progress
-from ._rbac_objects import Read, read_cluster, read_files
-from ._rbac_report import as_json, as_text
-from ._terminal import has_colour
 
 __all__ = ["doctor"]
 
@@ -63,7 +62,7 @@ async def _examined(
             with Progress(f"the API server at {config.server}", quiet=quiet):
                 read = await read_cluster(client, namespace=namespace, own_namespace=namespace or config.namespace)
         except (TransportError, Unauthorized) as error:
-            from ._refusals import explained  # here: needed only now
+            from pyctrl.cli._refusals import explained  # here: needed only now
 
             raise await explained(error, config) from error
     return _diagnosed(read, key, granted, config.namespace)

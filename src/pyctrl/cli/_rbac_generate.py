@@ -9,13 +9,12 @@ from pathlib import Path
 from typing import Any
 
 from pyctrl.api import Key
+from pyctrl.cli._recordings import read_recordings
+from pyctrl.cli._ship_flags import NO_SHIP_FLAGS
+from pyctrl.cli._targets import shipped
 from pyctrl.errors import CommandFailed
 from pyctrl.manager import LeaderElection, wired
 from pyctrl.rbac import Grants, grants, is_everybodys, manifests, to_yaml
-
-from ._recordings import read_recordings
-from ._ship_flags import NO_SHIP_FLAGS
-from ._targets import shipped
 
 __all__ = ["account_key", "generate"]
 

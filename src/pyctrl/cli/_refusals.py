@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from pyctrl import _clock
+from pyctrl.cli._credential import Credential, proof_of
 from pyctrl.client import Config
 from pyctrl.errors import CommandFailed, PyctrlError, TransportError, Unauthorized
-
-from ._credential import Credential, proof_of
 
 
 async def explained(error: Unauthorized | TransportError, config: Config) -> CommandFailed:

@@ -6,11 +6,11 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from ._command_line import CommandLine, epilogue
-from ._log_flags import NO_LOG_FLAGS, Logs
-from ._login import NO_ACCOUNT, Account
-from ._run_flags import NO_RUN_FLAGS, RunFlags
-from ._shared_flags import ShippedProgram
+from pyctrl.cli._command_line import CommandLine, epilogue
+from pyctrl.cli._log_flags import NO_LOG_FLAGS, Logs
+from pyctrl.cli._login import NO_ACCOUNT, Account
+from pyctrl.cli._run_flags import NO_RUN_FLAGS, RunFlags
+from pyctrl.cli._shared_flags import ShippedProgram
 
 EPILOGUE = epilogue(
     """\
@@ -58,9 +58,9 @@ def run(
     program_flags
         Flags of the program itself.
     """
-    from ._own_flags import with_own_flags  # here: help and completion need none of it
-    from ._running import Running
-    from ._targets import target_of
+    from pyctrl.cli._own_flags import with_own_flags  # here: help and completion need none of it
+    from pyctrl.cli._running import Running
+    from pyctrl.cli._targets import target_of
 
     found, named, own = target_of(target, program_flags)
     wire = with_own_flags(found.find(), own, name=found.name, command=("run", *named, "--"))

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Annotated
 from cyclopts import Group, Parameter
 from cyclopts.validators import Number
 
-from ._command_line import NO
-from ._durations import duration, duration_or_none
+from pyctrl.cli._command_line import NO
+from pyctrl.cli._durations import duration, duration_or_none
 
 if TYPE_CHECKING:
     from pyctrl.client import Config

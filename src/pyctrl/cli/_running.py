@@ -14,15 +14,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pyctrl._log import configure_logging
+from pyctrl.cli._log_flags import Logs
+from pyctrl.cli._login import Account
+from pyctrl.cli._progress import Progress
+from pyctrl.cli._run_flags import METRICS, RunFlags
 from pyctrl.client import Client, Config
 from pyctrl.errors import CommandFailed, PyctrlError, TransportError, Unauthorized
 from pyctrl.manager import Wire, signals_handled
 from pyctrl.program import ProgramManager, wire_up
-
-from ._log_flags import Logs
-from ._login import Account
-from ._progress import Progress
-from ._run_flags import METRICS, RunFlags
 
 log = logging.getLogger("pyctrl.run")
 
@@ -106,7 +105,7 @@ class Running:
                 with Progress("the cluster to serve the definitions", tell=log.info):
                     await install_definitions(client, definitions, allow_loss=self.flags.allow_crd_loss)
             except (TransportError, Unauthorized) as error:
-                from ._refusals import explained  # here: as above
+                from pyctrl.cli._refusals import explained  # here: as above
 
                 raise await explained(error, config) from error
         names = [definition["metadata"]["name"] for definition in definitions]

@@ -18,12 +18,11 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from pyctrl._log import configure_logging
 from pyctrl.apiserver import AdmissionPlugin, ApiServer, AuditLevel, AuditLog, Authority, User, read_token_file, serve
+from pyctrl.cli._kubeconfig_file import check_kubeconfig, write_kubeconfig
+from pyctrl.cli._progress import Progress, line
+from pyctrl.cli._signals import until_signalled
+from pyctrl.cli._webhook_flags import WebhookFlags
 from pyctrl.errors import CommandFailed
-
-from ._kubeconfig_file import check_kubeconfig, write_kubeconfig
-from ._progress import Progress, line
-from ._signals import until_signalled
-from ._webhook_flags import WebhookFlags
 
 if TYPE_CHECKING:
     from pyctrl.cluster import Cluster

@@ -7,6 +7,10 @@ import sys
 from collections.abc import Awaitable, Sequence
 from pathlib import Path
 
+from pyctrl.cli._json import print_json
+from pyctrl.cli._login import Account
+from pyctrl.cli._progress import Progress
+from pyctrl.cli._ship_flags import ShipFlags
 from pyctrl.client import Client, Config
 from pyctrl.errors import CommandFailed, TransportError, Unauthorized
 from pyctrl.rbac import to_yaml
@@ -26,11 +30,6 @@ from pyctrl.shipping import (
     read_project,
     tree,
 )
-
-from ._json import print_json
-from ._login import Account
-from ._progress import Progress
-from ._ship_flags import ShipFlags
 
 __all__ = [
     "absent",
@@ -158,7 +157,7 @@ async def _show_changes(reading: Awaitable[Project], wanted: Sequence[Part], con
                     progress.clear()
                     sys.stdout.write(change.diff if output == "text" else "")
         except (TransportError, Unauthorized) as error:
-            from ._refusals import explained  # here: needed only now
+            from pyctrl.cli._refusals import explained  # here: needed only now
 
             raise await explained(error, config) from error
     if output != "text":

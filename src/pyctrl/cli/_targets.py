@@ -21,7 +21,7 @@ def shipped(target: str | None, watched: Sequence[str]) -> tuple[str, Sequence[s
     Raises:
         CommandFailed: no program is named, on the command line or in pyproject.toml.
     """
-    from ._ship_flags import NO_SHIP_FLAGS
+    from pyctrl.cli._ship_flags import NO_SHIP_FLAGS
 
     settings = NO_SHIP_FLAGS.settings(target)
     return (settings.target if target is None else target), watched or settings.watch_namespaces
@@ -41,6 +41,6 @@ def target_of(text: str | None, flags: Sequence[str]) -> tuple[Target, list[str]
 
     if text is not None and not text.startswith("-"):
         return Target.parse(text), [text], flags
-    from ._ship_flags import NO_SHIP_FLAGS
+    from pyctrl.cli._ship_flags import NO_SHIP_FLAGS
 
     return Target.parse(NO_SHIP_FLAGS.settings(None).target), [], flags if text is None else [text, *flags]

@@ -7,10 +7,10 @@ from typing import Annotated, Literal
 
 from cyclopts import Parameter
 
-from ._command_line import CommandLine, epilogue
-from ._durations import duration
-from ._login import NO_FLAGS, Login
-from ._shared_flags import OutputWithYaml
+from pyctrl.cli._command_line import CommandLine, epilogue
+from pyctrl.cli._durations import duration
+from pyctrl.cli._login import NO_FLAGS, Login
+from pyctrl.cli._shared_flags import OutputWithYaml
 
 EPILOGUE = epilogue(
     """\
@@ -62,7 +62,7 @@ def token(
     bound_object_uid
         The uid of that object, to accept no other of its name.
     """
-    from ._tokens import Wanted  # here: help and completion need none of it
+    from pyctrl.cli._tokens import Wanted  # here: help and completion need none of it
 
     wanted = Wanted(
         account=name,

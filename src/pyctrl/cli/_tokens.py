@@ -12,12 +12,11 @@ from typing import Any, Literal
 
 from pyctrl import _clock
 from pyctrl.api import AccessRule, Key
+from pyctrl.cli._durations import shown_duration
 from pyctrl.client import Client, Config, ServiceAccountToken, create_token
 from pyctrl.errors import ApiError, CommandFailed, Forbidden, NotFound
 from pyctrl.kinds.core.v1 import Namespace, ServiceAccount
 from pyctrl.rbac import remedy
-
-from ._durations import shown_duration
 
 _SHOWN = 10  # accounts named in an error: what fits into a sentence
 _USER = "system:serviceaccount:"

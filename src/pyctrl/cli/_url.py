@@ -6,9 +6,9 @@ from typing import Annotated, Literal
 
 from cyclopts import Parameter
 
-from ._command_line import CommandLine, epilogue
-from ._login import NO_FLAGS, Login
-from ._shared_flags import OUTPUT
+from pyctrl.cli._command_line import CommandLine, epilogue
+from pyctrl.cli._login import NO_FLAGS, Login
+from pyctrl.cli._shared_flags import OUTPUT
 
 EPILOGUE = epilogue(
     """\
@@ -73,7 +73,7 @@ def url(
     output
         Print only one of the three, or all as JSON.
     """
-    from ._addresses import Wanted  # here: help and completion need none of it
+    from pyctrl.cli._addresses import Wanted  # here: help and completion need none of it
 
     wanted = Wanted(
         kind=kind,

@@ -7,9 +7,9 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from ._command_line import MISUSE, CommandLine, epilogue
-from ._shared_flags import KINDS, Definitions, Output, Programs
-from ._sources import no_option
+from pyctrl.cli._command_line import MISUSE, CommandLine, epilogue
+from pyctrl.cli._shared_flags import KINDS, Definitions, Output, Programs
+from pyctrl.cli._sources import no_option
 
 EPILOGUE = epilogue(
     """\
@@ -57,6 +57,6 @@ def validate(
     ignore_unknown
         Skip objects of unknown kinds instead of reporting them.
     """
-    from ._validate_files import validate as judge  # here: help needs none of it
+    from pyctrl.cli._validate_files import validate as judge  # here: help needs none of it
 
     return judge(files, definitions=crd, programs=types, ignore_unknown=ignore_unknown, output=output)

@@ -10,10 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
 
-from pyctrl.errors import CommandFailed
-from pyctrl.manifests import Document, Validator, Verdict, read_documents
-
-from ._definitions import (
+from pyctrl.cli._definitions import (
     definitions_beside,
     definitions_of,
     files_of,
@@ -21,9 +18,11 @@ from ._definitions import (
     project_definitions,
     read_file,
 )
-from ._main import MISUSED
-from ._progress import Progress
-from ._terminal import has_colour
+from pyctrl.cli._main import MISUSED
+from pyctrl.cli._progress import Progress
+from pyctrl.cli._terminal import has_colour
+from pyctrl.errors import CommandFailed
+from pyctrl.manifests import Document, Validator, Verdict, read_documents
 
 __all__ = ["validate"]
 

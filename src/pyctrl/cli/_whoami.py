@@ -6,9 +6,9 @@ from typing import Annotated, Literal
 
 from cyclopts import Parameter
 
-from ._command_line import CommandLine, epilogue
-from ._login import NO_FLAGS, Login
-from ._shared_flags import OUTPUT, OutputWithYaml
+from pyctrl.cli._command_line import CommandLine, epilogue
+from pyctrl.cli._login import NO_FLAGS, Login
+from pyctrl.cli._shared_flags import OUTPUT, OutputWithYaml
 
 EPILOGUE = epilogue(
     """\
@@ -48,10 +48,10 @@ def whoami(
     if print_part is not None:
         import asyncio  # here and below: help and completion need none of it
 
-        from ._credential import part_of
+        from pyctrl.cli._credential import part_of
 
         print(asyncio.run(part_of(login.config(), print_part)).rstrip("\n"))
         return
-    from ._identity import identify, shown
+    from pyctrl.cli._identity import identify, shown
 
     print(shown(login.run(identify, quiet=output != "text"), output))

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from pyctrl.api import is_deleting, remove_finalizer
 from pyctrl.client import merge_from
+from pyctrl.cluster._pod_glance import may_use_claims
+from pyctrl.cluster._scheduler import claims_of
 from pyctrl.controller import Builder, Controller, Host, Predicate, Reconciler, Request, Result, mapped
 from pyctrl.errors import Conflict, NotFound
 from pyctrl.kinds.core.v1 import PersistentVolumeClaim, Pod
-
-from ._pod_glance import may_use_claims
-from ._scheduler import claims_of
 
 __all__ = ["USES_CLAIMS", "ClaimProtection", "add_claim_protection"]
 

@@ -11,31 +11,30 @@ from typing import Literal, Self
 from pyctrl.api import Key
 from pyctrl.apiserver import AdmissionPlugin, ApiServer, Authority, User, serve
 from pyctrl.client import Client, Config, ServerWarning, wait_for
+from pyctrl.cluster._account_tokens import MakeToken, add_account_tokens
+from pyctrl.cluster._aggregation import add_clusterrole_aggregation
+from pyctrl.cluster._api_endpoints import add_api_endpoints
+from pyctrl.cluster._claims import add_claim_protection
+from pyctrl.cluster._cronjobs import add_cronjobs
+from pyctrl.cluster._daemonsets import add_daemonsets
+from pyctrl.cluster._deployments import add_deployments
+from pyctrl.cluster._disruptions import add_disruptions
+from pyctrl.cluster._endpoints import add_endpoints
+from pyctrl.cluster._ephemeral_claims import add_ephemeral_claims
+from pyctrl.cluster._furniture import NO_TLS
+from pyctrl.cluster._garbage import add_garbage_collector
+from pyctrl.cluster._jobs import add_jobs
+from pyctrl.cluster._kubelet import add_kubelet
+from pyctrl.cluster._kubelet_options import Kubelet
+from pyctrl.cluster._namespaces import add_namespaces
+from pyctrl.cluster._node_lifecycle import add_node_lifecycle
+from pyctrl.cluster._provisioner import add_volumes
+from pyctrl.cluster._replicasets import add_replicasets, add_replicationcontrollers
+from pyctrl.cluster._statefulsets import add_statefulsets
+from pyctrl.cluster._volume_binding import add_volume_binding
 from pyctrl.kinds.core.v1 import Node, ServiceAccount
 from pyctrl.kinds.rbac.v1 import ClusterRole
 from pyctrl.manager import Manager, Preflight
-
-from ._account_tokens import MakeToken, add_account_tokens
-from ._aggregation import add_clusterrole_aggregation
-from ._api_endpoints import add_api_endpoints
-from ._claims import add_claim_protection
-from ._cronjobs import add_cronjobs
-from ._daemonsets import add_daemonsets
-from ._deployments import add_deployments
-from ._disruptions import add_disruptions
-from ._endpoints import add_endpoints
-from ._ephemeral_claims import add_ephemeral_claims
-from ._furniture import NO_TLS
-from ._garbage import add_garbage_collector
-from ._jobs import add_jobs
-from ._kubelet import add_kubelet
-from ._kubelet_options import Kubelet
-from ._namespaces import add_namespaces
-from ._node_lifecycle import add_node_lifecycle
-from ._provisioner import add_volumes
-from ._replicasets import add_replicasets, add_replicationcontrollers
-from ._statefulsets import add_statefulsets
-from ._volume_binding import add_volume_binding
 
 __all__ = ["Cluster", "add_controllers"]
 

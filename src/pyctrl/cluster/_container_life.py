@@ -10,9 +10,8 @@ from typing import Any
 
 from pyctrl import _clock
 from pyctrl.api import format_time
+from pyctrl.cluster._scripts import Script
 from pyctrl.kinds.core.v1 import Container, ContainerStatus
-
-from ._scripts import Script
 
 __all__ = ["ContainerLife", "PodEvent", "Stage", "duration"]
 

@@ -13,12 +13,11 @@ import msgspec
 from pyctrl.api import KubernetesObject, LabelSelector, ObjectMeta, is_deleting, set_controller_reference
 from pyctrl.cache import CachedClient
 from pyctrl.client import MergePatch
+from pyctrl.cluster._claiming import Claims
+from pyctrl.cluster._templates import fnv_1, safe_name
 from pyctrl.errors import AlreadyExists
 from pyctrl.kinds.apps.v1 import ControllerRevision
 from pyctrl.kinds.core.v1 import PodTemplateSpec
-
-from ._claiming import Claims
-from ._templates import fnv_1, safe_name
 
 __all__ = ["Revisions", "content_hash", "template_of"]
 

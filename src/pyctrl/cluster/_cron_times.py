@@ -9,9 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
+from pyctrl.cluster._schedules import Schedule
 from pyctrl.kinds.batch.v1 import CronJob
-
-from ._schedules import Schedule
 
 __all__ = ["Due", "due", "until_next"]
 

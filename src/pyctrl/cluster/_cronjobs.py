@@ -12,16 +12,15 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 from pyctrl import _clock
 from pyctrl.api import ObjectMeta, is_controlled_by, is_deleting, set_controller_reference
 from pyctrl.client import merge_from
+from pyctrl.cluster._cron_times import due, until_next
+from pyctrl.cluster._job_view import find, is_finished
+from pyctrl.cluster._namespaces import is_namespace_going
+from pyctrl.cluster._recorder import Recorder
+from pyctrl.cluster._schedules import Schedule, ScheduleError, parse_schedule
 from pyctrl.controller import Builder, Controller, Host, Reconciler, Request, Result
 from pyctrl.errors import AlreadyExists, ApiError, Conflict, Forbidden, NotFound
 from pyctrl.kinds.batch.v1 import CronJob, Job
 from pyctrl.kinds.core.v1 import ObjectReference
-
-from ._cron_times import due, until_next
-from ._job_view import find, is_finished
-from ._namespaces import is_namespace_going
-from ._recorder import Recorder
-from ._schedules import Schedule, ScheduleError, parse_schedule
 
 __all__ = ["CronJobReconciler", "add_cronjobs"]
 

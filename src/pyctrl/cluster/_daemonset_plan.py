@@ -10,12 +10,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from pyctrl.api import is_deleting
+from pyctrl.cluster._daemonset_pods import Fit, by_node, fit_of, is_updated
+from pyctrl.cluster._pods import is_available, is_ready
+from pyctrl.cluster._shares import share_of
 from pyctrl.kinds.apps.v1 import DaemonSet
 from pyctrl.kinds.core.v1 import Node, Pod
-
-from ._daemonset_pods import Fit, by_node, fit_of, is_updated
-from ._pods import is_available, is_ready
-from ._shares import share_of
 
 __all__ = ["Actions", "DaemonPlan"]
 

@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from pyctrl.api import is_deleting
+from pyctrl.cluster._node_matching import selects, untolerated
+from pyctrl.cluster._pods import pod_from
 from pyctrl.kinds.apps.v1 import DaemonSet
 from pyctrl.kinds.core.v1 import (
     Affinity,
@@ -22,9 +24,6 @@ from pyctrl.kinds.core.v1 import (
     Pod,
     Toleration,
 )
-
-from ._node_matching import selects, untolerated
-from ._pods import pod_from
 
 __all__ = ["HASH_LABEL", "Fit", "by_node", "fit_of", "is_updated", "pod_for"]
 

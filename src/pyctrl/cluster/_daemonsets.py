@@ -13,18 +13,17 @@ from datetime import timedelta
 
 from pyctrl.api import LabelSelector, is_deleting
 from pyctrl.client import merge_from
+from pyctrl.cluster._claiming import Claims, index_orphans, wanting_orphans
+from pyctrl.cluster._controller_revisions import Revisions
+from pyctrl.cluster._daemonset_plan import Actions, DaemonPlan
+from pyctrl.cluster._daemonset_pods import HASH_LABEL, is_updated, pod_for
+from pyctrl.cluster._pods import PodControl, is_available, is_ready, until_available
+from pyctrl.cluster._recorder import Recorder
+from pyctrl.cluster._templates import template_hash
 from pyctrl.controller import Builder, Controller, Host, Observed, Reconciler, Request, Result, changed
 from pyctrl.errors import ApiError, Conflict, NotFound
 from pyctrl.kinds.apps.v1 import ControllerRevision, DaemonSet, DaemonSetStatus
 from pyctrl.kinds.core.v1 import Node, Pod
-
-from ._claiming import Claims, index_orphans, wanting_orphans
-from ._controller_revisions import Revisions
-from ._daemonset_plan import Actions, DaemonPlan
-from ._daemonset_pods import HASH_LABEL, is_updated, pod_for
-from ._pods import PodControl, is_available, is_ready, until_available
-from ._recorder import Recorder
-from ._templates import template_hash
 
 __all__ = ["DaemonSetReconciler", "add_daemonsets"]
 

@@ -9,12 +9,11 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 
 from pyctrl.api import ObjectMeta, is_deleting, set_controller_reference
+from pyctrl.cluster._replicasets import desired_of
+from pyctrl.cluster._rollout import DESIRED, MAXIMUM, Rollout
+from pyctrl.cluster._templates import HASH_LABEL, same_template
 from pyctrl.kinds.apps.v1 import Deployment, ReplicaSet, ReplicaSetSpec
 from pyctrl.kinds.meta.v1 import LabelSelector
-
-from ._replicasets import desired_of
-from ._rollout import DESIRED, MAXIMUM, Rollout
-from ._templates import HASH_LABEL, same_template
 
 __all__ = ["REVISION", "annotations_of_new", "forgettable", "new_set", "rollout_of", "size_annotations"]
 

@@ -8,11 +8,10 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 
 from pyctrl import _clock
+from pyctrl.cluster._deployment_history import FOREVER
+from pyctrl.cluster._replicasets import desired_of
+from pyctrl.cluster._rollout import Rollout
 from pyctrl.kinds.apps.v1 import Deployment, DeploymentCondition, DeploymentStatus, ReplicaSet
-
-from ._deployment_history import FOREVER
-from ._replicasets import desired_of
-from ._rollout import Rollout
 
 __all__ = ["counted", "has_deadline", "is_complete", "progressing", "set_condition", "until_stuck", "with_progress"]
 

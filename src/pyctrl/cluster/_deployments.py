@@ -10,14 +10,16 @@ from collections.abc import Sequence
 
 from pyctrl.api import LabelSelector, is_controlled_by, is_deleting
 from pyctrl.client import MergePatch, merge_from
-from pyctrl.controller import Builder, Controller, Host, Reconciler, Request, Result
-from pyctrl.errors import AlreadyExists, ApiError, Conflict, Forbidden, NotFound
-from pyctrl.kinds.apps.v1 import Deployment, DeploymentStatus, ReplicaSet
-from pyctrl.kinds.core.v1 import Pod
-
-from ._claiming import Claims, index_orphans, wanting_orphans
-from ._deployment_history import REVISION, annotations_of_new, forgettable, new_set, rollout_of, size_annotations
-from ._deployment_status import (
+from pyctrl.cluster._claiming import Claims, index_orphans, wanting_orphans
+from pyctrl.cluster._deployment_history import (
+    REVISION,
+    annotations_of_new,
+    forgettable,
+    new_set,
+    rollout_of,
+    size_annotations,
+)
+from pyctrl.cluster._deployment_status import (
     counted,
     has_deadline,
     is_complete,
@@ -26,11 +28,15 @@ from ._deployment_status import (
     until_stuck,
     with_progress,
 )
-from ._namespaces import is_namespace_going
-from ._recorder import Recorder
-from ._replicasets import desired_of
-from ._rollout import Rollout, Sizing
-from ._templates import same_template, template_hash
+from pyctrl.cluster._namespaces import is_namespace_going
+from pyctrl.cluster._recorder import Recorder
+from pyctrl.cluster._replicasets import desired_of
+from pyctrl.cluster._rollout import Rollout, Sizing
+from pyctrl.cluster._templates import same_template, template_hash
+from pyctrl.controller import Builder, Controller, Host, Reconciler, Request, Result
+from pyctrl.errors import AlreadyExists, ApiError, Conflict, Forbidden, NotFound
+from pyctrl.kinds.apps.v1 import Deployment, DeploymentStatus, ReplicaSet
+from pyctrl.kinds.core.v1 import Pod
 
 __all__ = ["DeploymentReconciler", "add_deployments"]
 

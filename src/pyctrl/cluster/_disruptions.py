@@ -22,15 +22,14 @@ from pyctrl.api import (
     set_condition,
 )
 from pyctrl.client import get_scale, merge_from
+from pyctrl.cluster._pods import is_ready
+from pyctrl.cluster._recorder import Recorder
+from pyctrl.cluster._shares import share_of
 from pyctrl.controller import Builder, Controller, Host, Observed, Reconciler, Request, Result
 from pyctrl.errors import Conflict, NotFound, PyctrlError
 from pyctrl.kinds.apps.v1 import Deployment, ReplicaSet, StatefulSet
 from pyctrl.kinds.core.v1 import Pod, ReplicationController
 from pyctrl.kinds.policy.v1 import PodDisruptionBudget
-
-from ._pods import is_ready
-from ._recorder import Recorder
-from ._shares import share_of
 
 __all__ = ["DisruptionReconciler", "add_disruptions"]
 

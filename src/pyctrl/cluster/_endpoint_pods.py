@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from pyctrl.cache import Record
+from pyctrl.cluster._pod_glance import glance
 from pyctrl.kinds.core.v1 import ObjectReference, Service, ServicePort
-
-from ._pod_glance import glance
 
 __all__ = ["Backend", "PodFacts", "Port", "backends_of", "facts_of", "is_headless"]
 

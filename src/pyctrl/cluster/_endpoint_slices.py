@@ -6,10 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from pyctrl.api import ObjectMeta, set_controller_reference
+from pyctrl.cluster._endpoint_pods import Backend, Port, is_headless
 from pyctrl.kinds.core.v1 import Service
 from pyctrl.kinds.discovery.v1 import Endpoint, EndpointConditions, EndpointPort, EndpointSlice
-
-from ._endpoint_pods import Backend, Port, is_headless
 
 __all__ = ["HEADLESS", "SLICE_LIMIT", "SlicePlan", "plan_slices"]
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from pyctrl.cluster._endpoint_pods import Backend, Port, is_headless
 from pyctrl.kinds.core.v1 import EndpointAddress, EndpointPort, EndpointSubset, Service
-
-from ._endpoint_pods import Backend, Port, is_headless
 
 __all__ = ["subsets_of"]
 

@@ -8,15 +8,14 @@ from contextlib import suppress
 from typing import Any
 
 from pyctrl.api import Key, LabelSelector, ObjectMeta, format_time, is_controlled_by, is_deleting
+from pyctrl.cluster._endpoint_pods import Backend, PodFacts, backends_of, facts_of, is_headless
+from pyctrl.cluster._endpoint_slices import HEADLESS, SlicePlan, plan_slices
+from pyctrl.cluster._endpoint_subsets import subsets_of
+from pyctrl.cluster._namespaces import overtaken
 from pyctrl.controller import Builder, Host, Observed, Reconciler, Request, Result, for_object
 from pyctrl.errors import AlreadyExists, Conflict, NotFound
 from pyctrl.kinds.core.v1 import Endpoints, Node, Pod, Service
 from pyctrl.kinds.discovery.v1 import EndpointSlice
-
-from ._endpoint_pods import Backend, PodFacts, backends_of, facts_of, is_headless
-from ._endpoint_slices import HEADLESS, SlicePlan, plan_slices
-from ._endpoint_subsets import subsets_of
-from ._namespaces import overtaken
 
 __all__ = ["add_endpoints"]
 

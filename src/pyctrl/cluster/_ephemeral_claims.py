@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from pyctrl.api import ObjectMeta, is_controlled_by, is_deleting, set_controller_reference
+from pyctrl.cluster._claims import USES_CLAIMS
+from pyctrl.cluster._namespaces import is_namespace_going
+from pyctrl.cluster._recorder import Recorder
 from pyctrl.controller import Builder, Host, Reconciler, Request, Result, on_create
 from pyctrl.errors import AlreadyExists, Forbidden, NotFound
 from pyctrl.kinds.core.v1 import PersistentVolumeClaim, Pod, Volume
-
-from ._claims import USES_CLAIMS
-from ._namespaces import is_namespace_going
-from ._recorder import Recorder
 
 __all__ = ["add_ephemeral_claims"]
 

@@ -12,11 +12,10 @@ from typing import Any
 
 from pyctrl.api import GroupVersionKind, Key, Metadata, OwnerReference
 from pyctrl.client import JsonPatch, Preconditions, Propagation
+from pyctrl.cluster._graph import FOREGROUND, ORPHAN, Graph, Node
+from pyctrl.cluster._graph_source import GraphSource
 from pyctrl.controller import Builder, Controller, Host, Reconciler, Request, Result
 from pyctrl.errors import Conflict, Invalid, NotFound, UnknownKind
-
-from ._graph import FOREGROUND, ORPHAN, Graph, Node
-from ._graph_source import GraphSource
 
 #: An owner of a kind that is not served may come to be served: until then nothing is known of it, and nothing is done.
 UNKNOWN_KIND = timedelta(minutes=1)

@@ -8,10 +8,9 @@ from typing import Any
 from pyctrl.api import GroupKind, GroupVersionKind, Metadata
 from pyctrl.cache import Cache, Deleted, Synced
 from pyctrl.client import Client, ResourceMapping
+from pyctrl.cluster._graph import Graph, Node
 from pyctrl.controller import Intake, Request, Source, TriggerCause
 from pyctrl.kinds.apiextensions.v1 import CustomResourceDefinition
-
-from ._graph import Graph, Node
 
 __all__ = ["GraphSource"]
 

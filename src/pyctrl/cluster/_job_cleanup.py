@@ -13,12 +13,11 @@ from pyctrl import _clock
 from pyctrl.api import controller_of, is_deleting
 from pyctrl.cache import CachedClient
 from pyctrl.client import JsonPatch, Preconditions
+from pyctrl.cluster._job_view import FINALIZER, is_finished, is_tracked
 from pyctrl.controller import Builder, Host, Observed, Reconciler, Request, Result
 from pyctrl.errors import Conflict, Invalid, NotFound
 from pyctrl.kinds.batch.v1 import Job
 from pyctrl.kinds.core.v1 import Pod
-
-from ._job_view import FINALIZER, is_finished, is_tracked
 
 __all__ = ["JobExpiry", "OrphanRelease", "add_job_cleanup", "release"]
 

@@ -10,14 +10,13 @@ from collections import defaultdict
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 
+from pyctrl.cluster._job_failures import finished_at, judge, only_replaces_failed, wait_after
+from pyctrl.cluster._job_indexes import COMPLETION_INDEX, index_of
+from pyctrl.cluster._job_view import FAILURE_COUNT, FINALIZER, IGNORED_COUNT, JobView, failure_count, ignored_count
+from pyctrl.cluster._pods import pod_from
+from pyctrl.cluster._victims import victims
 from pyctrl.kinds.batch.v1 import Job
 from pyctrl.kinds.core.v1 import EnvVar, EnvVarSource, ObjectFieldSelector, Pod, PodTemplateSpec
-
-from ._job_failures import finished_at, judge, only_replaces_failed, wait_after
-from ._job_indexes import COMPLETION_INDEX, index_of
-from ._job_view import FAILURE_COUNT, FINALIZER, IGNORED_COUNT, JobView, failure_count, ignored_count
-from ._pods import pod_from
-from ._victims import victims
 
 __all__ = ["missing", "new_pods", "ready_indexes", "surplus"]
 

@@ -9,17 +9,16 @@ from pyctrl import _clock
 from pyctrl.api import is_deleting
 from pyctrl.cache import CachedClient
 from pyctrl.client import merge_from
+from pyctrl.cluster._job_cleanup import release
+from pyctrl.cluster._job_failures import Backoff
+from pyctrl.cluster._job_pods import missing, new_pods, ready_indexes, surplus
+from pyctrl.cluster._job_tracking import count, finish, set_condition, settle
+from pyctrl.cluster._job_view import Ending, JobView, is_suspended, is_tracked
+from pyctrl.cluster._pods import PodControl, is_ready
+from pyctrl.cluster._recorder import Recorder
 from pyctrl.errors import ApiError
 from pyctrl.kinds.batch.v1 import Job
 from pyctrl.kinds.core.v1 import Pod
-
-from ._job_cleanup import release
-from ._job_failures import Backoff
-from ._job_pods import missing, new_pods, ready_indexes, surplus
-from ._job_tracking import count, finish, set_condition, settle
-from ._job_view import Ending, JobView, is_suspended, is_tracked
-from ._pods import PodControl, is_ready
-from ._recorder import Recorder
 
 __all__ = ["JobRun"]
 

@@ -12,12 +12,11 @@ from dataclasses import dataclass, field
 
 from pyctrl import _clock
 from pyctrl.api import is_deleting
+from pyctrl.cluster._job_failures import has_failed, judge
+from pyctrl.cluster._job_indexes import format_indexes
+from pyctrl.cluster._job_view import Ending, JobView, find, is_tracked
 from pyctrl.kinds.batch.v1 import Job, JobCondition, UncountedTerminatedPods
 from pyctrl.kinds.core.v1 import Pod
-
-from ._job_failures import has_failed, judge
-from ._job_indexes import format_indexes
-from ._job_view import Ending, JobView, find, is_tracked
 
 __all__ = ["Count", "count", "finish", "set_condition", "settle"]
 

@@ -11,12 +11,11 @@ from datetime import timedelta
 
 from pyctrl import _clock
 from pyctrl.api import is_deleting
+from pyctrl.cluster._job_failures import finished_at, has_failed, judge, only_replaces_failed
+from pyctrl.cluster._job_indexes import index_of, parse_indexes
+from pyctrl.cluster._pods import is_active, is_ready
 from pyctrl.kinds.batch.v1 import Job, JobCondition, UncountedTerminatedPods
 from pyctrl.kinds.core.v1 import Pod
-
-from ._job_failures import finished_at, has_failed, judge, only_replaces_failed
-from ._job_indexes import index_of, parse_indexes
-from ._pods import is_active, is_ready
 
 __all__ = [
     "FAILURE_COUNT",

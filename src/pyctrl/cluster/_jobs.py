@@ -8,17 +8,16 @@ in `_job_tracking`.
 from __future__ import annotations
 
 from pyctrl.api import LabelSelector
+from pyctrl.cluster._claiming import Claims, index_orphans, wanting_orphans
+from pyctrl.cluster._job_cleanup import add_job_cleanup
+from pyctrl.cluster._job_failures import Backoff
+from pyctrl.cluster._job_run import JobRun
+from pyctrl.cluster._job_view import FINALIZER, JobView, is_finished
+from pyctrl.cluster._recorder import Recorder
 from pyctrl.controller import Builder, Controller, Host, Reconciler, Request, Result
 from pyctrl.errors import Conflict, NotFound
 from pyctrl.kinds.batch.v1 import Job
 from pyctrl.kinds.core.v1 import Pod
-
-from ._claiming import Claims, index_orphans, wanting_orphans
-from ._job_cleanup import add_job_cleanup
-from ._job_failures import Backoff
-from ._job_run import JobRun
-from ._job_view import FINALIZER, JobView, is_finished
-from ._recorder import Recorder
 
 __all__ = ["JobReconciler", "add_jobs"]
 

@@ -13,21 +13,20 @@ from datetime import timedelta
 
 from pyctrl.api import Key, controller_of, is_deleting
 from pyctrl.client import Preconditions, StrategicMergePatch
+from pyctrl.cluster._kubelet_options import Kubelet
+from pyctrl.cluster._namespaces import is_namespace_going
+from pyctrl.cluster._node_agent import add_node_agent
+from pyctrl.cluster._node_objects import STATE, complete_nodes
+from pyctrl.cluster._pod_addresses import PodAddresses
+from pyctrl.cluster._pod_life import PodLife
+from pyctrl.cluster._pod_mounts import PodMounts
+from pyctrl.cluster._pod_status import pod_status, status_patch
+from pyctrl.cluster._recorder import Recorder
+from pyctrl.cluster._scheduler import add_scheduler
+from pyctrl.cluster._scripts import Script, script_of
 from pyctrl.controller import Builder, Host, Observed, Reconciler, Request, Result, annotations_changed
 from pyctrl.errors import Conflict, Forbidden, NotFound
 from pyctrl.kinds.core.v1 import Container, Node, Pod
-
-from ._kubelet_options import Kubelet
-from ._namespaces import is_namespace_going
-from ._node_agent import add_node_agent
-from ._node_objects import STATE, complete_nodes
-from ._pod_addresses import PodAddresses
-from ._pod_life import PodLife
-from ._pod_mounts import PodMounts
-from ._pod_status import pod_status, status_patch
-from ._recorder import Recorder
-from ._scheduler import add_scheduler
-from ._scripts import Script, script_of
 
 __all__ = ["PretendKubelet", "add_kubelet"]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields
 
-from ._scripts import ScriptFunction
+from pyctrl.cluster._scripts import ScriptFunction
 
 __all__ = ["Kubelet"]
 

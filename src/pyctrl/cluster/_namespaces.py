@@ -10,11 +10,10 @@ from typing import Any
 from pyctrl import _clock
 from pyctrl.api import Metadata, is_deleting
 from pyctrl.client import ResourceMapping
+from pyctrl.cluster._furniture import FURNITURE, furniture
 from pyctrl.controller import Builder, Controller, Host, Reconciler, Request, Result, mapped
 from pyctrl.errors import AlreadyExists, Conflict, Forbidden, MethodNotAllowed, NotFound
 from pyctrl.kinds.core.v1 import ConfigMap, Namespace, ServiceAccount
-
-from ._furniture import FURNITURE, furniture
 
 __all__ = ["NamespaceReconciler", "add_namespaces", "is_namespace_going", "overtaken"]
 

@@ -9,12 +9,11 @@ from datetime import timedelta
 from pyctrl import _clock
 from pyctrl.api import Key, ObjectMeta, format_micro_time, owner_reference
 from pyctrl.client import MergePatch, StrategicMergePatch
+from pyctrl.cluster._node_objects import STATE, node_conditions
 from pyctrl.controller import Builder, Controller, Host, Reconciler, Request, Result, TickSource
 from pyctrl.errors import AlreadyExists, NotFound
 from pyctrl.kinds.coordination.v1 import Lease, LeaseSpec
 from pyctrl.kinds.core.v1 import Node
-
-from ._node_objects import STATE, node_conditions
 
 __all__ = ["LEASES", "LEASE_SECONDS", "NodeAgent", "add_node_agent"]
 

@@ -13,15 +13,14 @@ from typing import Any
 from pyctrl import _clock
 from pyctrl.api import Key, format_time
 from pyctrl.client import MergePatch, StrategicMergePatch
+from pyctrl.cluster._node_agent import LEASES
+from pyctrl.cluster._pod_collection import add_pod_collection
+from pyctrl.cluster._recorder import Recorder
+from pyctrl.cluster._taint_eviction import add_taint_eviction
 from pyctrl.controller import Builder, Host, Reconciler, Request, Result
 from pyctrl.errors import Conflict, NotFound
 from pyctrl.kinds.coordination.v1 import Lease
 from pyctrl.kinds.core.v1 import Node, Pod, Taint
-
-from ._node_agent import LEASES
-from ._pod_collection import add_pod_collection
-from ._recorder import Recorder
-from ._taint_eviction import add_taint_eviction
 
 __all__ = ["add_node_lifecycle"]
 

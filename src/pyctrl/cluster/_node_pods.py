@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from pyctrl.cluster._pod_glance import glance
 from pyctrl.controller import Observed, Request
 from pyctrl.kinds.core.v1 import Node, Pod, Taint
-
-from ._pod_glance import glance
 
 __all__ = ["NodePods"]
 

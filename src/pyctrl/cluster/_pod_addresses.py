@@ -5,9 +5,8 @@ from __future__ import annotations
 import ipaddress
 from collections.abc import Sequence
 
+from pyctrl.cluster._pod_status import Addresses
 from pyctrl.kinds.core.v1 import Node, Pod
-
-from ._pod_status import Addresses
 
 __all__ = ["PodAddresses"]
 

@@ -7,12 +7,11 @@ from datetime import timedelta
 
 from pyctrl.api import Key
 from pyctrl.client import MergePatch, Preconditions
+from pyctrl.cluster._node_pods import NodePods
+from pyctrl.cluster._taint_eviction import disrupted
 from pyctrl.controller import Builder, Host, Reconciler, Request, Result
 from pyctrl.errors import Conflict, NotFound
 from pyctrl.kinds.core.v1 import Node, Pod
-
-from ._node_pods import NodePods
-from ._taint_eviction import disrupted
 
 __all__ = ["add_pod_collection"]
 

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import math
 
+from pyctrl.cluster._container_life import ContainerLife, PodEvent, Stage
+from pyctrl.cluster._scripts import PodScript, Script
 from pyctrl.kinds.core.v1 import Container, EphemeralContainer, Pod
-
-from ._container_life import ContainerLife, PodEvent, Stage
-from ._scripts import PodScript, Script
 
 __all__ = ["PodLife", "is_sidecar", "lets_pass"]
 

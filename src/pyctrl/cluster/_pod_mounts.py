@@ -7,9 +7,8 @@ from dataclasses import dataclass
 
 from pyctrl.api import Key
 from pyctrl.client import Client
+from pyctrl.cluster._scheduler import claims_of
 from pyctrl.kinds.core.v1 import ConfigMap, Container, PersistentVolumeClaim, Pod, Secret, Volume
-
-from ._scheduler import claims_of
 
 __all__ = ["Missing", "PodMounts"]
 

@@ -7,10 +7,9 @@ from typing import Any, NamedTuple
 
 from pyctrl import _clock
 from pyctrl.api import format_time
+from pyctrl.cluster._container_life import ContainerLife
+from pyctrl.cluster._pod_life import PodLife, is_sidecar, lets_pass
 from pyctrl.kinds.core.v1 import Pod
-
-from ._container_life import ContainerLife
-from ._pod_life import PodLife, is_sidecar, lets_pass
 
 __all__ = ["Addresses", "pod_status", "status_patch"]
 

@@ -12,11 +12,10 @@ from pyctrl import _clock
 from pyctrl.api import KubernetesObject, ObjectMeta, is_deleting, set_controller_reference
 from pyctrl.cache import CachedClient
 from pyctrl.client import Preconditions
+from pyctrl.cluster._namespaces import is_namespace_going
+from pyctrl.cluster._recorder import Recorder
 from pyctrl.errors import ApiError, Conflict, Forbidden, NotFound
 from pyctrl.kinds.core.v1 import Pod, PodCondition, PodTemplateSpec
-
-from ._namespaces import is_namespace_going
-from ._recorder import Recorder
 
 __all__ = [
     "PodControl",

@@ -14,15 +14,14 @@ from typing import Any
 
 from pyctrl.api import Key, is_deleting, reference_to, remove_finalizer
 from pyctrl.client import MergePatch, merge_from
+from pyctrl.cluster._recorder import Recorder
+from pyctrl.cluster._scripts import PREFIX
+from pyctrl.cluster._volume_binding import BIND_COMPLETED, PROVISIONED_BY, STORAGE_PROVISIONER
+from pyctrl.cluster._volume_matching import BETA_CLASS, class_of
 from pyctrl.controller import Builder, Host, Observed, Reconciler, Request, Result, TickSource
 from pyctrl.errors import AlreadyExists, Conflict, NotFound
 from pyctrl.kinds.core.v1 import PersistentVolume, PersistentVolumeClaim
 from pyctrl.kinds.storage.v1 import StorageClass
-
-from ._recorder import Recorder
-from ._scripts import PREFIX
-from ._volume_binding import BIND_COMPLETED, PROVISIONED_BY, STORAGE_PROVISIONER
-from ._volume_matching import BETA_CLASS, class_of
 
 __all__ = ["PROVISIONER", "add_volumes"]
 

@@ -13,15 +13,14 @@ from typing import Any, TypeAlias
 from pyctrl import _clock
 from pyctrl.api import LabelSelector, controller_of, is_deleting
 from pyctrl.client import merge_from
+from pyctrl.cluster._claiming import Claims, index_orphans, wanting_orphans
+from pyctrl.cluster._pods import PodControl, is_active, is_available, is_ready, pod_from, until_available
+from pyctrl.cluster._recorder import Recorder
+from pyctrl.cluster._victims import victims
 from pyctrl.controller import Builder, Controller, Host, Reconciler, Request, Result
 from pyctrl.errors import ApiError, NotFound
 from pyctrl.kinds.apps.v1 import ReplicaSet, ReplicaSetCondition
 from pyctrl.kinds.core.v1 import Pod, PodTemplateSpec, ReplicationController, ReplicationControllerCondition
-
-from ._claiming import Claims, index_orphans, wanting_orphans
-from ._pods import PodControl, is_active, is_available, is_ready, pod_from, until_available
-from ._recorder import Recorder
-from ._victims import victims
 
 __all__ = ["ReplicaSetReconciler", "add_replicasets", "add_replicationcontrollers", "desired_of"]
 

@@ -13,10 +13,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from pyctrl.cluster._replicasets import desired_of
+from pyctrl.cluster._shares import share_of
 from pyctrl.kinds.apps.v1 import Deployment, ReplicaSet
-
-from ._replicasets import desired_of
-from ._shares import share_of
 
 __all__ = ["DESIRED", "MAXIMUM", "Rollout", "Sizing"]
 

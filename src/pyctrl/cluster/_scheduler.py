@@ -9,16 +9,15 @@ from typing import Any
 from pyctrl import _clock
 from pyctrl.api import Key, format_time, is_deleting
 from pyctrl.client import MergePatch, StrategicMergePatch, bind
+from pyctrl.cluster._namespaces import overtaken
+from pyctrl.cluster._node_matching import matches_selector
+from pyctrl.cluster._pod_glance import glance
+from pyctrl.cluster._pod_needs import placed
+from pyctrl.cluster._recorder import Recorder
+from pyctrl.cluster._scheduling import Nodes
 from pyctrl.controller import Builder, Controller, Host, Observed, Reconciler, Request, Result
 from pyctrl.kinds.core.v1 import Node, PersistentVolume, PersistentVolumeClaim, Pod
 from pyctrl.kinds.storage.v1 import StorageClass
-
-from ._namespaces import overtaken
-from ._node_matching import matches_selector
-from ._pod_glance import glance
-from ._pod_needs import placed
-from ._recorder import Recorder
-from ._scheduling import Nodes
 
 __all__ = ["Scheduler", "add_scheduler", "claims_of"]
 

@@ -11,10 +11,18 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from pyctrl.api import LabelSelector
+from pyctrl.cluster._node_matching import preference, selects, untolerated
+from pyctrl.cluster._pod_needs import (
+    Needs,
+    PlacedPod,
+    host_ports,
+    needs_of,
+    placed,
+    ports_clash,
+    quantities,
+    term_selects,
+)
 from pyctrl.kinds.core.v1 import Node, Pod, PodAffinityTerm, Taint, TopologySpreadConstraint
-
-from ._node_matching import preference, selects, untolerated
-from ._pod_needs import Needs, PlacedPod, host_ports, needs_of, placed, ports_clash, quantities, term_selects
 
 __all__ = ["Nodes", "Verdict"]
 

@@ -5,12 +5,11 @@ from __future__ import annotations
 from pyctrl.api import is_deleting
 from pyctrl.cache import CachedClient
 from pyctrl.client import merge_from
+from pyctrl.cluster._recorder import Recorder
+from pyctrl.cluster._statefulset_pods import claims_of, is_wanted, wanted_owners
 from pyctrl.errors import ApiError, Conflict, NotFound
 from pyctrl.kinds.apps.v1 import StatefulSet
 from pyctrl.kinds.core.v1 import PersistentVolumeClaim, Pod
-
-from ._recorder import Recorder
-from ._statefulset_pods import claims_of, is_wanted, wanted_owners
 
 __all__ = ["ClaimKeeper"]
 

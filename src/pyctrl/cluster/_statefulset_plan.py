@@ -12,11 +12,10 @@ from dataclasses import dataclass
 from enum import Enum
 
 from pyctrl.api import is_deleting
+from pyctrl.cluster._pods import is_available
+from pyctrl.cluster._statefulset_pods import ordinal_of, ordinals, revision_of
 from pyctrl.kinds.apps.v1 import StatefulSet
 from pyctrl.kinds.core.v1 import Pod
-
-from ._pods import is_available
-from ._statefulset_pods import ordinal_of, ordinals, revision_of
 
 __all__ = ["Plan", "Step", "Verb"]
 

@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterator
 
 from pyctrl.api import ObjectMeta, OwnerReference, owner_reference
+from pyctrl.cluster._pods import pod_from
 from pyctrl.kinds.apps.v1 import StatefulSet
 from pyctrl.kinds.core.v1 import (
     PersistentVolumeClaim,
@@ -17,8 +18,6 @@ from pyctrl.kinds.core.v1 import (
     PodTemplateSpec,
     Volume,
 )
-
-from ._pods import pod_from
 
 __all__ = [
     "REVISION_LABEL",

@@ -11,19 +11,18 @@ from datetime import timedelta
 
 from pyctrl.api import LabelSelector, is_deleting
 from pyctrl.client import Preconditions, merge_from
+from pyctrl.cluster._claiming import Claims, index_orphans, wanting_orphans
+from pyctrl.cluster._controller_revisions import Revisions, content_hash, template_of
+from pyctrl.cluster._namespaces import is_namespace_going
+from pyctrl.cluster._pods import is_available, is_ready, until_available
+from pyctrl.cluster._recorder import Recorder
+from pyctrl.cluster._statefulset_claims import ClaimKeeper
+from pyctrl.cluster._statefulset_plan import Plan, Step, Verb
+from pyctrl.cluster._statefulset_pods import has_identity, identity, ordinal_of, pod_of, revision_of
 from pyctrl.controller import Builder, Controller, Host, Reconciler, Request, Result
 from pyctrl.errors import AlreadyExists, ApiError, Conflict, Forbidden, NotFound
 from pyctrl.kinds.apps.v1 import ControllerRevision, StatefulSet, StatefulSetStatus
 from pyctrl.kinds.core.v1 import Pod, PodTemplateSpec
-
-from ._claiming import Claims, index_orphans, wanting_orphans
-from ._controller_revisions import Revisions, content_hash, template_of
-from ._namespaces import is_namespace_going
-from ._pods import is_available, is_ready, until_available
-from ._recorder import Recorder
-from ._statefulset_claims import ClaimKeeper
-from ._statefulset_plan import Plan, Step, Verb
-from ._statefulset_pods import has_identity, identity, ordinal_of, pod_of, revision_of
 
 __all__ = ["StatefulSetReconciler", "add_statefulsets"]
 

@@ -13,13 +13,12 @@ from datetime import timedelta
 from pyctrl import _clock
 from pyctrl.api import format_time, is_deleting
 from pyctrl.client import Preconditions, StrategicMergePatch
+from pyctrl.cluster._node_matching import tolerates
+from pyctrl.cluster._node_pods import NodePods
+from pyctrl.cluster._recorder import Recorder
 from pyctrl.controller import Builder, Host, Reconciler, Request, Result
 from pyctrl.errors import Conflict, NotFound
 from pyctrl.kinds.core.v1 import Node, Pod, Taint
-
-from ._node_matching import tolerates
-from ._node_pods import NodePods
-from ._recorder import Recorder
 
 __all__ = ["add_taint_eviction", "disrupted", "tolerated_seconds"]
 

@@ -9,8 +9,7 @@ from concurrent.futures import Future
 from contextlib import contextmanager
 
 from pyctrl.client import Config
-
-from ._cluster import Cluster
+from pyctrl.cluster._cluster import Cluster
 
 __all__ = ["serving_cluster"]
 

@@ -13,9 +13,8 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 
 from pyctrl import _clock
+from pyctrl.cluster._pods import is_active, is_ready, ready_since
 from pyctrl.kinds.core.v1 import Pod
-
-from ._pods import is_active, is_ready, ready_since
 
 __all__ = ["DELETION_COST", "victims"]
 

@@ -11,14 +11,13 @@ from typing import Any
 
 from pyctrl.api import Key, is_deleting, reference_to, remove_finalizer
 from pyctrl.client import MergePatch, merge_from
+from pyctrl.cluster._recorder import Recorder
+from pyctrl.cluster._scheduler import SELECTED_NODE
+from pyctrl.cluster._volume_matching import best_volume, class_of, is_claimed_by, mismatch
 from pyctrl.controller import Builder, Host, Reconciler, Request, Result, mapped
 from pyctrl.errors import Conflict, NotFound
 from pyctrl.kinds.core.v1 import PersistentVolume, PersistentVolumeClaim
 from pyctrl.kinds.storage.v1 import StorageClass
-
-from ._recorder import Recorder
-from ._scheduler import SELECTED_NODE
-from ._volume_matching import best_volume, class_of, is_claimed_by, mismatch
 
 __all__ = [
     "BIND_COMPLETED",

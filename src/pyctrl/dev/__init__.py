@@ -5,11 +5,11 @@ program in it that is imported anew when its files change, while the server keep
 filled. `view_of` makes rows of numbers; whoever draws them draws them.
 """
 
-from ._journal import Journal
-from ._noise import OwnLines
-from ._plan import Plan
-from ._session import DevOptions, DevSession
-from ._view import ControllerRow, ErrorRow, Look, ObjectRow, Table, View, look_at, view_of
+from pyctrl.dev._journal import Journal
+from pyctrl.dev._noise import OwnLines
+from pyctrl.dev._plan import Plan
+from pyctrl.dev._session import DevOptions, DevSession
+from pyctrl.dev._view import ControllerRow, ErrorRow, Look, ObjectRow, Table, View, look_at, view_of
 
 __all__ = [
     "ControllerRow",

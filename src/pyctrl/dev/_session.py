@@ -21,6 +21,10 @@ from pyctrl.apiserver import ApiServer, HttpsCaller, ServiceReference, User, Web
 from pyctrl.cache import Cache
 from pyctrl.client import Client, reporting_dropped_status
 from pyctrl.cluster import Cluster
+from pyctrl.dev._journal import Journal
+from pyctrl.dev._noise import of_the_cluster
+from pyctrl.dev._plan import WEBHOOK_HOST, Plan, controllers_of, make_plan
+from pyctrl.dev._sources import Files, python_files
 from pyctrl.errors import CommandFailed, GracePeriodExceeded, NotFound, PyctrlError
 from pyctrl.kinds.core.v1 import ServiceAccount
 from pyctrl.manager import Preflight, Target, Wire
@@ -34,11 +38,6 @@ from pyctrl.program import (
     sample_paths,
     wire_up,
 )
-
-from ._journal import Journal
-from ._noise import of_the_cluster
-from ._plan import WEBHOOK_HOST, Plan, controllers_of, make_plan
-from ._sources import Files, python_files
 
 __all__ = ["DevOptions", "DevSession"]
 

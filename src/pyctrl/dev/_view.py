@@ -12,13 +12,12 @@ from pyctrl._json import decode_json
 from pyctrl.api import GroupVersionKind
 from pyctrl.client import HttpRequest, path_for
 from pyctrl.controller import Cause, ControllerStatistics, Request, RetryCause
+from pyctrl.dev._journal import Journal
+from pyctrl.dev._plan import controllers_of
 from pyctrl.errors import DecodeError, PyctrlError
 
-from ._journal import Journal
-from ._plan import controllers_of
-
 if TYPE_CHECKING:
-    from ._session import DevSession
+    from pyctrl.dev._session import DevSession
 
 __all__ = ["ControllerRow", "ErrorRow", "Look", "ObjectRow", "Table", "View", "look_at", "view_of"]
 

@@ -13,15 +13,15 @@ from typing import TYPE_CHECKING
 from pyctrl._door import opened_by_name
 
 if TYPE_CHECKING:
-    from ._changes import Change, Effect, breaks
-    from ._check import check_definition
-    from ._crd_changes import compare, compare_sets
-    from ._definition import definition
-    from ._documents import Document, Position, read_documents
-    from ._explaining import Explained, NoSuchField, Schemas
-    from ._importing import Imported, import_definitions
-    from ._sample import sample
-    from ._validator import DEFINITION, Problem, Validator, Verdict
+    from pyctrl.manifests._changes import Change, Effect, breaks
+    from pyctrl.manifests._check import check_definition
+    from pyctrl.manifests._crd_changes import compare, compare_sets
+    from pyctrl.manifests._definition import definition
+    from pyctrl.manifests._documents import Document, Position, read_documents
+    from pyctrl.manifests._explaining import Explained, NoSuchField, Schemas
+    from pyctrl.manifests._importing import Imported, import_definitions
+    from pyctrl.manifests._sample import sample
+    from pyctrl.manifests._validator import DEFINITION, Problem, Validator, Verdict
 
 __all__ = [
     "DEFINITION",

@@ -9,9 +9,8 @@ from msgspec import UNSET, UnsetType
 
 from pyctrl import _schemas
 from pyctrl.api import ObjectMeta
-
-from ._leaves import INT_OR_STRING, QUANTITY
-from ._schema import JSON, Schema
+from pyctrl.manifests._leaves import INT_OR_STRING, QUANTITY
+from pyctrl.manifests._schema import JSON, Schema
 
 __all__ = ["OBJECT_META", "builtin_part", "builtin_schema", "is_builtin"]
 

@@ -22,12 +22,11 @@ from pyctrl.api import (
     SchemaMark,
     ValidationRule,
 )
-
-from ._marking import apply_mark, validation
-from ._parts import Part
-from ._places import Place, Problems
-from ._schema import Schema, Validation
-from ._wire_names import cel_name, wire_names
+from pyctrl.manifests._marking import apply_mark, validation
+from pyctrl.manifests._parts import Part
+from pyctrl.manifests._places import Place, Problems
+from pyctrl.manifests._schema import Schema, Validation
+from pyctrl.manifests._wire_names import cel_name, wire_names
 
 __all__ = ["IMMUTABLE", "apply_class_marks", "marks_of", "set_once"]
 

@@ -7,9 +7,8 @@ import re
 from collections.abc import Sequence
 
 from pyctrl.api import KubernetesObject, PrinterColumn, Scale
-
-from ._places import Place, Problems
-from ._schema import JSON, Schema
+from pyctrl.manifests._places import Place, Problems
+from pyctrl.manifests._schema import JSON, Schema
 
 __all__ = ["columns_of", "scale_of", "selectable_of"]
 

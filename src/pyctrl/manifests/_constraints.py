@@ -10,8 +10,8 @@ import annotated_types as at
 from msgspec.structs import replace
 from pydantic.fields import FieldInfo
 
-from ._places import Place, Problems
-from ._schema import Schema
+from pyctrl.manifests._places import Place, Problems
+from pyctrl.manifests._schema import Schema
 
 __all__ = ["constrain", "constraints_of"]
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, TypeAlias
 
-from ._changes import Change, Effect
-from ._schema_changes import schema_changes
+from pyctrl.manifests._changes import Change, Effect
+from pyctrl.manifests._schema_changes import schema_changes
 
 __all__ = ["compare", "compare_sets"]
 

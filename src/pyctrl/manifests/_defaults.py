@@ -11,11 +11,10 @@ from pydantic.fields import FieldInfo
 from pydantic_core import PydanticSerializationError, PydanticUndefined
 
 from pyctrl.api import NoServerDefault, ServerDefault
-
-from ._parts import first, has
-from ._places import Place, Problems
-from ._schema import JSON, Schema
-from ._wire_names import wire_name
+from pyctrl.manifests._parts import first, has
+from pyctrl.manifests._places import Place, Problems
+from pyctrl.manifests._schema import JSON, Schema
+from pyctrl.manifests._wire_names import wire_name
 
 __all__ = ["default_of", "has_defaults"]
 

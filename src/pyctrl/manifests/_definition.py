@@ -6,13 +6,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from pyctrl.api import KubernetesObject
-
-from ._builtin import is_builtin
-from ._columns import columns_of, scale_of, selectable_of
-from ._models import kind_schema
-from ._places import Place, Problems, definition_error
-from ._refusals import refusals
-from ._schema import JSON, Schema, sort_keys
+from pyctrl.manifests._builtin import is_builtin
+from pyctrl.manifests._columns import columns_of, scale_of, selectable_of
+from pyctrl.manifests._models import kind_schema
+from pyctrl.manifests._places import Place, Problems, definition_error
+from pyctrl.manifests._refusals import refusals
+from pyctrl.manifests._schema import JSON, Schema, sort_keys
 
 __all__ = ["definition"]
 

@@ -10,8 +10,7 @@ from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
 from pyctrl.api import CustomResource, KubernetesObject, Model
-
-from ._sources import source_of
+from pyctrl.manifests._sources import source_of
 
 __all__ = ["describe_class", "describe_field"]
 

@@ -8,11 +8,11 @@ from typing import Any, Literal, get_args, get_origin
 
 from msgspec.structs import replace
 
-from ._descriptions import describe_class
-from ._leaves import INT_OR_STRING
-from ._parts import Part
-from ._places import Place, Problems
-from ._schema import JSON, Schema
+from pyctrl.manifests._descriptions import describe_class
+from pyctrl.manifests._leaves import INT_OR_STRING
+from pyctrl.manifests._parts import Part
+from pyctrl.manifests._places import Place, Problems
+from pyctrl.manifests._schema import JSON, Schema
 
 __all__ = ["enum_schema", "enum_values"]
 

@@ -10,9 +10,9 @@ from msgspec.structs import replace
 from pydantic import TypeAdapter, WithJsonSchema
 from pydantic.errors import PydanticUserError
 
-from ._parts import Part, first, name_of
-from ._places import Place, Problems
-from ._schema import JSON, Schema
+from pyctrl.manifests._parts import Part, first, name_of
+from pyctrl.manifests._places import Place, Problems
+from pyctrl.manifests._schema import JSON, Schema
 
 __all__ = ["foreign_schema"]
 

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from ._layout import Expression, assignment, call, docstring, lay_out, literal
-from ._python_names import class_name, singular
+from pyctrl.manifests._layout import Expression, assignment, call, docstring, lay_out, literal
+from pyctrl.manifests._python_names import class_name, singular
 
 __all__ = ["ITEM", "KEY", "Classes", "SourceClass", "SourceField", "rule_of"]
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from ._import_classes import Classes, SourceField, rule_of
-from ._import_types import Typed, note_rest_of_object, type_of, with_marks
-from ._layout import Expression, call, keyword, literal, sequence, union, without_arguments
-from ._python_names import field_names, is_alias_of
+from pyctrl.manifests._import_classes import Classes, SourceField, rule_of
+from pyctrl.manifests._import_types import Typed, note_rest_of_object, type_of, with_marks
+from pyctrl.manifests._layout import Expression, call, keyword, literal, sequence, union, without_arguments
+from pyctrl.manifests._python_names import field_names, is_alias_of
 
 __all__ = ["class_of", "fields_of", "marks_of"]
 

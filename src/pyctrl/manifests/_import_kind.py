@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from ._import_classes import Classes, SourceClass, SourceField
-from ._import_fields import class_of, fields_of, marks_of
-from ._import_types import note_rest_of_object
-from ._layout import Expression, call, keyword, literal, sequence, subscript
-from ._python_names import guessed_names
+from pyctrl.manifests._import_classes import Classes, SourceClass, SourceField
+from pyctrl.manifests._import_fields import class_of, fields_of, marks_of
+from pyctrl.manifests._import_types import note_rest_of_object
+from pyctrl.manifests._layout import Expression, call, keyword, literal, sequence, subscript
+from pyctrl.manifests._python_names import guessed_names
 
 __all__ = ["kind_class"]
 

@@ -9,10 +9,10 @@ from typing import Annotated, Any
 from pydantic import Field, PydanticSchemaGenerationError, TypeAdapter
 from pydantic_core import SchemaError
 
-from ._import_classes import ITEM, KEY, Classes, rule_of
-from ._known_parts import known_part
-from ._layout import Expression, call, literal, sequence, subscript, union
-from ._python_names import field_names
+from pyctrl.manifests._import_classes import ITEM, KEY, Classes, rule_of
+from pyctrl.manifests._known_parts import known_part
+from pyctrl.manifests._layout import Expression, call, literal, sequence, subscript, union
+from pyctrl.manifests._python_names import field_names
 
 __all__ = ["Typed", "note_rest_of_object", "type_of", "with_marks"]
 

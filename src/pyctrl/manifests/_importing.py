@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ._import_classes import Classes, SourceClass
-from ._import_kind import kind_class
-from ._layout import WIDTH, comment, docstring
+from pyctrl.manifests._import_classes import Classes, SourceClass
+from pyctrl.manifests._import_kind import kind_class
+from pyctrl.manifests._layout import WIDTH, comment, docstring
 
 __all__ = ["Imported", "import_definitions"]
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from ._constraints import constrain
-from ._enums import enum_values
-from ._leaves import leaf
-from ._parts import name_of, part_of
-from ._places import Place, Problems
-from ._schema import Schema, Validation
+from pyctrl.manifests._constraints import constrain
+from pyctrl.manifests._enums import enum_values
+from pyctrl.manifests._leaves import leaf
+from pyctrl.manifests._parts import name_of, part_of
+from pyctrl.manifests._places import Place, Problems
+from pyctrl.manifests._schema import Schema, Validation
 
 __all__ = ["is_key_rule", "key_rule"]
 

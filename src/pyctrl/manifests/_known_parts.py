@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ._builtin import builtin_part
-from ._schema import Schema as OurSchema
+from pyctrl.manifests._builtin import builtin_part
+from pyctrl.manifests._schema import Schema as OurSchema
 
 __all__ = ["known_part"]
 

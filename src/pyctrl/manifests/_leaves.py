@@ -15,9 +15,8 @@ from pydantic import Base64Encoder, EncodedBytes
 from pydantic.types import UuidVersion
 
 from pyctrl.api import Quantity
-
-from ._parts import Part, first
-from ._schema import Schema
+from pyctrl.manifests._parts import Part, first
+from pyctrl.manifests._schema import Schema
 
 __all__ = ["DECIMAL", "INT_OR_STRING", "QUANTITY", "leaf"]
 

@@ -29,11 +29,10 @@ from pyctrl.api import (
     SchemaType,
     ValidationRule,
 )
-
-from ._parts import Part, part_of
-from ._places import Place, Problems
-from ._schema import Schema, Validation
-from ._wire_names import wire_names
+from pyctrl.manifests._parts import Part, part_of
+from pyctrl.manifests._places import Place, Problems
+from pyctrl.manifests._schema import Schema, Validation
+from pyctrl.manifests._wire_names import wire_names
 
 __all__ = ["Misapplied", "apply_mark", "apply_marks"]
 

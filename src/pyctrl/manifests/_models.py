@@ -25,17 +25,16 @@ from pyctrl.api import (
     Required,
     ServerDefault,
 )
-
-from ._builtin import builtin_schema
-from ._class_marks import IMMUTABLE, apply_class_marks, marks_of, set_once
-from ._defaults import default_of
-from ._descriptions import describe_class, describe_field
-from ._parts import Part, beside_field, first, has, part_of
-from ._places import Place, Problems
-from ._schema import Schema
-from ._types import schema_of, schema_of_part
-from ._wire_names import wire_name
-from ._writers import refuse_writers
+from pyctrl.manifests._builtin import builtin_schema
+from pyctrl.manifests._class_marks import IMMUTABLE, apply_class_marks, marks_of, set_once
+from pyctrl.manifests._defaults import default_of
+from pyctrl.manifests._descriptions import describe_class, describe_field
+from pyctrl.manifests._parts import Part, beside_field, first, has, part_of
+from pyctrl.manifests._places import Place, Problems
+from pyctrl.manifests._schema import Schema
+from pyctrl.manifests._types import schema_of, schema_of_part
+from pyctrl.manifests._wire_names import wire_name
+from pyctrl.manifests._writers import refuse_writers
 
 __all__ = ["kind_schema", "model_schema"]
 

@@ -8,8 +8,7 @@ from dataclasses import dataclass, field, replace
 
 from pyctrl._excerpts import Excerpt
 from pyctrl.errors import DefinitionError
-
-from ._sources import source_of
+from pyctrl.manifests._sources import source_of
 
 __all__ = ["Place", "Problems", "definition_error"]
 

@@ -11,14 +11,13 @@ from typing import Any, get_args
 from pydantic import BaseModel, RootModel
 
 from pyctrl.api import KubernetesObject
-
-from ._check import complaints_of
-from ._keys import is_key_rule
-from ._parts import Part, beside_field, part_of
-from ._places import Place
-from ._schema import JSON
-from ._tagged import models_of
-from ._wire_names import wire_names
+from pyctrl.manifests._check import complaints_of
+from pyctrl.manifests._keys import is_key_rule
+from pyctrl.manifests._parts import Part, beside_field, part_of
+from pyctrl.manifests._places import Place
+from pyctrl.manifests._schema import JSON
+from pyctrl.manifests._tagged import models_of
+from pyctrl.manifests._wire_names import wire_names
 
 __all__ = ["refusals"]
 

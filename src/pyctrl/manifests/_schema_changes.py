@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ._changes import Change, Effect
-from ._value_changes import Found, Schema, Tell, value_changes
+from pyctrl.manifests._changes import Change, Effect
+from pyctrl.manifests._value_changes import Found, Schema, Tell, value_changes
 
 __all__ = ["schema_changes"]
 

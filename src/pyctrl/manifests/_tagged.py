@@ -13,11 +13,11 @@ from msgspec.structs import replace
 from pydantic import BaseModel, Discriminator
 from pydantic.fields import FieldInfo
 
-from ._enums import enum_values
-from ._parts import Part, is_union, part_of
-from ._places import Place, Problems
-from ._schema import JSON, Schema, Validation
-from ._wire_names import cel_name, wire_names
+from pyctrl.manifests._enums import enum_values
+from pyctrl.manifests._parts import Part, is_union, part_of
+from pyctrl.manifests._places import Place, Problems
+from pyctrl.manifests._schema import JSON, Schema, Validation
+from pyctrl.manifests._wire_names import cel_name, wire_names
 
 __all__ = ["discriminator_of", "models_of", "tagged_schema"]
 
@@ -56,7 +56,7 @@ def _flat(tag: str, parts: Sequence[Part]) -> Iterator[Part]:
 
 
 def _member(tag: str, part: Part, place: Place, problems: Problems) -> _Member:
-    from ._types import schema_of_part  # members of unions have types
+    from pyctrl.manifests._types import schema_of_part  # members of unions have types
 
     classes = list(models_of(part))
     tags = dict.fromkeys(value for cls in classes for value in _tags(cls, tag))

@@ -12,17 +12,16 @@ from msgspec.structs import replace
 from pydantic import BaseModel, Json, JsonValue, NaiveDatetime, WithJsonSchema
 
 from pyctrl.api import KubernetesObject, PreserveUnknownFields, Schemaless, SchemaType
-
-from ._constraints import constrain
-from ._enums import enum_schema
-from ._foreign import foreign_schema
-from ._keys import key_rule
-from ._leaves import leaf
-from ._marking import apply_marks
-from ._parts import Part, first, has, is_union, name_of, part_of
-from ._places import Place, Problems
-from ._schema import Schema
-from ._writers import check_written
+from pyctrl.manifests._constraints import constrain
+from pyctrl.manifests._enums import enum_schema
+from pyctrl.manifests._foreign import foreign_schema
+from pyctrl.manifests._keys import key_rule
+from pyctrl.manifests._leaves import leaf
+from pyctrl.manifests._marking import apply_marks
+from pyctrl.manifests._parts import Part, first, has, is_union, name_of, part_of
+from pyctrl.manifests._places import Place, Problems
+from pyctrl.manifests._schema import Schema
+from pyctrl.manifests._writers import check_written
 
 __all__ = ["ANYTHING", "schema_of", "schema_of_part"]
 
@@ -50,7 +49,7 @@ def schema_of_part(part: Part, place: Place, problems: Problems) -> Schema:
     elif said:
         schema = replace(leaf(part) or Schema(), type=said.type)
     elif is_union(part.type):
-        from ._unions import union_schema  # members of unions have types
+        from pyctrl.manifests._unions import union_schema  # members of unions have types
 
         schema = union_schema(part, place, problems)
     else:
@@ -79,7 +78,7 @@ def _plain(part: Part, place: Place, problems: Problems) -> Schema:
     if origin is Literal or (isinstance(tp, type) and issubclass(tp, enum.Enum)):
         return enum_schema(part, place, problems)
     if isinstance(origin, type) and issubclass(origin, BaseModel):
-        from ._models import model_schema  # models have fields, fields have types
+        from pyctrl.manifests._models import model_schema  # models have fields, fields have types
 
         return model_schema(tp, place, problems)
     return leaf(part) or _other(part, place, problems)

@@ -8,12 +8,12 @@ from typing import Any, get_args
 from msgspec.structs import asdict, replace
 from pydantic import BaseModel
 
-from ._leaves import INT_OR_STRING
-from ._parts import Part, is_union, name_of, part_of
-from ._places import Place, Problems
-from ._schema import Schema
-from ._tagged import discriminator_of, tagged_schema
-from ._types import ANYTHING, schema_of_part
+from pyctrl.manifests._leaves import INT_OR_STRING
+from pyctrl.manifests._parts import Part, is_union, name_of, part_of
+from pyctrl.manifests._places import Place, Problems
+from pyctrl.manifests._schema import Schema
+from pyctrl.manifests._tagged import discriminator_of, tagged_schema
+from pyctrl.manifests._types import ANYTHING, schema_of_part
 
 __all__ = ["union_schema"]
 

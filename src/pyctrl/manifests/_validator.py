@@ -10,8 +10,7 @@ from typing import Any
 
 from pyctrl.api import Key
 from pyctrl.apiserver import Complaint, Examiner
-
-from ._documents import Document, Position
+from pyctrl.manifests._documents import Document, Position
 
 __all__ = ["DEFINITION", "Problem", "Validator", "Verdict"]
 

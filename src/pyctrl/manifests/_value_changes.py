@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from fractions import Fraction
 from typing import Any, TypeAlias
 
-from ._changes import Change, Effect
+from pyctrl.manifests._changes import Change, Effect
 
 __all__ = ["Found", "Schema", "Tell", "value_changes"]
 

@@ -9,10 +9,10 @@ from typing import Annotated, Any
 from pydantic import BaseModel, PlainSerializer, TypeAdapter, WrapSerializer
 from pydantic.errors import PydanticUserError
 
-from ._parts import Part
-from ._places import Place, Problems
-from ._schema import Schema
-from ._wire_names import wire_names
+from pyctrl.manifests._parts import Part
+from pyctrl.manifests._places import Place, Problems
+from pyctrl.manifests._schema import Schema
+from pyctrl.manifests._wire_names import wire_names
 
 __all__ = ["check_written", "refuse_writers"]
 

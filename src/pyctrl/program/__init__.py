@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING
 from pyctrl._door import opened_by_name
 
 if TYPE_CHECKING:
-    from ._definitions import DeclaredKinds, custom_kinds, declared_kinds, definitions, definitions_of
-    from ._installing import Installation, install_definition, install_definitions, plan_installation
-    from ._loading import Manifest, apply_files, files_of, load, read_manifests
-    from ._manager import ProgramManager, Serving, certificate_secret
-    from ._samples import find_samples, read_samples, sample_paths
-    from ._wiring import wire_up
+    from pyctrl.program._definitions import DeclaredKinds, custom_kinds, declared_kinds, definitions, definitions_of
+    from pyctrl.program._installing import Installation, install_definition, install_definitions, plan_installation
+    from pyctrl.program._loading import Manifest, apply_files, files_of, load, read_manifests
+    from pyctrl.program._manager import ProgramManager, Serving, certificate_secret
+    from pyctrl.program._samples import find_samples, read_samples, sample_paths
+    from pyctrl.program._wiring import wire_up
 
 __all__ = [
     "DeclaredKinds",

@@ -12,10 +12,9 @@ from pyctrl.api import CustomResource, GroupKind, KubernetesObject
 from pyctrl.client import Config
 from pyctrl.controller import Controller, KindSource
 from pyctrl.manager import Manager, NoServer, Target, Wire
+from pyctrl.program._manager import ProgramManager, Serving
+from pyctrl.program._wiring import wire_up
 from pyctrl.webhook import Service, Url, Webhooks, conversion_stanza
-
-from ._manager import ProgramManager, Serving
-from ._wiring import wire_up
 
 __all__ = ["DeclaredKinds", "custom_kinds", "declared_kinds", "definitions", "definitions_of"]
 

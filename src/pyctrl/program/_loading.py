@@ -11,8 +11,7 @@ from pyctrl.api import GroupVersionKind
 from pyctrl.apiserver import ApiServer, read_documents
 from pyctrl.client import Client, Config
 from pyctrl.errors import CommandFailed, PyctrlError
-
-from ._installing import install_definition
+from pyctrl.program._installing import install_definition
 
 __all__ = ["Manifest", "apply_files", "files_of", "load", "read_manifests"]
 

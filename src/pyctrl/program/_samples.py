@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ._loading import KUSTOMIZATION, SUFFIXES, Manifest, read_manifests
+from pyctrl.program._loading import KUSTOMIZATION, SUFFIXES, Manifest, read_manifests
 
 __all__ = ["find_samples", "read_samples", "sample_paths"]
 

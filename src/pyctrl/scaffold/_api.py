@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from string import Template
 
-from ._deployment import CONDITION, CONTROLLER, KINDS, READY, SIZE, check_image
-from ._names import check_group, check_kind, check_plural, check_version, variable_name
-from ._project import ScaffoldProject
+from pyctrl.scaffold._deployment import CONDITION, CONTROLLER, KINDS, READY, SIZE, check_image
+from pyctrl.scaffold._names import check_group, check_kind, check_plural, check_version, variable_name
+from pyctrl.scaffold._project import ScaffoldProject
 
 __all__ = ["Api", "api_files", "controller_files"]
 

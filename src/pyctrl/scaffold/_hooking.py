@@ -7,13 +7,12 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from pyctrl.errors import CommandFailed
-
-from ._api import Api
-from ._folder import Folder
-from ._insertion import inserted
-from ._project import ScaffoldProject
-from ._reading import as_written, imports, kind_class, parsed, types_module, versions_of
-from ._webhook import Hook, addition, conversion_files, hook_files, hook_module
+from pyctrl.scaffold._api import Api
+from pyctrl.scaffold._folder import Folder
+from pyctrl.scaffold._insertion import inserted
+from pyctrl.scaffold._project import ScaffoldProject
+from pyctrl.scaffold._reading import as_written, imports, kind_class, parsed, types_module, versions_of
+from pyctrl.scaffold._webhook import Hook, addition, conversion_files, hook_files, hook_module
 
 __all__ = ["Hooking"]
 

@@ -6,8 +6,7 @@ import json
 from string import Template
 
 from pyctrl._distribution import requirement
-
-from ._project import LICENSES, ScaffoldProject
+from pyctrl.scaffold._project import LICENSES, ScaffoldProject
 
 __all__ = ["DOCKERIGNORE", "initial_files"]
 

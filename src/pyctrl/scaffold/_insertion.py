@@ -6,8 +6,8 @@ import ast
 import re
 from collections.abc import Iterable, Sequence
 
-from ._reading import parsed
-from ._webhook import Addition
+from pyctrl.scaffold._reading import parsed
+from pyctrl.scaffold._webhook import Addition
 
 __all__ = ["inserted"]
 

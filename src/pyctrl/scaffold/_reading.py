@@ -8,10 +8,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from pyctrl.errors import CommandFailed
-
-from ._api import Api
-from ._folder import Folder
-from ._project import ScaffoldProject
+from pyctrl.scaffold._api import Api
+from pyctrl.scaffold._folder import Folder
+from pyctrl.scaffold._project import ScaffoldProject
 
 __all__ = [
     "as_written",

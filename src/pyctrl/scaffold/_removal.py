@@ -7,13 +7,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from pyctrl.errors import CommandFailed
-
-from ._api import Api, api_files, controller_files
-from ._folder import Folder
-from ._insertion import inserted
-from ._project import ScaffoldProject
-from ._reading import as_written, imports, module_name, sources, types_module, versions_of
-from ._webhook import HOOKS, Addition, Hook, addition, conversion_files, hook_files, hook_module
+from pyctrl.scaffold._api import Api, api_files, controller_files
+from pyctrl.scaffold._folder import Folder
+from pyctrl.scaffold._insertion import inserted
+from pyctrl.scaffold._project import ScaffoldProject
+from pyctrl.scaffold._reading import as_written, imports, module_name, sources, types_module, versions_of
+from pyctrl.scaffold._webhook import HOOKS, Addition, Hook, addition, conversion_files, hook_files, hook_module
 
 __all__ = ["Removal", "removal_of", "webhook_removal_of"]
 

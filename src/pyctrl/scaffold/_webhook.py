@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from string import Template
 from typing import Literal, TypeAlias, get_args
 
-from ._api import Api
-from ._project import ScaffoldProject
-from ._reading import in_order, types_module
+from pyctrl.scaffold._api import Api
+from pyctrl.scaffold._project import ScaffoldProject
+from pyctrl.scaffold._reading import in_order, types_module
 
 __all__ = ["HOOKS", "Addition", "Hook", "addition", "conversion_files", "hook_files", "hook_module"]
 

@@ -17,25 +17,25 @@ from typing import TYPE_CHECKING
 from pyctrl._door import opened_by_name
 
 if TYPE_CHECKING:
-    from ._bundle._contents import SUITES, Objection, Suite, read_files
-    from ._bundle._directory import BundleDirectory
-    from ._bundle._examining import examine
-    from ._bundle._files import bundle
-    from ._bundle._publication import Link, Person, Publication, read_publication
-    from ._bundle._release import Release, read_bundled, release
-    from ._chart import Chart, read_chart
-    from ._chart_directory import ChartDirectory
-    from ._comparing import ObjectChange, changes
-    from ._deploying import Deployer, Step
-    from ._difference import Difference
-    from ._directory import INDEX, ConfigDirectory
-    from ._image import Image, find_tool, image_of
-    from ._parts import PARTS, Part, install, parts
-    from ._project import Project
-    from ._reading import read_project
-    from ._samples import problems_of
-    from ._settings import Settings, read_settings
-    from ._tree import tree
+    from pyctrl.shipping._bundle._contents import SUITES, Objection, Suite, read_files
+    from pyctrl.shipping._bundle._directory import BundleDirectory
+    from pyctrl.shipping._bundle._examining import examine
+    from pyctrl.shipping._bundle._files import bundle
+    from pyctrl.shipping._bundle._publication import Link, Person, Publication, read_publication
+    from pyctrl.shipping._bundle._release import Release, read_bundled, release
+    from pyctrl.shipping._chart import Chart, read_chart
+    from pyctrl.shipping._chart_directory import ChartDirectory
+    from pyctrl.shipping._comparing import ObjectChange, changes
+    from pyctrl.shipping._deploying import Deployer, Step
+    from pyctrl.shipping._difference import Difference
+    from pyctrl.shipping._directory import INDEX, ConfigDirectory
+    from pyctrl.shipping._image import Image, find_tool, image_of
+    from pyctrl.shipping._parts import PARTS, Part, install, parts
+    from pyctrl.shipping._project import Project
+    from pyctrl.shipping._reading import read_project
+    from pyctrl.shipping._samples import problems_of
+    from pyctrl.shipping._settings import Settings, read_settings
+    from pyctrl.shipping._tree import tree
 
 __all__ = [
     "INDEX",

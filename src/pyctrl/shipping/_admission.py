@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from pyctrl.program import certificate_secret
+from pyctrl.shipping._project import Project
+from pyctrl.shipping._workload import WEBHOOKS
 from pyctrl.webhook import configurations
-
-from ._project import Project
-from ._workload import WEBHOOKS
 
 __all__ = ["certificate", "issuer", "registrations", "service", "trusting"]
 

@@ -8,18 +8,17 @@ from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 from pyctrl.manager import Target
-
-from . import _rights as rights
-from ._chart_defaults import values_of
-from ._chart_objects import FULLNAME, NAMESPACE, WATCHED, actions, opened
-from ._chart_template import Tree, to_template
-from ._chart_texts import HELMIGNORE, chart_yaml, helpers, notes
-from ._chart_values import Values, schema_of, values_text
-from ._chart_variants import SWITCHES, Choice, both, condition, overlaid
-from ._parts import Part, Sheet, parts
-from ._project import Project
-from ._reading import read_project
-from ._settings import Settings
+from pyctrl.shipping import _rights as rights
+from pyctrl.shipping._chart_defaults import values_of
+from pyctrl.shipping._chart_objects import FULLNAME, NAMESPACE, WATCHED, actions, opened
+from pyctrl.shipping._chart_template import Tree, to_template
+from pyctrl.shipping._chart_texts import HELMIGNORE, chart_yaml, helpers, notes
+from pyctrl.shipping._chart_values import Values, schema_of, values_text
+from pyctrl.shipping._chart_variants import SWITCHES, Choice, both, condition, overlaid
+from pyctrl.shipping._parts import Part, Sheet, parts
+from pyctrl.shipping._project import Project
+from pyctrl.shipping._reading import read_project
+from pyctrl.shipping._settings import Settings
 
 __all__ = ["CHART", "SCHEMA", "VALUES", "Chart", "read_chart"]
 

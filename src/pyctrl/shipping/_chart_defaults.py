@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from ._chart_values import Section, Value, Values
-from ._project import Project
-from ._settings import Settings
+from pyctrl.shipping._chart_values import Section, Value, Values
+from pyctrl.shipping._project import Project
+from pyctrl.shipping._settings import Settings
 
 __all__ = ["values_of"]
 
@@ -172,7 +172,7 @@ def _webhook(settings: Settings) -> Section:
 
 
 def _pod(project: Project) -> Values:
-    from ._workload import deployment
+    from pyctrl.shipping._workload import deployment
 
     pod = deployment(project)["spec"]["template"]["spec"]
     return (

@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from ._chart import CHART, VALUES, Chart
-from ._chart_values import read_values, with_missing
-from ._difference import Difference, read_text, somebody_elses, stale
+from pyctrl.shipping._chart import CHART, VALUES, Chart
+from pyctrl.shipping._chart_values import read_values, with_missing
+from pyctrl.shipping._difference import Difference, read_text, somebody_elses, stale
 
 __all__ = ["ChartDirectory"]
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ._chart_template import Expression, Optional, Spread, Tree
-from ._project import Project
+from pyctrl.shipping._chart_template import Expression, Optional, Spread, Tree
+from pyctrl.shipping._project import Project
 
 __all__ = ["FULLNAME", "NAMESPACE", "WATCHED", "actions", "opened"]
 

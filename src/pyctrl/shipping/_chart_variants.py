@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Sequence
 from typing import Any, TypeAlias
 
-from ._chart_template import Entries, Entry, Items, Tree, argument, negated
+from pyctrl.shipping._chart_template import Entries, Entry, Items, Tree, argument, negated
 
 __all__ = ["SWITCHES", "Choice", "both", "condition", "overlaid"]
 

@@ -11,8 +11,7 @@ from pyctrl.api import GroupVersionKind, Key
 from pyctrl.client import Client
 from pyctrl.errors import ApiError, CommandFailed, NotFound, UnknownKind
 from pyctrl.rbac import to_yaml
-
-from ._deploying import OWNER
+from pyctrl.shipping._deploying import OWNER
 
 __all__ = ["ObjectChange", "changes"]
 

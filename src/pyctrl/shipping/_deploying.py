@@ -11,9 +11,8 @@ from pyctrl.api import GroupVersionKind, Key, Unstructured
 from pyctrl.client import Client, wait_for, wait_until_gone
 from pyctrl.errors import ApiError, CommandFailed, NotFound, UnknownKind
 from pyctrl.program import install_definitions
-
-from ._parts import install
-from ._project import Project
+from pyctrl.shipping._parts import install
+from pyctrl.shipping._project import Project
 
 __all__ = ["OWNER", "Deployer", "Step"]
 

@@ -6,10 +6,10 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from ._difference import Difference, read_text, somebody_elses, stale
-from ._kustomization import entries, merged
-from ._parts import PARTS, Part
-from ._tree import DIRECTORIES, KUSTOMIZATION
+from pyctrl.shipping._difference import Difference, read_text, somebody_elses, stale
+from pyctrl.shipping._kustomization import entries, merged
+from pyctrl.shipping._parts import PARTS, Part
+from pyctrl.shipping._tree import DIRECTORIES, KUSTOMIZATION
 
 __all__ = ["INDEX", "ConfigDirectory"]
 

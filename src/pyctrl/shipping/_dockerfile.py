@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 
-from ._dependencies import LOCK, Dependencies
+from pyctrl.shipping._dependencies import LOCK, Dependencies
 
 __all__ = ["BASE", "WHEELS", "dockerfile"]
 

@@ -10,10 +10,9 @@ from pathlib import Path
 from pyctrl._distribution import requirement
 from pyctrl.errors import CommandFailed
 from pyctrl.manager import Target
-
-from ._dependencies import Dependencies, read_dependencies
-from ._dockerfile import BASE, WHEELS, dockerfile
-from ._settings import Settings
+from pyctrl.shipping._dependencies import Dependencies, read_dependencies
+from pyctrl.shipping._dockerfile import BASE, WHEELS, dockerfile
+from pyctrl.shipping._settings import Settings
 
 __all__ = ["Image", "find_tool", "image_of"]
 

@@ -6,11 +6,11 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias, get_args
 
-from . import _admission as admission
-from . import _rights as rights
-from . import _workload as workload
-from ._project import Project
-from ._sampling import generated_samples, missing_samples
+from pyctrl.shipping import _admission as admission
+from pyctrl.shipping import _rights as rights
+from pyctrl.shipping import _workload as workload
+from pyctrl.shipping._project import Project
+from pyctrl.shipping._sampling import generated_samples, missing_samples
 
 __all__ = ["PARTS", "Part", "Sheet", "install", "parts"]
 

@@ -9,9 +9,8 @@ from typing import Any
 from pyctrl.api import CustomResource, GroupKind, Key, KindLike
 from pyctrl.program import Manifest
 from pyctrl.rbac import Grants
+from pyctrl.shipping._settings import Settings
 from pyctrl.webhook import Service, Webhooks
-
-from ._settings import Settings
 
 __all__ = ["LABELS", "Followed", "Kind", "Project"]
 

@@ -10,10 +10,9 @@ from pyctrl.controller import Absence, Controller, KindSource
 from pyctrl.errors import CommandFailed
 from pyctrl.manager import NoServer, Target
 from pyctrl.program import Manifest, ProgramManager, Serving, custom_kinds, definitions_of, read_samples, wire_up
+from pyctrl.shipping._project import Followed, Project
+from pyctrl.shipping._settings import Settings
 from pyctrl.webhook import ManagedCertificates, Service, Webhooks
-
-from ._project import Followed, Project
-from ._settings import Settings
 
 __all__ = ["MOUNTED", "read_project"]
 

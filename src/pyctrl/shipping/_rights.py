@@ -8,8 +8,7 @@ from typing import Any
 
 from pyctrl.api import AccessRule
 from pyctrl.rbac import EVENTS, LEADER_ELECTION, manifests, normalise
-
-from ._project import Kind, Project
+from pyctrl.shipping._project import Kind, Project
 
 __all__ = [
     "METRICS_RULES", "bindings", "election_binding", "election_role", "election_rules", "kind_roles", "metrics_binding",

@@ -8,8 +8,7 @@ from typing import Any
 from pyctrl.api import GroupVersionKind
 from pyctrl.manifests import sample
 from pyctrl.program import Manifest
-
-from ._project import Project
+from pyctrl.shipping._project import Project
 
 __all__ = ["generated_samples", "missing_samples", "sample_names"]
 

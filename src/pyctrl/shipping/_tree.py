@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 
 from pyctrl.rbac import to_yaml
-
-from ._parts import PARTS, Part, parts
-from ._project import Project
-from ._sampling import sample_names
+from pyctrl.shipping._parts import PARTS, Part, parts
+from pyctrl.shipping._project import Project
+from pyctrl.shipping._sampling import sample_names
 
 __all__ = ["DIRECTORIES", "KUSTOMIZATION", "tree"]
 

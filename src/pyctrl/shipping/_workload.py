@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from pyctrl.program import certificate_secret
-
-from ._project import Project
-from ._reading import MOUNTED
-from ._rights import lease_of
+from pyctrl.shipping._project import Project
+from pyctrl.shipping._reading import MOUNTED
+from pyctrl.shipping._rights import lease_of
 
 __all__ = ["deployment", "metrics_policy", "metrics_service", "monitor", "namespace", "webhook_policy"]
 

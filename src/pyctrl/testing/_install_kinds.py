@@ -15,11 +15,10 @@ from pyctrl.apiserver import Authority, WebhookAnswer, WebhookCaller, WebhookReq
 from pyctrl.client import Client
 from pyctrl.manager import Wire
 from pyctrl.program import declared_kinds, install_definitions
+from pyctrl.testing._choice import Choice
+from pyctrl.testing._cluster_under_test import ClusterUnderTest
+from pyctrl.testing._webhook_caller import webhook_caller
 from pyctrl.webhook import Url, Webhooks, WebhookServer
-
-from ._choice import Choice
-from ._cluster_under_test import ClusterUnderTest
-from ._webhook_caller import webhook_caller
 
 __all__ = ["InProcessWebhooks", "InstallKinds"]
 

@@ -10,8 +10,7 @@ from typing import Any, Protocol
 
 from pyctrl.api import Access
 from pyctrl.errors import BadRequest
-
-from ._admission import UserInfo
+from pyctrl.webhook._admission import UserInfo
 
 __all__ = ["Authenticator", "Authorizer", "Decision", "Opinion", "review_access", "review_token"]
 

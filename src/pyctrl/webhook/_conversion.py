@@ -11,8 +11,7 @@ import msgspec
 
 from pyctrl.api import GroupKind, GroupVersionKind, KubernetesObject
 from pyctrl.errors import BadRequest, BuilderError, ConversionFailed, DecodeError
-
-from ._set_aside import SetAside
+from pyctrl.webhook._set_aside import SetAside
 
 __all__ = ["Conversion", "Spoke", "review_conversion"]
 

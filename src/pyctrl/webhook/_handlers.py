@@ -7,8 +7,7 @@ from collections.abc import Awaitable, Sequence
 from typing import Generic, TypeAlias, TypeVar
 
 from pyctrl.api import KubernetesObject, Unstructured
-
-from ._admission import AdmissionRequest, Operation
+from pyctrl.webhook._admission import AdmissionRequest, Operation
 
 __all__ = ["Defaulter", "Validator", "Warnings"]
 

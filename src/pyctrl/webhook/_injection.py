@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from pyctrl.api import GroupVersionKind, Key, Unstructured
 from pyctrl.rbac import Permission, Resource, allow
-
-from ._configuration import Service, Url
+from pyctrl.webhook._configuration import Service, Url
 
 if TYPE_CHECKING:
     from pyctrl.client import Client

@@ -15,10 +15,9 @@ from pyctrl._clock import now
 from pyctrl.api import GroupVersionKind, Key, Unstructured
 from pyctrl.errors import AlreadyExists, ApiError, ConfigError, Conflict, TransportError
 from pyctrl.rbac import Permission, Resource, allow
-
-from ._configuration import Service, Url
-from ._injection import Injection
-from ._keys import Keys, Lifetimes, renewed, split_bundle, to_show, trusting
+from pyctrl.webhook._configuration import Service, Url
+from pyctrl.webhook._injection import Injection
+from pyctrl.webhook._keys import Keys, Lifetimes, renewed, split_bundle, to_show, trusting
 
 if TYPE_CHECKING:
     from pyctrl.client import Client

@@ -11,8 +11,7 @@ import msgspec
 
 from pyctrl._log import log_context
 from pyctrl.errors import ApiError, BadRequest, DecodeError, Denied, Rejected
-
-from ._admission import AdmissionHandler, AdmissionRequest, AdmissionResponse, read_request
+from pyctrl.webhook._admission import AdmissionHandler, AdmissionRequest, AdmissionResponse, read_request
 
 __all__ = ["review"]
 

@@ -8,9 +8,8 @@ from typing import Any
 import msgspec
 
 from pyctrl.api import KubernetesObject, Model, PreserveUnknownFields
-
-from ._conversion import Conversion
-from ._json_diff import json_diff
+from pyctrl.webhook._conversion import Conversion
+from pyctrl.webhook._json_diff import json_diff
 
 __all__ = ["check_round_trip"]
 

@@ -14,9 +14,8 @@ from typing import TYPE_CHECKING, Protocol
 from pyctrl._measures import Family
 from pyctrl._serving import ServerLimits
 from pyctrl.errors import ConfigError
-
-from ._certificate import POLL_SECONDS, ServingCertificate
-from ._webhooks import Reply, Webhooks, refusal
+from pyctrl.webhook._certificate import POLL_SECONDS, ServingCertificate
+from pyctrl.webhook._webhooks import Reply, Webhooks, refusal
 
 if TYPE_CHECKING:
     from aiohttp.web_request import BaseRequest

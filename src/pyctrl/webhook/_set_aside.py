@@ -16,8 +16,7 @@ from pydantic import ValidationError
 
 from pyctrl.api import KubernetesObject
 from pyctrl.errors import DecodeError
-
-from ._same_fields import model_in, named
+from pyctrl.webhook._same_fields import model_in, named
 
 __all__ = ["SetAside"]
 

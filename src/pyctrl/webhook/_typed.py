@@ -11,10 +11,9 @@ import msgspec
 
 from pyctrl.api import CustomResource, KindLike, Unstructured, decode, kind_of
 from pyctrl.errors import BadRequest, DecodeError
-
-from ._admission import AdmissionHandler, AdmissionRequest, AdmissionResponse, Operation
-from ._handlers import Defaulter, Validator, Warnings
-from ._json_diff import json_diff
+from pyctrl.webhook._admission import AdmissionHandler, AdmissionRequest, AdmissionResponse, Operation
+from pyctrl.webhook._handlers import Defaulter, Validator, Warnings
+from pyctrl.webhook._json_diff import json_diff
 
 __all__ = ["defaulting", "validating"]
 

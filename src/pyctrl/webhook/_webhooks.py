@@ -23,12 +23,11 @@ from pyctrl.errors import (
     Timeout,
     UnsupportedMediaType,
 )
-
-from ._access import Authenticator, Authorizer, review_access, review_token
-from ._admission import AdmissionHandler
-from ._configuration import Registration
-from ._conversion import Conversion, review_conversion
-from ._review import review
+from pyctrl.webhook._access import Authenticator, Authorizer, review_access, review_token
+from pyctrl.webhook._admission import AdmissionHandler
+from pyctrl.webhook._configuration import Registration
+from pyctrl.webhook._conversion import Conversion, review_conversion
+from pyctrl.webhook._review import review
 
 __all__ = ["Reply", "Webhooks", "path_of", "refusal"]
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from ._command import apiserver
-from .conftest import Run
+from tests.unit.cli._command import apiserver
+from tests.unit.cli.conftest import Run
 
 PROGRAM = """\
 def add_nothing(manager, *, colour: str = "red") -> None:

@@ -11,8 +11,7 @@ import pytest
 
 from pyctrl.cli import program
 from pyctrl.client import Config
-
-from .conftest import Run
+from tests.unit.cli.conftest import Run
 
 TERM = "import os, signal\nos.kill(os.getpid(), signal.SIGTERM)\n"
 TURNED = """\

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from .conftest import Run
+from tests.unit.cli.conftest import Run
 
 pytestmark = pytest.mark.usefixtures("imports_as_before")
 

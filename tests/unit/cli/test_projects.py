@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from .conftest import Run
+from tests.unit.cli.conftest import Run
 
 KIND = '''\
 from pyctrl import CustomResource, Model, Reconciler, Request

@@ -19,8 +19,7 @@ from pyctrl.client import Config
 from pyctrl.errors import ManagerError
 from pyctrl.manager import NoServer
 from pyctrl.webhook import ManagedCertificates, Service, Webhooks, WebhookServer
-
-from .conftest import Run
+from tests.unit.cli.conftest import Run
 
 PROGRAM = """\
 from pyctrl import Builder, CustomResource, Model, Reconciler, Request

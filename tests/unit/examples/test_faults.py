@@ -19,8 +19,7 @@ from pyctrl.kinds.apiextensions.v1 import CustomResourceDefinition
 from pyctrl.kinds.authentication.v1 import TokenRequest, TokenRequestSpec
 from pyctrl.kinds.core.v1 import ServiceAccount
 from pyctrl.testing import AnswerLost, Fault, Rule, Silent, Weather
-
-from ._examples import EVC, PODSET, Example, Operator, install, key, running
+from tests.unit.examples._examples import EVC, PODSET, Example, Operator, install, key, running
 
 
 @pytest.fixture(params=[EVC, PODSET], ids=lambda example: example.name)

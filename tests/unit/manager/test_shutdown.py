@@ -18,8 +18,7 @@ import pytest
 from pyctrl.errors import GracePeriodExceeded
 from pyctrl.manager import Group, Lifecycle, Restart
 from pyctrl.manager._groups import LAST_PATIENCE
-
-from ._endings import ENDINGS, Ending, OtherFailed, grace_of, now, outcome
+from tests.unit.manager._endings import ENDINGS, Ending, OtherFailed, grace_of, now, outcome
 
 BEHIND = LAST_PATIENCE.total_seconds()
 

@@ -20,9 +20,8 @@ from pyctrl.kinds.core.v1 import ConfigMap
 from pyctrl.kinds.events.v1 import Event
 from pyctrl.manager import Group, LeaderElection, Manager, Preflight
 from pyctrl.testing import Answered, FaultyTransport, Refused, Rule, Silent
-
-from ._endings import AT, ENDINGS, Ending, OtherFailed, grace_of, now, outcome
-from ._replicas import KEY, config_map
+from tests.unit.manager._endings import AT, ENDINGS, Ending, OtherFailed, grace_of, now, outcome
+from tests.unit.manager._replicas import KEY, config_map
 
 WRITES = "/api/v1/namespaces/default/configmaps"
 

@@ -17,8 +17,7 @@ from pyctrl.api import CustomResource
 from pyctrl.apiserver import Examiner
 from pyctrl.errors import DecodeError, DefinitionError
 from pyctrl.manifests import definition
-
-from ._random_models import Kind, kinds
+from tests.unit.manifests._random_models import Kind, kinds
 
 #: How many models are tried, each with several objects: always the same few, or as many new ones as one asks for.
 WANTED = os.environ.get("PYCTRL_AGREEMENT_EXAMPLES", "")

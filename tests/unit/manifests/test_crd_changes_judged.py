@@ -13,8 +13,7 @@ from pyctrl.apiserver._schema import Node, compile_structural
 from pyctrl.apiserver._structural import validate_schema
 from pyctrl.apiserver._validation import validate, validate_list_types
 from pyctrl.manifests import compare
-
-from ._schemas import Schema, near, schema, value
+from tests.unit.manifests._schemas import Schema, near, schema, value
 
 PAIRS, OBJECTS = 1500, 4  # of schemas, and objects tried with each; a second of CPU
 

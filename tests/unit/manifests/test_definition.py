@@ -24,9 +24,8 @@ from pyctrl.kinds.core.v1 import PodTemplateSpec
 from pyctrl.manager import Target
 from pyctrl.manifests import check_definition, definition
 from pyctrl.webhook import Service, conversion_stanza
-
-from ._case import Case, sample_kind
-from ._seeds import PodSet
+from tests.unit.manifests._case import Case, sample_kind
+from tests.unit.manifests._seeds import PodSet
 
 
 class Spec(Model):

@@ -12,8 +12,7 @@ from pyctrl.api import CustomResource, ExactlyOneOf, Int32, Model, PreserveUnkno
 from pyctrl.apiserver import Examiner
 from pyctrl.errors import DecodeError
 from pyctrl.manifests import definition
-
-from ._case_models import File, Web
+from tests.unit.manifests._case_models import File, Web
 
 
 def kind_of(annotation: Any, default: Any = ...) -> type[CustomResource[Any, Any]]:

@@ -19,8 +19,7 @@ from pyctrl.errors import DecodeError
 from pyctrl.kinds.core.v1 import Toleration
 from pyctrl.manifests import definition, import_definitions
 from pyctrl.manifests._known_parts import known_part
-
-from ._schemas import schema
+from tests.unit.manifests._schemas import schema
 
 HERE = Path(__file__).parent
 FOREIGN = sorted((HERE / "foreign").glob("*.yaml"))

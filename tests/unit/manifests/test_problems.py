@@ -47,9 +47,8 @@ from pyctrl.api import (
 from pyctrl.errors import DefinitionError
 from pyctrl.kinds.apps.v1 import Deployment
 from pyctrl.manifests import definition
-
-from ._case_models import File, Port, Web
-from ._cases import Case, sample_kind
+from tests.unit.manifests._case_models import File, Port, Web
+from tests.unit.manifests._cases import Case, sample_kind
 
 
 class Loop(Model):

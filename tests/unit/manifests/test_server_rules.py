@@ -10,8 +10,7 @@ from pydantic import Field
 from pyctrl.api import CustomResource, Model, PrinterColumn, ValidationRule
 from pyctrl.errors import DefinitionError
 from pyctrl.manifests import definition
-
-from ._cases import Case, sample_kind
+from tests.unit.manifests._cases import Case, sample_kind
 
 
 class Spec(Model):

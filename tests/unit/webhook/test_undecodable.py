@@ -27,8 +27,7 @@ from pyctrl.webhook import (
     review,
     validating,
 )
-
-from ._kinds import PodSet, PodSetWebhook, patch_of, podset, question
+from tests.unit.webhook._kinds import PodSet, PodSetWebhook, patch_of, podset, question
 
 VALIDATING = validating(PodSet, PodSetWebhook())
 DEFAULTING = defaulting(PodSet, PodSetWebhook())

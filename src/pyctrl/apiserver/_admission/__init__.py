@@ -5,9 +5,9 @@ As in kube-apiserver a write is decoded and defaulted, then *mutated*, brought i
 Nothing here waits unless something outside has to be asked: a write without webhooks is one synchronous transaction.
 """
 
-from ._attributes import CONNECT, CREATE, DELETE, UPDATE, Attributes, Kind
-from ._chain import Admission, Plugin
-from ._defaults import AdmissionPlugin, default_admission
+from pyctrl.apiserver._admission._attributes import CONNECT, CREATE, DELETE, UPDATE, Attributes, Kind
+from pyctrl.apiserver._admission._chain import Admission, Plugin
+from pyctrl.apiserver._admission._defaults import AdmissionPlugin, default_admission
 
 __all__ = [
     "CONNECT",

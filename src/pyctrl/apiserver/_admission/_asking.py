@@ -5,13 +5,12 @@ from __future__ import annotations
 from random import Random
 from typing import TYPE_CHECKING, Any
 
+from pyctrl.apiserver._admission._attributes import Attributes
+from pyctrl.apiserver._admission._hooks import Hook
+from pyctrl.apiserver._admission._review import InvalidReview, Verdict, review_of, verdict_of
 from pyctrl.apiserver._answers import Refused, internal, quoted
 from pyctrl.apiserver._identity import new_uid
 from pyctrl.apiserver._webhooks import CallFailed, NoClient, WebhookClient
-
-from ._attributes import Attributes
-from ._hooks import Hook
-from ._review import InvalidReview, Verdict, review_of, verdict_of
 
 if TYPE_CHECKING:
     from pyctrl.apiserver._components import Components

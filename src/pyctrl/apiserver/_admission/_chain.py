@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Coroutine, Iterable
 from typing import Any, Protocol
 
-from ._attributes import Attributes
+from pyctrl.apiserver._admission._attributes import Attributes
 
 
 class Plugin(Protocol):

@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from pyctrl.api import Quantity
+from pyctrl.apiserver._admission._attributes import UPDATE, Attributes
 from pyctrl.apiserver._storage import Collection
-
-from ._attributes import UPDATE, Attributes
 
 _BETA_CLASS = "volume.beta.kubernetes.io/storage-class"
 

@@ -6,13 +6,12 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from pyctrl.api import Access as RequestAccess
+from pyctrl.apiserver._admission._attributes import Attributes
+from pyctrl.apiserver._admission._review import request_of
 from pyctrl.apiserver._authentication import AUTHENTICATED, User, account_groups
 from pyctrl.apiserver._authorization import Authorizer as RequestAuthorizer
 from pyctrl.apiserver._cel import Access, Authorizer, Decision, EvaluationFailed, Program, ResourceCheck
 from pyctrl.apiserver._match_conditions import compiled_condition
-
-from ._attributes import Attributes
-from ._review import request_of
 
 if TYPE_CHECKING:
     from pyctrl.apiserver._resources import ResourceType

@@ -6,20 +6,19 @@ from collections.abc import Collection
 from random import Random
 from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 
+from pyctrl.apiserver._admission._asking import Asker
+from pyctrl.apiserver._admission._chain import Admission, Plugin
+from pyctrl.apiserver._admission._claim_resize import ClaimResize
+from pyctrl.apiserver._admission._dispatch import MutatingWebhooks, Sifter, ValidatingWebhooks
+from pyctrl.apiserver._admission._hooks import Hooks
+from pyctrl.apiserver._admission._lifecycle import NamespaceLifecycle
+from pyctrl.apiserver._admission._matching import Surroundings
+from pyctrl.apiserver._admission._owner_rights import OWNER_RIGHTS, OwnerRights
+from pyctrl.apiserver._admission._policies import Policies
+from pyctrl.apiserver._admission._priority import Priority
+from pyctrl.apiserver._admission._signer_rights import SignerRights
+from pyctrl.apiserver._admission._versions import Versions
 from pyctrl.apiserver._storage import Storage
-
-from ._asking import Asker
-from ._chain import Admission, Plugin
-from ._claim_resize import ClaimResize
-from ._dispatch import MutatingWebhooks, Sifter, ValidatingWebhooks
-from ._hooks import Hooks
-from ._lifecycle import NamespaceLifecycle
-from ._matching import Surroundings
-from ._owner_rights import OWNER_RIGHTS, OwnerRights
-from ._policies import Policies
-from ._priority import Priority
-from ._signer_rights import SignerRights
-from ._versions import Versions
 
 if TYPE_CHECKING:
     from pyctrl.apiserver._authorization import Authorizer

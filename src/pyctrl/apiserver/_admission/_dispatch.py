@@ -8,15 +8,14 @@ import json
 from collections.abc import Coroutine
 from typing import TYPE_CHECKING, Any
 
+from pyctrl.apiserver._admission._asking import Asker, HookFailed
+from pyctrl.apiserver._admission._attributes import Attributes
+from pyctrl.apiserver._admission._hooks import Hook, Hooks
+from pyctrl.apiserver._admission._matching import Surroundings, is_exempt
+from pyctrl.apiserver._admission._review import InvalidReview, Verdict, operations_of
+from pyctrl.apiserver._admission._versions import Versions
 from pyctrl.apiserver._answers import Refused, Unfit, internal, quoted
 from pyctrl.apiserver._json_patch import PatchFailed, apply_json_patch
-
-from ._asking import Asker, HookFailed
-from ._attributes import Attributes
-from ._hooks import Hook, Hooks
-from ._matching import Surroundings, is_exempt
-from ._review import InvalidReview, Verdict, operations_of
-from ._versions import Versions
 
 if TYPE_CHECKING:
     from pyctrl.apiserver._authorization import Authorizer
@@ -41,7 +40,7 @@ class Sifter:
         if wanted is None or not hook.conditions:
             return wanted
         # here: expressions are slow to import, and seldom used
-        from ._conditions import ConditionsFailed, conditions_hold, variables_of
+        from pyctrl.apiserver._admission._conditions import ConditionsFailed, conditions_hold, variables_of
 
         shown = await self._versions.shown(attributes, wanted)
         try:

@@ -6,10 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from pyctrl.apiserver._admission._matching import Criteria
+from pyctrl.apiserver._admission._review import VERSIONS
 from pyctrl.apiserver._storage import Collection, Event
-
-from ._matching import Criteria
-from ._review import VERSIONS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
+from pyctrl.apiserver._admission._attributes import CREATE, DELETE, Attributes
 from pyctrl.apiserver._answers import Cause, not_found
 from pyctrl.apiserver._storage import Collection
-
-from ._attributes import CREATE, DELETE, Attributes
 
 IMMORTAL = frozenset({"default", "kube-system", "kube-public"})
 _ACCESS_REVIEWS = "localsubjectaccessreviews"  # questions about a namespace may be asked even if there is none

@@ -6,9 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pyctrl.api import LabelSelector
+from pyctrl.apiserver._admission._attributes import CREATE, UPDATE, Attributes
 from pyctrl.apiserver._answers import not_found
-
-from ._attributes import CREATE, UPDATE, Attributes
 
 if TYPE_CHECKING:
     from pyctrl.apiserver._resources import Registry, ResourceType

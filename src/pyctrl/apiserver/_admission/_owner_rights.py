@@ -6,9 +6,8 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Final
 
 from pyctrl.api import Access
+from pyctrl.apiserver._admission._attributes import CREATE, UPDATE, Attributes
 from pyctrl.apiserver._answers import quoted
-
-from ._attributes import CREATE, UPDATE, Attributes
 
 if TYPE_CHECKING:
     from pyctrl.apiserver._authorization import Authorizer

@@ -7,19 +7,17 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from pyctrl.apiserver._admission._attributes import Attributes
+from pyctrl.apiserver._admission._matching import Criteria, Surroundings, is_exempt
 from pyctrl.apiserver._answers import Refused, not_found
 from pyctrl.apiserver._storage import Collection, Event
 
-from ._attributes import Attributes
-from ._matching import Criteria, Surroundings, is_exempt
-
 if TYPE_CHECKING:
+    from pyctrl.apiserver._admission._policy_programs import Programs
+    from pyctrl.apiserver._admission._versions import Versions
     from pyctrl.apiserver._authorization import Authorizer
     from pyctrl.apiserver._resources import Registry, ResourceType
     from pyctrl.apiserver._storage import Storage
-
-    from ._policy_programs import Programs
-    from ._versions import Versions
 
 _CODES = {"Unauthorized": 401, "Forbidden": 403, "Invalid": 422, "RequestEntityTooLarge": 413}
 _FAILURES = "validation.policy.admission.k8s.io/validation_failure"
@@ -109,7 +107,8 @@ class Policies:
         return self._known
 
     async def _denials(self, policy: Policy, binding: Binding, attributes: Attributes, wanted: ResourceType) -> Any:
-        from ._policy_programs import Programs, evaluation  # here: expressions are slow to import, and seldom used
+        # Imported here: expressions are slow to import and seldom used.
+        from pyctrl.apiserver._admission._policy_programs import Programs, evaluation
 
         programs = policy.programs = policy.programs or Programs(policy.spec)
         shown = await self._versions.shown(attributes, wanted)

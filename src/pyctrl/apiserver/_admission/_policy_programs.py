@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
+from pyctrl.apiserver._admission._attributes import Attributes
+from pyctrl.apiserver._admission._conditions import ConditionsFailed, Objects, conditions_hold, variables_of
+from pyctrl.apiserver._admission._policies import Failure
 from pyctrl.apiserver._cel import Environment, EvaluationFailed, Program, Type, policy_variables
-
-from ._attributes import Attributes
-from ._conditions import ConditionsFailed, Objects, conditions_hold, variables_of
-from ._policies import Failure
 
 if TYPE_CHECKING:
     from pyctrl.apiserver._authorization import Authorizer

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+from pyctrl.apiserver._admission._attributes import CREATE, Attributes
 from pyctrl.apiserver._storage import Collection
-
-from ._attributes import CREATE, Attributes
 
 
 class _Class(NamedTuple):

@@ -7,14 +7,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from pyctrl.apiserver._admission._attributes import CREATE, DELETE, Attributes, Kind
 from pyctrl.apiserver._authentication import user_info
 from pyctrl.apiserver._bodies import decode_json
 from pyctrl.apiserver._forms import typed_first
 from pyctrl.apiserver._options import DeleteOptions
 from pyctrl.apiserver._review_answers import NoReview, decoded_review, go_kind
 from pyctrl.apiserver._schema import GoFacts, Node
-
-from ._attributes import CREATE, DELETE, Attributes, Kind
 
 if TYPE_CHECKING:
     from pyctrl.apiserver._components import Components

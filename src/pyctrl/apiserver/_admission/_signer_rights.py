@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from pyctrl.api import Access
+from pyctrl.apiserver._admission._attributes import UPDATE, Attributes
 from pyctrl.apiserver._answers import quoted
-
-from ._attributes import UPDATE, Attributes
 
 if TYPE_CHECKING:
     from pyctrl.apiserver._authorization import Authorizer

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 from typing import TYPE_CHECKING, Any
 
-from ._attributes import Attributes
+from pyctrl.apiserver._admission._attributes import Attributes
 
 if TYPE_CHECKING:
     from pyctrl.apiserver._conversion_webhooks import ConversionWebhooks

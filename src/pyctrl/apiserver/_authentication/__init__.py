@@ -4,11 +4,11 @@
 those of service accounts, which `AccountTokens` makes and checks against what is stored, and what a webhook knows.
 """
 
-from ._account_tokens import ISSUER, AccountTokens, BoundObject
-from ._authenticator import Authenticator, Reviewed
-from ._certificates import user_of_certificate
-from ._token_file import read_token_file
-from ._user import (
+from pyctrl.apiserver._authentication._account_tokens import ISSUER, AccountTokens, BoundObject
+from pyctrl.apiserver._authentication._authenticator import Authenticator, Reviewed
+from pyctrl.apiserver._authentication._certificates import user_of_certificate
+from pyctrl.apiserver._authentication._token_file import read_token_file
+from pyctrl.apiserver._authentication._user import (
     ADMINISTRATORS,
     ANONYMOUS,
     ANONYMOUS_GROUP,
@@ -21,7 +21,7 @@ from ._user import (
     account_of,
     user_info,
 )
-from ._webhook import AuthenticationWebhook, TokenWebhook
+from pyctrl.apiserver._authentication._webhook import AuthenticationWebhook, TokenWebhook
 
 __all__ = [
     "ADMINISTRATORS",

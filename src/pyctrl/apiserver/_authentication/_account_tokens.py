@@ -14,11 +14,10 @@ from typing import Any, Final, NamedTuple
 
 from pyctrl._clock import now
 from pyctrl.apiserver._answers import quoted
+from pyctrl.apiserver._authentication._signing import TokenSigner
+from pyctrl.apiserver._authentication._user import AUTHENTICATED, User, account_groups
 from pyctrl.apiserver._identity import new_uid
 from pyctrl.apiserver._storage import Storage, Stored
-
-from ._signing import TokenSigner
-from ._user import AUTHENTICATED, User, account_groups
 
 ISSUER: Final = "https://kubernetes.default.svc"
 LEGACY_ISSUER: Final = "kubernetes/serviceaccount"

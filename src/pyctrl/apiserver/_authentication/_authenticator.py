@@ -7,10 +7,17 @@ from random import Random
 from typing import NamedTuple
 
 from pyctrl.apiserver._answers import unauthorized
-
-from ._account_tokens import ISSUER, AccountTokens, TokenInvalid
-from ._user import ADMIN, ADMINISTRATORS, ANONYMOUS, AUTHENTICATED, Peer, User, authenticated
-from ._webhook import TokenWebhook
+from pyctrl.apiserver._authentication._account_tokens import ISSUER, AccountTokens, TokenInvalid
+from pyctrl.apiserver._authentication._user import (
+    ADMIN,
+    ADMINISTRATORS,
+    ANONYMOUS,
+    AUTHENTICATED,
+    Peer,
+    User,
+    authenticated,
+)
+from pyctrl.apiserver._authentication._webhook import TokenWebhook
 
 LOOPBACK = User(name="system:apiserver", groups=(ADMINISTRATORS, AUTHENTICATED))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ._user import AUTHENTICATED, User
+from pyctrl.apiserver._authentication._user import AUTHENTICATED, User
 
 
 def user_of_certificate(certificate: Mapping[str, Any]) -> User | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 from collections.abc import Iterable
 
-from ._user import AUTHENTICATED, User
+from pyctrl.apiserver._authentication._user import AUTHENTICATED, User
 
 
 def read_token_file(lines: Iterable[str]) -> dict[str, User]:

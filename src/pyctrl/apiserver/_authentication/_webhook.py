@@ -8,9 +8,8 @@ from datetime import timedelta
 from random import Random
 from typing import Any, Literal, NamedTuple
 
+from pyctrl.apiserver._authentication._user import User, authenticated
 from pyctrl.apiserver._webhooks import CallFailed, Kept, Questioner, Undecided, WebhookClient
-
-from ._user import User, authenticated
 
 GROUP = "authentication.k8s.io"
 

@@ -5,12 +5,12 @@ a webhook does, `AlwaysAllow` for tests that do not care; `Union` asks several. 
 granting what they do not have, and `policy_objects` are the roles and bindings that a cluster has from the start.
 """
 
-from ._access import access_of, access_refused
-from ._escalation import Escalation
-from ._policy import store_policy
-from ._rbac import AlwaysAllow, Authorizer, Decision, Rbac, aggregated
-from ._union import Union
-from ._webhook import AccessWebhook, AuthorizationWebhook
+from pyctrl.apiserver._authorization._access import access_of, access_refused
+from pyctrl.apiserver._authorization._escalation import Escalation
+from pyctrl.apiserver._authorization._policy import store_policy
+from pyctrl.apiserver._authorization._rbac import AlwaysAllow, Authorizer, Decision, Rbac, aggregated
+from pyctrl.apiserver._authorization._union import Union
+from pyctrl.apiserver._authorization._webhook import AccessWebhook, AuthorizationWebhook
 
 __all__ = [
     "AccessWebhook",

@@ -11,9 +11,8 @@ from typing import Any
 from pyctrl.api import Access, AccessRule, missing_rules
 from pyctrl.apiserver._answers import Refused, forbidden, not_found, qualified, quoted, unclassified
 from pyctrl.apiserver._authentication import User
+from pyctrl.apiserver._authorization._rbac import EVERYTHING, GROUP, Authorizer, Rbac, RoleReference, aggregated
 from pyctrl.apiserver._request import Request
-
-from ._rbac import EVERYTHING, GROUP, Authorizer, Rbac, RoleReference, aggregated
 
 _COLLECTED = ("finalizers", "ownerReferences", "managedFields", "resourceVersion")
 _AGGREGATION = "must have cluster-admin privileges to use the aggregationRule"

@@ -9,9 +9,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from pyctrl._schemas import load
+from pyctrl.apiserver._authorization._rbac import GROUP
 from pyctrl.apiserver._identity import new_uid, timestamp
-
-from ._rbac import GROUP
 
 if TYPE_CHECKING:
     from pyctrl.apiserver._backend import Backend

@@ -6,8 +6,7 @@ from collections.abc import Sequence
 
 from pyctrl.api import Access, AccessRule
 from pyctrl.apiserver._authentication import User
-
-from ._rbac import Authorizer, Decision, RoleReference, aggregated
+from pyctrl.apiserver._authorization._rbac import Authorizer, Decision, RoleReference, aggregated
 
 
 class Union:

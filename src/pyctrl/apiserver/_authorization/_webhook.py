@@ -10,9 +10,8 @@ from typing import Any, Literal
 
 from pyctrl.api import Access, AccessRule
 from pyctrl.apiserver._authentication import User
+from pyctrl.apiserver._authorization._rbac import Decision, RoleReference
 from pyctrl.apiserver._webhooks import CallFailed, Kept, Questioner, Undecided, WebhookClient
-
-from ._rbac import Decision, RoleReference
 
 GROUP = "authorization.k8s.io"
 _PARTS = ("namespace", "verb", "group", "resource", "subresource", "name")

@@ -17,14 +17,14 @@ The grammar is that of the `cel` extra: check `has_library()` first, and refuse 
 are checked and programs run by this package, because they have to know Kubernetes' types, functions and messages.
 """
 
-from ._admission import MATCH_CONDITION, NAMESPACE, REQUEST, object_type, policy_variables
-from ._authorization import Access, Authorizer, Decision, ResourceCheck
-from ._environment import Environment, Program
-from ._errors import CompileFailed, EvaluationFailed
-from ._parser import NOT_INSTALLED, has_library
-from ._rule_checks import uncompiled_rules, written_rules
-from ._types import BOOL, DYN, INT, NULL, STRING, Type, list_of, map_of
-from ._walk import KindRules, compile_rules
+from pyctrl.apiserver._cel._admission import MATCH_CONDITION, NAMESPACE, REQUEST, object_type, policy_variables
+from pyctrl.apiserver._cel._authorization import Access, Authorizer, Decision, ResourceCheck
+from pyctrl.apiserver._cel._environment import Environment, Program
+from pyctrl.apiserver._cel._errors import CompileFailed, EvaluationFailed
+from pyctrl.apiserver._cel._parser import NOT_INSTALLED, has_library
+from pyctrl.apiserver._cel._rule_checks import uncompiled_rules, written_rules
+from pyctrl.apiserver._cel._types import BOOL, DYN, INT, NULL, STRING, Type, list_of, map_of
+from pyctrl.apiserver._cel._walk import KindRules, compile_rules
 
 __all__ = [
     "BOOL",

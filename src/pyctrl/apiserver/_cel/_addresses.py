@@ -8,10 +8,9 @@ from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_add
 from typing import ClassVar, TypeAlias
 
 from pyctrl.apiserver._answers import quoted
-
-from ._errors import NO_OVERLOAD, EvaluationFailed
-from ._netip import why_no_address
-from ._signatures import Table
+from pyctrl.apiserver._cel._errors import NO_OVERLOAD, EvaluationFailed
+from pyctrl.apiserver._cel._netip import why_no_address
+from pyctrl.apiserver._cel._signatures import Table
 
 _Address: TypeAlias = IPv4Address | IPv6Address
 _Network: TypeAlias = IPv4Network | IPv6Network

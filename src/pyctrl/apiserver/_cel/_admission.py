@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ._authorization import Authorizer, ResourceCheck
-from ._types import BOOL, DYN, INT, STRING, TIMESTAMP, Field, Type, list_of, map_of, opaque
+from pyctrl.apiserver._cel._authorization import Authorizer, ResourceCheck
+from pyctrl.apiserver._cel._types import BOOL, DYN, INT, STRING, TIMESTAMP, Field, Type, list_of, map_of, opaque
 
 
 def object_type(name: str, fields: Mapping[str, Type]) -> Type:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import ClassVar, Protocol
 
-from ._signatures import Table
+from pyctrl.apiserver._cel._signatures import Table
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

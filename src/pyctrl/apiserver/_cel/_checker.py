@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ._errors import Issue
-from ._expressions import (
+from pyctrl.apiserver._cel._errors import Issue
+from pyctrl.apiserver._cel._expressions import (
     Call,
     Comprehension,
     Constant,
@@ -20,8 +20,8 @@ from ._expressions import (
     Select,
     walk,
 )
-from ._signatures import Overload
-from ._types import (
+from pyctrl.apiserver._cel._signatures import Overload
+from pyctrl.apiserver._cel._types import (
     BOOL,
     BYTES,
     DOUBLE,
@@ -39,7 +39,7 @@ from ._types import (
     optional_of,
     type_of,
 )
-from ._values import Uint
+from pyctrl.apiserver._cel._values import Uint
 
 _UNDECLARED = "undeclared reference to '{}' (in container '')"
 _CONSTANTS = {bool: BOOL, int: INT, Uint: UINT, float: DOUBLE, str: STRING, bytes: BYTES, type(None): NULL}

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ._errors import EvaluationFailed
-from ._signatures import Table
-from ._values import NONE, Duration, Optional, contains, equal
+from pyctrl.apiserver._cel._errors import EvaluationFailed
+from pyctrl.apiserver._cel._signatures import Table
+from pyctrl.apiserver._cel._values import NONE, Duration, Optional, contains, equal
 
 
 def index_list(items: list[Any], index: Any) -> Any:

@@ -8,11 +8,11 @@ from collections.abc import Callable
 from decimal import Decimal
 from typing import Any, NoReturn
 
-from ._errors import EvaluationFailed
-from ._numbers import INT_MAX, INT_MIN, as_int, as_timestamp, as_uint
-from ._signatures import Table
-from ._times import SECOND, read_duration, read_timestamp, write_timestamp
-from ._values import Duration, Timestamp, TypeValue, Uint
+from pyctrl.apiserver._cel._errors import EvaluationFailed
+from pyctrl.apiserver._cel._numbers import INT_MAX, INT_MIN, as_int, as_timestamp, as_uint
+from pyctrl.apiserver._cel._signatures import Table
+from pyctrl.apiserver._cel._times import SECOND, read_duration, read_timestamp, write_timestamp
+from pyctrl.apiserver._cel._values import Duration, Timestamp, TypeValue, Uint
 
 _TRUE = ("1", "t", "T", "true", "TRUE", "True")
 _FALSE = ("0", "f", "F", "false", "FALSE", "False")

@@ -12,8 +12,8 @@ from collections.abc import Callable, Mapping
 from datetime import date
 from typing import Any, TypeAlias
 
-from ._times import SECOND, read_timestamp
-from ._values import Duration, MapList, SetList, Timestamp
+from pyctrl.apiserver._cel._times import SECOND, read_timestamp
+from pyctrl.apiserver._cel._values import Duration, MapList, SetList, Timestamp
 
 Reader: TypeAlias = Callable[[Any], Any]
 

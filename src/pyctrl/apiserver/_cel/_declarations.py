@@ -7,7 +7,20 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from ._types import BOOL, BYTES, DOUBLE, DURATION, DYN, INT, STRING, TIMESTAMP, Field, Type, list_of, map_of
+from pyctrl.apiserver._cel._types import (
+    BOOL,
+    BYTES,
+    DOUBLE,
+    DURATION,
+    DYN,
+    INT,
+    STRING,
+    TIMESTAMP,
+    Field,
+    Type,
+    list_of,
+    map_of,
+)
 
 REQUEST_BYTES: Final = 3 * 1024 * 1024  # the largest object that kube-apiserver takes
 _RESERVED = frozenset(

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ._conversions import type_name
-from ._errors import NO_OVERLOAD, EvaluationFailed
-from ._expressions import Call
-from ._signatures import Overload, read_type
-from ._types import Type
-from ._values import Duration, Optional, Timestamp, TypeValue, Uint
+from pyctrl.apiserver._cel._conversions import type_name
+from pyctrl.apiserver._cel._errors import NO_OVERLOAD, EvaluationFailed
+from pyctrl.apiserver._cel._expressions import Call
+from pyctrl.apiserver._cel._signatures import Overload, read_type
+from pyctrl.apiserver._cel._types import Type
+from pyctrl.apiserver._cel._values import Duration, Optional, Timestamp, TypeValue, Uint
 
 _CLASSES: dict[str, tuple[type, ...]] = {
     "bool": (bool,),

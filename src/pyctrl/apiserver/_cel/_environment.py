@@ -6,26 +6,26 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
 
-from ._addresses import ADDRESSES
-from ._authorization import AUTHORIZATION
-from ._checker import Checker
-from ._collections import COLLECTIONS, INSERTIONS, OPTIONALS
-from ._conversions import CONVERSIONS
-from ._errors import EvaluationFailed, failed
-from ._expressions import Expression
-from ._lists import LISTS, SETS
-from ._literals import literal_issues
-from ._named_formats import NAMED_FORMATS
-from ._numbers import ARITHMETIC, ORDER
-from ._parser import parse
-from ._planner import Closure, Planner
-from ._quantities import QUANTITIES
-from ._semvers import SEMVERS
-from ._signatures import Overload, overloads, read_type
-from ._strings import STRINGS
-from ._times import TIMES
-from ._types import Type
-from ._urls import URLS
+from pyctrl.apiserver._cel._addresses import ADDRESSES
+from pyctrl.apiserver._cel._authorization import AUTHORIZATION
+from pyctrl.apiserver._cel._checker import Checker
+from pyctrl.apiserver._cel._collections import COLLECTIONS, INSERTIONS, OPTIONALS
+from pyctrl.apiserver._cel._conversions import CONVERSIONS
+from pyctrl.apiserver._cel._errors import EvaluationFailed, failed
+from pyctrl.apiserver._cel._expressions import Expression
+from pyctrl.apiserver._cel._lists import LISTS, SETS
+from pyctrl.apiserver._cel._literals import literal_issues
+from pyctrl.apiserver._cel._named_formats import NAMED_FORMATS
+from pyctrl.apiserver._cel._numbers import ARITHMETIC, ORDER
+from pyctrl.apiserver._cel._parser import parse
+from pyctrl.apiserver._cel._planner import Closure, Planner
+from pyctrl.apiserver._cel._quantities import QUANTITIES
+from pyctrl.apiserver._cel._semvers import SEMVERS
+from pyctrl.apiserver._cel._signatures import Overload, overloads, read_type
+from pyctrl.apiserver._cel._strings import STRINGS
+from pyctrl.apiserver._cel._times import TIMES
+from pyctrl.apiserver._cel._types import Type
+from pyctrl.apiserver._cel._urls import URLS
 
 
 @lru_cache(maxsize=1)

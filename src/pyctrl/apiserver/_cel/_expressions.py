@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
-from ._signatures import Overload
-from ._types import DYN, Type
+from pyctrl.apiserver._cel._signatures import Overload
+from pyctrl.apiserver._cel._types import DYN, Type
 
 
 @dataclass(slots=True, eq=False, kw_only=True)

@@ -8,11 +8,10 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from pyctrl.apiserver._answers import quoted
-
-from ._conversions import TYPE_NAMES, write_double, write_duration
-from ._errors import EvaluationFailed
-from ._times import write_timestamp
-from ._values import Duration, Timestamp, TypeValue, Uint
+from pyctrl.apiserver._cel._conversions import TYPE_NAMES, write_double, write_duration
+from pyctrl.apiserver._cel._errors import EvaluationFailed
+from pyctrl.apiserver._cel._times import write_timestamp
+from pyctrl.apiserver._cel._values import Duration, Timestamp, TypeValue, Uint
 
 _CLAUSE = re.compile(r"%(?:\.(\d+))?(.)?", re.DOTALL)
 _NO_PRECISION = (

@@ -7,10 +7,10 @@ from functools import cmp_to_key
 from itertools import pairwise
 from typing import Any
 
-from ._errors import EvaluationFailed
-from ._numbers import as_duration, as_int, as_uint, less
-from ._signatures import Table
-from ._values import Duration, Timestamp, Uint, contains, equal
+from pyctrl.apiserver._cel._errors import EvaluationFailed
+from pyctrl.apiserver._cel._numbers import as_duration, as_int, as_uint, less
+from pyctrl.apiserver._cel._signatures import Table
+from pyctrl.apiserver._cel._values import Duration, Timestamp, Uint, contains, equal
 
 _ORDERED = ("int", "uint", "double", "bool", "duration", "timestamp", "string", "bytes")
 

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
+from pyctrl.apiserver._cel._errors import EvaluationFailed, Issue
+from pyctrl.apiserver._cel._expressions import Call, Constant, Expression, ListLiteral, MapLiteral, parts, walk
+from pyctrl.apiserver._cel._formatting import clauses, known_verb
+from pyctrl.apiserver._cel._numbers import TIMESTAMP_MAX, TIMESTAMP_MIN
+from pyctrl.apiserver._cel._times import SECOND, read_duration, read_timestamp
+from pyctrl.apiserver._cel._types import Type, is_optional
 from pyctrl.apiserver._regexp import pattern_error
-
-from ._errors import EvaluationFailed, Issue
-from ._expressions import Call, Constant, Expression, ListLiteral, MapLiteral, parts, walk
-from ._formatting import clauses, known_verb
-from ._numbers import TIMESTAMP_MAX, TIMESTAMP_MIN
-from ._times import SECOND, read_duration, read_timestamp
-from ._types import Type, is_optional
 
 _CHECKED: dict[str, Callable[[str], object | None]] = {
     "duration": read_duration,

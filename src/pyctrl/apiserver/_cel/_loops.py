@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple, TypeAlias
 
-from ._errors import NO_OVERLOAD, EvaluationFailed
-from ._expressions import Call, Comprehension, Constant, Expression, Identifier, ListLiteral
+from pyctrl.apiserver._cel._errors import NO_OVERLOAD, EvaluationFailed
+from pyctrl.apiserver._cel._expressions import Call, Comprehension, Constant, Expression, Identifier, ListLiteral
 
 _Closure: TypeAlias = Callable[[list[Any]], Any]
 _Plan: TypeAlias = Callable[[Expression], _Closure]

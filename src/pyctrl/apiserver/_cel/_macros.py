@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
-from ._errors import Issue
-from ._expressions import (
+from pyctrl.apiserver._cel._errors import Issue
+from pyctrl.apiserver._cel._expressions import (
     Call,
     Comprehension,
     Constant,

@@ -7,11 +7,10 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from pyctrl.apiserver import _names as names
+from pyctrl.apiserver._cel._signatures import Table
+from pyctrl.apiserver._cel._urls import why_no_url
+from pyctrl.apiserver._cel._values import NONE, Optional
 from pyctrl.apiserver._formats import is_of_format
-
-from ._signatures import Table
-from ._urls import why_no_url
-from ._values import NONE, Optional
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,9 +8,9 @@ from collections.abc import Callable
 from itertools import permutations
 from typing import Any, Final, TypeAlias
 
-from ._errors import NO_OVERLOAD, EvaluationFailed
-from ._signatures import Table
-from ._values import Duration, Timestamp, Uint, joined
+from pyctrl.apiserver._cel._errors import NO_OVERLOAD, EvaluationFailed
+from pyctrl.apiserver._cel._signatures import Table
+from pyctrl.apiserver._cel._values import Duration, Timestamp, Uint, joined
 
 INT_MIN: Final = -(1 << 63)
 INT_MAX: Final = (1 << 63) - 1

@@ -7,9 +7,9 @@ from functools import lru_cache
 from importlib.util import find_spec
 from typing import Any, Final
 
-from ._errors import CompileFailed, Issue, failed
-from ._expressions import Constant, Expression, Select, walk
-from ._macros import expand
+from pyctrl.apiserver._cel._errors import CompileFailed, Issue, failed
+from pyctrl.apiserver._cel._expressions import Constant, Expression, Select, walk
+from pyctrl.apiserver._cel._macros import expand
 
 LIBRARY: Final = "cel_expr_python"
 NOT_INSTALLED: Final = "expressions in CEL need the cel extra: pip install 'pyctrl-runtime[cel]'"
@@ -44,7 +44,7 @@ def parse(text: str) -> Expression:
         tree = _library().compile(text, disable_check=True).serialize()
     except RuntimeError as error:
         raise CompileFailed(_as_go(str(error))) from error
-    from ._syntax_tree import read_tree  # who has no expressions needs no protobuf
+    from pyctrl.apiserver._cel._syntax_tree import read_tree  # who has no expressions needs no protobuf
 
     issues: list[Issue] = []
     found = expand(read_tree(tree), issues)

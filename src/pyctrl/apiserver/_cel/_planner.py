@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeAlias
 
-from ._collections import index_map
-from ._conversions import CONVERSIONS
-from ._dispatch import dispatched
-from ._errors import NO_OVERLOAD, CompileFailed, EvaluationFailed
-from ._expressions import (
+from pyctrl.apiserver._cel._collections import index_map
+from pyctrl.apiserver._cel._conversions import CONVERSIONS
+from pyctrl.apiserver._cel._dispatch import dispatched
+from pyctrl.apiserver._cel._errors import NO_OVERLOAD, CompileFailed, EvaluationFailed
+from pyctrl.apiserver._cel._expressions import (
     Call,
     Comprehension,
     Constant,
@@ -23,10 +23,10 @@ from ._expressions import (
     MapLiteral,
     Select,
 )
-from ._loops import Loop, decided, plan_loop
-from ._numbers import as_duration, as_timestamp
-from ._times import SECOND
-from ._values import NONE, Optional, TypeValue, equal
+from pyctrl.apiserver._cel._loops import Loop, decided, plan_loop
+from pyctrl.apiserver._cel._numbers import as_duration, as_timestamp
+from pyctrl.apiserver._cel._times import SECOND
+from pyctrl.apiserver._cel._values import NONE, Optional, TypeValue, equal
 
 Frame: TypeAlias = list[Any]
 Closure: TypeAlias = Callable[[Frame], Any]

@@ -9,11 +9,10 @@ from functools import lru_cache
 from typing import ClassVar
 
 from pyctrl.api import Quantity
+from pyctrl.apiserver._cel._errors import EvaluationFailed
+from pyctrl.apiserver._cel._numbers import INT_MAX, INT_MIN
+from pyctrl.apiserver._cel._signatures import Table
 from pyctrl.errors import QuantityError
-
-from ._errors import EvaluationFailed
-from ._numbers import INT_MAX, INT_MIN
-from ._signatures import Table
 
 _FORM = "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"
 _SUFFIX = "unable to parse quantity's suffix"

@@ -6,9 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, TypeAlias
 
 from pyctrl.apiserver._answers import Cause, field_forbidden, invalid_value, required, unsupported
-
-from ._parser import NOT_INSTALLED, has_library
-from ._rules import NO_TYPE, SELF_TYPE, CompiledRule, declare_self, printed_path
+from pyctrl.apiserver._cel._parser import NOT_INSTALLED, has_library
+from pyctrl.apiserver._cel._rules import NO_TYPE, SELF_TYPE, CompiledRule, declare_self, printed_path
 
 Schema: TypeAlias = Mapping[str, Any]
 _KEY = "x-kubernetes-validations"

@@ -6,10 +6,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from ._declarations import Declaration, declare
-from ._environment import Environment, Program
-from ._errors import CompileFailed
-from ._types import BOOL, STRING, Type, optional_of
+from pyctrl.apiserver._cel._declarations import Declaration, declare
+from pyctrl.apiserver._cel._environment import Environment, Program
+from pyctrl.apiserver._cel._errors import CompileFailed
+from pyctrl.apiserver._cel._types import BOOL, STRING, Type, optional_of
 
 SELF_TYPE = "selfType"  # kube-apiserver appends a number that differs from time to time
 #: The message of a rule whose place has no type, because its schema knows nothing of the value.

@@ -7,10 +7,9 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 from pyctrl.apiserver._answers import quoted
-
-from ._errors import EvaluationFailed
-from ._numbers import UINT_MAX
-from ._signatures import Table
+from pyctrl.apiserver._cel._errors import EvaluationFailed
+from pyctrl.apiserver._cel._numbers import UINT_MAX
+from pyctrl.apiserver._cel._signatures import Table
 
 _LONGEST = 20  # digits of the largest number of 64 bits
 _NUMBER = re.compile(r"\d+")

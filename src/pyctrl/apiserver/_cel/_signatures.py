@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Any, TypeAlias
 
-from ._types import Type, list_of, map_of, opaque, optional_of, parameter, type_of
+from pyctrl.apiserver._cel._types import Type, list_of, map_of, opaque, optional_of, parameter, type_of
 
 Implementation: TypeAlias = Callable[..., Any]
 #: What a file of functions gives: name -> (signature, implementation) pairs.

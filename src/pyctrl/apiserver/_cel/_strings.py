@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
+from pyctrl.apiserver._cel._errors import EvaluationFailed
+from pyctrl.apiserver._cel._formatting import formatted
+from pyctrl.apiserver._cel._signatures import Table
 from pyctrl.apiserver._patterns import Pattern, PatternError, go_pattern
 from pyctrl.apiserver._regexp import pattern_error
-
-from ._errors import EvaluationFailed
-from ._formatting import formatted
-from ._signatures import Table
 
 _ASCII_LOWER = str.maketrans("ABCDEFGHIJKLMNOPQRSTUVWXYZ", "abcdefghijklmnopqrstuvwxyz")
 _ASCII_UPPER = str.maketrans("abcdefghijklmnopqrstuvwxyz", "ABCDEFGHIJKLMNOPQRSTUVWXYZ")

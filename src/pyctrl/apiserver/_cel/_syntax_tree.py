@@ -6,9 +6,7 @@ import struct
 from collections.abc import Callable, Mapping
 from typing import Any, TypeAlias
 
-from pyctrl.apiserver._protobuf_wire import fields, signed
-
-from ._expressions import (
+from pyctrl.apiserver._cel._expressions import (
     Call,
     Comprehension,
     Constant,
@@ -19,7 +17,8 @@ from ._expressions import (
     MapLiteral,
     Select,
 )
-from ._values import Uint
+from pyctrl.apiserver._cel._values import Uint
+from pyctrl.apiserver._protobuf_wire import fields, signed
 
 _Message: TypeAlias = dict[int, list[Any]]
 

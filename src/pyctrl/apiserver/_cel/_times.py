@@ -8,10 +8,10 @@ from datetime import UTC, datetime, timedelta, timezone, tzinfo
 from typing import Final
 from zoneinfo import ZoneInfo
 
-from ._errors import EvaluationFailed
-from ._numbers import INT_MAX, INT_MIN
-from ._signatures import Table
-from ._values import Duration, Timestamp
+from pyctrl.apiserver._cel._errors import EvaluationFailed
+from pyctrl.apiserver._cel._numbers import INT_MAX, INT_MIN
+from pyctrl.apiserver._cel._signatures import Table
+from pyctrl.apiserver._cel._values import Duration, Timestamp
 
 SECOND: Final = 1_000_000_000
 _UNITS = {

@@ -8,9 +8,8 @@ from typing import ClassVar
 from urllib.parse import quote, unquote, unquote_plus
 
 from pyctrl.apiserver._answers import quoted
-
-from ._errors import EvaluationFailed
-from ._signatures import Table
+from pyctrl.apiserver._cel._errors import EvaluationFailed
+from pyctrl.apiserver._cel._signatures import Table
 
 _SCHEME = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]*")
 _BAD_ESCAPE = re.compile(r"%(?![0-9a-fA-F]{2}).{0,2}")

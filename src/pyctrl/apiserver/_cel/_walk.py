@@ -6,13 +6,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias
 
 from pyctrl.apiserver._answers import Cause, duplicate, field_forbidden, invalid_value, required
+from pyctrl.apiserver._cel._data import Reader, reader
+from pyctrl.apiserver._cel._errors import NO_OVERLOAD, EvaluationFailed
+from pyctrl.apiserver._cel._rules import SELF_TYPE, Rule, RuleNode, rule_node
+from pyctrl.apiserver._cel._values import NONE, Optional
 from pyctrl.apiserver._ratcheting import is_same
 from pyctrl.apiserver._schema import list_key
-
-from ._data import Reader, reader
-from ._errors import NO_OVERLOAD, EvaluationFailed
-from ._rules import SELF_TYPE, Rule, RuleNode, rule_node
-from ._values import NONE, Optional
 
 _JSON: TypeAlias = Any
 _BLOCKING = frozenset(f"FieldValue{each}" for each in ("NotSupported", "Required", "TooLong", "TooMany", "TypeInvalid"))

@@ -5,11 +5,17 @@ and hands a `WebhookRequest` to a `WebhookCaller`: the one that speaks HTTPS, or
 sockets and works in virtual time.
 """
 
-from ._calls import ServiceReference, WebhookAnswer, WebhookCaller, WebhookRequest, WebhookUnreachable
-from ._client import CallFailed, NoClient, WebhookClient
-from ._https import HttpsCaller
-from ._questions import Kept, Questioner, Undecided, settled
-from ._services import ServiceResolver, Services
+from pyctrl.apiserver._webhooks._calls import (
+    ServiceReference,
+    WebhookAnswer,
+    WebhookCaller,
+    WebhookRequest,
+    WebhookUnreachable,
+)
+from pyctrl.apiserver._webhooks._client import CallFailed, NoClient, WebhookClient
+from pyctrl.apiserver._webhooks._https import HttpsCaller
+from pyctrl.apiserver._webhooks._questions import Kept, Questioner, Undecided, settled
+from pyctrl.apiserver._webhooks._services import ServiceResolver, Services
 
 __all__ = [
     "CallFailed",

@@ -13,9 +13,14 @@ import msgspec
 
 from pyctrl.apiserver._answers import bad_request, quoted
 from pyctrl.apiserver._bodies import decode_json
+from pyctrl.apiserver._webhooks._calls import (
+    ServiceReference,
+    WebhookAnswer,
+    WebhookCaller,
+    WebhookRequest,
+    WebhookUnreachable,
+)
 from pyctrl.apiserver._yaml import read_yaml
-
-from ._calls import ServiceReference, WebhookAnswer, WebhookCaller, WebhookRequest, WebhookUnreachable
 
 _CERTIFICATE = b"-----BEGIN CERTIFICATE-----"
 _SUCCESS = range(200, 207)

@@ -7,8 +7,8 @@ import ssl
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from ._calls import ServiceReference, WebhookAnswer, WebhookRequest, WebhookUnreachable
-from ._services import ServiceResolver
+from pyctrl.apiserver._webhooks._calls import ServiceReference, WebhookAnswer, WebhookRequest, WebhookUnreachable
+from pyctrl.apiserver._webhooks._services import ServiceResolver
 
 if TYPE_CHECKING:
     from aiohttp import ClientSession

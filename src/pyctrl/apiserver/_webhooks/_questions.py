@@ -13,7 +13,7 @@ from contextvars import ContextVar
 from random import Random
 from typing import Any, Generic, TypeVar
 
-from ._client import CallFailed, WebhookClient
+from pyctrl.apiserver._webhooks._client import CallFailed, WebhookClient
 
 K = TypeVar("K")
 V = TypeVar("V")

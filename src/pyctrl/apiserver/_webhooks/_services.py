@@ -6,8 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Protocol
 
 from pyctrl.apiserver._storage import Storage
-
-from ._calls import ServiceReference, WebhookUnreachable
+from pyctrl.apiserver._webhooks._calls import ServiceReference, WebhookUnreachable
 
 _SERVICE_LABEL = "kubernetes.io/service-name"
 

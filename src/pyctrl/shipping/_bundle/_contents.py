@@ -10,8 +10,7 @@ from typing import Any, Literal, TypeAlias, get_args
 
 from pyctrl.errors import CommandFailed
 from pyctrl.manifests import Document, read_documents
-
-from ._csv import KIND
+from pyctrl.shipping._bundle._csv import KIND
 
 __all__ = ["SUITES", "Contents", "Objection", "Suite", "read_contents", "read_files"]
 

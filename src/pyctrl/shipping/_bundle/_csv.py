@@ -10,12 +10,11 @@ from pyctrl.errors import CommandFailed
 from pyctrl.rbac import normalise
 from pyctrl.shipping import _rights as rights
 from pyctrl.shipping import _workload as workload
+from pyctrl.shipping._bundle._kinds import examples, owned, required, words
+from pyctrl.shipping._bundle._publication import INSTALL_MODES, Publication
+from pyctrl.shipping._bundle._release import Release, bundled, modes_of
+from pyctrl.shipping._bundle._webhooks import converted, webhook_definitions
 from pyctrl.shipping._project import Project
-
-from ._kinds import examples, owned, required, words
-from ._publication import INSTALL_MODES, Publication
-from ._release import Release, bundled, modes_of
-from ._webhooks import converted, webhook_definitions
 
 __all__ = ["API_VERSION", "KIND", "cluster_service_version", "plain"]
 

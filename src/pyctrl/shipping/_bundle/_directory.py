@@ -6,11 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from pyctrl.shipping._bundle._contents import read_files
+from pyctrl.shipping._bundle._files import DOCKERFILE
 from pyctrl.shipping._difference import Difference, read_text, somebody_elses, stale
 from pyctrl.shipping._directory import INDEX
-
-from ._contents import read_files
-from ._files import DOCKERFILE
 
 __all__ = ["BundleDirectory"]
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
 
-from . import _rules, _scorecard, _validity
-from ._contents import SUITES, Contents, Objection, Suite, read_contents
-from ._hub import good_practices, operatorhub
+from pyctrl.shipping._bundle import _rules, _scorecard, _validity
+from pyctrl.shipping._bundle._contents import SUITES, Contents, Objection, Suite, read_contents
+from pyctrl.shipping._bundle._hub import good_practices, operatorhub
 
 __all__ = ["examine"]
 

@@ -8,13 +8,12 @@ from typing import Any
 from pyctrl.rbac import to_yaml
 from pyctrl.shipping import _rights as rights
 from pyctrl.shipping import _workload as workload
+from pyctrl.shipping._bundle._csv import cluster_service_version, plain
+from pyctrl.shipping._bundle._publication import Publication
+from pyctrl.shipping._bundle._release import Release, bundled
+from pyctrl.shipping._bundle._scorecard import CONFIGURATION
+from pyctrl.shipping._bundle._webhooks import service_name
 from pyctrl.shipping._project import Project
-
-from ._csv import cluster_service_version, plain
-from ._publication import Publication
-from ._release import Release, bundled
-from ._scorecard import CONFIGURATION
-from ._webhooks import service_name
 
 __all__ = ["ANNOTATIONS", "DOCKERFILE", "LABEL", "bundle"]
 

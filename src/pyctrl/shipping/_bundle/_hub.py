@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from typing import Any
 from urllib.parse import urlsplit
 
-from ._contents import Contents, Objection
-from ._files import LABEL
-from ._publication import MEDIA_TYPES
-from ._release import SEMVER
+from pyctrl.shipping._bundle._contents import Contents, Objection
+from pyctrl.shipping._bundle._files import LABEL
+from pyctrl.shipping._bundle._publication import MEDIA_TYPES
+from pyctrl.shipping._bundle._release import SEMVER
 
 __all__ = ["good_practices", "operatorhub"]
 

@@ -8,11 +8,10 @@ from dataclasses import dataclass, replace
 
 from pyctrl.errors import CommandFailed
 from pyctrl.manager import Target
+from pyctrl.shipping._bundle._publication import InstallMode, Publication
 from pyctrl.shipping._project import Project
 from pyctrl.shipping._reading import read_project
 from pyctrl.shipping._settings import Settings
-
-from ._publication import InstallMode, Publication
 
 __all__ = ["SEMVER", "Release", "bundled", "modes_of", "read_bundled", "release"]
 

@@ -10,10 +10,10 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from ._contents import MANIFESTS, METADATA, Contents, Objection
-from ._csv import KIND
-from ._files import ANNOTATIONS, LABEL
-from ._release import SEMVER
+from pyctrl.shipping._bundle._contents import MANIFESTS, METADATA, Contents, Objection
+from pyctrl.shipping._bundle._csv import KIND
+from pyctrl.shipping._bundle._files import ANNOTATIONS, LABEL
+from pyctrl.shipping._bundle._release import SEMVER
 
 __all__ = ["objections"]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ._csv import KIND
+from pyctrl.shipping._bundle._csv import KIND
 
 __all__ = ["definition"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from ._contents import Contents, Objection
+from pyctrl.shipping._bundle._contents import Contents, Objection
 
 __all__ = ["CONFIGURATION", "objections"]
 

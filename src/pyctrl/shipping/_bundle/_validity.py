@@ -8,10 +8,9 @@ from functools import cache
 from typing import Any
 
 from pyctrl.manifests import Document, Problem, Validator, read_documents
-
-from ._contents import Contents, Objection
-from ._csv import API_VERSION, KIND
-from ._schema import definition
+from pyctrl.shipping._bundle._contents import Contents, Objection
+from pyctrl.shipping._bundle._csv import API_VERSION, KIND
+from pyctrl.shipping._bundle._schema import definition
 
 __all__ = ["objections"]
 
