@@ -38,6 +38,14 @@ LOOSE_TASKS: dict[str, str] = {
     "src/pyctrl/manager/_runnables.py": "runnables outlive each other in an order that no task group has",
 }
 
+# Modules that know how servers are made; whoever serves uses `pyctrl._serving`.
+SERVER_LIBRARIES = ("aiohttp.web", "http.server", "socketserver", "wsgiref")
+EXCHANGES = ("aiohttp.web_request.", "aiohttp.web_response.", "aiohttp.web_exceptions.")
+SERVERS: dict[str, str] = {
+    "src/pyctrl/_serving/_accept.py": "it is the one accept loop",
+    "src/pyctrl/_serving/_http.py": "it is the one HTTP server for health, metrics and webhooks",
+}
+
 OWN_RANDOM: dict[str, str] = {
     "src/pyctrl/testing/_control_plane.py": "a token for an administrator, which nobody should be able to repeat",
 }
@@ -236,6 +244,25 @@ def test_tasks_have_owners() -> None:
         if name not in LOOSE_TASKS
         for line, what in _calls(tree)
         if what in ("asyncio.create_task", "asyncio.ensure_future") or what.endswith("loop.create_task")
+    ]
+
+    assert not offences, _listed(offences)
+
+
+def test_one_module_makes_servers() -> None:
+    """Sockets are accepted and HTTP servers made in `pyctrl._serving` only; requests and responses are for all."""
+    sources = [(name, tree) for name, tree in _sources(SRC) if name not in SERVERS]
+    offences = [
+        f"{name}:{line} {what}"
+        for name, tree in sources
+        for line, what in _imports(tree)
+        if what.startswith(SERVER_LIBRARIES) and not what.startswith(EXCHANGES)
+    ]
+    offences += [
+        f"{name}:{line} {what}"
+        for name, tree in sources
+        for line, what in _calls(tree)
+        if what.endswith((".create_server", ".start_server", ".create_unix_server"))
     ]
 
     assert not offences, _listed(offences)

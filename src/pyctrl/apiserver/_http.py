@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from pyctrl._headers import Headers
 from pyctrl._serving import Acceptor
 from pyctrl._tasks import Deadline, end
 from pyctrl.apiserver._answers import Answer, Refused
@@ -123,7 +124,9 @@ class _Front:
         if head.path == "*":
             return Answer(status=200, headers=())
         headers = head.headers
-        audit_id = headers.setdefault("audit-id", new_uid(self._random))
+        if (audit_id := headers.get("audit-id")) is None:
+            audit_id = new_uid(self._random)
+            headers = Headers((*headers.pairs, ("Audit-Id", audit_id)))
         if self._user is not None and peer.user is None and "authorization" not in headers:
             peer = peer._replace(user=self._user)
         answer = await self._server.handle(head.method, head.path, head.parameters(), headers, body, peer=peer)

@@ -9,6 +9,8 @@ import re
 from dataclasses import dataclass
 from urllib.parse import unquote_plus
 
+from pyctrl._headers import Headers
+
 HEAD_LIMIT = 1024 * 1024 + 4096  # bytes; net/http's DefaultMaxHeaderBytes, and the slack it adds
 
 _TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
@@ -25,27 +27,6 @@ class HeadRefused(Exception):
         super().__init__(status)
         self.status = status
         self.body = status if body is None else body
-
-
-class Headers(dict[str, str]):
-    """Headers by their names in lower case: of a repeated one the first, as Go's handlers see it."""
-
-    __slots__ = ("_repeated",)
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._repeated: dict[str, list[str]] = {}
-
-    def add(self, name: str, value: str) -> None:
-        """Add a header behind those of its name."""
-        if name in self:
-            self._repeated.setdefault(name, [self[name]]).append(value)
-        else:
-            self[name] = value
-
-    def get_all(self, name: str) -> list[str]:
-        """Give every value of a header."""
-        return self._repeated.get(name) or ([self[name]] if name in self else [])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -132,11 +113,11 @@ def _origin(target: str, method: str) -> str:
 
 
 def _headers(lines: list[str]) -> Headers:
-    headers = Headers()
-    last = ""
+    pairs: list[tuple[str, str]] = []
     for line in lines:
-        if line[:1] in (" ", "\t") and last:  # folded, as nobody has sent for long
-            headers[last] = f"{headers[last]} {line.strip()}"
+        if line[:1] in (" ", "\t") and pairs:  # folded, as nobody has sent for long
+            name, value = pairs[-1]
+            pairs[-1] = (name, f"{value} {line.strip()}")
             continue
         name, colon, value = line.partition(":")
         if not colon or not name or name != name.strip(" \t"):
@@ -145,9 +126,8 @@ def _headers(lines: list[str]) -> Headers:
             raise HeadRefused("400 Bad Request: invalid header name")
         if _CONTROL.search(value):
             raise HeadRefused("400 Bad Request: invalid header value")
-        last = name.lower()
-        headers.add(last, _decoded(value.strip(" \t")))
-    return headers
+        pairs.append((name, _decoded(value.strip(" \t"))))
+    return Headers(pairs)
 
 
 def _decoded(value: str) -> str:

@@ -15,6 +15,7 @@ from typing import Any
 import msgspec
 
 from pyctrl._clock import now
+from pyctrl._headers import Headers
 from pyctrl.api import RequestTarget
 from pyctrl.apiserver._access_control import AccessControl, AuthorizationMode
 from pyctrl.apiserver._admission import AdmissionPlugin, default_admission
@@ -416,17 +417,11 @@ def _number(version: str) -> int:
     return int(version) if version.isascii() and version.isdecimal() and len(version) < VERSION_DIGITS else 0
 
 
-def _lowered(headers: Mapping[str, str] | None) -> dict[str, str]:
+def _lowered(headers: Mapping[str, str] | None) -> Mapping[str, str]:
     """Return headers by their names in lower case; of a repeated one the first, as in Go, but all that impersonate."""
-    if headers is None:
-        return {}
-    lowered = {name.lower(): headers[name] for name in headers}
-    every: Callable[[str], list[str]] | None = getattr(headers, "get_all", None) or getattr(headers, "getall", None)
-    if every is not None:  # a mapping that knows of repeated headers
-        for name in lowered:
-            if name == GROUP or name.startswith(EXTRA):
-                lowered[name] = REPEATED.join(every(name))
-    return lowered
+    every = Headers.of(headers or {})
+    names = [name for name in every.lowered if name == GROUP or name.startswith(EXTRA)]
+    return {**every.lowered, **{name: REPEATED.join(every.get_all(name)) for name in names}} if names else every.lowered
 
 
 def _with_warnings(answer: Answer, warnings: list[str]) -> Answer:

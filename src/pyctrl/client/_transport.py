@@ -6,11 +6,12 @@ Everything above speaks `Transport`. Below are two implementations, `AiohttpTran
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 from typing import Protocol, runtime_checkable
 
+from pyctrl._headers import Headers
 from pyctrl._slices import Slice
 
 __all__ = [
@@ -28,59 +29,6 @@ __all__ = [
 
 REQUEST_TIMEOUT = 30.0  # seconds for a whole answer; kube-apiserver gives up on a request after 60
 HEAD_TIMEOUT = 30.0  # seconds until the head of a stream has come; a watch cache that catches up answers within 3
-
-
-#: Headers whose values are not shown.
-SECRET = frozenset({"authorization", "cookie", "proxy-authorization", "set-cookie"})
-
-
-class Headers(Mapping[str, str]):
-    """HTTP headers: names match in any case, one name may have several values.
-
-    As a mapping it gives the first value of each name; `get_all` and `pairs` give every one.
-    """
-
-    __slots__ = ("pairs",)
-
-    def __init__(self, pairs: Iterable[tuple[str, str]] = ()) -> None:
-        self.pairs: tuple[tuple[str, str], ...] = tuple(pairs)
-
-    @classmethod
-    def of(cls, headers: Mapping[str, str]) -> Headers:
-        """Take over a mapping; another `Headers` is returned as it is."""
-        return headers if isinstance(headers, Headers) else cls(headers.items())
-
-    def get_all(self, name: str) -> list[str]:
-        """Return every value of a name, in the order they came."""
-        wanted = name.lower()
-        return [value for key, value in self.pairs if key.lower() == wanted]
-
-    def over(self, defaults: Headers) -> Headers:
-        """Return these headers with the defaults for names that are not here.
-
-        A request that impersonates leaves nothing of a default impersonation: the groups of one user and the name of
-        another would make a third.
-        """
-        names = {name.lower() for name, _ in self.pairs}
-        prefixes = ("impersonate-",) if "impersonate-user" in names else ()
-        kept = [p for p in defaults.pairs if (n := p[0].lower()) not in names and not n.startswith(prefixes)]
-        return Headers((*self.pairs, *kept))
-
-    def __getitem__(self, name: str) -> str:
-        wanted = name.lower()
-        for key, value in self.pairs:
-            if key.lower() == wanted:
-                return value
-        raise KeyError(name)
-
-    def __iter__(self) -> Iterator[str]:
-        return iter({key.lower(): key for key, _ in reversed(self.pairs)}.values())
-
-    def __len__(self) -> int:
-        return len({key.lower() for key, _ in self.pairs})
-
-    def __repr__(self) -> str:
-        return f"Headers({[(name, '***' if name.lower() in SECRET else value) for name, value in self.pairs]!r})"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

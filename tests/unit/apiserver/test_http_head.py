@@ -22,6 +22,13 @@ def test_a_head_is_method_path_query_and_headers() -> None:
     assert read.parameters() == [("a", "1"), ("b", " c")]
 
 
+def test_a_folded_line_belongs_to_the_header_above_it() -> None:
+    """A line that begins with a space continues the last header, which may be the second of its name."""
+    read = head("GET / HTTP/1.1", "Accept: one", "Accept: two", "\t, three")
+
+    assert read.headers.get_all("accept") == ["one", "two , three"]
+
+
 @pytest.mark.parametrize(
     ("target", "path", "query"),
     [

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from pyctrl.client import BearerToken, Headers, HttpRequest, Impersonation, InProcessTransport
+from pyctrl.client import BearerToken, HttpRequest, Impersonation, InProcessTransport
 from pyctrl.errors import ConnectionFailed, RequestTimeout, StreamBroken
 from tests.unit.client._fake_server import FakeServer
 
@@ -219,14 +219,3 @@ async def test_closed(server: FakeServer) -> None:
 
     with pytest.raises(ConnectionFailed, match="closed"):
         await transport.request(GET)
-
-
-def test_headers() -> None:
-    """Names match in any case, all values are kept, and as a mapping the first one counts."""
-    headers = Headers([("A", "1"), ("b", "2"), ("a", "3")])
-
-    assert headers["a"] == headers.get("A") == "1"
-    assert headers.get_all("a") == ["1", "3"]
-    assert dict(headers) == {"A": "1", "b": "2"}
-    assert len(headers) == 2
-    assert headers.get("c") is None

@@ -1,0 +1,31 @@
+"""HTTP headers, as client and server read them."""
+
+from __future__ import annotations
+
+import pytest
+
+from pyctrl._headers import Headers
+
+
+def test_names_match_in_any_case() -> None:
+    """Names match in any case, all values are kept, and as a mapping the first one counts."""
+    headers = Headers([("A", "1"), ("b", "2"), ("a", "3")])
+
+    assert headers["a"] == headers.get("A") == "1"
+    assert headers.get_all("a") == ["1", "3"]
+    assert dict(headers) == {"A": "1", "b": "2"}
+    assert headers.lowered == {"a": "1", "b": "2"}
+    assert len(headers) == 2
+    assert "B" in headers
+
+
+def test_a_name_that_is_not_there() -> None:
+    """A missing name is None, its default, no value at all, or a KeyError that shows the name as it was written."""
+    headers = Headers([("A", "1")])
+
+    assert headers.get("C") is None
+    assert headers.get("C", "2") == "2"
+    assert headers.get_all("C") == []
+    assert "C" not in headers
+    with pytest.raises(KeyError, match="'C'"):
+        headers["C"]
