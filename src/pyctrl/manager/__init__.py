@@ -33,6 +33,7 @@ from pyctrl.manager._signals import signals_handled
 from pyctrl.manager._watchdog import LoopWatchdog
 
 if TYPE_CHECKING:
+    from pyctrl.manager._connected_cluster import NoServer
     from pyctrl.manager._declared import modules_of, wire_package
     from pyctrl.manager._elector import ElectionStatistics, Elector
     from pyctrl.manager._fleet import ClusterProvider, Fleet
@@ -44,7 +45,7 @@ if TYPE_CHECKING:
     from pyctrl.manager._modules import Place
     from pyctrl.manager._restart import Restart, RestartPolicy
     from pyctrl.manager._reviews import Review, Verdict, review_accesses, whoami
-    from pyctrl.manager._target import NoServer, Target, Wire, wired
+    from pyctrl.manager._target import Target, Wire, wired
 
 __all__ = [
     "Blockage",
@@ -107,7 +108,7 @@ _FILES = {
     "KubeconfigProvider": "_kubeconfig_provider",
     "LeaderElection": "_leader_election",
     "Metrics": "_metrics",
-    "NoServer": "_target",
+    "NoServer": "_connected_cluster",
     "OnLoss": "_leader_election",
     "Place": "_modules",
     "Restart": "_restart",

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from random import Random
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 from msgspec import Struct, field
 
@@ -17,7 +17,7 @@ from pyctrl.api import KindLike
 from pyctrl.cache import Cache, CachedClient, KindOptions, Outside
 from pyctrl.client import Client, Config
 from pyctrl.controller import Controller, ControllerState
-from pyctrl.errors import ClusterGone
+from pyctrl.errors import ClusterGone, CommandFailed
 from pyctrl.manager._preflight import Preflight
 from pyctrl.manager._runnables import Member
 from pyctrl.rbac import Grants, Permission, grants
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from pyctrl.client import EventRecorder, EventWriter, SwitchableTransport
     from pyctrl.manager._rights_watch import RightsWatch
 
-__all__ = ["ConnectedCluster", "Scope", "Surroundings"]
+__all__ = ["ConnectedCluster", "NoServer", "Scope", "Surroundings"]
 
 
 class Scope(Struct, frozen=True, kw_only=True):
@@ -225,3 +225,12 @@ class ConnectedCluster:
 def _is_stuck(controller: Controller) -> bool:
     """Whether it is run and cannot do its work, for another reason than that the cluster cannot be reached."""
     return controller.state is ControllerState.LACKING_RIGHTS
+
+
+class NoServer:
+    """An API server for a manager that is only looked at."""
+
+    async def handle(
+        self, method: str, path: str, query: Sequence[tuple[str, str]], headers: Mapping[str, str], body: bytes
+    ) -> NoReturn:
+        raise CommandFailed(f"wiring the controllers asked the API server ({method} {path}), which it should not")

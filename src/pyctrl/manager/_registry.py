@@ -76,8 +76,8 @@ class Registry:
 
     def add_fleet(self, name: str, provider: ClusterProvider, scope: Scope) -> Fleet:
         """Connect to clusters that come and go; see `Manager.add_fleet`."""
+        from pyctrl.manager._connected_cluster import NoServer
         from pyctrl.manager._fleet import Fleet  # here and below: most programs have one cluster
-        from pyctrl.manager._target import NoServer
 
         self._check_name(name)
         fleet = Fleet(

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import importlib.util
-from collections.abc import AsyncIterator, Collection, Mapping, Sequence
+from collections.abc import AsyncIterator, Collection, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from types import ModuleType
-from typing import Any, NoReturn
+from typing import Any
 
 from pyctrl._load_errors import loading
 from pyctrl.client import Config
@@ -20,7 +20,7 @@ from pyctrl.manager._modules import Place
 from pyctrl.manager._unwired import check_class, check_mentioned
 from pyctrl.rbac import Permission
 
-__all__ = ["NoServer", "Target", "Wire", "wired"]
+__all__ = ["Target", "Wire", "wired"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,12 +123,3 @@ class _Declaration:
 
     async def run(self) -> None:
         """Never called: the manager is only looked at."""
-
-
-class NoServer:
-    """An API server for a manager that is only looked at."""
-
-    async def handle(
-        self, method: str, path: str, query: Sequence[tuple[str, str]], headers: Mapping[str, str], body: bytes
-    ) -> NoReturn:
-        raise CommandFailed(f"wiring the controllers asked the API server ({method} {path}), which it should not")
