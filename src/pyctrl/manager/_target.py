@@ -13,6 +13,7 @@ from pyctrl._load_errors import loading
 from pyctrl.client import Config
 from pyctrl.controller import Reconciler
 from pyctrl.errors import CommandFailed
+from pyctrl.manager._connected_cluster import NoServer
 from pyctrl.manager._declared import PREFIX, Wire, build, candidates, wire_declared
 from pyctrl.manager._leader_election import LeaderElection
 from pyctrl.manager._manager import Manager
