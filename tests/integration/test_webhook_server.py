@@ -20,7 +20,7 @@ from pyctrl.errors import ApiError, Denied, Forbidden, Invalid, Rejected
 from pyctrl.kinds.core.v1 import ConfigMap
 from pyctrl.manager import Manager
 from pyctrl.testing import ClusterUnderTest
-from pyctrl.testing._certificates import write_serving_certificate
+from pyctrl.testing._cluster.control_plane import write_serving_certificate
 from pyctrl.webhook import (
     AdmissionRequest,
     Conversion,

@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from pyctrl.api._model import Model
+from pyctrl.api._model.model import Model
 from pyctrl.api._secrets import HIDDEN, LAST_APPLIED
 from pyctrl.api._values import Int64, Time
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from pydantic import Field
 
 from pyctrl.api._meta import ListMeta
-from pyctrl.api._model import Model
+from pyctrl.api._model.model import Model
 from pyctrl.api._values import Int32
 
 __all__ = ["Status", "StatusCause", "StatusDetails"]

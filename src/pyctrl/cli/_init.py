@@ -63,10 +63,10 @@ def init(
         What pip installs pyctrl from: a version, or a URL such as `git+https://HOST/REPOSITORY@COMMIT`. Defaults to
         what this pyctrl was installed from.
     """
-    from pyctrl.cli._scaffolding import begin
+    from pyctrl.cli._scaffolding import create_project
     from pyctrl.scaffold import ScaffoldProject  # here: help and completion need none of it
 
     project = ScaffoldProject.checked(
         directory.resolve(), name=name, domain=domain, layout=layout, license=license, owner=owner
     )
-    return begin(project, shown=directory, source=pyctrl_from, dry_run=dry_run)
+    return create_project(project, shown=directory, source=pyctrl_from, dry_run=dry_run)

@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 from pyctrl.api import GroupVersionKind, KubernetesObject
 from pyctrl.errors import BuilderError
-from pyctrl.webhook._admission import Operation
+from pyctrl.webhook._admission.admission import Operation
 
 if TYPE_CHECKING:
     from pyctrl.webhook._webhooks import Webhooks

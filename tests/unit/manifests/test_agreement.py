@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from pyctrl.api import CustomResource
-from pyctrl.apiserver import Examiner
+from pyctrl.apiserver import OfflineValidator
 from pyctrl.errors import DecodeError, DefinitionError
 from pyctrl.manifests import definition
 from tests.unit.manifests._random_models import Kind, kinds
@@ -31,7 +31,7 @@ DOCUMENTED = (
     "int32",
 )
 
-EXAMINER = Examiner()
+EXAMINER = OfflineValidator()
 
 
 def read(cls: type[CustomResource[Any, Any]], obj: Any) -> Any:

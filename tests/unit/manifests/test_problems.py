@@ -40,7 +40,7 @@ from pyctrl.api import (
     PrinterColumn,
     PropertyCount,
     Required,
-    Scale,
+    ScaleSubresource,
     ServerDefault,
     ValidationRule,
 )
@@ -315,9 +315,9 @@ def kind_with(**keywords: Any) -> type[CustomResource[Any, Any]]:
         ),
         ({"columns": (PrinterColumn("Size", ".size"),)}, "the object has apiVersion, kind, metadata, spec, status"),
         ({"columns": (PrinterColumn("Size", "spec.size"),)}, "which is no path; write it from the object: .spec.size"),
-        ({"scale": Scale()}, "the path .spec.replicas, and nothing is there; .spec has name, parts, size"),
+        ({"scale": ScaleSubresource()}, "the path .spec.replicas, and nothing is there; .spec has name, parts, size"),
         (
-            {"scale": Scale(".spec.size", ".spec.name")},
+            {"scale": ScaleSubresource(".spec.size", ".spec.name")},
             "the path .spec.name, where there is no integer but string",
         ),
         ({"subresources": ("status", "scale")}, "the sub-resource scale has no paths; say scale=Scale"),

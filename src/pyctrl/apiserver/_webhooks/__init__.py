@@ -5,32 +5,32 @@ and hands a `WebhookRequest` to a `WebhookCaller`: the one that speaks HTTPS, or
 sockets and works in virtual time.
 """
 
-from pyctrl.apiserver._webhooks._calls import (
+from pyctrl.apiserver._webhooks.caller import (
     ServiceReference,
-    WebhookAnswer,
     WebhookCaller,
     WebhookRequest,
+    WebhookResponse,
     WebhookUnreachable,
 )
-from pyctrl.apiserver._webhooks._client import CallFailed, NoClient, WebhookClient
-from pyctrl.apiserver._webhooks._https import HttpsCaller
-from pyctrl.apiserver._webhooks._questions import Kept, Questioner, Undecided, settled
-from pyctrl.apiserver._webhooks._services import ServiceResolver, Services
+from pyctrl.apiserver._webhooks.client import InvalidClientConfig, WebhookCallFailed, WebhookClient
+from pyctrl.apiserver._webhooks.https_caller import HttpsCaller
+from pyctrl.apiserver._webhooks.service_resolver import EndpointServiceResolver, ServiceResolver
+from pyctrl.apiserver._webhooks.user_webhooks import ReviewCache, ReviewClient, ReviewPending, resolve_reviews
 
 __all__ = [
-    "CallFailed",
+    "EndpointServiceResolver",
     "HttpsCaller",
-    "Kept",
-    "NoClient",
-    "Questioner",
+    "InvalidClientConfig",
+    "ReviewCache",
+    "ReviewClient",
+    "ReviewPending",
     "ServiceReference",
     "ServiceResolver",
-    "Services",
-    "Undecided",
-    "WebhookAnswer",
+    "WebhookCallFailed",
     "WebhookCaller",
     "WebhookClient",
     "WebhookRequest",
+    "WebhookResponse",
     "WebhookUnreachable",
-    "settled",
+    "resolve_reviews",
 ]
