@@ -42,7 +42,7 @@ class InProcess:
         self._kind = kind
         self._meter = meter
         self._made = 0
-        made = self._server.answer_now("POST", _DEFINITIONS, body=encoded(DEFINITION))
+        made = self._server.handle_nowait("POST", _DEFINITIONS, body=encoded(DEFINITION))
         assert made.status == 201, made.body
 
     async def _ask(

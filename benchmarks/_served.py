@@ -16,7 +16,7 @@ async def main() -> None:
     """Serve until the input ends."""
     server = ApiServer(random=Random(1))
     definitions = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
-    made = server.answer_now("POST", definitions, body=encoded(DEFINITION))
+    made = server.handle_nowait("POST", definitions, body=encoded(DEFINITION))
     assert made.status == 201, made.body
     lines = asyncio.StreamReader()
     await asyncio.get_running_loop().connect_read_pipe(lambda: asyncio.StreamReaderProtocol(lines), sys.stdin)

@@ -20,14 +20,14 @@ from _meter import cpu_seconds
 from pyctrl.api import GroupVersionKind, Key
 from pyctrl.client import Config
 from pyctrl.controller import ChangeCause, Controller, ControllerState, Queue, Reconciler, Request
-from pyctrl.controller._attempt import Attempts
-from pyctrl.controller._rights import Rights
-from pyctrl.controller._turn import Turn
+from pyctrl.controller._permissions import PermissionTracker
+from pyctrl.controller._reconcile_handler import ReconcileHandler
 from pyctrl.controller._workers import Workers
+from pyctrl.controller._workqueue.work_item import WorkItem
 from pyctrl.errors import CommandFailed
 from pyctrl.manager import Manager
-from pyctrl.manager._address import BindAddress
-from pyctrl.manager._metrics import Metrics
+from pyctrl.manager._servers.bind_address import BindAddress
+from pyctrl.manager._servers.metrics import Metrics
 
 TARGET = 1.6  # of the bare cost, at most
 KIND = GroupVersionKind("apps", "v1", "Deployment")
@@ -64,16 +64,18 @@ async def told(count: int) -> float:
     return await spent(Queue("told"), attempts("told").work, count, with_causes=True)
 
 
-def attempts(name: str) -> Attempts:
+def attempts(name: str) -> ReconcileHandler:
     """Return what a controller reconciles with."""
-    return Attempts(name, KIND, Nothing(), timeout=None, random=Random(1), rights=Rights(lambda _request: None))
+    return ReconcileHandler(
+        name, KIND, Nothing(), timeout=None, random=Random(1), rights=PermissionTracker(lambda _request: None)
+    )
 
 
-async def spent(queue: Queue, work: Callable[[Turn], Awaitable[None]], count: int, *, with_causes: bool) -> float:
+async def spent(queue: Queue, work: Callable[[WorkItem], Awaitable[None]], count: int, *, with_causes: bool) -> float:
     """Return the CPU seconds of one reconcile: into the queue, out of it, done."""
     done = asyncio.Event()
 
-    async def counted(turn: Turn) -> None:
+    async def counted(turn: WorkItem) -> None:
         await work(turn)
         if turn.request.name == last:
             done.set()

@@ -21,11 +21,11 @@ from pyctrl.controller import (
     Controller,
     ControllerOptions,
     ExponentialBackoff,
-    Intake,
+    MaxOfRateLimiter,
     RateLimiter,
     Reconciler,
     Request,
-    Slowest,
+    RequestSink,
     Source,
     TokenBucket,
 )
@@ -36,7 +36,7 @@ ATTEMPT = 0.002  # seconds
 WORKERS = 4
 LIMITERS: dict[str, Callable[[], RateLimiter]] = {
     "no bucket": lambda: ExponentialBackoff(random=Random(1)),
-    "bucket, 10/s and 100": lambda: Slowest(
+    "bucket, 10/s and 100": lambda: MaxOfRateLimiter(
         ExponentialBackoff(random=Random(1)), TokenBucket(per_second=10, burst=100)
     ),
 }
@@ -49,7 +49,7 @@ class Objects(Source):
         super().__init__()
         self._count = count
 
-    async def run(self, queue: Intake) -> None:
+    async def run(self, queue: RequestSink) -> None:
         """Add them, and wait until cancelled."""
         for number in range(self._count):
             queue.add(Request("default", str(number)))

@@ -191,13 +191,13 @@ def descriptors(count: int = 400, seconds: float = 20.0) -> None:
 
 async def serve(directory: Path) -> None:
     """Run the manager, and print its ports once it is up."""
-    from pyctrl.apiserver import ApiServer, Authority
+    from pyctrl.apiserver import ApiServer, CertificateAuthority
     from pyctrl.client import Config
     from pyctrl.manager import Manager
     from pyctrl.webhook import Webhooks, WebhookServer
 
     logging.basicConfig(level=logging.INFO)
-    issued = Authority.new("benchmark").server()
+    issued = CertificateAuthority.new("benchmark").server()
     (directory / "tls.crt").write_bytes(issued.certificate)
     (directory / "tls.key").write_bytes(issued.key)
     webhooks = WebhookServer(Webhooks(), certificates=directory, host="127.0.0.1", port=0)

@@ -28,26 +28,26 @@ LONG_FUNCTIONS: dict[str, str] = {}
 
 CLOCKS: dict[str, str] = {
     "src/pyctrl/_clock.py": "it is the one source of wall time",
-    "src/pyctrl/testing/_loop_watch.py": "it measures CPU, which no virtual clock has",
+    "src/pyctrl/testing/_loop/watched_loop.py": "it measures CPU, which no virtual clock has",
 }
 
 LOOSE_TASKS: dict[str, str] = {
-    "src/pyctrl/apiserver/_http_connection.py": "a connection comes and goes with its client; `serve` awaits the rest",
+    "src/pyctrl/apiserver/_http/connection.py": "a connection comes and goes with its client; `serve` awaits the rest",
     "src/pyctrl/cluster/_cluster.py": "it lives from __aenter__ to __aexit__, which no task group spans",
-    "src/pyctrl/manager/_lifecycle.py": "starting is a task of its own, because a stop may interrupt it",
-    "src/pyctrl/manager/_runnables.py": "runnables outlive each other in an order that no task group has",
+    "src/pyctrl/manager/_runnables/lifecycle.py": "starting is a task of its own, because a stop may interrupt it",
+    "src/pyctrl/manager/_runnables/runnable.py": "runnables outlive each other in an order that no task group has",
 }
 
-# Modules that know how servers are made; whoever serves uses `pyctrl._serving`.
+# Modules that know how servers are made; whoever serves uses `pyctrl._http_server`.
 SERVER_LIBRARIES = ("aiohttp.web", "http.server", "socketserver", "wsgiref")
 EXCHANGES = ("aiohttp.web_request.", "aiohttp.web_response.", "aiohttp.web_exceptions.")
 SERVERS: dict[str, str] = {
-    "src/pyctrl/_serving/_accept.py": "it is the one accept loop",
-    "src/pyctrl/_serving/_http.py": "it is the one HTTP server for health, metrics and webhooks",
+    "src/pyctrl/_http_server/listener.py": "it is the one accept loop",
+    "src/pyctrl/_http_server/server.py": "it is the one HTTP server for health, metrics and webhooks",
 }
 
 OWN_RANDOM: dict[str, str] = {
-    "src/pyctrl/testing/_control_plane.py": "a token for an administrator, which nobody should be able to repeat",
+    "src/pyctrl/testing/_cluster/control_plane.py": "a random token for an administrator",
 }
 
 # Strings that would tie the repository to somebody's machine. Built from pieces, so that this file may have them.
@@ -250,7 +250,7 @@ def test_tasks_have_owners() -> None:
 
 
 def test_one_module_makes_servers() -> None:
-    """Sockets are accepted and HTTP servers made in `pyctrl._serving` only; requests and responses are for all."""
+    """Sockets are accepted and HTTP servers made in `pyctrl._http_server` only; requests and responses are for all."""
     sources = [(name, tree) for name, tree in _sources(SRC) if name not in SERVERS]
     offences = [
         f"{name}:{line} {what}"

@@ -51,7 +51,7 @@ def test_the_facade_gives_the_rooms_own_names() -> None:
         alias.name: node.module
         for node in ast.walk(source)
         if isinstance(node, ast.ImportFrom) and node.module and node.module.startswith("pyctrl.")
-        if node.module != "pyctrl._door"
+        if node.module != "pyctrl._lazy_imports"
         for alias in node.names
     }
 
@@ -68,7 +68,7 @@ def test_importing_pyctrl_imports_no_room() -> None:
 
     told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
 
-    assert told == "['pyctrl._door'] pyctrl.cluster\n"
+    assert told == "['pyctrl._lazy_imports'] pyctrl.cluster\n"
 
 
 def test_a_name_that_is_not_there_is_an_attribute_error() -> None:

@@ -121,7 +121,7 @@ def _door(module: str, files: dict[str, list[_kinds.Class]]) -> str:
             "",
             "from typing import TYPE_CHECKING",
             "",
-            "from pyctrl._door import opened_by_name",
+            "from pyctrl._lazy_imports import lazy_names",
             "",
             "if TYPE_CHECKING:",
             *(f"    from pyctrl.kinds.{module}.{file} import {_listed(names[file])}" for file in sorted(names)),
@@ -133,7 +133,7 @@ def _door(module: str, files: dict[str, list[_kinds.Class]]) -> str:
             "}",
             "",
             "if not TYPE_CHECKING:  # type checkers would take it as a promise of any name",
-            "    __getattr__, __dir__ = opened_by_name(__name__, _FILES)",
+            "    __getattr__, __dir__ = lazy_names(__name__, _FILES)",
             "",
         ]
     )

@@ -25,9 +25,9 @@ from typing import Any
 
 import yaml
 
-from pyctrl.shipping import ChartDirectory, Settings, install, read_chart, read_project
-from tests.unit.shipping._helm import LOADER, Release, plain
-from tests.unit.shipping._programs import CONVERSION, EXAMPLES, WEBHOOK, WIDGETS
+from pyctrl.packaging import ChartDirectory, Settings, install, read_chart, read_project
+from tests.unit.packaging._helm import LOADER, Release, plain
+from tests.unit.packaging._programs import CONVERSION, EXAMPLES, WEBHOOK, WIDGETS
 
 _MORE: dict[str, Any] = {
     "fullnameOverride": "a-name-that-is-longer-than-names-may-be",

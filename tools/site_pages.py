@@ -60,7 +60,7 @@ def generated_pages() -> dict[str, Callable[[], str]]:
 
 def _page_of(door: str) -> str:
     name = door.rpartition(".")[2]
-    return "cli-room" if name == "cli" else name  # cli.md is for those who use it
+    return "cli-package" if name == "cli" else name  # cli.md is for those who use it
 
 
 def room_page(door: str) -> str:
@@ -84,7 +84,9 @@ def _names_of_the_package(names: list[str]) -> str:
 
 def cli_page() -> str:
     """Write down every command with its flags, as the command line itself tells them."""
-    from pyctrl.cli._app import app  # the page is about the whole tree of commands, which is nobody else's business
+    from pyctrl.cli._commands import (
+        app,  # the page is about the whole tree of commands, which is nobody else's business
+    )
 
     text = app.generate_docs(output_format="markdown")
     text = re.sub(r"## Table of Contents\n.*?(?=^\*\*Start)", "", text, flags=re.DOTALL | re.MULTILINE)

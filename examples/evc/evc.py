@@ -29,7 +29,7 @@ from pyctrl.client import Preconditions, merge_from
 from pyctrl.controller import (
     Builder,
     Controller,
-    Host,
+    ManagedCluster,
     Reconciler,
     Request,
     Result,
@@ -281,7 +281,7 @@ def claim_of(volume_claim: PersistentVolumeClaim) -> list[Request]:
     return [Request.of(volume_claim)]
 
 
-def add_evc(host: Host, *, storage_class: str = "standard", finalizer: bool = False) -> Controller:
+def add_evc(host: ManagedCluster, *, storage_class: str = "standard", finalizer: bool = False) -> Controller:
     """Wire the operator into a manager: two workers, and no run for what we have just written ourselves."""
     return (
         Builder(host)

@@ -36,7 +36,7 @@ from pyctrl.kinds.core.v1 import (
     ServiceSpec,
 )
 from pyctrl.kinds.meta.v1 import LabelSelector
-from pyctrl.rbac import Permission, Place, allow
+from pyctrl.rbac import Permission, PermissionScope, allow
 
 __all__ = ["Inventory", "stub_deployment", "stub_service"]
 
@@ -57,10 +57,10 @@ class Inventory:
     rbac: ClassVar[Sequence[Permission]] = (
         allow(Node, "list"),
         allow(Namespace, "list"),
-        allow(Deployment, "list", where=Place.CLUSTER),
-        allow(Service, "list", where=Place.CLUSTER),
-        allow(Deployment, "create", "delete", where=Place.OWN),
-        allow(Service, "create", "delete", where=Place.OWN),
+        allow(Deployment, "list", where=PermissionScope.CLUSTER),
+        allow(Service, "list", where=PermissionScope.CLUSTER),
+        allow(Deployment, "create", "delete", where=PermissionScope.OWN),
+        allow(Service, "create", "delete", where=PermissionScope.OWN),
     )
 
     def __init__(self, client: Client, namespace: str = "testing") -> None:

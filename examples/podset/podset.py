@@ -19,7 +19,7 @@ from pyctrl.api import (
     set_controller_reference,
 )
 from pyctrl.client import merge_from
-from pyctrl.controller import Builder, Controller, Host, Reconciler, Request, Result, mapped
+from pyctrl.controller import Builder, Controller, ManagedCluster, Reconciler, Request, Result, mapped
 from pyctrl.kinds.apps.v1 import Deployment, DeploymentSpec
 from pyctrl.kinds.core.v1 import Container, ContainerPort, Pod, PodSpec, PodTemplateSpec
 from pyctrl.kinds.meta.v1 import LabelSelector
@@ -120,7 +120,7 @@ def podset_of(pod: Pod) -> list[Request]:
     return [Request(pod.metadata.namespace, name)] if name else []
 
 
-def add_podset(host: Host) -> Controller:
+def add_podset(host: ManagedCluster) -> Controller:
     """Wire the operator into a manager: two workers, and a look at pods, whose names the status shows."""
     return (
         Builder(host)

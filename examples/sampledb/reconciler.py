@@ -19,7 +19,7 @@ from pyctrl.api import (
     set_condition,
 )
 from pyctrl.client import Preconditions, Propagation, merge_from
-from pyctrl.controller import Builder, Controller, Host, Reconciler, Request, Result, mapped
+from pyctrl.controller import Builder, Controller, ManagedCluster, Reconciler, Request, Result, mapped
 from pyctrl.errors import AlreadyExists, NotFound
 from pyctrl.kinds.apps.v1 import StatefulSet
 from pyctrl.kinds.batch.v1 import Job
@@ -230,7 +230,7 @@ def database_of(obj: KubernetesObject) -> list[Request]:
     return [Request(obj.metadata.namespace, name)] if name else []
 
 
-def add_sampledb(host: Host) -> Controller:
+def add_sampledb(host: ManagedCluster) -> Controller:
     """Wire the operator into a manager."""
     return (
         Builder(host)

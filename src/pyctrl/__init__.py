@@ -20,7 +20,7 @@ Nothing is imported before it is used: `pyctrl apiserver` is up before a door th
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from pyctrl._door import opened_by_search
+from pyctrl._lazy_imports import lazy_search
 
 if TYPE_CHECKING:
     from pyctrl._log import LogOptions, configure_logging, log_context
@@ -53,7 +53,7 @@ if TYPE_CHECKING:
         PrinterColumn,
         Quantity,
         Required,
-        Scale,
+        ScaleSubresource,
         ServerDefault,
         Time,
         Unstructured,
@@ -117,7 +117,7 @@ __all__ = [
     "Request",
     "Required",
     "Result",
-    "Scale",
+    "ScaleSubresource",
     "ServerDefault",
     "TerminalError",
     "Time",
@@ -145,7 +145,7 @@ _ROOMS = ("_log", "_tracing", "errors", "api", "client", "cache", "controller", 
 _OTHER_ROOMS = ("kinds", "webhook", "manifests", "apiserver", "cluster", "testing")
 
 if not TYPE_CHECKING:  # type checkers would take it as a promise of any name
-    _find, __dir__ = opened_by_search(__name__, _ROOMS)
+    _find, __dir__ = lazy_search(__name__, _ROOMS)
 
     def __getattr__(name: str) -> object:
         return import_module(f"{__name__}.{name}") if name in (*_ROOMS, *_OTHER_ROOMS) else _find(name)

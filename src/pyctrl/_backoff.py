@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from random import Random
 
-__all__ = ["Backoff", "until_next_look"]
+__all__ = ["Backoff", "until_next_poll"]
 
 FIRST = 0.8  # seconds, factor 2, at most 30, forgotten after 2 healthy minutes: client-go's reflector
 LONGEST = 30.0
@@ -36,6 +36,6 @@ class Backoff:
         return wait
 
 
-def until_next_look(missing: float) -> float:
+def until_next_poll(missing: float) -> float:
     """Return the seconds until one looks again for a definition that has been missing for so many: 1 to 10."""
     return min(max(SOON, missing / 600), LATE)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from pyctrl.errors import CommandFailed, PyctrlError
 
 if TYPE_CHECKING:
-    from pyctrl._excerpts import Excerpt
+    from pyctrl._source_excerpts import Excerpt
 
 __all__ = ["load_error", "loading"]
 
@@ -47,7 +47,7 @@ def load_error(what: str, error: BaseException) -> CommandFailed:
         what: what was done with the program: ``importing operator.py``.
         error: what that raised.
     """
-    from pyctrl._excerpts import error_excerpt  # here and below: most programs can be loaded
+    from pyctrl._source_excerpts import error_excerpt  # here and below: most programs can be loaded
 
     place = error_excerpt(error)
     if isinstance(error, PyctrlError):
@@ -60,7 +60,7 @@ def load_error(what: str, error: BaseException) -> CommandFailed:
 
 def _described(error: BaseException, place: Excerpt | None) -> tuple[str, Excerpt | None]:
     """Return what an error says, with what to do, and the place that it is about."""
-    from pyctrl._excerpts import field_excerpt
+    from pyctrl._source_excerpts import field_excerpt
 
     text, kind = str(error), type(error).__name__
     if kind == "SchemaError" and place is not None:
@@ -79,7 +79,7 @@ def _described(error: BaseException, place: Excerpt | None) -> tuple[str, Excerp
 
 def _of_pydantic(text: str, place: Excerpt) -> tuple[str, Excerpt]:
     """Shorten what pydantic-core says of a class that it cannot build: ten lines, of which one is the cause."""
-    from pyctrl._excerpts import field_excerpt
+    from pyctrl._source_excerpts import field_excerpt
 
     fields = _FIELD.findall(text)
     where = field_excerpt(place, name=fields[-1]) if fields else place

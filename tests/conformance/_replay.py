@@ -7,7 +7,7 @@ import json
 from collections.abc import AsyncGenerator, Mapping
 from typing import Any
 
-from pyctrl.apiserver import Answer, ApiServer
+from pyctrl.apiserver import ApiServer, Response
 from tests.conformance._recording import JSON, Case, fill, holds
 
 TOKENS = {"admin": "admin-token", "plain": "plain-token"}
@@ -80,7 +80,7 @@ class Replay:
     async def _call(self, request: JSON) -> JSON:
         return _decoded(await self._ask(request))
 
-    async def _ask(self, request: JSON) -> Answer:
+    async def _ask(self, request: JSON) -> Response:
         headers: dict[str, str] = {"Accept": "application/json", **(request.get("headers") or {})}
         who = request.get("as", "admin")
         token = who.removeprefix("token:") if who.startswith("token:") else TOKENS.get(who)
@@ -113,7 +113,7 @@ async def _events(chunks: AsyncGenerator[bytes, None], count: int, seconds: floa
     return events[:count]
 
 
-def _decoded(answer: Answer) -> JSON:
+def _decoded(answer: Response) -> JSON:
     assert isinstance(answer.body, bytes)  # who watches does not come here
     observed: dict[str, JSON] = {"code": answer.status}
     warnings = sorted(value for name, value in answer.headers if name == "Warning")

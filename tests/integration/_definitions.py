@@ -10,8 +10,7 @@ from typing import Any
 from pyctrl.api import GroupVersionKind, Key
 from pyctrl.client import Client, HttpRequest, wait_until_gone
 from pyctrl.kinds.apiextensions.v1 import CustomResourceDefinition
-
-from ._operators import established
+from tests.integration._operators import established
 
 SPEC = {
     "type": "object",

@@ -15,8 +15,7 @@ from pyctrl.api import Access, Key
 from pyctrl.client import Client, Config, MergePatch, wait_for, wait_for_list, wait_until_gone
 from pyctrl.kinds.events.v1 import Event
 from pyctrl.manager import Manager
-
-from ._operators import DEFINITION, EVC_DEFINITION, evc, has_come_to, has_nodes, podset
+from tests.integration._operators import DEFINITION, EVC_DEFINITION, evc, has_come_to, has_nodes, podset
 
 Wire = Callable[[Manager], object]
 

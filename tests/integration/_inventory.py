@@ -15,12 +15,12 @@ from aiohttp.test_utils import TestClient, TestServer
 from examples.inventory.inventory import LABELS, Inventory
 from examples.inventory.inventory import NAME as STUB
 from pyctrl.api import Access, AccessRule, Key, ObjectMeta
-from pyctrl.apiserver import ApiServer, Authority, serve
+from pyctrl.apiserver import ApiServer, CertificateAuthority, serve
 from pyctrl.client import Client, Config, wait_for
 from pyctrl.kinds.authorization.v1 import ResourceAttributes, SelfSubjectAccessReview, SelfSubjectAccessReviewSpec
 from pyctrl.kinds.core.v1 import Namespace, ServiceAccount
 from pyctrl.kinds.rbac.v1 import ClusterRole, ClusterRoleBinding
-from pyctrl.rbac import Permission, Place, grants, manifests
+from pyctrl.rbac import Permission, PermissionScope, grants, manifests
 from pyctrl.testing import ClusterUnderTest
 
 __all__ = ["ACCOUNT", "LABELS", "NAMESPACE", "STUB", "Site", "Visitor", "over_https", "prepared"]
@@ -101,7 +101,7 @@ class Site:
 def permission(access: Access) -> Permission:
     """Write a right down as a program declares it."""
     rule = AccessRule(verbs=(access.verb,), groups=(access.group,), resources=(access.resource,))
-    return Permission(rule=rule, where=Place.OWN if access.namespace else Place.CLUSTER)
+    return Permission(rule=rule, where=PermissionScope.OWN if access.namespace else PermissionScope.CLUSTER)
 
 
 async def until_allowed(client: Client, access: Access) -> None:
@@ -130,7 +130,7 @@ async def over_https(cluster: ClusterUnderTest) -> AsyncIterator[ClusterUnderTes
     if not isinstance(server, ApiServer):
         yield cluster
         return
-    authority = Authority.new()
+    authority = CertificateAuthority.new()
     token = (await cluster.config.credentials.authorization() or "").removeprefix("Bearer ")
     async with serve(server, "127.0.0.1", 0, authority.server_context(["127.0.0.1"])) as url:
         yield replace(cluster, config=Config.from_token(url, token, ca=authority.certificate))

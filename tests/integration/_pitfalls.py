@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 
 from pyctrl.api import Key, Unstructured
-from pyctrl.cli._rbac_objects import read_cluster
+from pyctrl.cli._rbac.objects import read_cluster
 from pyctrl.client import Client, wait_for, wait_until_gone
 from pyctrl.kinds.apiextensions.v1 import CustomResourceDefinition
 from pyctrl.kinds.rbac.v1 import ClusterRole, ClusterRoleBinding

@@ -14,7 +14,7 @@ from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
-from ._terminals import PATIENCE, Shell, Terminal, terminal
+from tests.integration._terminals import PATIENCE, Shell, Terminal, terminal
 
 __all__ = ["Step", "Walk", "comparable", "steps_of"]
 

@@ -11,11 +11,11 @@ from pyctrl.client import Client
 from pyctrl.cluster import add_controllers
 from pyctrl.manager import Manager
 from pyctrl.testing import ClusterUnderTest
-from pyctrl.testing._choice import Choice, chosen
+from pyctrl.testing._cluster.choice import ClusterChoice, cluster_choice
 
 # They drive the kubectl on PATH; without one they do not exist, so that no test is ever skipped.
 collect_ignore_glob = [] if shutil.which("kubectl") else ["test_kubectl*.py", "test_evc_session.py"]
-if chosen() is Choice.EXISTING:
+if cluster_choice() is ClusterChoice.EXISTING:
     collect_ignore_glob.append("test_access_webhooks.py")  # the flags of somebody else's API server are not ours to set
 
 

@@ -24,9 +24,9 @@ from pyctrl.kinds.authorization.v1 import ResourceAttributes, SelfSubjectAccessR
 from pyctrl.kinds.core.v1 import ConfigMap, Secret, Service
 from pyctrl.kinds.rbac.v1 import ClusterRoleBinding, RoleRef, Subject
 from pyctrl.testing import control_plane
-from pyctrl.testing._certificates import write_serving_certificate
-from pyctrl.testing._choice import Choice, chosen
-from pyctrl.webhook import Decision, Opinion, UserInfo, Webhooks, WebhookServer
+from pyctrl.testing._cluster.choice import ClusterChoice, cluster_choice
+from pyctrl.testing._cluster.control_plane import write_serving_certificate
+from pyctrl.webhook import AuthorizationDecision, Decision, UserInfo, Webhooks, WebhookServer
 
 pytestmark = pytest.mark.slow("a real API server of its own takes ten seconds to start")
 
@@ -45,14 +45,14 @@ async def authenticate(token: str, audiences: Sequence[str]) -> UserInfo | None:
 async def authorize(user: UserInfo, access: Access) -> Decision:
     """Let the house read ConfigMaps, keep it from Secrets, and leave the rest to others."""
     if "house" not in user.groups:
-        return Decision(Opinion.NONE)
+        return Decision(AuthorizationDecision.NONE)
     if access.resource == "services":
         raise OSError("the directory does not answer")
     if access.resource == "secrets":
-        return Decision(Opinion.DENY, "secrets are nobody's business")
+        return Decision(AuthorizationDecision.DENY, "secrets are nobody's business")
     if access.resource == "configmaps" and access.verb in ("get", "list"):
-        return Decision(Opinion.ALLOW, "everybody in the house may")
-    return Decision(Opinion.NONE, "the house does not mind")
+        return Decision(AuthorizationDecision.ALLOW, "everybody in the house may")
+    return Decision(AuthorizationDecision.NONE, "the house does not mind")
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +111,7 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
 @pytest.fixture(scope="module")
 def real(served: Served) -> Iterator[Config | None]:
     """A real API server with the flags, where there are binaries; TokenReviews are v1beta1 unless a flag says v1."""
-    if chosen() is Choice.EMBEDDED:
+    if cluster_choice() is ClusterChoice.EMBEDDED:
         yield None
         return
     flags = {

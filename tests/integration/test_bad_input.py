@@ -31,10 +31,9 @@ from pyctrl.errors import (
 from pyctrl.kinds.core.v1 import ConfigMap, Pod
 from pyctrl.manager import Manager
 from pyctrl.testing import ClusterUnderTest
-
-from ._objects import config_map
-from ._operators import has_nodes, install, podset
-from ._processes import REPOSITORY, podset_process
+from tests.integration._objects import config_map
+from tests.integration._operators import has_nodes, install, podset
+from tests.integration._processes import REPOSITORY, podset_process
 
 NOWHERE = [
     pytest.param("http://127.0.0.1:1", "127.0.0.1:1: Connection refused", id="refused"),

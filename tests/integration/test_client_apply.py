@@ -9,8 +9,7 @@ from pyctrl.client import Client, MergePatch, with_field_owner
 from pyctrl.errors import Conflict, Invalid, NotFound
 from pyctrl.kinds.apps.v1 import Deployment
 from pyctrl.kinds.core.v1 import ConfigMap
-
-from ._objects import CONFIG_MAP, config_map, deployment, owners_of
+from tests.integration._objects import CONFIG_MAP, config_map, deployment, owners_of
 
 pytestmark = pytest.mark.virtual_time  # where the cluster is embedded
 

@@ -8,8 +8,7 @@ from pyctrl.api import Key, Metadata, ObjectMeta, is_deleting
 from pyctrl.client import Client, MergePatch, Preconditions, wait_until_gone
 from pyctrl.errors import Conflict, Invalid, NotFound
 from pyctrl.kinds.core.v1 import ConfigMap, Pod, Secret
-
-from ._objects import CONFIG_MAP, config_map, pod
+from tests.integration._objects import CONFIG_MAP, config_map, pod
 
 pytestmark = pytest.mark.virtual_time  # where the cluster is embedded
 

@@ -32,8 +32,7 @@ from pyctrl.kinds.authentication.v1 import SelfSubjectReview
 from pyctrl.kinds.autoscaling.v1 import Scale
 from pyctrl.kinds.core.v1 import ConfigMap, Pod, ServiceAccount
 from pyctrl.testing import ClusterUnderTest
-
-from ._objects import config_map, deployment, pod
+from tests.integration._objects import config_map, deployment, pod
 
 pytestmark = pytest.mark.virtual_time  # where the cluster is embedded
 

@@ -10,8 +10,7 @@ from pyctrl.api import Key, Unstructured
 from pyctrl.client import Client, MergePatch, dry_run, impersonate, in_namespace, with_field_owner
 from pyctrl.kinds.authentication.v1 import SelfSubjectReview, UserInfo
 from pyctrl.kinds.core.v1 import ConfigMap, Namespace
-
-from ._objects import CONFIG_MAP, config_map, owners_of
+from tests.integration._objects import CONFIG_MAP, config_map, owners_of
 
 pytestmark = pytest.mark.virtual_time  # where the cluster is embedded
 

@@ -18,8 +18,7 @@ from pyctrl.errors import AlreadyExists, BadRequest, Conflict, Invalid, NotFound
 from pyctrl.kinds.apps.v1 import Deployment
 from pyctrl.kinds.core.v1 import ConfigMap, Namespace
 from pyctrl.testing import ClusterUnderTest
-
-from ._objects import CONFIG_MAP, config_map, deployment, owners_of
+from tests.integration._objects import CONFIG_MAP, config_map, deployment, owners_of
 
 pytestmark = pytest.mark.virtual_time  # where the cluster is embedded
 

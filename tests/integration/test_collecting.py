@@ -9,8 +9,7 @@ from pyctrl.client import Client, MergePatch, Propagation, wait_for, wait_for_li
 from pyctrl.errors import Forbidden
 from pyctrl.kinds.apps.v1 import Deployment, ReplicaSet
 from pyctrl.kinds.core.v1 import ConfigMap, Namespace, Pod, ServiceAccount
-
-from ._objects import config_map, deployment
+from tests.integration._objects import config_map, deployment
 
 pytestmark = pytest.mark.virtual_time  # where the cluster is embedded
 

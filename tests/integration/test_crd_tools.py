@@ -12,11 +12,10 @@ import pytest
 from pyctrl.api import Key
 from pyctrl.client import Client, HttpRequest, wait_until_gone
 from pyctrl.kinds.apiextensions.v1 import CustomResourceDefinition
-from pyctrl.manifests import Explained, Schemas, definition, import_definitions
-from tests.unit.manifests.test_importing import FOREIGN, definitions, load
-
-from ._operators import established
-from .test_validate import definition as gauges
+from pyctrl.manifests import ExplainedField, Schemas, definition, import_definitions
+from tests.integration._operators import established
+from tests.integration.test_validate import definition as gauges
+from tests.unit.manifests.crd_import.test_definitions import FOREIGN, definitions, load
 
 
 @pytest.mark.virtual_time
@@ -70,7 +69,7 @@ async def test_what_a_cluster_tells_of_a_kind(client: Client, namespace: str) ->
         await wait_until_gone(client, CustomResourceDefinition, key)
 
 
-def _told(schemas: Schemas, of: Explained) -> list[Any]:
+def _told(schemas: Schemas, of: ExplainedField) -> list[Any]:
     """Everything that is told of a field and of those below it."""
     below = [told for each in schemas.fields(of.schema) for told in _told(schemas, each)]
     return [(of.name, of.type, of.is_required, sorted(of.rules)), *sorted(below)]

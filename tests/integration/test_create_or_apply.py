@@ -24,8 +24,7 @@ from pyctrl.kinds.core.v1 import ConfigMap, PodTemplate
 from pyctrl.manager import Manager
 from pyctrl.rbac import allow
 from pyctrl.testing import ClusterUnderTest
-
-from ._objects import config_map
+from tests.integration._objects import config_map
 
 pytestmark = pytest.mark.virtual_time  # where the cluster is embedded
 

@@ -11,8 +11,7 @@ from pyctrl.client import Client, JsonPatch, MergePatch, ServerWarning, Strategi
 from pyctrl.errors import BadRequest, Conflict, Invalid, NotFound, UnknownKind, UnsupportedMediaType
 from pyctrl.kinds.apiextensions.v1 import CustomResourceDefinition
 from pyctrl.testing import ClusterUnderTest
-
-from ._definitions import definition_of, install_kind, installed, widget_kind
+from tests.integration._definitions import definition_of, install_kind, installed, widget_kind
 
 pytestmark = [
     pytest.mark.virtual_time,  # where the cluster is embedded

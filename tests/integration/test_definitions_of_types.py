@@ -17,7 +17,7 @@ from pyctrl.manifests import definition
 from tests.unit.manifests import _seeds as seeds
 from tests.unit.manifests._case import Case, sample_kind
 from tests.unit.manifests._cases import CASES
-from tests.unit.manifests.test_definition import V1, V1Alpha1, V1Beta1
+from tests.unit.manifests.crd.test_definition import V1, V1Alpha1, V1Beta1
 
 pytestmark = pytest.mark.virtual_time  # where the cluster is embedded
 

@@ -24,12 +24,11 @@ from pyctrl.client import Client, MergePatch, wait_for
 from pyctrl.errors import ApiError, Invalid
 from pyctrl.kinds.apps.v1 import Deployment
 from pyctrl.kinds.core.v1 import Secret, Service
+from pyctrl.packaging import Deployer, Project, Settings, read_project
 from pyctrl.program import certificate_secret
-from pyctrl.shipping import Deployer, Project, Settings, read_project
 from pyctrl.testing import ClusterUnderTest
-
-from ._processes import kubeconfig_for, process
-from .test_walkthroughs import FIELDS_OF_SPEC, Typed, edit, typed
+from tests.integration._processes import kubeconfig_for, process
+from tests.integration.test_walkthroughs import FIELDS_OF_SPEC, Typed, edit, typed
 
 __all__ = ["typed"]
 

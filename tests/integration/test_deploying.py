@@ -10,7 +10,7 @@ from pyctrl.api import GroupVersionKind, Key
 from pyctrl.client import Client
 from pyctrl.kinds.apiextensions.v1 import CustomResourceDefinition
 from pyctrl.kinds.core.v1 import Namespace
-from pyctrl.shipping import Deployer, Settings, read_project
+from pyctrl.packaging import Deployer, Settings, read_project
 
 PROGRAM = '''\
 from pydantic import Field

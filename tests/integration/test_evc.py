@@ -9,8 +9,7 @@ from pyctrl.api import Quantity, find_condition, is_controlled_by
 from pyctrl.client import Client, MergePatch, wait_for, wait_until_gone
 from pyctrl.kinds.core.v1 import PersistentVolume, PersistentVolumeClaim
 from pyctrl.testing import ClusterUnderTest
-
-from ._operators import EVC_DEFINITION, evc, evc_operator, has_come_to, install
+from tests.integration._operators import EVC_DEFINITION, evc, evc_operator, has_come_to, install
 
 COLLECTION = 90.0  # seconds; a real garbage collector looks for new kinds every 30
 

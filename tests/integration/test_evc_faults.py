@@ -22,9 +22,8 @@ from pyctrl.kinds.core.v1 import PersistentVolumeClaim, ServiceAccount
 from pyctrl.manager import Manager
 from pyctrl.rbac import manifests
 from pyctrl.testing import ClusterUnderTest
-
-from ._operators import EVC_DEFINITION, evc, evc_operator, has_come_to, install
-from ._processes import example_process, kubeconfig_for
+from tests.integration._operators import EVC_DEFINITION, evc, evc_operator, has_come_to, install
+from tests.integration._processes import example_process, kubeconfig_for
 
 BACK = 90.0  # seconds after the end of an outage: one until the next retry of a write, half of one for watches
 

@@ -9,9 +9,8 @@ import pytest
 
 from pyctrl.client import Client
 from pyctrl.testing import ClusterUnderTest
-
-from ._kubectl import Kubectl, kubectl_for
-from ._operators import EVC_DEFINITION, EXAMPLES, evc_operator, install
+from tests.integration._kubectl import Kubectl, kubectl_for
+from tests.integration._operators import EVC_DEFINITION, EXAMPLES, evc_operator, install
 
 pytestmark = [
     pytest.mark.real_time,  # sockets and processes

@@ -19,8 +19,7 @@ from pyctrl.kinds.events.v1 import Event
 from pyctrl.kinds.rbac.v1 import ClusterRole
 from pyctrl.manager import Manager
 from pyctrl.testing import ClusterUnderTest
-
-from ._objects import config_map
+from tests.integration._objects import config_map
 
 pytestmark = pytest.mark.virtual_time  # where the cluster is embedded
 

@@ -13,7 +13,7 @@ import pytest
 import yaml
 
 from pyctrl.api import ObjectMeta
-from pyctrl.apiserver import Authority
+from pyctrl.apiserver import CertificateAuthority
 from pyctrl.client import Client, Config
 from pyctrl.cluster import Cluster
 from pyctrl.kinds.core.v1 import ConfigMap, Namespace, ServiceAccount
@@ -62,7 +62,7 @@ async def test_the_line_gets_the_object(cluster: ClusterUnderTest, tmp_path: Pat
 class Site:
     """A cluster behind TLS whose authority is a file too, with a ConfigMap to ask for."""
 
-    def __init__(self, config: Config, authority: Authority, directory: Path) -> None:
+    def __init__(self, config: Config, authority: CertificateAuthority, directory: Path) -> None:
         self.config, self.authority, self.directory = config, authority, directory
         self.shell = Shell(directory, {"KUBECONFIG": str(directory / "kubeconfig")})
         (directory / "ca.crt").write_bytes(authority.certificate)
@@ -88,7 +88,7 @@ class Site:
 @pytest.fixture
 async def site(tmp_path: Path) -> AsyncIterator[Site]:
     """A cluster with RBAC behind TLS."""
-    authority = Authority.new()
+    authority = CertificateAuthority.new()
     running = Cluster(random=Random(1), rbac=True, kubelet=False, authority=authority)
     async with running, running.serve(tls=True) as config:
         async with running.client() as admin:

@@ -16,8 +16,7 @@ from pyctrl.errors import Forbidden, Invalid
 from pyctrl.kinds.apps.v1 import Deployment
 from pyctrl.kinds.core.v1 import Node, Pod, Secret, Service
 from pyctrl.testing import ClusterUnderTest
-
-from ._inventory import ACCOUNT, LABELS, NAMESPACE, STUB, Site, Visitor, prepared
+from tests.integration._inventory import ACCOUNT, LABELS, NAMESPACE, STUB, Site, Visitor, prepared
 
 pytestmark = pytest.mark.rbac
 

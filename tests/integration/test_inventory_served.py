@@ -16,9 +16,8 @@ from aiohttp.test_utils import TestServer
 
 from pyctrl.client import Client, Config
 from pyctrl.testing import ClusterUnderTest
-
-from ._inventory import ACCOUNT, STUB, Site, over_https, prepared
-from ._processes import Operator, example_process
+from tests.integration._inventory import ACCOUNT, STUB, Site, over_https, prepared
+from tests.integration._processes import Operator, example_process
 
 pytestmark = [pytest.mark.rbac, pytest.mark.slow("keys are made, and processes started")]
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import signal
 from pathlib import Path
 
-from ._kubectl import Kubectl
-from ._processes import process
-from .test_run import OPERATOR
+from tests.integration._kubectl import Kubectl
+from tests.integration._processes import process
+from tests.integration.test_run import OPERATOR
 
 SAMPLE = """\
 apiVersion: run.pyctrl.test/v1

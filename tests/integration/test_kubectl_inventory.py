@@ -13,9 +13,8 @@ from pyctrl.client import Client, wait_for_list, wait_until_gone
 from pyctrl.kinds.apps.v1 import Deployment
 from pyctrl.kinds.core.v1 import Pod, Service
 from pyctrl.testing import ClusterUnderTest
-
-from ._inventory import ACCOUNT, LABELS, STUB, Site, over_https, prepared
-from ._kubectl import Kubectl
+from tests.integration._inventory import ACCOUNT, LABELS, STUB, Site, over_https, prepared
+from tests.integration._kubectl import Kubectl
 
 pytestmark = [
     pytest.mark.rbac,

@@ -16,11 +16,10 @@ from pyctrl.controller import Builder, Reconciler, Request
 from pyctrl.kinds.apps.v1 import Deployment
 from pyctrl.kinds.core.v1 import ConfigMap, Secret, ServiceAccount
 from pyctrl.manager import Manager
-from pyctrl.rbac import Place, allow
+from pyctrl.rbac import PermissionScope, allow
 from pyctrl.testing import ClusterUnderTest
-
-from ._inventory import over_https, prepared
-from ._kubectl import Kubectl
+from tests.integration._inventory import over_https, prepared
+from tests.integration._kubectl import Kubectl
 
 pytestmark = [
     pytest.mark.rbac,
@@ -37,7 +36,7 @@ class Wanting(Reconciler[ConfigMap]):
         allow(ConfigMap, "create", "patch"),
         allow(Deployment, "patch", subresource="status"),
         allow(Secret, "get", names=["it's"]),
-        allow(Secret, "deletecollection", where=Place.CLUSTER),
+        allow(Secret, "deletecollection", where=PermissionScope.CLUSTER),
         allow("/metrics", "get"),
     )
 

@@ -14,9 +14,8 @@ from pyctrl.api import Key
 from pyctrl.client import Client, HttpRequest, wait_for
 from pyctrl.kinds.core.v1 import Secret
 from pyctrl.testing import ClusterUnderTest
-
-from ._inventory import Site, over_https, prepared
-from ._kubectl import Kubectl
+from tests.integration._inventory import Site, over_https, prepared
+from tests.integration._kubectl import Kubectl
 
 pytestmark = [
     pytest.mark.rbac,

@@ -12,9 +12,8 @@ from examples.sampledb.reconciler import add_sampledb
 from pyctrl.client import Client
 from pyctrl.manager import Manager
 from pyctrl.testing import ClusterUnderTest
-
-from ._kubectl import kubectl_for
-from ._operators import EXAMPLES, install
+from tests.integration._kubectl import kubectl_for
+from tests.integration._operators import EXAMPLES, install
 
 pytestmark = [
     pytest.mark.real_time,  # sockets and processes

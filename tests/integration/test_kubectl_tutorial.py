@@ -8,10 +8,9 @@ import pytest
 
 from pyctrl.apiserver import ApiServer, serve
 from pyctrl.client import Config
-
-from ._kubectl import Kubectl
-from ._kubectl_stand_in import kubectl as stand_in
-from ._walk import comparable
+from tests.integration._kubectl import Kubectl
+from tests.integration._kubectl_stand_in import kubectl as stand_in
+from tests.integration._walk import comparable
 
 DEPLOYMENT = """\
 apiVersion: apps/v1

@@ -19,9 +19,8 @@ from pyctrl.kinds.coordination.v1 import Lease, LeaseSpec
 from pyctrl.kinds.core.v1 import ConfigMap
 from pyctrl.manager import LeaderElection, Manager
 from pyctrl.testing import ClusterUnderTest, UnderRole
-
-from ._operators import has_nodes, install, podset
-from ._processes import example_process, kubeconfig_for
+from tests.integration._operators import has_nodes, install, podset
+from tests.integration._processes import example_process, kubeconfig_for
 
 #: For tests that may have to wait in real time.
 QUICK = LeaderElection(

@@ -32,9 +32,8 @@ from pyctrl.kinds.rbac.v1 import PolicyRule, Role, RoleBinding, RoleRef, Subject
 from pyctrl.manager import Manager
 from pyctrl.rbac import allow
 from pyctrl.testing import ClusterUnderTest, UnderRole
-
-from ._definitions import install_kind, installed, uninstall_kind, widget_kind
-from ._objects import config_map
+from tests.integration._definitions import install_kind, installed, uninstall_kind, widget_kind
+from tests.integration._objects import config_map
 
 pytestmark = pytest.mark.virtual_time  # where the cluster is embedded
 

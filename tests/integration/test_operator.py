@@ -36,8 +36,7 @@ from pyctrl.errors import Conflict, TerminalError
 from pyctrl.kinds.core.v1 import ConfigMap, Secret
 from pyctrl.manager import Manager
 from pyctrl.testing import ClusterUnderTest
-
-from ._objects import config_map
+from tests.integration._objects import config_map
 
 pytestmark = pytest.mark.virtual_time  # where the cluster is embedded
 

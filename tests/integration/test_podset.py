@@ -10,8 +10,7 @@ from pyctrl.client import Client, MergePatch, wait_for, wait_for_list
 from pyctrl.kinds.apps.v1 import Deployment, ReplicaSet
 from pyctrl.kinds.core.v1 import Pod
 from pyctrl.testing import ClusterUnderTest
-
-from ._operators import has_nodes, install, podset, podset_operator
+from tests.integration._operators import has_nodes, install, podset, podset_operator
 
 
 async def test_a_podset_gets_its_deployment(cluster: ClusterUnderTest, client: Client, namespace: str) -> None:

@@ -14,9 +14,8 @@ from pyctrl.client import Client, MergePatch, wait_for_list, wait_until_gone
 from pyctrl.kinds.apps.v1 import Deployment
 from pyctrl.kinds.core.v1 import Pod
 from pyctrl.testing import ClusterUnderTest
-
-from ._operators import has_nodes, install, podset
-from ._processes import kubeconfig_for, podset_process
+from tests.integration._operators import has_nodes, install, podset
+from tests.integration._processes import kubeconfig_for, podset_process
 
 pytestmark = [
     pytest.mark.slow("starts processes, which import for a second each"),

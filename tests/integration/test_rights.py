@@ -16,12 +16,11 @@ import pytest
 from pyctrl.api import Access
 from pyctrl.client import Client
 from pyctrl.errors import MissingRights, RbacError
-from pyctrl.manager import Preflight, Verdict, review_accesses
+from pyctrl.manager import AccessReviewStatus, Preflight, review_accesses
 from pyctrl.testing import Answered, ClusterUnderTest, FaultyTransport, Rule, UnderRole
-from pyctrl.testing._choice import Choice
-
-from ._examples import PROGRAMS, Place, Program
-from ._operators import install
+from pyctrl.testing._cluster.choice import ClusterChoice
+from tests.integration._examples import PROGRAMS, Place, Program
+from tests.integration._operators import install
 
 pytestmark = pytest.mark.virtual_time  # where the cluster is embedded
 
@@ -39,7 +38,7 @@ def place(client: Client, namespace: str, storage_class: str, running_pods: None
 @pytest.fixture
 def namespaces(cluster: ClusterUnderTest, namespace: str) -> Sequence[str] | None:
     """Those that an operator is restricted to, if it has to be."""
-    return [namespace] if cluster.choice is Choice.EXISTING else None
+    return [namespace] if cluster.choice is ClusterChoice.EXISTING else None
 
 
 def in_place(access: Access, namespaces: Sequence[str] | None) -> Access:
@@ -135,7 +134,7 @@ async def test_an_account_without_a_role_lacks_every_right(
         assert operator.granted.accesses() == []
         async with Client.connect(await under_role.cluster.config_for_account(operator.account)) as login:
             reviews = await review_accesses(login, rights, patience=timedelta(seconds=10))
-    assert {review.access: review.verdict for review in reviews} == dict.fromkeys(rights, Verdict.MISSING)
+    assert {review.access: review.verdict for review in reviews} == dict.fromkeys(rights, AccessReviewStatus.MISSING)
 
 
 async def test_what_cannot_be_left_out_is_named(under_role: UnderRole) -> None:

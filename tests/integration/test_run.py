@@ -13,12 +13,10 @@ from pyctrl.api import Key, ObjectMeta
 from pyctrl.client import Client, wait_for
 from pyctrl.errors import NotFound
 from pyctrl.kinds.apiextensions.v1 import CustomResourceDefinition
-from pyctrl.manager import Target
-from pyctrl.program import definitions, install_definitions
+from pyctrl.program import Target, definitions, install_definitions
 from pyctrl.testing import ClusterUnderTest
 from pyctrl.webhook import Url
-
-from ._processes import NO_SERVERS, kubeconfig_for, process
+from tests.integration._processes import NO_SERVERS, kubeconfig_for, process
 
 OPERATOR = """\
 from pyctrl import CustomResource, Model, Reconciler, Request, allow, merge_from

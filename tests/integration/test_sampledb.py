@@ -20,8 +20,7 @@ from pyctrl.kinds.apps.v1 import StatefulSet
 from pyctrl.kinds.batch.v1 import Job
 from pyctrl.kinds.core.v1 import PersistentVolumeClaim, Pod
 from pyctrl.testing import UnderRole
-
-from ._operators import EXAMPLES, install
+from tests.integration._operators import EXAMPLES, install
 
 pytestmark = pytest.mark.virtual_time  # where the cluster is embedded
 

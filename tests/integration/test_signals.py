@@ -16,9 +16,8 @@ from pyctrl.apiserver import ApiServer, serve
 from pyctrl.client import Client, Config
 from pyctrl.cluster import Cluster
 from pyctrl.kinds.apps.v1 import Deployment
-
-from ._operators import install, podset
-from ._processes import Operator, podset_process
+from tests.integration._operators import install, podset
+from tests.integration._processes import Operator, podset_process
 
 pytestmark = pytest.mark.slow("starts processes, which import for a second each")
 

@@ -15,9 +15,8 @@ from pyctrl.kinds.core.v1 import ConfigMap, Secret, ServiceAccount
 from pyctrl.manager import Manager
 from pyctrl.rbac import manifests
 from pyctrl.testing import ClusterUnderTest
-
-from ._definitions import installed, widget_kind
-from ._objects import config_map
+from tests.integration._definitions import installed, widget_kind
+from tests.integration._objects import config_map
 
 pytestmark = [pytest.mark.virtual_time, pytest.mark.rbac]  # where the cluster is embedded
 

@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from ._processes import REPOSITORY
-from ._terminals import Shell, shell
-from ._walk import Walk, comparable, steps_of
+from tests.integration._processes import REPOSITORY
+from tests.integration._terminals import Shell, shell
+from tests.integration._walk import Walk, comparable, steps_of
 
 PAGE = REPOSITORY / "docs" / "tutorial.md"
 STAND_IN = Path(__file__).with_name("_kubectl_stand_in.py")

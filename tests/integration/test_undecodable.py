@@ -14,7 +14,7 @@ from pyctrl.client import Client
 from pyctrl.controller import Builder, Reconciler, Request
 from pyctrl.errors import Invalid, NotFound
 from pyctrl.testing import ClusterUnderTest, InstallKinds
-from pyctrl.testing._install_kinds import _served
+from pyctrl.testing._cluster.install_kinds import _served
 from pyctrl.webhook import AdmissionRequest, Defaulter, WebhookBuilder, Webhooks, configurations
 
 JOB = GroupVersionKind("undecodable.pyctrl.test", "v1", "Job")

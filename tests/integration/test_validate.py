@@ -12,10 +12,9 @@ import yaml
 from pyctrl.api import Key
 from pyctrl.client import Client, HttpRequest, wait_until_gone
 from pyctrl.kinds.apiextensions.v1 import CustomResourceDefinition
-from pyctrl.manifests import Problem, Validator, read_documents
-
-from ._definitions import answers
-from ._operators import established
+from pyctrl.manifests import ManifestProblem, ManifestValidator, read_manifest_objects
+from tests.integration._definitions import answers
+from tests.integration._operators import established
 
 SCHEMA = """
 type: object
@@ -217,7 +216,7 @@ async def _answer(client: Client, path: str, obj: Any) -> tuple[int, dict[str, A
     return response.status, json.loads(response.body)
 
 
-def _disagreement(problems: tuple[Problem, ...], code: int, status: dict[str, Any]) -> str:
+def _disagreement(problems: tuple[ManifestProblem, ...], code: int, status: dict[str, Any]) -> str:
     """Say where what was said of an object without a server is not the answer of one; "" where it is."""
     strict = [each.message for each in problems if each.reason in ("FieldUnknown", "FieldDuplicate")]
     unread = [each.message for each in problems if each.reason == "DecodeFailed"]
@@ -234,10 +233,10 @@ def _disagreement(problems: tuple[Problem, ...], code: int, status: dict[str, An
     return "" if agrees else f"{[str(each) for each in problems]}, but: {code} {json.dumps(status)}"
 
 
-async def _disagreements(client: Client, path: str, objects: list[Any], validator: Validator) -> list[str]:
+async def _disagreements(client: Client, path: str, objects: list[Any], validator: ManifestValidator) -> list[str]:
     found = []
     for obj in objects:
-        (document,) = read_documents(json.dumps(obj).encode(), "object")
+        (document,) = read_manifest_objects(json.dumps(obj).encode(), "object")
         problems = validator.validate(document).problems
         if why := _disagreement(problems, *await _answer(client, path, obj)):
             found.append(f"{json.dumps(obj)}: {why}")
@@ -255,8 +254,8 @@ async def test_objects_of_a_definition(client: Client, namespace: str) -> None:
         group = made["spec"]["group"]
         path = f"/apis/{group}/v1/namespaces/{namespace}/gauges"
         await answers(client, path, 200)
-        validator = Validator()
-        (document,) = read_documents(json.dumps(made).encode(), "definition")
+        validator = ManifestValidator()
+        (document,) = read_manifest_objects(json.dumps(made).encode(), "definition")
         assert not validator.define(document).problems
 
         specs = [{"spec": spec} for spec in yaml.safe_load(SPECS)]
@@ -277,7 +276,7 @@ async def test_objects_of_built_in_kinds(client: Client, namespace: str) -> None
         group, _, version = obj["apiVersion"].rpartition("/")
         root = f"/apis/{group}/{version}" if group else f"/api/{version}"
         plural = re.sub("s$", "se", re.sub("y$", "ie", obj["kind"].lower())) + "s"
-        found += await _disagreements(client, f"{root}/namespaces/{namespace}/{plural}", [obj], Validator())
+        found += await _disagreements(client, f"{root}/namespaces/{namespace}/{plural}", [obj], ManifestValidator())
 
     assert not found, "\n".join(found)
 
@@ -313,6 +312,6 @@ async def test_definitions(client: Client, namespace: str) -> None:
         objects.append(made)
 
     path = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
-    found = await _disagreements(client, path, objects, Validator())
+    found = await _disagreements(client, path, objects, ManifestValidator())
 
     assert not found, "\n".join(found)

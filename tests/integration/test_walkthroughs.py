@@ -24,13 +24,11 @@ from pyctrl.client import Client, MergePatch, wait_for
 from pyctrl.errors import Invalid, NotFound
 from pyctrl.kinds.apiextensions.v1 import CustomResourceDefinition
 from pyctrl.kinds.apps.v1 import Deployment
-from pyctrl.manager import Target
 from pyctrl.manifests import definition
-from pyctrl.program import install_definitions
+from pyctrl.program import Target, install_definitions
 from pyctrl.testing import ClusterUnderTest, UnderRole
-
-from ._operators import may_own
-from ._processes import NO_SERVERS, REPOSITORY, kubeconfig_for, process
+from tests.integration._operators import may_own
+from tests.integration._processes import NO_SERVERS, REPOSITORY, kubeconfig_for, process
 
 FIELDS_OF_SPEC = '    """What the user wants."""\n'
 FIELDS_OF_STATUS = "    observed_generation: Int64 = 0\n"
@@ -181,7 +179,7 @@ async def test_crontab(client: Client, namespace: str, typed: Typed, under_role:
             (FIELDS_OF_STATUS, FIELDS_OF_STATUS + "    replicas: int = 0\n"),
             (
                 f'    version="{version}",\n',
-                f'    version="{version}",\n    short_names=("ct",),\n    scale=Scale(),\n',
+                f'    version="{version}",\n    short_names=("ct",),\n    scale=ScaleSubresource(),\n',
             ),
             ("from pyctrl import CustomResource, Int64, Model", "from pydantic import Field\n\n" + IMPORTS),
         )
@@ -204,7 +202,7 @@ async def test_crontab(client: Client, namespace: str, typed: Typed, under_role:
         assert (await client.get(new, made.key)).spec.replicas == 4
 
 
-IMPORTS = "from pyctrl import CustomResource, Int64, Model, Scale"
+IMPORTS = "from pyctrl import CustomResource, Int64, Model, ScaleSubresource"
 CRONTAB = r"""
     cron_spec: str = Field("5 0 * * *", pattern=r"^(\d+|\*)(/\d+)?(\s+(\d+|\*)(/\d+)?){4}$")
     image: str = ""

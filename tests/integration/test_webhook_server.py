@@ -20,7 +20,7 @@ from pyctrl.errors import ApiError, Denied, Forbidden, Invalid, Rejected
 from pyctrl.kinds.core.v1 import ConfigMap
 from pyctrl.manager import Manager
 from pyctrl.testing import ClusterUnderTest
-from pyctrl.testing._certificates import write_serving_certificate
+from pyctrl.testing._cluster.control_plane import write_serving_certificate
 from pyctrl.webhook import (
     AdmissionRequest,
     Conversion,
@@ -37,9 +37,8 @@ from pyctrl.webhook import (
     configurations,
     conversion_stanza,
 )
-
-from ._definitions import answers
-from ._operators import established
+from tests.integration._definitions import answers
+from tests.integration._operators import established
 
 pytestmark = pytest.mark.slow("a real API server sees a new configuration after a while")
 

@@ -20,7 +20,7 @@ from pyctrl.api import Key, ObjectMeta, Unstructured
 from pyctrl.client import Client
 from pyctrl.errors import ApiError
 from pyctrl.kinds.core.v1 import ConfigMap
-from pyctrl.testing._certificates import write_serving_certificate
+from pyctrl.testing._cluster.control_plane import write_serving_certificate
 
 pytestmark = pytest.mark.slow("a real API server sees a new configuration after a while")
 

@@ -48,7 +48,7 @@ class Births:
         if self._is_over:
             return
         self._trace.say(f"cat DELETE {path}")
-        self._cluster.server.answer_now("DELETE", path)
+        self._cluster.server.handle_nowait("DELETE", path)
 
     def end(self) -> None:
         """No bird dies any more."""
@@ -59,7 +59,7 @@ class Births:
         self._unknown.discard(json.loads(body)["metadata"].get("uid", ""))
 
     def _birds_of(self, owner: str) -> list[tuple[str, str]]:
-        answer = self._cluster.server.answer_now("GET", "/api/v1/configmaps").body
+        answer = self._cluster.server.handle_nowait("GET", "/api/v1/configmaps").body
         assert isinstance(answer, bytes)
         return [
             (found["metadata"]["name"], found["metadata"]["uid"])

@@ -15,7 +15,7 @@ from pyctrl.client import Client
 from pyctrl.errors import GracePeriodExceeded, LeadershipLost, NotLeading, PyctrlError
 from pyctrl.kinds.core.v1 import ConfigMap
 from pyctrl.manager import LeaderElection, Manager, OnLoss, Preflight
-from pyctrl.manager._lease_requests import this_moment
+from pyctrl.manager._election.lease_lock import current_moment
 from tests.simulation._history import HistoryFailed
 from tests.simulation._lease_server import LeaseServer, Link, under_way
 from tests.simulation._processes_in_one import ProcessLoop, context_of, the_loop
@@ -93,7 +93,7 @@ class Replica:
         """Whether elected work runs, and may write."""
         if not self.is_working or self.is_dead or self.manager is None or self.manager.elector is None:
             return False
-        return self.manager.elector._candidate.may_act(context_of(self.name).run(this_moment))  # by its own clock
+        return self.manager.elector._candidate.may_act(context_of(self.name).run(current_moment))  # by its own clock
 
     async def _live(self) -> None:
         while not self.is_dead:

@@ -6,7 +6,7 @@ from datetime import timedelta
 from typing import Any
 
 from pyctrl.api import CustomResource, Int32, Model, ObjectMeta, is_deleting, set_controller_reference
-from pyctrl.controller import Builder, Controller, Host, Reconciler, Request, Result
+from pyctrl.controller import Builder, Controller, ManagedCluster, Reconciler, Request, Result
 from pyctrl.kinds.core.v1 import ConfigMap
 
 WANTED = "sim.example.com/wanted"  # on a bird: how many its maker wanted
@@ -80,7 +80,7 @@ def bird_of(flock: Flock) -> ConfigMap:
     return bird
 
 
-def add_flocks(host: Host) -> Controller:
+def add_flocks(host: ManagedCluster) -> Controller:
     """Wire the operator into a manager."""
     return Builder(host).reconciles(Flock).owns(ConfigMap).options(workers=2).build(FlockReconciler())
 

@@ -18,7 +18,7 @@ from pyctrl.client import Client
 from pyctrl.cluster import Cluster
 from pyctrl.kinds.core.v1 import Namespace
 from pyctrl.testing import Answered, Refused, Rule, Silent, run_virtual
-from pyctrl.testing._loop_watch import no_leftovers
+from pyctrl.testing._loop.watched_loop import no_leftovers
 from tests.simulation._births import Births
 from tests.simulation._flock import definition
 from tests.simulation._operator import NAMESPACES, Operator

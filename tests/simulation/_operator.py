@@ -18,7 +18,7 @@ from pyctrl.errors import ControllerError, GracePeriodExceeded, NotSynced
 from pyctrl.kinds.apps.v1 import Deployment
 from pyctrl.kinds.core.v1 import ConfigMap, Pod
 from pyctrl.manager import Group, Manager
-from pyctrl.testing import FaultyTransport, Rule, Weather
+from pyctrl.testing import FaultyTransport, RandomFaults, Rule
 from tests.simulation._births import Births
 from tests.simulation._flock import Flock, add_flocks
 from tests.simulation._trace import Trace
@@ -65,7 +65,7 @@ class Mirror:
 class Process:
     """One life of the operator."""
 
-    def __init__(self, cluster: Cluster, random: Random, weather: Weather, births: Births, trace: Trace) -> None:
+    def __init__(self, cluster: Cluster, random: Random, weather: RandomFaults, births: Births, trace: Trace) -> None:
         self._random = random
         self._busy: set[tuple[str, Request]] = set()
         self._manager: Manager | None = None
@@ -128,7 +128,7 @@ class Process:
 class Operator:
     """Runs one process after another."""
 
-    def __init__(self, cluster: Cluster, random: Random, weather: Weather, births: Births, trace: Trace) -> None:
+    def __init__(self, cluster: Cluster, random: Random, weather: RandomFaults, births: Births, trace: Trace) -> None:
         self._parts = (cluster, random, weather, births, trace)
         self._random, self._births, self._trace = random, births, trace
         self._outage: Rule | None = None

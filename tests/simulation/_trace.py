@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from random import Random
 
 from pyctrl.client import HttpRequest
-from pyctrl.testing import Fault, Weather
+from pyctrl.testing import Fault, RandomFaults
 
 SHOWN = 400  # lines of a failing history; its end is what matters
 
@@ -42,7 +42,7 @@ class Trace:
         yield from self.lines[-SHOWN:]
 
 
-class ToldWeather(Weather):
+class ToldWeather(RandomFaults):
     """Weather that is written down; calm at first."""
 
     def __init__(self, random: Random, trace: Trace) -> None:

@@ -158,7 +158,7 @@ class User:
 
     def items(self, path: str) -> list[dict[str, Any]]:
         """Return all objects of a collection, as the server has them now."""
-        body = self._cluster.server.answer_now("GET", path).body
+        body = self._cluster.server.handle_nowait("GET", path).body
         assert isinstance(body, bytes)
         items: list[dict[str, Any]] = json.loads(body)["items"]
         return items

@@ -12,13 +12,13 @@ from pyctrl.client import (
     Application,
     Client,
     Config,
+    CurrentScale,
     InProcessTransport,
     MergePatch,
     ObjectList,
     OperationResult,
     Reader,
     ResourceMapping,
-    Scale,
     ServiceAccountToken,
     StatusWriter,
     Transport,
@@ -100,7 +100,7 @@ async def subresources(client: Client, thing: Thing) -> None:
     assert_type(await scale.patch(thing, merge_from(thing), answer=Thing), Thing)
     assert_type(await scale.apply(Deployment, key, {}, force=True, answer=ScaleObject), ScaleObject)
     assert_type(await scale.apply({"kind": "Scale"}), Unstructured)
-    assert_type(await get_scale(client, Deployment, key), Scale)
+    assert_type(await get_scale(client, Deployment, key), CurrentScale)
     assert_type(await create_token(client, key), ServiceAccountToken)
 
 

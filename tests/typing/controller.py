@@ -15,8 +15,8 @@ from pyctrl.controller import (
     ChannelSource,
     Controller,
     ExponentialBackoff,
-    Host,
-    Observed,
+    ManagedCluster,
+    ObjectChange,
     Predicate,
     Reconciler,
     Request,
@@ -77,7 +77,7 @@ async def things_of_async(pod: Pod) -> Iterable[Request]:
     return things_of(pod)
 
 
-def things_of_change(observed: Observed[Pod]) -> list[Request]:
+def things_of_change(observed: ObjectChange[Pod]) -> list[Request]:
     assert_type(observed.old, Pod | None)
     assert_type(observed.new, Pod | None)
     assert_type(observed.objects, list[Pod])
@@ -96,8 +96,8 @@ def is_grown(old: Thing, new: Thing) -> bool:
     return new.spec.size > old.spec.size
 
 
-def wire(manager: Manager, host: Host) -> None:
-    a_host: Host = manager
+def wire(manager: Manager, host: ManagedCluster) -> None:
+    a_host: ManagedCluster = manager
     builder = Builder(manager).reconciles(Thing)
     assert_type(builder, Builder[Thing])
     assert_type(builder.owns(Deployment), Builder[Thing])

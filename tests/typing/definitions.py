@@ -8,7 +8,17 @@ from typing import Annotated, Any, assert_type
 
 from pydantic import Field
 
-from pyctrl import AGE, CustomResource, Duration, ExactlyOneOf, ListType, Model, PrinterColumn, Scale, ValidationRule
+from pyctrl import (
+    AGE,
+    CustomResource,
+    Duration,
+    ExactlyOneOf,
+    ListType,
+    Model,
+    PrinterColumn,
+    ScaleSubresource,
+    ValidationRule,
+)
 from pyctrl.client import Client
 from pyctrl.manager import Manager
 from pyctrl.manifests import check_definition, definition
@@ -33,7 +43,7 @@ class V1(
     version="v1",
     kind="Thing",
     columns=(PrinterColumn("Replicas", ".spec.replicas"), AGE),
-    scale=Scale(),
+    scale=ScaleSubresource(),
     selectable_fields=(".spec.color",),
     deprecated="use v2",
 ):

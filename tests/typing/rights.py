@@ -7,7 +7,7 @@ from typing import assert_type
 from pyctrl.api import Access
 from pyctrl.client import Config, Transport
 from pyctrl.manager import Manager
-from pyctrl.rbac import Asked, Comparison, Grants, compare
+from pyctrl.rbac import Grants, RecordedAccess, RightsComparison, compare
 from pyctrl.testing import AccessRecorder, Operator, UnderRole
 
 
@@ -16,8 +16,8 @@ async def what_was_asked_for(config: Config, transport: Transport, manager: Mana
     recorder = AccessRecorder(by="a test")
     assert_type(recorder.recorded(config), Config)
     assert_type(recorder.wrap(transport), Transport)
-    assert_type(await recorder.wait_until_refused(timeout=5), list[Asked])
-    assert_type(compare(manager.grants(), recorder.asked), Comparison)
+    assert_type(await recorder.wait_until_refused(timeout=5), list[RecordedAccess])
+    assert_type(compare(manager.grants(), recorder.asked), RightsComparison)
     assert_type(manager.grants().without(Access("get", "", "pods")), Grants)
 
 
@@ -28,4 +28,4 @@ async def under_its_role(under_role: UnderRole) -> None:
 
     async with under_role(wire, namespaces=["web"]) as operator:
         assert_type(operator, Operator)
-        assert_type(operator.compare(), Comparison)
+        assert_type(operator.compare(), RightsComparison)

@@ -18,24 +18,24 @@ LATER = {
     "opentelemetry",
     "kubernetes_asyncio",
     "cryptography",
-    "pyctrl._log._options",
-    "pyctrl.api._marks",
+    "pyctrl._log.options",
+    "pyctrl.api._markers",
     "pyctrl.api._status",
-    "pyctrl.cache._families",
+    "pyctrl.cache._metrics",
     "pyctrl.cache._statistics",
-    "pyctrl.client._actions",
-    "pyctrl.client._event_writer",
-    "pyctrl.client._impersonation",
-    "pyctrl.client._waiting",
+    "pyctrl.client._expansions",
+    "pyctrl.client._events.writer",
+    "pyctrl.client._login.impersonation",
+    "pyctrl.client._wait",
     "pyctrl.client._wrappers",
-    "pyctrl.controller._families",
+    "pyctrl.controller._metrics",
     "pyctrl.controller._finalizers",
     "pyctrl.controller._statistics",
-    "pyctrl.manager._elector",
-    "pyctrl.manager._leader_election",
-    "pyctrl.manager._metrics",
-    "pyctrl.manager._restart",
-    "pyctrl.manager._rights_watch",
+    "pyctrl.manager._election.leader_elector",
+    "pyctrl.manager._election.options",
+    "pyctrl.manager._servers.metrics",
+    "pyctrl.manager._runnables.restart",
+    "pyctrl.manager._permissions.permission_watcher",
     "pyctrl.kinds.core.v1",
     "pyctrl.webhook",
     "pyctrl.apiserver",
@@ -78,18 +78,19 @@ for module in modules.values():
             print(f"{module.__name__}.{name}")
 """
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert set(run.stdout.split()) <= {"pyctrl.api._reading._Shape"}
+    assert set(run.stdout.split()) <= {"pyctrl.api._lazy_decoding._Shape"}
 
 
 def test_a_program_that_runs_does_without_what_it_does_not_use() -> None:
     """Whatever is imported stays in memory for as long as the operator runs."""
     code = """
 import sys
-from pyctrl.cli import _app, _run  # of cyclopts
-from pyctrl.cli._run_flags import RunFlags
-from pyctrl.cli._running import Running
+from pyctrl.cli import _commands  # of cyclopts
+from pyctrl.cli._run import command
+from pyctrl.cli._run.flags import RunFlags
+from pyctrl.cli._run.runner import ProgramRunner
 RunFlags().serving("default")
-from pyctrl.client._aiohttp import AiohttpTransport
+from pyctrl.client._transport.aiohttp import AiohttpTransport
 from aiohttp.web_server import Server  # for probes and metrics
 from pyctrl.program import ProgramManager
 from examples.podset.podset import add_podset
@@ -107,8 +108,8 @@ def test_a_pod_logs_in_without_reading_yaml(login: str, tmp_path: Path) -> None:
 import sys
 from pathlib import Path
 from pyctrl import Config
-from pyctrl.client import _in_cluster
-_in_cluster.SERVICE_ACCOUNT = Path({str(tmp_path)!r})
+from pyctrl.client._login import in_cluster
+in_cluster.SERVICE_ACCOUNT = Path({str(tmp_path)!r})
 Config.{login}
 print(*sys.modules)
 """
@@ -118,7 +119,9 @@ print(*sys.modules)
         "PYTHONPATH": os.pathsep.join(sys.path),
     }
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=pod)
-    assert not {"yaml", "pyctrl.client._kubeconfig_login", "pyctrl.client._exec"} & set(run.stdout.split())
+    assert not {"yaml", "pyctrl.client._login.kubeconfig_context", "pyctrl.client._login.exec"} & set(
+        run.stdout.split()
+    )
 
 
 def test_kinds_come_with_what_they_need_only() -> None:

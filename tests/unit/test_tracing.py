@@ -18,7 +18,7 @@ from pyctrl import enable_tracing
 from pyctrl._log import current_log_context
 from pyctrl.api import GroupVersionKind, Key
 from pyctrl.client import Client, HttpRequest, InProcessTransport
-from pyctrl.client._traced import TracedTransport
+from pyctrl.client._transport.traced import TracedTransport
 from pyctrl.controller import Controller, ControllerOptions, Reconciler, Request
 from pyctrl.errors import NotFound, PyctrlError, StreamBroken, TerminalError
 from pyctrl.kinds.core.v1 import ConfigMap

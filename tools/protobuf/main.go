@@ -2,7 +2,7 @@
 //
 //	cd tools/protobuf
 //	go run . messages > ../../src/pyctrl/_schemas/protobuf.json
-//	go run . samples > ../../tests/unit/apiserver/protobuf_samples.json
+//	go run . samples > ../../tests/unit/apiserver/serializer/protobuf_samples.json
 //
 // The facts come from the struct tags of Kubernetes' own Go types, by reflection, for the kinds that
 // src/pyctrl/_schemas describes. Needed only when go.mod moves to another release of Kubernetes.

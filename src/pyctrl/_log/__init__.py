@@ -13,26 +13,25 @@ What writes lines is imported when it is used: a program may configure logging b
 
 from typing import TYPE_CHECKING
 
-from pyctrl._door import opened_by_name
-
-from ._complaints import Complaints
-from ._context import LazyFields, LogContextFilter, current_log_context, log_context, log_fields
+from pyctrl._lazy_imports import lazy_names
+from pyctrl._log.context import LazyFields, LogContextFilter, current_log_context, log_context, log_fields
+from pyctrl._log.repeated import RepeatedErrors
 
 if TYPE_CHECKING:
-    from ._configure import configure_logging
-    from ._console import ConsoleFormatter
-    from ._escaping import Lines, printable
-    from ._json import JsonFormatter
-    from ._options import LogOptions
+    from pyctrl._log.configure import configure_logging
+    from pyctrl._log.console import ConsoleFormatter
+    from pyctrl._log.escaping import Lines, printable
+    from pyctrl._log.json_formatter import JsonFormatter
+    from pyctrl._log.options import LogOptions
 
 __all__ = [
-    "Complaints",
     "ConsoleFormatter",
     "JsonFormatter",
     "LazyFields",
     "Lines",
     "LogContextFilter",
     "LogOptions",
+    "RepeatedErrors",
     "configure_logging",
     "current_log_context",
     "log_context",
@@ -41,13 +40,13 @@ __all__ = [
 ]
 
 _FILES = {
-    "ConsoleFormatter": "_console",
-    "JsonFormatter": "_json",
-    "Lines": "_escaping",
-    "LogOptions": "_options",
-    "configure_logging": "_configure",
-    "printable": "_escaping",
+    "ConsoleFormatter": "console",
+    "JsonFormatter": "json_formatter",
+    "Lines": "escaping",
+    "LogOptions": "options",
+    "configure_logging": "configure",
+    "printable": "escaping",
 }
 
 if not TYPE_CHECKING:  # type checkers would take it as a promise of any name
-    __getattr__, __dir__ = opened_by_name(__name__, _FILES)
+    __getattr__, __dir__ = lazy_names(__name__, _FILES)

@@ -12,16 +12,20 @@ without.
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from pyctrl._door import opened_by_name
+from pyctrl._lazy_imports import lazy_names
 
 if TYPE_CHECKING:
-    from ._access import Access
-    from ._access_rule import AccessRule, missing_rules
-    from ._conditions import find_condition, is_condition_false, is_condition_true, remove_condition, set_condition
-    from ._duration import Duration, format_duration, parse_duration
-    from ._finalizers import add_finalizer, has_finalizer, is_deleting, remove_finalizer
-    from ._generics import kind_argument
-    from ._marks import (
+    from pyctrl.api._access import Access, AccessRule, missing_rules
+    from pyctrl.api._conditions import (
+        find_condition,
+        is_condition_false,
+        is_condition_true,
+        remove_condition,
+        set_condition,
+    )
+    from pyctrl.api._duration import Duration, format_duration, parse_duration
+    from pyctrl.api._finalizers import add_finalizer, has_finalizer, is_deleting, remove_finalizer
+    from pyctrl.api._markers import (
         AGE,
         AtLeastOneOf,
         AtMostOneOf,
@@ -38,36 +42,42 @@ if TYPE_CHECKING:
         PrinterColumn,
         PropertyCount,
         Required,
-        Scale,
+        ScaleSubresource,
         Schemaless,
         SchemaType,
         ServerDefault,
         ValidationRule,
     )
-    from ._meta import Condition, ListMeta, ObjectMeta, OwnerReference
-    from ._model import Model
-    from ._names import GroupKind, GroupVersionKind, GroupVersionResource, Key
-    from ._object import CustomResource, KubernetesObject, Metadata, ResourceInfo
-    from ._owners import (
+    from pyctrl.api._meta import Condition, ListMeta, ObjectMeta, OwnerReference
+    from pyctrl.api._model.model import Model
+    from pyctrl.api._names import GroupKind, GroupVersionKind, GroupVersionResource, Key
+    from pyctrl.api._object import CustomResource, KubernetesObject, Metadata, ResourceInfo, kind_argument
+    from pyctrl.api._object_references import (
         controller_of,
         has_owner_reference,
         is_controlled_by,
         owner_reference,
+        reference_to,
         remove_owner_reference,
         set_controller_reference,
         set_owner_reference,
     )
-    from ._patches import json_patch_apply, merge_patch_apply, merge_patch_diff
-    from ._quantity import Quantity, QuantityFamily
-    from ._references import reference_to
-    from ._request_target import RequestTarget
-    from ._scheme import KindLike, Scheme, decode, decode_known, is_metadata_only, kind_of
-    from ._secrets import redacted, shown_wire
-    from ._selectors import FieldRequirement, FieldSelector, LabelOperator, LabelRequirement, LabelSelector
-    from ._status import Status, StatusCause, StatusDetails
-    from ._unstructured import Object, Unstructured
-    from ._value_marks import Format, Pattern, SchemaMark
-    from ._values import Int32, Int64, IntOrString, MicroTime, Time, format_micro_time, format_time, now
+    from pyctrl.api._patches import json_patch_apply, merge_patch_apply, merge_patch_diff
+    from pyctrl.api._quantity import Quantity, QuantityFamily
+    from pyctrl.api._request_target import RequestTarget
+    from pyctrl.api._scheme import KindLike, Scheme, decode, decode_known, is_metadata_only, kind_of
+    from pyctrl.api._secrets import redacted, shown_wire
+    from pyctrl.api._selectors.selectors import (
+        FieldRequirement,
+        FieldSelector,
+        LabelOperator,
+        LabelRequirement,
+        LabelSelector,
+    )
+    from pyctrl.api._status import Status, StatusCause, StatusDetails
+    from pyctrl.api._unstructured import Object, Unstructured
+    from pyctrl.api._value_markers import Format, Pattern, SchemaMarker
+    from pyctrl.api._values import Int32, Int64, IntOrString, MicroTime, Time, format_micro_time, format_time, now
 
 __all__ = [
     "AGE",
@@ -118,8 +128,8 @@ __all__ = [
     "RequestTarget",
     "Required",
     "ResourceInfo",
-    "Scale",
-    "SchemaMark",
+    "ScaleSubresource",
+    "SchemaMarker",
     "SchemaType",
     "Schemaless",
     "Scheme",
@@ -167,39 +177,44 @@ __all__ = [
 
 # Of each file its names: what is asked for is imported, with what it needs itself, and nothing else.
 _NAMES: Mapping[str, tuple[str, ...]] = {
-    "_access": ("Access",),
-    "_access_rule": ("AccessRule", "missing_rules"),
+    "_access": ("Access", "AccessRule", "missing_rules"),
     "_conditions": ("find_condition", "is_condition_false", "is_condition_true", "remove_condition", "set_condition"),
     "_duration": ("Duration", "format_duration", "parse_duration"),
     "_finalizers": ("add_finalizer", "has_finalizer", "is_deleting", "remove_finalizer"),
-    "_generics": ("kind_argument",),
-    "_marks": (
+    "_markers": (
         *("AGE", "AtLeastOneOf", "AtMostOneOf", "EmbeddedResource", "ExactlyOneOf", "ExternalDocs", "Immutable"),
         *("ListType", "MapType", "MetadataName", "NoServerDefault", "Nullable", "PreserveUnknownFields"),
-        *("PrinterColumn", "PropertyCount", "Required", "Scale", "SchemaType", "Schemaless", "ServerDefault"),
+        *(
+            "PrinterColumn",
+            "PropertyCount",
+            "Required",
+            "ScaleSubresource",
+            "SchemaType",
+            "Schemaless",
+            "ServerDefault",
+        ),
         "ValidationRule",
     ),
     "_meta": ("Condition", "ListMeta", "ObjectMeta", "OwnerReference"),
-    "_model": ("Model",),
+    "_model.model": ("Model",),
     "_names": ("GroupKind", "GroupVersionKind", "GroupVersionResource", "Key"),
-    "_object": ("CustomResource", "KubernetesObject", "Metadata", "ResourceInfo"),
-    "_owners": (
-        *("controller_of", "has_owner_reference", "is_controlled_by", "owner_reference", "remove_owner_reference"),
-        *("set_controller_reference", "set_owner_reference"),
+    "_object": ("CustomResource", "KubernetesObject", "Metadata", "ResourceInfo", "kind_argument"),
+    "_object_references": (
+        *("controller_of", "has_owner_reference", "is_controlled_by", "owner_reference", "reference_to"),
+        *("remove_owner_reference", "set_controller_reference", "set_owner_reference"),
     ),
     "_patches": ("json_patch_apply", "merge_patch_apply", "merge_patch_diff"),
     "_quantity": ("Quantity", "QuantityFamily"),
-    "_references": ("reference_to",),
     "_request_target": ("RequestTarget",),
     "_scheme": ("KindLike", "Scheme", "decode", "decode_known", "is_metadata_only", "kind_of"),
     "_secrets": ("redacted", "shown_wire"),
-    "_selectors": ("FieldRequirement", "FieldSelector", "LabelOperator", "LabelRequirement", "LabelSelector"),
+    "_selectors.selectors": ("FieldRequirement", "FieldSelector", "LabelOperator", "LabelRequirement", "LabelSelector"),
     "_status": ("Status", "StatusCause", "StatusDetails"),
     "_unstructured": ("Object", "Unstructured"),
-    "_value_marks": ("Format", "Pattern", "SchemaMark"),
+    "_value_markers": ("Format", "Pattern", "SchemaMarker"),
     "_values": ("Int32", "Int64", "IntOrString", "MicroTime", "Time", "format_micro_time", "format_time", "now"),
 }
 _FILES = {name: file for file, names in _NAMES.items() for name in names}
 
 if not TYPE_CHECKING:  # type checkers would take it as a promise of any name
-    __getattr__, __dir__ = opened_by_name(__name__, _FILES)
+    __getattr__, __dir__ = lazy_names(__name__, _FILES)

@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from pyctrl import _clock
-
-from ._meta import Condition
+from pyctrl.api._meta import Condition
 
 __all__ = ["find_condition", "is_condition_false", "is_condition_true", "remove_condition", "set_condition"]
 

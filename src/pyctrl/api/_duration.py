@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator, PlainSerializer
 
-from ._value_marks import Pattern
+from pyctrl.api._value_markers import Pattern
 
 __all__ = ["Duration", "format_duration", "parse_duration"]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ._unstructured import Object
+from pyctrl.api._unstructured import Object
 
 __all__ = ["add_finalizer", "has_finalizer", "is_deleting", "remove_finalizer"]
 

@@ -7,9 +7,9 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from ._model import Model
-from ._secrets import HIDDEN, LAST_APPLIED
-from ._values import Int64, Time
+from pyctrl.api._model.model import Model
+from pyctrl.api._secrets import HIDDEN, LAST_APPLIED
+from pyctrl.api._values import Int64, Time
 
 __all__ = ["Condition", "ListMeta", "ObjectMeta", "OwnerReference"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from ._unstructured import Object
+    from pyctrl.api._unstructured import Object
 
 __all__ = ["GroupKind", "GroupVersionKind", "GroupVersionResource", "Key"]
 

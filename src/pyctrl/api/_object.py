@@ -5,22 +5,21 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import new_class
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, Self, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, Self, cast, get_args, get_origin
 
 from pydantic import Field
 from pydantic.fields import FieldInfo
 from typing_extensions import TypeVar
 
+from pyctrl.api._meta import ObjectMeta
+from pyctrl.api._model.model import Model
+from pyctrl.api._names import GroupVersionKind, Key
 from pyctrl.errors import DecodeError
 
-from ._meta import ObjectMeta
-from ._model import Model
-from ._names import GroupVersionKind, Key
-
 if TYPE_CHECKING:
-    from ._marks import PrinterColumn, Scale  # only definitions have them
+    from pyctrl.api._markers import PrinterColumn, ScaleSubresource  # only definitions have them
 
-__all__ = ["CustomResource", "KubernetesObject", "Metadata", "ResourceInfo"]
+__all__ = ["CustomResource", "KubernetesObject", "Metadata", "ResourceInfo", "kind_argument"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,7 +33,7 @@ class ResourceInfo:
     categories: tuple[str, ...] = ()
     subresources: frozenset[str] = frozenset()
     columns: tuple[PrinterColumn, ...] = ()
-    scale: Scale | None = None
+    scale: ScaleSubresource | None = None
     selectable_fields: tuple[str, ...] = ()
     is_served: bool = True
     is_stored: bool = False  # said so; the only version is stored anyway
@@ -86,7 +85,7 @@ class KubernetesObject(Model, defer_build=True):
         categories: tuple[str, ...] = (),
         subresources: tuple[str, ...] | None = None,
         columns: tuple[PrinterColumn, ...] = (),
-        scale: Scale | None = None,
+        scale: ScaleSubresource | None = None,
         selectable_fields: tuple[str, ...] = (),
         served: bool = True,
         stored: bool = False,
@@ -267,3 +266,15 @@ class Metadata(KubernetesObject, Generic[T]):
 
 def _keywords(gvk: GroupVersionKind) -> dict[str, Any]:
     return {"group": gvk.group, "version": gvk.version, "kind": gvk.kind}
+
+
+def kind_argument(cls: type, generic: type) -> type[KubernetesObject] | None:
+    """Return the kind that a class or one of its bases names as the argument of a generic class, None without one."""
+    for each in cls.__mro__:
+        for base in vars(each).get("__orig_bases__", ()):
+            origin = get_origin(base)
+            if isinstance(origin, type) and issubclass(origin, generic):
+                kind = next(iter(get_args(base)), None)
+                if isinstance(kind, type) and hasattr(kind, "gvk"):
+                    return cast(type[KubernetesObject], kind)
+    return None

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TypeAlias
 
+from pyctrl.api._lazy_decoding import decode_known_lazily, decode_lazily
+from pyctrl.api._names import GroupVersionKind
+from pyctrl.api._object import KubernetesObject, Metadata
+from pyctrl.api._unstructured import Object, Unstructured
 from pyctrl.errors import BuilderError, NotRegistered
-
-from ._names import GroupVersionKind
-from ._object import KubernetesObject, Metadata
-from ._reading import read_known, read_lazily
-from ._unstructured import Object, Unstructured
 
 __all__ = ["KindLike", "Scheme", "decode", "decode_known", "is_metadata_only", "kind_of"]
 
@@ -50,7 +49,7 @@ def decode(kind: KindLike, data: bytes, *, lazily: bool = False) -> Object:
         DecodeError: see `KubernetesObject.from_wire` and `Unstructured.from_wire`.
     """
     if not isinstance(kind, GroupVersionKind):
-        found = read_lazily(kind, data) if lazily else None
+        found = decode_lazily(kind, data) if lazily else None
         return kind.from_wire(data) if found is None else found
     obj = Unstructured.from_wire(data)
     if not obj.kind:
@@ -69,7 +68,10 @@ def decode_known(kind: KindLike, data: bytes, name: str, namespace: str, uid: st
     Raises:
         DecodeError: see `decode`.
     """
-    if not isinstance(kind, GroupVersionKind) and (found := read_known(kind, data, name, namespace, uid)) is not None:
+    if (
+        not isinstance(kind, GroupVersionKind)
+        and (found := decode_known_lazily(kind, data, name, namespace, uid)) is not None
+    ):
         return found
     return decode(kind, data, lazily=True)
 

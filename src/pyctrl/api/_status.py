@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from pydantic import Field
 
-from ._meta import ListMeta
-from ._model import Model
-from ._values import Int32
+from pyctrl.api._meta import ListMeta
+from pyctrl.api._model.model import Model
+from pyctrl.api._values import Int32
 
 __all__ = ["Status", "StatusCause", "StatusDetails"]
 

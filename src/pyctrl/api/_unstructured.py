@@ -9,12 +9,11 @@ from typing import Any, Self, TypeAlias
 import msgspec
 
 from pyctrl._json import UNREADABLE, why_unreadable
+from pyctrl.api._meta import ObjectMeta
+from pyctrl.api._names import GroupVersionKind, Key
+from pyctrl.api._object import KubernetesObject
+from pyctrl.api._secrets import redacted
 from pyctrl.errors import DecodeError
-
-from ._meta import ObjectMeta
-from ._names import GroupVersionKind, Key
-from ._object import KubernetesObject
-from ._secrets import redacted
 
 __all__ = ["Object", "Unstructured"]
 

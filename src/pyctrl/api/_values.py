@@ -8,8 +8,7 @@ from typing import Annotated
 from pydantic import PlainSerializer
 
 from pyctrl._clock import now
-
-from ._value_marks import Format
+from pyctrl.api._value_markers import Format
 
 __all__ = ["Int32", "Int64", "IntOrString", "MicroTime", "Time", "format_micro_time", "format_time", "now"]
 

@@ -5,56 +5,56 @@
 those.
 """
 
-from ._admission import AdmissionPlugin
-from ._answers import Answer
-from ._audit import AuditLevel, AuditLog
-from ._authentication import AuthenticationWebhook, Peer, User, read_token_file
-from ._authority import Authority, Issued
-from ._authorization import AuthorizationWebhook
-from ._bodies import read_documents
-from ._examiner import Complaint, Examination, Examiner
-from ._http import serve
-from ._resources import Registry, ResourceType
-from ._server import ApiServer
-from ._webhooks import (
+from pyctrl.apiserver._admission import AdmissionPluginName
+from pyctrl.apiserver._authn import AuthenticationWebhook, Peer, User, read_token_file
+from pyctrl.apiserver._authority import CertificateAuthority, KeyPair
+from pyctrl.apiserver._authz import AuthorizationWebhook
+from pyctrl.apiserver._errors import Response
+from pyctrl.apiserver._examiner import OfflineValidation, OfflineValidator, ValidationProblem
+from pyctrl.apiserver._filters.audit import AuditLevel, AuditLog
+from pyctrl.apiserver._http.server import serve
+from pyctrl.apiserver._registry.resources import ResourceRegistry, ResourceType
+from pyctrl.apiserver._serializer.decoding import read_documents
+from pyctrl.apiserver._serializer.yaml_reader import read_yaml_nodes
+from pyctrl.apiserver._server import ApiServer
+from pyctrl.apiserver._webhooks import (
+    EndpointServiceResolver,
     HttpsCaller,
     ServiceReference,
     ServiceResolver,
-    Services,
-    WebhookAnswer,
     WebhookCaller,
     WebhookRequest,
+    WebhookResponse,
     WebhookUnreachable,
 )
-from ._yaml import read_marked
 
 __all__ = [
-    "AdmissionPlugin",
-    "Answer",
+    "AdmissionPluginName",
     "ApiServer",
     "AuditLevel",
     "AuditLog",
     "AuthenticationWebhook",
-    "Authority",
     "AuthorizationWebhook",
-    "Complaint",
-    "Examination",
-    "Examiner",
+    "CertificateAuthority",
+    "EndpointServiceResolver",
     "HttpsCaller",
-    "Issued",
+    "KeyPair",
+    "OfflineValidation",
+    "OfflineValidator",
     "Peer",
-    "Registry",
+    "ResourceRegistry",
     "ResourceType",
+    "Response",
     "ServiceReference",
     "ServiceResolver",
-    "Services",
     "User",
-    "WebhookAnswer",
+    "ValidationProblem",
     "WebhookCaller",
     "WebhookRequest",
+    "WebhookResponse",
     "WebhookUnreachable",
     "read_documents",
-    "read_marked",
     "read_token_file",
+    "read_yaml_nodes",
     "serve",
 ]

@@ -30,14 +30,14 @@ NAMES = (
 )
 
 
-class Issued(NamedTuple):
+class KeyPair(NamedTuple):
     """A certificate and its key, as PEM."""
 
     certificate: bytes
     key: bytes
 
 
-class Authority:
+class CertificateAuthority:
     """Issues certificates for servers and users.
 
     Needs the package cryptography: ``pip install 'pyctrl-runtime[apiserver]'``. The authority is good for ten years,
@@ -74,16 +74,16 @@ class Authority:
             raise ConfigError(f"the authority cannot be kept in {directory}: {error.strerror}") from error
         return cls(public, secret)
 
-    def server(self, names: Iterable[str] = ()) -> Issued:
+    def server(self, names: Iterable[str] = ()) -> KeyPair:
         """Issue a certificate for a server of these names and addresses, and of those that clusters give theirs."""
         every = list(dict.fromkeys((*NAMES, *names)))
         with _certificates() as made:
-            return Issued(*made.issue_server((self.certificate, self._key), every))
+            return KeyPair(*made.issue_server((self.certificate, self._key), every))
 
-    def client(self, user: str, groups: Sequence[str] = ()) -> Issued:
+    def client(self, user: str, groups: Sequence[str] = ()) -> KeyPair:
         """Issue a certificate that logs in as a user of these groups."""
         with _certificates() as made:
-            return Issued(*made.issue_client((self.certificate, self._key), user, groups))
+            return KeyPair(*made.issue_client((self.certificate, self._key), user, groups))
 
     def server_context(self, names: Iterable[str] = (), *, client_ca: bytes = b"") -> ssl.SSLContext:
         """Give what a server of these names speaks TLS with.

@@ -8,13 +8,13 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ._answers import Refused, Unfit
-from ._backend import metadata_of
-from ._defaulting import copied
-from ._forms import is_custom
-from ._resources import Registry, ResourceType
-from ._schema import JSON
-from ._typed import DecodeFailed
+from pyctrl.apiserver._endpoints.backend import metadata_of
+from pyctrl.apiserver._errors import StatusError, UndecodableBody
+from pyctrl.apiserver._registry.resources import ResourceRegistry, ResourceType
+from pyctrl.apiserver._request.negotiation import is_custom
+from pyctrl.apiserver._schema.defaulting import copied
+from pyctrl.apiserver._schema.schema import JSON
+from pyctrl.apiserver._schema.typed import DecodeFailed
 
 _UNKNOWN = re.compile(r'unknown field "(?P<field>.*)"', re.DOTALL)
 _EMBEDDED = re.compile(r"(?P<field>\S+): Invalid value: ")
@@ -23,7 +23,7 @@ _RULES = "x-kubernetes-validations"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Complaint:
+class ValidationProblem:
     """One thing that the server has against an object, in its words.
 
     `field` is the path as the server writes it (`spec.ports[0].name`; "" is the object as a whole). `reason` is the
@@ -40,19 +40,19 @@ class Complaint:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Examination:
+class OfflineValidation:
     """What the server thinks of an object: valid when nobody complains.
 
     `object` is what would be stored, with defaults and without what the schema does not know; None where it could not
     even be read.
     """
 
-    complaints: tuple[Complaint, ...] = ()
+    complaints: tuple[ValidationProblem, ...] = ()
     warnings: tuple[str, ...] = ()
     object: Mapping[str, JSON] | None = None
 
 
-class Examiner:
+class OfflineValidator:
     """Examines objects as the server does when they are created, with fieldValidation=Strict.
 
     It knows the built-in kinds and what it was given definitions of. What depends on who asks, and on what else there
@@ -60,11 +60,11 @@ class Examiner:
     """
 
     def __init__(self) -> None:
-        self._registry = Registry()
+        self._registry = ResourceRegistry()
         #: Whether there were validation rules (CEL) that nobody checks, because the extra ``cel`` is not installed.
         self.skips_rules: bool = False
 
-    def define(self, definition: Mapping[str, JSON]) -> Examination:
+    def define(self, definition: Mapping[str, JSON]) -> OfflineValidation:
         """Examine a definition, and know its kind from now on if nothing is wrong with it."""
         found = copied(dict(definition))
         if _has_rules(found) and not self._can_check_rules():
@@ -79,25 +79,25 @@ class Examiner:
         """Say whether objects of a kind can be examined."""
         return self._find(api_version, kind) is not None
 
-    def examine(self, obj: Mapping[str, Any]) -> Examination:
+    def examine(self, obj: Mapping[str, Any]) -> OfflineValidation:
         """Examine an object, which is not changed; one of a kind that is not known is complained of as NotFound."""
         api_version, kind = str(obj.get("apiVersion")), str(obj.get("kind"))
         resource = self._find(api_version, kind)
         if resource is None:
             why = f'no matches for kind "{kind}" in version "{api_version}"'
-            return Examination(complaints=(Complaint(field="kind", message=why, reason="NotFound"),))
+            return OfflineValidation(complaints=(ValidationProblem(field="kind", message=why, reason="NotFound"),))
         new, warnings = copied(dict(obj)), [resource.deprecation] if resource.deprecation else []
-        complaints: list[Complaint] = []
+        complaints: list[ValidationProblem] = []
         try:
             _put_in_place(metadata_of(new, resource), resource)
             resource.decode(new, field_validation="Warn", warnings=warnings)
             complaints += _unknown(warnings)
             resource.prepare_create(new, warnings=warnings)
-        except Refused as refused:
+        except StatusError as refused:
             complaints += _told(refused, resource)
             new = {}
         others = tuple(each for each in warnings if not _UNKNOWN.fullmatch(each))
-        return Examination(complaints=tuple(complaints), warnings=others, object=new or None)
+        return OfflineValidation(complaints=tuple(complaints), warnings=others, object=new or None)
 
     def fields(self, api_version: str, kind: str, path: Iterable[str]) -> tuple[str, ...]:
         """Give the fields that an object of a kind has at a path of keys, indexes left out; none where nobody knows."""
@@ -115,7 +115,7 @@ class Examiner:
 
     @staticmethod
     def _can_check_rules() -> bool:
-        from ._cel import has_library  # most definitions have no rules
+        from pyctrl.cel import has_library  # most definitions have no rules
 
         return has_library()
 
@@ -131,22 +131,22 @@ def _put_in_place(metadata: dict[str, Any], resource: ResourceType) -> None:
         metadata["name"] = f"{prefix}{_SUFFIX}"
 
 
-def _unknown(warnings: list[str]) -> Iterator[Complaint]:
+def _unknown(warnings: list[str]) -> Iterator[ValidationProblem]:
     for each in warnings:
         if found := _UNKNOWN.fullmatch(each):
-            yield Complaint(field=json.loads(f'"{found["field"]}"'), message=each, reason="FieldUnknown")
+            yield ValidationProblem(field=json.loads(f'"{found["field"]}"'), message=each, reason="FieldUnknown")
 
 
-def _told(refused: Refused, resource: ResourceType) -> Iterator[Complaint]:
+def _told(refused: StatusError, resource: ResourceType) -> Iterator[ValidationProblem]:
     failed = refused.__cause__
-    if isinstance(refused, Unfit) and isinstance(failed, DecodeFailed):
-        yield Complaint(field=_field(failed, refused.why, resource), message=refused.why, reason="DecodeFailed")
+    if isinstance(refused, UndecodableBody) and isinstance(failed, DecodeFailed):
+        yield ValidationProblem(field=_field(failed, refused.why, resource), message=refused.why, reason="DecodeFailed")
         return
     causes = (refused.status.get("details") or {}).get("causes") or ()
     for cause in causes:
-        yield Complaint(field=cause.get("field", ""), message=cause["message"], reason=cause.get("reason", ""))
+        yield ValidationProblem(field=cause.get("field", ""), message=cause["message"], reason=cause.get("reason", ""))
     if not causes:
-        yield Complaint(field="", message=str(refused), reason=refused.status.get("reason", ""))
+        yield ValidationProblem(field="", message=str(refused), reason=refused.status.get("reason", ""))
 
 
 def _field(failed: DecodeFailed, why: str, resource: ResourceType) -> str:

@@ -15,49 +15,57 @@ from typing import Any
 import msgspec
 
 from pyctrl._clock import now
+from pyctrl._go.durations import duration_problem
 from pyctrl._headers import Headers
 from pyctrl.api import RequestTarget
-
-from ._access_control import AccessControl, AuthorizationMode
-from ._admission import AdmissionPlugin, default_admission
-from ._answers import (
-    Answer,
-    Refused,
+from pyctrl.apiserver._admission import AdmissionPluginName, default_admission_chain
+from pyctrl.apiserver._apiextensions.conversion_webhook import WebhookConverter
+from pyctrl.apiserver._apiextensions.establishing import EstablishingController
+from pyctrl.apiserver._authn import AuthenticationWebhook, Peer, User
+from pyctrl.apiserver._authn.openid import OpenIDMetadata
+from pyctrl.apiserver._authz import AuthorizationWebhook
+from pyctrl.apiserver._bootstrap.api_services import AutoRegisterController
+from pyctrl.apiserver._bootstrap.rbac_policy import store_bootstrap_policy
+from pyctrl.apiserver._bootstrap.system_objects import bootstrap_objects
+from pyctrl.apiserver._discovery.documents import NonResourcePaths
+from pyctrl.apiserver._endpoints.backend import RESTStorage
+from pyctrl.apiserver._endpoints.delete import Deletes
+from pyctrl.apiserver._endpoints.read import Reads
+from pyctrl.apiserver._endpoints.write import Writes
+from pyctrl.apiserver._errors import (
+    Response,
+    StatusError,
     bad_request,
-    internal,
+    internal_error,
     method_not_allowed,
-    no_such_resource,
     not_found,
-    version_too_large,
+    resource_not_served,
+    too_large_resource_version,
 )
-from ._api_services import ApiServices
-from ._audit import AuditLog
-from ._authentication import AuthenticationWebhook, Peer, User
-from ._authorization import AuthorizationWebhook, store_policy
-from ._backend import Backend
-from ._binding import BINDINGS
-from ._bootstrap import default_objects
-from ._conversion_webhooks import ConversionWebhooks
-from ._documents import Documents
-from ._durations import duration_problem
-from ._establishing import Establishing
-from ._exchange import Exchange
-from ._forms import accepted_form, is_custom, with_table_options
-from ._health import NO_PAGE
-from ._impersonation import EXTRA, GROUP, REPEATED
-from ._openid import OpenId
-from ._pod_logs import PodLogs
-from ._request import MustWait, Query, Request, parse_target
-from ._resources import Registry, ResourceType
-from ._reviews import Reviews
-from ._scale import Scales
-from ._storage import HISTORY, NotConverted, Storage
-from ._subresources import Subresources
-from ._token_requests import MOST_SECONDS, TokenRequests
-from ._verbs_delete import Deletes
-from ._verbs_read import Reads
-from ._verbs_write import Writes
-from ._webhooks import HttpsCaller, ServiceResolver, Services, Undecided, WebhookCaller, WebhookClient, settled
+from pyctrl.apiserver._filters.access_control import AccessControl, AuthorizationMode
+from pyctrl.apiserver._filters.audit import AuditLog
+from pyctrl.apiserver._filters.impersonation import EXTRA, GROUP, REPEATED
+from pyctrl.apiserver._healthz import NO_PAGE
+from pyctrl.apiserver._registry.pod_binding import BINDINGS
+from pyctrl.apiserver._registry.pod_log import LogREST
+from pyctrl.apiserver._registry.resources import ResourceRegistry, ResourceType
+from pyctrl.apiserver._registry.reviews import ReviewREST
+from pyctrl.apiserver._registry.scale import ScaleREST
+from pyctrl.apiserver._registry.serviceaccount_token import MAX_SECONDS, TokenREST
+from pyctrl.apiserver._registry.subresources import Subresources
+from pyctrl.apiserver._request.negotiation import is_custom, negotiate_media_type, with_table_options
+from pyctrl.apiserver._request.request import QueryParameters, ResourceRequest, WouldBlock, parse_target
+from pyctrl.apiserver._request.request_info import RequestContext
+from pyctrl.apiserver._storage.storage import HISTORY, NotConverted, Storage
+from pyctrl.apiserver._webhooks import (
+    EndpointServiceResolver,
+    HttpsCaller,
+    ReviewPending,
+    ServiceResolver,
+    WebhookCaller,
+    WebhookClient,
+    resolve_reviews,
+)
 
 log = logging.getLogger("pyctrl.apiserver")
 
@@ -67,7 +75,7 @@ VERSION_DIGITS = 20  # of the largest 64-bit number
 
 _LONG_RUNNING = frozenset(("attach", "exec", "log", "portforward", "proxy"))
 
-Handler = Callable[[Request], Answer | Coroutine[Any, Any, Answer]]
+Handler = Callable[[ResourceRequest], Response | Coroutine[Any, Any, Response]]
 
 
 class ApiServer:
@@ -103,51 +111,51 @@ class ApiServer:
         random: Random | None = None,
         tokens: Mapping[str, User] | None = None,
         history: int = HISTORY,
-        registry: Registry | None = None,
+        registry: ResourceRegistry | None = None,
         audit: AuditLog | None = None,
         webhooks: WebhookCaller | None = None,
         resolve_service: ServiceResolver | None = None,
         authorization: AuthorizationMode | Sequence[AuthorizationMode] | None = None,
         authentication_webhook: AuthenticationWebhook | None = None,
         authorization_webhook: AuthorizationWebhook | None = None,
-        enable_admission_plugins: Collection[AdmissionPlugin] = (),
+        enable_admission_plugins: Collection[AdmissionPluginName] = (),
     ) -> None:
         self.storage: Storage = Storage(history=history)
-        self.registry: Registry = registry or Registry()
+        self.registry: ResourceRegistry = registry or ResourceRegistry()
         random = random or Random()
         self.storage.collection("", "services").listen(self.registry.allocator.changed)
-        client = WebhookClient(webhooks or HttpsCaller(resolve_service or Services(self.storage)))
+        client = WebhookClient(webhooks or HttpsCaller(resolve_service or EndpointServiceResolver(self.storage)))
         asked = authentication_webhook, authorization_webhook
         self._access = access = AccessControl(
             self.storage, random, client, tokens=tokens, authorization=authorization, webhooks=asked
         )
-        self._conversions = conversions = ConversionWebhooks(client, self.registry.components, random)
-        admission = default_admission(
+        self._conversions = conversions = WebhookConverter(client, self.registry.components, random)
+        admission = default_admission_chain(
             self.storage, self.registry, random, client, conversions, access.authorizer, enable_admission_plugins
         )
         #: Whether roles and bindings decide who may do what.
         self.has_rbac: bool = access.escalation is not None
         who = access.authorizer, access.escalation
-        backend = Backend(self.storage, self.registry, random, admission, *who, conversions)
+        backend = RESTStorage(self.storage, self.registry, random, admission, *who, conversions)
         if self.has_rbac:
-            store_policy(backend)
+            store_bootstrap_policy(backend)
         self._reads = Reads(backend)
         self._writes = Writes(backend)
         self._deletes = Deletes(backend, self._reads)
-        self._pod_logs = PodLogs(backend)
-        self._scales = Scales(backend, self._writes)
+        self._pod_logs = LogREST(backend)
+        self._scales = ScaleREST(backend, self._writes)
         self._subresources = Subresources(backend, self._writes, self._deletes)
-        self._token_requests = TokenRequests(backend, access.accounts)
-        self._reviews = Reviews(access.authenticator, access.authorizer, admission, self.registry)
-        self._openid = OpenId(access.accounts)
-        self._documents = Documents(self.registry)
-        self._establishing = Establishing(backend)
-        self._api_services = ApiServices(backend)
+        self._token_requests = TokenREST(backend, access.accounts)
+        self._reviews = ReviewREST(access.authenticator, access.authorizer, admission, self.registry)
+        self._openid = OpenIDMetadata(access.accounts)
+        self._documents = NonResourcePaths(self.registry)
+        self._establishing = EstablishingController(backend)
+        self._api_services = AutoRegisterController(backend)
         self._verbs = self._routes()
         self._audit: AuditLog | None = None
         own = {"authorization": f"Bearer {self.loopback_token}"}
-        for path, obj in default_objects():
-            self.answer_now("POST", path, headers=own, body=msgspec.json.encode(obj))
+        for path, obj in bootstrap_objects():
+            self.handle_nowait("POST", path, headers=own, body=msgspec.json.encode(obj))
         self._audit = audit  # now: nobody has asked for the default objects
 
     @property
@@ -168,11 +176,11 @@ class ApiServer:
         account = self.storage.collection("", "serviceaccounts").find(namespace, name)
         if account is None:
             raise LookupError(f"there is no service account {name!r} in namespace {namespace!r}; create it first")
-        return self._access.accounts.make(account, seconds=MOST_SECONDS)
+        return self._access.accounts.make(account, seconds=MAX_SECONDS)
 
-    def make_lasting_token(self, namespace: str, name: str, uid: str, secret: str) -> str:
+    def issue_long_lived_token(self, namespace: str, name: str, uid: str, secret: str) -> str:
         """Make the token that a Secret keeps for a service account: it is good while both are there."""
-        return self._access.accounts.make_lasting(namespace, name, uid, secret)
+        return self._access.accounts.issue_long_lived(namespace, name, uid, secret)
 
     def compact(self) -> None:
         """Forget all history: watches and lists of older versions answer 410 from now on."""
@@ -189,7 +197,7 @@ class ApiServer:
         body: bytes,
         *,
         peer: Peer | None = None,
-    ) -> Answer:
+    ) -> Response:
         """Answer one request. Never raises for what a client sent; a watch's answer streams until it is closed.
 
         Args:
@@ -198,9 +206,11 @@ class ApiServer:
         for name, value in query:
             if name == "resourceVersion" and (version := _number(value)) > self.storage.version:
                 await self.storage.reaches(version, seconds=VERSION_WAIT_SECONDS)
-        return await self._exchanged(Exchange(method, path, Query(query), _lowered(headers), body, peer))
+        return await self._exchanged(
+            RequestContext(method, path, QueryParameters(query), _lowered(headers), body, peer)
+        )
 
-    def answer_now(
+    def handle_nowait(
         self,
         method: str,
         path: str,
@@ -209,48 +219,48 @@ class ApiServer:
         body: bytes = b"",
         *,
         peer: Peer | None = None,
-    ) -> Answer:
+    ) -> Response:
         """Answer one request at once; what `handle` does but for waiting until a version is reached.
 
         Raises:
             RuntimeError: the answer takes time, because a webhook has to be called; nothing was changed.
         """
-        exchange = Exchange(method, path, Query(query), _lowered(headers), body, peer, may_wait=False)
+        exchange = RequestContext(method, path, QueryParameters(query), _lowered(headers), body, peer, may_wait=False)
         pending = self._exchanged(exchange)
         try:
             pending.send(None)
         except StopIteration as done:
-            answer: Answer = done.value
+            answer: Response = done.value
             return answer
         pending.close()
-        raise MustWait(f"{method} {path} takes time: await ApiServer.handle for it")
+        raise WouldBlock(f"{method} {path} takes time: await ApiServer.handle for it")
 
-    async def _exchanged(self, exchange: Exchange) -> Answer:
+    async def _exchanged(self, exchange: RequestContext) -> Response:
         if self._audit is None:
             return await self._answer(exchange)
         exchange.received = now()
         return self._audit.completed(exchange, await self._answer(exchange))
 
-    async def _answer(self, exchange: Exchange) -> Answer:
+    async def _answer(self, exchange: RequestContext) -> Response:
         try:
             if self._access.asks and exchange.may_wait:
-                answer = await settled(lambda: self._dispatch(exchange))
+                answer = await resolve_reviews(lambda: self._dispatch(exchange))
             else:
                 answer = await self._dispatch(exchange)
-        except Undecided as lacking:
-            raise MustWait(str(lacking)) from None
-        except Refused as refusal:
+        except ReviewPending as lacking:
+            raise WouldBlock(str(lacking)) from None
+        except StatusError as refusal:
             answer = refusal.answer()
-        except MustWait:
+        except WouldBlock:
             raise
         except RecursionError:
             answer = bad_request("the object is nested too deeply").answer()
         except Exception as error:
             log.exception("request failed", extra={"method": exchange.method, "path": exchange.path})
-            answer = internal(f"{type(error).__name__}: {error}").answer()
+            answer = internal_error(f"{type(error).__name__}: {error}").answer()
         return _with_warnings(answer, exchange.warnings) if exchange.warnings else answer
 
-    async def _dispatch(self, exchange: Exchange) -> Answer:
+    async def _dispatch(self, exchange: RequestContext) -> Response:
         headers = exchange.headers
         target = exchange.target = parse_target(exchange.path)
         _check_timeout(exchange)
@@ -263,11 +273,11 @@ class ApiServer:
         if resource is None or _misses_namespace(exchange, target, resource):
             return NO_PAGE
         is_collection = exchange.method == "GET" and not target.name
-        accepted = accepted_form(headers.get("accept", ""), may_stream=is_collection)
+        accepted = negotiate_media_type(headers.get("accept", ""), may_stream=is_collection)
         form = with_table_options(accepted, exchange.query.get("includeObject"))
         if resource.deprecation:
             exchange.warnings.append(resource.deprecation)
-        request = Request(
+        request = ResourceRequest(
             method=exchange.method,
             path=exchange.path,
             target=target,
@@ -286,19 +296,19 @@ class ApiServer:
             answer = await self._converted(handler, request)
         else:
             answered = handler(request)
-            answer = answered if isinstance(answered, Answer) else await answered
+            answer = answered if isinstance(answered, Response) else await answered
         self._establishing.settle()
         self._api_services.settle()
         return answer
 
-    async def _converted(self, handler: Handler, request: Request) -> Answer:
+    async def _converted(self, handler: Handler, request: ResourceRequest) -> Response:
         """Answer a request for a resource with a conversion webhook: everything it is about is converted first."""
         conversions = self._conversions
         await conversions.prepare(request, self.storage.collection(request.target.group, request.target.resource))
         while True:
             try:
                 answered = handler(request)
-                return answered if isinstance(answered, Answer) else await answered
+                return answered if isinstance(answered, Response) else await answered
             except NotConverted as lacking:  # an older state, or one that came meanwhile; nothing was written yet
                 await conversions.show([lacking.stored], lacking.resource, request)
 
@@ -307,10 +317,10 @@ class ApiServer:
         resource = self.registry.find(target.group, target.version, target.resource)
         if resource is None:
             if self.registry.knows(target.group, target.version):
-                raise no_such_resource()
+                raise resource_not_served()
             return None
         if target.namespace and not resource.namespaced:
-            raise no_such_resource()
+            raise resource_not_served()
         return resource
 
     # -- which verb --------------------------------------------------------------------------------------------
@@ -338,14 +348,14 @@ class ApiServer:
             ("POST", "token"): ("", self._token_requests.create),
         }
 
-    def _handler(self, request: Request) -> Handler:
+    def _handler(self, request: ResourceRequest) -> Handler:
         target, resource = request.target, request.resource
         if self._reviews.answers(target):
             return self._reviews.answer
         if target.name and resource.namespaced and not target.namespace and not is_custom(resource):
-            raise no_such_resource()
+            raise resource_not_served()
         if "list" not in resource.verbs and (target.name or (resource.namespaced and not target.namespace)):
-            raise no_such_resource()  # what is only created has no URL but that of its collection
+            raise resource_not_served()  # what is only created has no URL but that of its collection
         if target.subresource and target.subresource not in resource.subresources:
             raise self._no_subresource(request)
         shape = target.subresource or ("object" if target.name else "collection")
@@ -355,40 +365,40 @@ class ApiServer:
         if handler is None or (verb and verb not in resource.verbs):
             raise method_not_allowed()
         if target.name and resource.namespaced and not target.namespace:
-            raise no_such_resource()
+            raise resource_not_served()
         return handler
 
     @staticmethod
-    def _no_subresource(request: Request) -> Refused:
+    def _no_subresource(request: ResourceRequest) -> StatusError:
         target = request.target
         if is_custom(request.resource):
             return not_found(target.resource, target.name, target.group)
-        return no_such_resource()
+        return resource_not_served()
 
-    def _create(self, request: Request) -> Coroutine[Any, Any, Answer]:
+    def _create(self, request: ResourceRequest) -> Coroutine[Any, Any, Response]:
         is_binding = (request.target.group, request.target.resource) == BINDINGS
         return (self._subresources.bind_named if is_binding else self._writes.create)(request)
 
-    def _list_or_watch(self, request: Request) -> Answer:
+    def _list_or_watch(self, request: ResourceRequest) -> Response:
         if request.target.watch or request.query.flag("watch"):
             return self._reads.watch(request)
         self._check_version(request)
         return self._reads.list(request)
 
-    def _get(self, request: Request) -> Answer:
+    def _get(self, request: ResourceRequest) -> Response:
         if request.target.watch:
             return self._reads.watch(request)
         self._check_version(request)
         return self._reads.get(request)
 
-    def _check_version(self, request: Request) -> None:
+    def _check_version(self, request: ResourceRequest) -> None:
         """Refuse a version that the storage has not reached; `handle` has waited for it already."""
         version = _number(request.query.get("resourceVersion"))
         if version > self.storage.version:
-            raise version_too_large(version, self.storage.version)
+            raise too_large_resource_version(version, self.storage.version)
 
 
-def _check_timeout(exchange: Exchange) -> None:
+def _check_timeout(exchange: RequestContext) -> None:
     """Refuse a `timeout` that is no duration, as kube-apiserver does before it knows who asks."""
     text, target = exchange.query.get("timeout"), exchange.target
     is_long = target is not None and (
@@ -398,7 +408,7 @@ def _check_timeout(exchange: Exchange) -> None:
         raise bad_request(f"invalid timeout specified in the request URL - {problem}")
 
 
-def _misses_namespace(exchange: Exchange, target: RequestTarget, resource: ResourceType) -> bool:
+def _misses_namespace(exchange: RequestContext, target: RequestTarget, resource: ResourceType) -> bool:
     """Whether a custom resource is asked for without its namespace; only lists and watches reach over all of them."""
     if target.namespace or not resource.namespaced or not is_custom(resource):
         return False
@@ -417,9 +427,9 @@ def _lowered(headers: Mapping[str, str] | None) -> Mapping[str, str]:
     return {**every.lowered, **{name: REPEATED.join(every.get_all(name)) for name in names}} if names else every.lowered
 
 
-def _with_warnings(answer: Answer, warnings: list[str]) -> Answer:
+def _with_warnings(answer: Response, warnings: list[str]) -> Response:
     told = [("Warning", f'299 - "{_escaped(warning)}"') for warning in dict.fromkeys(warnings)]
-    return Answer(status=answer.status, headers=(*answer.headers, *told), body=answer.body)
+    return Response(status=answer.status, headers=(*answer.headers, *told), body=answer.body)
 
 
 def _escaped(text: str) -> str:

@@ -7,16 +7,16 @@ subscribers are told of each `Change`. `CachedClient` puts a cache in front of a
 
 from typing import TYPE_CHECKING
 
-from pyctrl._door import opened_by_name
+from pyctrl._lazy_imports import lazy_names
 from pyctrl.cache._cache import Cache
 from pyctrl.cache._cached_client import CachedClient
 from pyctrl.cache._changes import Change, Created, Deleted, Synced, Updated
-from pyctrl.cache._feed import Listener
 from pyctrl.cache._informer import Informer
 from pyctrl.cache._options import KindOptions, Outside, Selector
 from pyctrl.cache._record import Record
-from pyctrl.cache._shaping import Transform
+from pyctrl.cache._store_writer import Listener
 from pyctrl.cache._subscribers import Subscription
+from pyctrl.cache._transform import Transform
 
 if TYPE_CHECKING:
     from pyctrl.cache._statistics import InformerStatistics
@@ -41,4 +41,4 @@ __all__ = [
 ]
 
 if not TYPE_CHECKING:  # type checkers would take it as a promise of any name
-    __getattr__, __dir__ = opened_by_name(__name__, {"InformerStatistics": "_statistics"})
+    __getattr__, __dir__ = lazy_names(__name__, {"InformerStatistics": "_statistics"})

@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import logging
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from contextvars import copy_context
 from datetime import timedelta
 from random import Random
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
-from pyctrl._measures import Family
+from pyctrl._metrics import MetricFamily
 from pyctrl.api import GroupVersionKind, Key, KindLike, KubernetesObject, Unstructured, kind_of
-from pyctrl.cache._collector import WORTH_HOLDING_BACK, held_back
-from pyctrl.cache._coverage import Query, field_selector, label_selector
-from pyctrl.cache._informer import Informer
+from pyctrl.cache._coverage import ListQuery, field_selector, label_selector
+from pyctrl.cache._informer import Informer, has_answered, is_synced_or_failed
 from pyctrl.cache._options import KindOptions, Outside
 from pyctrl.cache._record import Record
-from pyctrl.cache._settling import has_answered, is_settled
 from pyctrl.cache._unreadable import UnreadableRecord
 from pyctrl.client import Client, Fields, Labels, WriteVerb, checked_key
 from pyctrl.errors import DecodeError, Forbidden, NotCovered, NotFound, NotSynced
@@ -26,7 +26,8 @@ from pyctrl.rbac import Permission, resource_of
 if TYPE_CHECKING:
     from pyctrl.cache._statistics import InformerStatistics
 
-__all__ = ["Cache"]
+__all__ = ["MIN_OBJECTS_TO_PAUSE", "Cache", "garbage_collection_paused"]
+
 
 log = logging.getLogger("pyctrl.cache")
 
@@ -176,7 +177,7 @@ class Cache:
         except TimeoutError as late:
             raise NotSynced(f"the first lists did not come within {timeout}: {self._reasons(missing)}") from late
 
-    async def wait_until_settled(self, timeout: timedelta | None = None) -> None:
+    async def wait_until_synced_or_failed(self, timeout: timedelta | None = None) -> None:
         """Wait until the first list of each kind is complete, or there is no use in waiting for it.
 
         That is so when it is forbidden, when the cluster does not serve the kind, and when it has failed twice in a
@@ -199,7 +200,9 @@ class Cache:
 
     def _unsettled(self) -> list[Informer]:
         some = any(informer.is_synced for informer in self._informers.values())
-        return [informer for informer in self._informers.values() if not is_settled(informer, some_have_come=some)]
+        return [
+            informer for informer in self._informers.values() if not is_synced_or_failed(informer, some_have_come=some)
+        ]
 
     def _reasons(self, informers: Iterable[Informer]) -> str:
         """Name what is missing and why; what all of them suffer from is said once."""
@@ -238,11 +241,11 @@ class Cache:
         """Return how each informer is doing."""
         return tuple(informer.statistics() for informer in self._informers.values())
 
-    def measures(self) -> Iterable[Family]:
+    def measures(self) -> Iterable[MetricFamily]:
         """Return what there is of each kind and how old it is; see docs/metrics.md."""
-        from pyctrl.cache._families import cache_families  # here: a program may serve no metrics
+        from pyctrl.cache._metrics import collect_cache  # here: a program may serve no metrics
 
-        return cache_families(self.statistics())
+        return collect_cache(self.statistics())
 
     def age(self, kind: KindLike) -> timedelta | None:
         """Return how old the view of a kind may be, at most: see `Informer.age`. Raises NotCovered."""
@@ -339,7 +342,7 @@ class Cache:
             DecodeError: one of them is of another kind. One that cannot be decoded at all is in the list by its name,
                 and raises DecodeError where anything else of it is read.
         """
-        query = Query(namespace=namespace, labels=label_selector(labels), fields=field_selector(fields))
+        query = ListQuery(namespace=namespace, labels=label_selector(labels), fields=field_selector(fields))
         try:
             records = self._existing(kind).select(query, index, is_cluster_wide=self._means_cluster(kind))
         except NotCovered:
@@ -347,9 +350,9 @@ class Cache:
                 raise
             return await self._list_live(kind, namespace=namespace, labels=labels, fields=fields)
         try:
-            if len(records) < WORTH_HOLDING_BACK:
+            if len(records) < MIN_OBJECTS_TO_PAUSE:
                 return [record.decode(kind) for record in records]
-            with held_back():
+            with garbage_collection_paused():
                 return [record.decode(kind) for record in records]
         except DecodeError:
             return [r.decode_late(kind) if isinstance(r, UnreadableRecord) else r.decode(kind) for r in records]
@@ -405,3 +408,23 @@ class _OwnWrites:
                 informer.view.wrote(body)
         except Exception:
             log.exception("an own write is not seen before it comes back", extra={"kind": gvk.kind, "key": str(key)})
+
+
+MIN_OBJECTS_TO_PAUSE = 32  # objects; fewer make less than one collection of young ones
+
+
+@contextmanager
+def garbage_collection_paused() -> Iterator[None]:
+    """Do not collect in this block, which must not await: it would hold for everybody.
+
+    A list of a thousand objects is some ten thousand new containers and no garbage. The collector, which runs after
+    every 700, would look at them again and again: more than half of the time that decoding them takes.
+    """
+    if not gc.isenabled():  # somebody has their reasons
+        yield
+        return
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()

@@ -9,11 +9,11 @@ from msgspec import Struct, field
 from pyctrl.api import FieldSelector, Key, LabelSelector
 from pyctrl.cache._record import Record
 from pyctrl.client import Fields, Labels
-from pyctrl.rbac import Place
+from pyctrl.rbac import PermissionScope
 
 __all__ = [
     "Coverage",
-    "Query",
+    "ListQuery",
     "covers_list",
     "covers_object",
     "field_selector",
@@ -23,7 +23,7 @@ __all__ = [
 ]
 
 
-class Query(Struct, frozen=True, kw_only=True):
+class ListQuery(Struct, frozen=True, kw_only=True):
     """What a list asks for. ``namespace`` None means all of them."""
 
     namespace: str | None = None
@@ -45,7 +45,7 @@ class Query(Struct, frozen=True, kw_only=True):
         return ", ".join(parts)
 
 
-class Coverage(Query, frozen=True, kw_only=True):
+class Coverage(ListQuery, frozen=True, kw_only=True):
     """One part of a kind that is listed and watched: a namespace or all of them, and selectors.
 
     The coverages of one kind are a union: an object is held when any of them selects it.
@@ -65,14 +65,14 @@ class Coverage(Query, frozen=True, kw_only=True):
         )
 
     @property
-    def permission(self) -> tuple[frozenset[str] | Place, tuple[str, ...]]:
+    def permission(self) -> tuple[frozenset[str] | PermissionScope, tuple[str, ...]]:
         """Where this has to be listed and watched, and of which names; none is every name."""
         names = [
             term.value for term in self.fields.requirements if (term.field, term.operator) == ("metadata.name", "=")
         ]
-        return (Place.CLUSTER if self.namespace is None else frozenset([self.namespace])), tuple(names)
+        return (PermissionScope.CLUSTER if self.namespace is None else frozenset([self.namespace])), tuple(names)
 
-    def contains(self, query: Query) -> bool:
+    def contains(self, query: ListQuery) -> bool:
         """Tell whether every object that the query asks for is held.
 
         Decided by the requirements as they are written: each of the coverage's must be one of the query's. What a
@@ -80,14 +80,14 @@ class Coverage(Query, frozen=True, kw_only=True):
         """
         return (self.namespace is None or self.namespace == query.namespace) and self.selects(query)
 
-    def selects(self, query: Query) -> bool:
+    def selects(self, query: ListQuery) -> bool:
         """Tell whether every object that the query asks for in this namespace is held; see `contains`."""
         return (not (own := self.labels.requirements) or set(own) <= set(query.labels.requirements)) and (
             not (own_fields := self.fields.requirements) or set(own_fields) <= set(query.fields.requirements)
         )
 
 
-def covers_list(coverages: Sequence[Coverage], query: Query, *, is_cluster_wide: bool = False) -> bool:
+def covers_list(coverages: Sequence[Coverage], query: ListQuery, *, is_cluster_wide: bool = False) -> bool:
     """Tell whether a list can be answered in full.
 
     Where only some namespaces are watched, a list without a namespace means these, unless it is ``is_cluster_wide``.
@@ -109,7 +109,7 @@ def remedy_for_object(coverages: Sequence[Coverage], key: Key, *, is_kind_option
     return _namespaces(key.namespace, is_kind_option=is_kind_option)
 
 
-def remedy_for_list(coverages: Sequence[Coverage], query: Query, *, is_kind_option: bool) -> str:
+def remedy_for_list(coverages: Sequence[Coverage], query: ListQuery, *, is_kind_option: bool) -> str:
     """Say what to do so that a list can be answered."""
     watched = {coverage.namespace for coverage in coverages}
     if query.namespace is not None and None not in watched and query.namespace not in watched:

@@ -5,14 +5,16 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Collection, Iterable
 
+from pyctrl.api import LabelOperator, LabelSelector
 from pyctrl.cache._record import Record
 
-__all__ = ["Index", "IndexFunction"]
+__all__ = ["MAX_LABEL_INDEXES", "MIN_OBJECTS_FOR_INDEX", "Index", "IndexFunc", "by_label", "single_values"]
+
 
 log = logging.getLogger("pyctrl.cache")
 
 #: Names the values under which an object is found; none, one or several.
-IndexFunction = Callable[[Record], Iterable[str]]
+IndexFunc = Callable[[Record], Iterable[str]]
 
 
 class Index:
@@ -22,7 +24,7 @@ class Index:
     logged and its object not found in this index; everything else goes on.
     """
 
-    def __init__(self, name: str, values_of: IndexFunction) -> None:
+    def __init__(self, name: str, values_of: IndexFunc) -> None:
         self.name = name
         self._values_of = values_of
         self._records: dict[str, dict[tuple[str, str], Record]] = {}
@@ -62,3 +64,30 @@ class Index:
             place = {"index": self.name, "namespace": record.namespace, "object": record.name}
             log.exception("an index function failed; the object is not in this index", extra=place)
             return ()
+
+
+MIN_OBJECTS_FOR_INDEX = (
+    64  # objects to look through: some 0.1 ms, about what the detour costs a program that lists once
+)
+MAX_LABEL_INDEXES = 8  # labels of one kind: each costs an entry for every object that has the label
+
+_ONE_VALUE = (LabelOperator.EQUALS, LabelOperator.IN)
+
+
+def single_values(selector: LabelSelector) -> list[tuple[str, str, str]]:
+    """Return label, index name and value for each label that must have one certain value."""
+    return [
+        (term.key, f"label {term.key}", term.values[0])
+        for term in selector.requirements
+        if len(term.values) == 1 and term.operator in _ONE_VALUE
+    ]
+
+
+def by_label(key: str) -> IndexFunc:
+    """Return the function of the index over the values of a label."""
+
+    def value_of(record: Record) -> tuple[str, ...]:
+        value = record.labels.get(key)
+        return () if value is None else (value,)
+
+    return value_of

@@ -10,27 +10,29 @@ from datetime import timedelta
 from random import Random
 from typing import TYPE_CHECKING
 
-from pyctrl._backoff import Backoff, until_next_look
-from pyctrl._log import Complaints
+from pyctrl._backoff import Backoff, until_next_poll
+from pyctrl._log import RepeatedErrors
 from pyctrl.api import GroupVersionKind, Key, KindLike, kind_of
-from pyctrl.cache._coverage import Coverage, Query
-from pyctrl.cache._feed import Listener
-from pyctrl.cache._intake import Intake
+from pyctrl.cache._compression import compressor_for
+from pyctrl.cache._coverage import Coverage, ListQuery
+from pyctrl.cache._lister import Lister
 from pyctrl.cache._options import KindOptions
-from pyctrl.cache._packing import packing
 from pyctrl.cache._record import Record, RecordReader, version_number
-from pyctrl.cache._reflector import Reflector, Target
-from pyctrl.cache._shaping import shape
+from pyctrl.cache._reflector import ListWatch, Reflector
+from pyctrl.cache._store_writer import Listener
 from pyctrl.cache._subscribers import Subscribers, Subscription
-from pyctrl.cache._view import View
+from pyctrl.cache._transform import bytes_transform
+from pyctrl.cache._watch_errors import needs_attention
+from pyctrl.cache._watch_handler import WatchHandler
 from pyctrl.client import Client, Headers, ResourceMapping, path_for
-from pyctrl.errors import Forbidden, NotFound, NotSynced, UnknownKind
+from pyctrl.errors import Forbidden, NotFound, NotSynced, RequestTimeout, Unauthorized, UnknownKind
 from pyctrl.rbac import Permission, Resource, allow, resource_of
 
 if TYPE_CHECKING:
     from pyctrl.cache._statistics import InformerStatistics
 
-__all__ = ["Informer"]
+__all__ = ["Informer", "has_answered", "is_synced_or_failed"]
+
 
 log = logging.getLogger("pyctrl.cache")
 
@@ -57,8 +59,10 @@ class Informer:
         #: How rules call the kind; as its class says, until the server has.
         self.resource: Resource = resource_of(kind)
         self._client, self._options, self._namespaces, self._random = client, options, namespaces, random
-        self._reader = RecordReader(shape(options.transform, options.strip_managed_fields), packing(options.compress))
-        self.view: View = View(self.gvk, self._reader, clock=lambda: asyncio.get_running_loop().time())
+        self._reader = RecordReader(
+            bytes_transform(options.transform, options.strip_managed_fields), compressor_for(options.compress)
+        )
+        self.view: Lister = Lister(self.gvk, self._reader, clock=lambda: asyncio.get_running_loop().time())
         self.view.has_own_namespaces = options.namespaces is not None
         self._subscribers = Subscribers(lambda: self.view.store)
         self._reflectors: list[Reflector] = []
@@ -66,7 +70,7 @@ class Informer:
         self._waiters: dict[asyncio.Future[None], None] = {}  # woken in the order of their coming: runs must repeat
         self._discovery_error: Exception | None = None
         self._discovery_failures = 0
-        self._complaints = Complaints()
+        self._complaints = RepeatedErrors()
         self._on_refusal, self._on_notice = on_refusal, on_notice
         #: Whether nothing is wrong while the cluster does not serve the kind.
         self.is_optional: bool = is_optional
@@ -80,7 +84,7 @@ class Informer:
         self.resource = Resource(self.gvk.group, mapping.plural, mapping.namespaced)
         for coverage in self._options.coverages(self._namespaces, is_namespaced=mapping.namespaced):
             feed = self.view.add_feed(coverage, self._subscribers.listeners)
-            intake = Intake(feed, self._reader, self.view.unreadable)
+            intake = WatchHandler(feed, self._reader, self.view.unreadable)
             target = self._target(mapping, coverage)
             reflector = Reflector(
                 self._client.transport,
@@ -109,7 +113,7 @@ class Informer:
                 self._complain(error)
                 self._wake()
                 is_absent = isinstance(error, UnknownKind)
-                await asyncio.sleep(until_next_look(loop.time() - begun) if is_absent else backoff.next(loop.time()))
+                await asyncio.sleep(until_next_poll(loop.time() - begun) if is_absent else backoff.next(loop.time()))
             else:
                 self._discovery_error, self._discovery_failures = None, 0
                 if self._complaints.forget():
@@ -128,10 +132,10 @@ class Informer:
         weight = self._complaints.level(str(error), weight, asyncio.get_running_loop().time())
         log.log(weight, "%s cannot be watched: %s", self.gvk, error, extra={"kind": self.gvk.kind})
 
-    def _target(self, mapping: ResourceMapping, coverage: Coverage) -> Target:
+    def _target(self, mapping: ResourceMapping, coverage: Coverage) -> ListWatch:
         selectors = (("labelSelector", str(coverage.labels)), ("fieldSelector", str(coverage.fields)))
         impersonated = self._client.options.impersonate
-        return Target(
+        return ListWatch(
             path=path_for(mapping, coverage.namespace or ""),
             query=tuple((name, text) for name, text in selectors if text),
             headers=Headers((("Accept", "application/json"), *(impersonated.headers() if impersonated else ()))),
@@ -153,10 +157,10 @@ class Informer:
     def _take_refusal(self, error: Forbidden) -> bool:
         return self._on_refusal is not None and self._on_refusal(error)
 
-    def hasten(self) -> None:
+    def retry_now(self) -> None:
         """List or watch now what waits after a failure: a right was granted."""
         for reflector in self._reflectors:
-            reflector.hasten()
+            reflector.retry_now()
 
     @property
     def rbac(self) -> tuple[Permission, ...]:
@@ -179,7 +183,7 @@ class Informer:
         return self.view.find(key)
 
     def select(
-        self, query: Query, index: tuple[str, str] | None = None, *, is_cluster_wide: bool = False
+        self, query: ListQuery, index: tuple[str, str] | None = None, *, is_cluster_wide: bool = False
     ) -> list[Record]:
         """Return the objects that match, in no particular order. Raises as `find` does, and IndexMissing.
 
@@ -307,7 +311,7 @@ class Informer:
         while self.resource.namespaced is None and self._discovery_error is None:
             await self._next_notice()
 
-    async def wait_until_settled(self) -> None:
+    async def wait_until_synced_or_failed(self) -> None:
         """Wait until the first list is complete, or turns out to be forbidden, or of a kind that is not served."""
         while not (self.is_synced or self.is_refused or self.is_absent):
             await self._next_notice()
@@ -363,3 +367,22 @@ class Informer:
         if self.error is not None:
             return str(self.error)
         return "the list is on its way" if self._reflectors else "where it is served is not known yet"
+
+
+TRIES_BEFORE_FAILED = 2  # the second comes within 0.8 s: a server that stumbled once is not held against the kind
+
+
+def is_synced_or_failed(informer: Informer, *, some_have_come: bool) -> bool:
+    """Tell whether the first list is complete, or fails in a way that need not hold up others."""
+    if informer.is_synced or informer.is_refused or informer.is_absent:
+        return True
+    has_been_tried = informer.failures >= TRIES_BEFORE_FAILED or isinstance(
+        informer.error, RequestTimeout
+    )  # which took long enough
+    return has_been_tried and (some_have_come or has_answered(informer))
+
+
+def has_answered(informer: Informer) -> bool:
+    """Tell whether a server that is well, and knows who asks, has said something about the kind."""
+    error = informer.error
+    return informer.is_synced or (error is not None and needs_attention(error) and not isinstance(error, Unauthorized))

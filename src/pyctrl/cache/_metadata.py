@@ -18,7 +18,16 @@ from pyctrl._json import UNREADABLE, split_members, why_unreadable
 from pyctrl.api import shown_wire
 from pyctrl.errors import DecodeError
 
-__all__ = ["Details", "Identity", "IdentityReader", "MetadataReader", "ObjectWith", "Owner", "head_of", "read_details"]
+__all__ = [
+    "Details",
+    "IdentityReader",
+    "MetadataReader",
+    "ObjectIdentity",
+    "ObjectWith",
+    "Owner",
+    "head_of",
+    "read_details",
+]
 
 MANAGED_FIELDS = b',"managedFields":['
 SPEC = b',"spec":'
@@ -26,7 +35,7 @@ HEAD = 512  # bytes in which the identity stands, in the order of kube-apiserver
 WINDOW = 16 * 1024  # bytes in which a cut is looked for; metadata that goes on for longer is read with the object
 
 
-class Identity(msgspec.Struct, gc=False, rename="camel"):
+class ObjectIdentity(msgspec.Struct, gc=False, rename="camel"):
     """What the cache must know of every object."""
 
     name: str = ""
@@ -60,7 +69,7 @@ class Details(msgspec.Struct, gc=False, rename="camel"):
     owner_references: list[Owner] | None = None
 
 
-M = TypeVar("M", Identity, Details)
+M = TypeVar("M", ObjectIdentity, Details)
 
 
 class ObjectWith(msgspec.Struct, Generic[M], gc=False):
@@ -128,11 +137,13 @@ class IdentityReader:
     """
 
     def __init__(self) -> None:
-        self._decode: Callable[[bytes], ObjectWith[Identity]] = msgspec.json.Decoder(ObjectWith[Identity]).decode
-        self._otherwise = MetadataReader(ObjectWith[Identity])
+        self._decode: Callable[[bytes], ObjectWith[ObjectIdentity]] = msgspec.json.Decoder(
+            ObjectWith[ObjectIdentity]
+        ).decode
+        self._otherwise = MetadataReader(ObjectWith[ObjectIdentity])
         self._is_first = True
 
-    def __call__(self, data: bytes) -> Identity:
+    def __call__(self, data: bytes) -> ObjectIdentity:
         """Decode the identity of one object. Raises DecodeError."""
         if self._is_first:
             head = data[:HEAD]
@@ -169,7 +180,7 @@ def _before_spec(data: bytes) -> bytes:
     return data[:start] + b"}" if start > 0 else b""
 
 
-def head_of(data: bytes, *, is_named: bool = True) -> tuple[Identity, bytes] | None:
+def head_of(data: bytes, *, is_named: bool = True) -> tuple[ObjectIdentity, bytes] | None:
     """Return the identity of an object and what can be read of it: its kind, and its metadata as far as that decodes.
 
     Nothing here recurses. None if there is no metadata, or no name where one is needed; the version may be missing.
@@ -204,7 +215,7 @@ def _encoded(kind: Mapping[str, msgspec.Raw], metadata: Mapping[str, msgspec.Raw
 
 
 _IDENTITY = ("name", "namespace", "uid", "resourceVersion")
-_read_identity = msgspec.json.Decoder(ObjectWith[Identity]).decode
+_read_identity = msgspec.json.Decoder(ObjectWith[ObjectIdentity]).decode
 _read_details = msgspec.json.Decoder(ObjectWith[Details]).decode
 
 #: Reads labels and the like; shared by all kinds.

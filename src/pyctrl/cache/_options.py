@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from pyctrl.cache._coverage import Coverage, field_selector, label_selector
-from pyctrl.cache._shaping import Transform
+from pyctrl.cache._transform import Transform
 from pyctrl.client import Fields, Labels
 
 __all__ = ["KindOptions", "Outside", "Selector"]

@@ -14,7 +14,7 @@ from pyctrl.cache._store import Store
 
 __all__ = ["Overlay"]
 
-LIMIT = 10_000  # entries; only a watch that is down while thousands are written gets there
+MAX_OWN_WRITES = 10_000  # entries; only a watch that is down while thousands are written gets there
 
 
 class _Entry(Struct):
@@ -46,7 +46,7 @@ class Overlay:
     Feeds are numbered by `Feed`; sets of them are bits.
     """
 
-    def __init__(self, store: Store, *, limit: int = LIMIT, clock: Callable[[], float] = lambda: 0.0) -> None:
+    def __init__(self, store: Store, *, limit: int = MAX_OWN_WRITES, clock: Callable[[], float] = lambda: 0.0) -> None:
         self._store = store
         self._limit = limit
         self._clock = clock

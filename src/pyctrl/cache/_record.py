@@ -18,9 +18,9 @@ from pyctrl.api import (
     decode,
     decode_known,
 )
-from pyctrl.cache._metadata import Identity, IdentityReader, Owner, head_of, read_details
-from pyctrl.cache._packing import Packing, Unpack
-from pyctrl.cache._shaping import Shape, strip_managed_fields
+from pyctrl.cache._compression import Compressor, Decompress
+from pyctrl.cache._metadata import IdentityReader, ObjectIdentity, Owner, head_of, read_details
+from pyctrl.cache._transform import BytesTransform, strip_managed_fields
 
 __all__ = ["UNORDERED", "Record", "RecordReader", "version_number"]
 
@@ -45,7 +45,7 @@ class Record(msgspec.Struct, gc=False, eq=False):  # gc=False: nothing in it ref
     version: int
     #: Which coverages hold the object, and from which of their lists; the business of `Store`.
     held: int = 0
-    unpack: Unpack | None = None
+    unpack: Decompress | None = None
 
     @property
     def data(self) -> bytes:
@@ -132,7 +132,7 @@ class Record(msgspec.Struct, gc=False, eq=False):  # gc=False: nothing in it ref
         return decode_known(kind, self.data, self.name, self.namespace, self.uid)
 
 
-class ReshapedRecord(Record):
+class TransformedRecord(Record):
     """An object whose JSON may be another one's: a transform can change its names too."""
 
     def decode(self, kind: KindLike) -> Any:
@@ -148,9 +148,9 @@ class RecordReader:
         packing: what compresses them then.
     """
 
-    def __init__(self, shape: Shape | None = None, packing: Packing | None = None) -> None:
+    def __init__(self, shape: BytesTransform | None = None, packing: Compressor | None = None) -> None:
         self._shape = shape
-        self._made = Record if shape in (None, strip_managed_fields) else ReshapedRecord
+        self._made = Record if shape in (None, strip_managed_fields) else TransformedRecord
         self._packing = packing
         self._identity = IdentityReader()
         self._namespaces: dict[str, str] = {}
@@ -163,7 +163,7 @@ class RecordReader:
         """
         return self.record(data, self._identity(data))
 
-    def record(self, data: bytes, found: Identity) -> Record:
+    def record(self, data: bytes, found: ObjectIdentity) -> Record:
         """Make the record of an object whose identity is known already."""
         namespace = found.namespace or ""
         try:  # not version_number(): this is done for every object

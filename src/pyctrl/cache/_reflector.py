@@ -8,20 +8,29 @@ from collections.abc import Awaitable, Callable, Mapping
 from enum import Enum
 from math import inf
 from random import Random
+from typing import Self
 
 from msgspec import Struct, field
 
 from pyctrl._backoff import Backoff
-from pyctrl._log import Complaints, Lines
-from pyctrl.cache._intake import Intake
+from pyctrl._log import Lines, RepeatedErrors
+from pyctrl.cache._decoder import error_of, read_page
 from pyctrl.cache._record import UNORDERED, version_number
-from pyctrl.cache._silence import Silence
-from pyctrl.cache._trouble import EndedEarly, Remedy, WentBack, advice, is_loud, remedy_for, retry_after
-from pyctrl.cache._wire import error_of, read_page
+from pyctrl.cache._watch_errors import (
+    EndedEarly,
+    RetryAction,
+    WentBack,
+    advice,
+    needs_attention,
+    retry_action_for,
+    retry_after,
+)
+from pyctrl.cache._watch_handler import WatchHandler
 from pyctrl.client import HttpRequest, HttpResponse, HttpStream, LineSplitter, Transport, deliver
 from pyctrl.errors import ApiError, DecodeError, Forbidden, NotFound, PyctrlError, RequestTimeout
 
-__all__ = ["Reflector", "Stage", "Target"]
+__all__ = ["IdleTimeout", "ListWatch", "Reflector", "ReflectorStage"]
+
 
 log = logging.getLogger("pyctrl.cache")
 
@@ -34,10 +43,10 @@ WATCH_SILENCE = 90.0  # seconds; bookmarks come every 60
 WATCH_SECONDS = (240, 290)  # drawn for each watch; below the 5 minutes after which many proxies cut
 INSTANT = 5.0  # seconds; servers and proxies that mean well keep a watch for longer
 SHORT_PAUSE = 1.0  # seconds at most, after a watch that brought something but ended soon
-DOUBTS = 3  # failures in a row without progress, after which something else is tried
+MAX_FAILURES_WITHOUT_PROGRESS = 3  # failures in a row without progress, after which something else is tried
 
 
-class Stage(Enum):
+class ReflectorStage(Enum):
     """What a reflector is doing."""
 
     STREAMING = "streaming"  # the list comes as events; the watch goes on from it, on the same connection
@@ -46,7 +55,7 @@ class Stage(Enum):
     WAITING = "waiting"  # something failed; the next try has its time
 
 
-class Target(Struct, frozen=True, kw_only=True):
+class ListWatch(Struct, frozen=True, kw_only=True):
     """What to follow: the path of a collection, selectors as query, and how logs call it."""
 
     path: str
@@ -84,8 +93,8 @@ class Reflector:
     def __init__(
         self,
         transport: Transport,
-        target: Target,
-        intake: Intake,
+        target: ListWatch,
+        intake: WatchHandler,
         *,
         random: Random,
         on_news: Callable[[], None],
@@ -101,9 +110,9 @@ class Reflector:
         self._doubts = 0
         self._progress: str | None = None  # the last position that was seen
         self._pause: asyncio.Future[None] | None = None
-        self._complaints = Complaints()
+        self._complaints = RepeatedErrors()
         self._advice = ""  # that was given last
-        self.stage = Stage.STREAMING
+        self.stage = ReflectorStage.STREAMING
         #: Why it is not up to date; None when it is.
         self.error: Exception | None = None
         #: How often in a row it has failed.
@@ -120,7 +129,7 @@ class Reflector:
         """How many complete lists there were after the first."""
         return max(0, self._intake.lists - 1)
 
-    def hasten(self) -> None:
+    def retry_now(self) -> None:
         """Try again now, if it waits after a failure: what failed is mended."""
         if self._pause is not None and not self._pause.done():
             self._pause.set_result(None)
@@ -137,14 +146,14 @@ class Reflector:
         if self._needs_check and self._intake.position is not None:
             await self._check()
         if self._intake.position is not None:
-            self.stage = Stage.WATCHING
+            self.stage = ReflectorStage.WATCHING
             await self._watch(("resourceVersion", self._intake.position))
         elif self._can_stream:
-            self.stage = Stage.STREAMING
+            self.stage = ReflectorStage.STREAMING
             self._intake.begin_list()
             await self._watch(("sendInitialEvents", "true"), ("resourceVersionMatch", "NotOlderThan"))
         else:
-            self.stage = Stage.PAGING
+            self.stage = ReflectorStage.PAGING
             self._intake.begin_list()
             await self._page()
 
@@ -230,7 +239,7 @@ class Reflector:
             finally:
                 self._heard()
 
-        with Silence(limit, self._too_late):
+        with IdleTimeout(limit, self._too_late):
             await deliver(stream, take)
 
     def _too_late(self) -> float:
@@ -246,17 +255,17 @@ class Reflector:
                 self._complaints.forget()
             if self._intake.position != self._progress:
                 self._progress, self._doubts = self._intake.position, 0
-                if self.stage is Stage.WATCHING:  # a list does not show that watches do their work
+                if self.stage is ReflectorStage.WATCHING:  # a list does not show that watches do their work
                     self.is_stalled, self._left_behind = False, None
-            self.stage = Stage.WATCHING
+            self.stage = ReflectorStage.WATCHING
             self._page_size = PAGE_SIZE
         self._on_news()
 
     # --- after a failure ---
 
     async def _recover(self, error: Exception) -> None:
-        is_streamed_list = self.stage is Stage.STREAMING
-        remedy = remedy_for(error, is_streamed_list=is_streamed_list)
+        is_streamed_list = self.stage is ReflectorStage.STREAMING
+        remedy = retry_action_for(error, is_streamed_list=is_streamed_list)
         self.error = error
         self.failures += 1
         self._needs_check = self._intake.position is not None
@@ -264,43 +273,43 @@ class Reflector:
         if isinstance(error, NotFound):
             if self.failures > 1:  # although it was said to be served
                 self._log(error, remedy)
-            self.stage = Stage.WAITING
+            self.stage = ReflectorStage.WAITING
             return await self._until_served(error)
         self._log(error, remedy)
-        if remedy is Remedy.DOUBT:
+        if remedy is RetryAction.DOUBT:
             self._doubts += 1
-            if self._doubts >= DOUBTS:
+            if self._doubts >= MAX_FAILURES_WITHOUT_PROGRESS:
                 self._doubts = 0
-                remedy = Remedy.PAGES if is_streamed_list else Remedy.RELIST
-        if remedy is Remedy.PAGES:
+                remedy = RetryAction.PAGES if is_streamed_list else RetryAction.RELIST
+        if remedy is RetryAction.PAGES:
             self._can_stream = False
-        elif remedy is Remedy.RELIST:
-            if self.stage is Stage.PAGING:
+        elif remedy is RetryAction.RELIST:
+            if self.stage is ReflectorStage.PAGING:
                 self._page_size = 0  # the list takes longer than the server keeps its state: all at once, then
             self._intake.position = None
-        if remedy is not Remedy.AT_ONCE:
+        if remedy is not RetryAction.AT_ONCE:
             now = asyncio.get_running_loop().time()
             await self._wait(retry_after(error) + self._backoff.next(now))
 
     async def _wait(self, seconds: float) -> None:
-        self.stage = Stage.WAITING
+        self.stage = ReflectorStage.WAITING
         self._pause = asyncio.get_running_loop().create_future()
-        timer = asyncio.get_running_loop().call_later(seconds, self.hasten)
+        timer = asyncio.get_running_loop().call_later(seconds, self.retry_now)
         try:
             await self._pause
         finally:
             timer.cancel()
             self._pause = None
 
-    def _log(self, error: Exception, remedy: Remedy) -> None:
+    def _log(self, error: Exception, remedy: RetryAction) -> None:
         facts = {**self._target.log_fields, "error": str(error), "remedy": remedy.value}
         if not isinstance(error, PyctrlError):
             log.error("a defect in a transform, an index or pyctrl itself", extra=facts, exc_info=error)
-        elif remedy is Remedy.PAGES:
+        elif remedy is RetryAction.PAGES:
             log.info("the server does not stream lists of %s, asking for pages", self._target.path, extra=facts)
         elif isinstance(error, Forbidden) and self._on_refusal(error):  # somebody else says what to do, loudly
             log.log(self._weight(error), "%s cannot be read: %s", self._target.path, error, extra=facts)
-        elif is_loud(error):
+        elif needs_attention(error):
             weight = self._complaints.level(str(error), logging.WARNING, asyncio.get_running_loop().time())
             log.log(weight, "%s cannot be read: %s%s", self._target.path, error, self._advise(error), extra=facts)
         else:
@@ -320,3 +329,37 @@ class Reflector:
 def _failure(request: HttpRequest, answer: HttpResponse | HttpStream, body: bytes) -> ApiError:
     seconds = answer.headers.get("Retry-After")
     return error_of(body, http_code=answer.status, request=str(request), retry_after=seconds)
+
+
+class IdleTimeout:
+    """Lets a timeout expire, in whose block this is, once it is too late.
+
+    When that is changes with each event. The timer is not moved along, which would cost as much as the event: it rings
+    where it was set, and is set anew when it is not too late yet.
+
+    Args:
+        timeout: what ends the wait.
+        too_late: returns the time, by the loop's clock, as it is now known; it only grows.
+    """
+
+    def __init__(self, timeout: asyncio.Timeout, too_late: Callable[[], float]) -> None:
+        self._timeout = timeout
+        self._too_late = too_late
+        self._timer: asyncio.TimerHandle | None = None
+
+    def __enter__(self) -> Self:
+        if not self._timeout.expired():  # else its time has run out in this very moment, and the cancellation is near
+            self._timeout.reschedule(None)
+            self._look()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+
+    def _look(self) -> None:
+        loop, due = asyncio.get_running_loop(), self._too_late()
+        if loop.time() < due:
+            self._timer = loop.call_at(due, self._look)
+        else:
+            self._timeout.reschedule(due)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator
 
-from pyctrl.cache._index import Index, IndexFunction
+from pyctrl.cache._index import Index, IndexFunc
 from pyctrl.cache._record import Record
 
 __all__ = ["Store"]
@@ -80,7 +80,7 @@ class Store:
             return len(self._indexes[index[0]].find(index[1]))
         return len(self) if namespace is None else len(self._namespaces.get(namespace, ()))
 
-    def add_index(self, name: str, values_of: IndexFunction) -> None:
+    def add_index(self, name: str, values_of: IndexFunc) -> None:
         """Add an index and put every record into it. One of the same name is replaced."""
         index = self._indexes[name] = Index(name, values_of)
         for record in self:

@@ -7,10 +7,10 @@ from collections import deque
 from collections.abc import Callable, Iterable
 from typing import Self
 
-from pyctrl._slices import Slice
+from pyctrl._time_slices import TimeSlice
 from pyctrl.cache._changes import Change, Created, Synced
-from pyctrl.cache._feed import Listener
 from pyctrl.cache._record import Record
+from pyctrl.cache._store_writer import Listener
 
 __all__ = ["Subscribers", "Subscription"]
 
@@ -26,7 +26,7 @@ class Subscription:
         self._subscribers = subscribers
         self._changes: deque[Change] = deque()
         self._has_changes = asyncio.Event()
-        self._slice: Slice | None = None  # of the loop that takes the changes
+        self._slice: TimeSlice | None = None  # of the loop that takes the changes
 
     def __enter__(self) -> Self:
         self._subscribers.enter(self)
@@ -40,7 +40,7 @@ class Subscription:
 
     async def __anext__(self) -> Change:
         if self._changes:  # a loop over a long first list would never suspend
-            slice_ = self._slice = self._slice or Slice.current()
+            slice_ = self._slice = self._slice or TimeSlice.current()
             if slice_.is_over(asyncio.get_running_loop().time()):
                 await slice_.renew()
         while not self._changes:

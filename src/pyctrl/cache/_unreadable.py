@@ -14,12 +14,12 @@ from pyctrl.cache._record import UNORDERED, Record, version_number
 from pyctrl.cache._store import Store
 from pyctrl.errors import DecodeError
 
-__all__ = ["Unreadable", "UnreadableRecord", "digest", "unreadable_record"]
+__all__ = ["UnreadableObjects", "UnreadableRecord", "digest", "unreadable_record"]
 
 log = logging.getLogger("pyctrl.cache")
 
-LOUD = 20  # objects of one kind that are logged as warnings; a user who makes thousands must not fill the log
-MOST = 10_000  # objects of one kind that are remembered by name, and lines that are left out
+MAX_WARNINGS = 20  # objects of one kind that are logged as warnings; a user who makes thousands must not fill the log
+MAX_REMEMBERED = 10_000  # objects of one kind that are remembered by name, and lines that are left out
 NAMED = 5  # objects in a text
 
 
@@ -104,7 +104,7 @@ def unreadable_record(gvk: GroupVersionKind, data: bytes, reason: str) -> Unread
     )
 
 
-class Unreadable:
+class UnreadableObjects:
     """Which objects of one kind cannot be decoded. Says so in the log, once for each version of an object.
 
     Args:
@@ -124,7 +124,7 @@ class Unreadable:
         key = (record.namespace, record.name)
         known = self._records.pop(key, None)
         self._records[key] = record
-        if len(self._records) > MOST:
+        if len(self._records) > MAX_REMEMBERED:
             del self._records[next(iter(self._records))]
         if known is None or known.version != record.version or record.version == UNORDERED:
             self._log("An object cannot be decoded, reads of it raise DecodeError", record.reason, record)
@@ -133,7 +133,7 @@ class Unreadable:
         """Note that something, with this digest, was left out because not even its name can be read."""
         if mark not in self._nameless and mark not in self._earlier:
             self._log("An object without a readable name is left out of the cache", reason, None, data)
-        if len(self._nameless) < MOST:
+        if len(self._nameless) < MAX_REMEMBERED:
             self._nameless[mark] = reason
 
     def begin_list(self) -> None:
@@ -145,7 +145,7 @@ class Unreadable:
         self._earlier = {}
 
     def _log(self, message: str, reason: str, record: Record | None, data: bytes = b"") -> None:
-        level = logging.WARNING if len(self._records) + len(self._nameless) <= LOUD else logging.DEBUG
+        level = logging.WARNING if len(self._records) + len(self._nameless) <= MAX_WARNINGS else logging.DEBUG
         facts: dict[str, object] = {"kind": self.gvk.kind, "group": self.gvk.group, "error": reason}
         if record is not None:
             facts |= {"namespace": record.namespace, "object": record.name, "resource_version": record.version}

@@ -4,7 +4,6 @@
 it imports when it is called. `program` is the command line of one operator, with the flags of `pyctrl run`.
 """
 
-from ._main import main
-from ._program import program
+from pyctrl.cli._main import main, program
 
 __all__ = ["main", "program"]

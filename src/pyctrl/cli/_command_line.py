@@ -9,15 +9,15 @@ from typing import Annotated, Any
 
 from cyclopts import App, Group, Parameter
 
-from ._durations import shown_duration
+from pyctrl.cli._durations import shown_duration
 
-__all__ = ["ARGUMENTS", "COMMANDS", "FLAGS", "MISUSE", "NO", "CommandLine", "epilogue", "shown_default"]
+__all__ = ["ARGUMENTS", "COMMANDS", "FLAGS", "MISUSE", "NEGATABLE", "CommandLine", "epilogue", "shown_default"]
 
 COMMANDS = Group("Commands", sort_key=-2)
 ARGUMENTS = Group("Arguments", sort_key=-1)
 FLAGS = Group("Flags", sort_key=0)
 
-NO = ("no-", "")  # the empty one tells it from cyclopts' default: typing takes equal annotations for the same
+NEGATABLE = ("no-", "")  # the empty one tells it from cyclopts' default: typing takes equal annotations for the same
 
 MISUSE = "the command line was not understood"
 
@@ -67,7 +67,7 @@ class CommandLine(App):
         console: Annotated[Any, Parameter(parse=False)] = None,  # not asked for: cyclopts always gives one of its own
     ) -> None:
         """Print a help page."""
-        from ._help import HelpConsole, Layout, usage_of  # here: it imports rich
+        from pyctrl.cli._help import HelpConsole, Layout, usage_of  # here: it imports rich
 
         chain, apps, _ = self.parse_commands(tokens)
         if apps[-1].usage is None:

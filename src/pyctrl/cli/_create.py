@@ -6,9 +6,8 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from ._command_line import NO, CommandLine, epilogue
-from ._kind_flags import FILES, KIND, Convert, Default, KindGroup, KindName, KindVersion, Validate
-from ._shared_flags import DryRun
+from pyctrl.cli._command_line import NEGATABLE, CommandLine, epilogue
+from pyctrl.cli._shared_flags import FILES, KIND, Convert, Default, DryRun, KindGroup, KindName, KindVersion, Validate
 
 API_EPILOGUE = epilogue(
     """\
@@ -45,10 +44,10 @@ def api(
     version: KindVersion,
     kind: KindName,
     plural: Annotated[str, Parameter(group=KIND, metavar="NAME")] = "",
-    namespaced: Annotated[bool, Parameter(group=KIND, negative_bool=NO)] = True,
+    namespaced: Annotated[bool, Parameter(group=KIND, negative_bool=NEGATABLE)] = True,
     image: Annotated[str, Parameter(group=FILES, metavar="IMAGE")] = "",
-    resource: Annotated[bool | None, Parameter(group=FILES, negative_bool=NO)] = None,
-    controller: Annotated[bool | None, Parameter(group=FILES, negative_bool=NO)] = None,
+    resource: Annotated[bool | None, Parameter(group=FILES, negative_bool=NEGATABLE)] = None,
+    controller: Annotated[bool | None, Parameter(group=FILES, negative_bool=NEGATABLE)] = None,
     force: Annotated[bool, Parameter(group=FILES)] = False,
     dry_run: Annotated[DryRun, Parameter(group=FILES)] = False,
 ) -> int:
@@ -78,9 +77,9 @@ def api(
     force
         Overwrite files that differ.
     """
-    from ._scaffolding import Wanted, create_api  # here: help and completion need none of it
+    from pyctrl.cli._scaffolding import NamedKind, create_api  # here: help and completion need none of it
 
-    wanted = Wanted(group=group, version=version, kind=kind, plural=plural, namespaced=namespaced, image=image)
+    wanted = NamedKind(group=group, version=version, kind=kind, plural=plural, namespaced=namespaced, image=image)
     return create_api(wanted, resource=resource, controller=controller, force=force, dry_run=dry_run)
 
 
@@ -122,8 +121,12 @@ def webhook(
     force
         Overwrite files that differ.
     """
-    from ._hooking import Wanted, WantedHooks, create_webhook  # here: help and completion need none of it
+    from pyctrl.cli._scaffolding import (  # here: help and completion need none of it
+        NamedKind,
+        RequestedWebhooks,
+        create_webhook,
+    )
 
-    wanted = Wanted(group=group, version=version, kind=kind)
-    hooks = WantedHooks(default=default, validate=validate, convert=convert, spokes=spoke)
+    wanted = NamedKind(group=group, version=version, kind=kind)
+    hooks = RequestedWebhooks(default=default, validate=validate, convert=convert, spokes=spoke)
     return create_webhook(wanted, hooks, force=force, dry_run=dry_run)

@@ -10,10 +10,9 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, Literal
 
+from pyctrl.cli._durations import shown_end
 from pyctrl.client import CertificateSource, ClientCertificate, Config
 from pyctrl.errors import CommandFailed, ConfigError
-
-from ._durations import shown_end
 
 Part = Literal["token", "ca", "certificate", "key"]
 
@@ -49,7 +48,7 @@ class Credential:
 
 
 @dataclass(frozen=True, slots=True)
-class Proof:
+class AuthInfo:
     """Everything that a login sends; what is secret of it does not show in `repr`."""
 
     credentials: tuple[Credential, ...]
@@ -63,7 +62,7 @@ class Proof:
         return token if scheme == "Bearer" else None
 
 
-async def proof_of(config: Config) -> Proof:
+async def auth_info_of(config: Config) -> AuthInfo:
     """Collect what a login sends, which may run its plugin. Raises ConfigError when there is none to be had."""
     header = await config.credentials.authorization()
     certificate = config.tls.certificate
@@ -74,7 +73,7 @@ async def proof_of(config: Config) -> Proof:
         found.append(_of_certificate(certificate))
     if header is not None:
         found.append(_of_header(header, str(config.credentials)))
-    return Proof(tuple(found), header, certificate)
+    return AuthInfo(tuple(found), header, certificate)
 
 
 async def part_of(config: Config, part: Part) -> str:
@@ -87,7 +86,7 @@ async def part_of(config: Config, part: Part) -> str:
         if config.tls.ca is None:
             raise CommandFailed(f"the login has no certificate authority ({config.source})")
         return config.tls.ca.read().decode()
-    proof = await proof_of(config)
+    proof = await auth_info_of(config)
     if part == "token":
         if proof.token is None:
             raise CommandFailed(f"the login has no token: it sends {_listed(proof)} ({config.source})")
@@ -97,7 +96,7 @@ async def part_of(config: Config, part: Part) -> str:
     return (proof.certificate.certificate if part == "certificate" else proof.certificate.key).read().decode()
 
 
-def _listed(proof: Proof) -> str:
+def _listed(proof: AuthInfo) -> str:
     return " and ".join(credential.origin for credential in proof.credentials) or "nothing"
 
 

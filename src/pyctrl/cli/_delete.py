@@ -6,8 +6,8 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from ._command_line import CommandLine, epilogue
-from ._kind_flags import FILES, Convert, Default, KindGroup, KindName, KindVersion, Validate
+from pyctrl.cli._command_line import CommandLine, epilogue
+from pyctrl.cli._shared_flags import FILES, Convert, Default, KindGroup, KindName, KindVersion, Validate
 
 API_EPILOGUE = epilogue(
     """\
@@ -59,9 +59,9 @@ def api(
     force
         Remove files that were edited or that other files import, too.
     """
-    from ._scaffolding import Wanted, delete_api  # here: help and completion need none of it
+    from pyctrl.cli._scaffolding import NamedKind, delete_api  # here: help and completion need none of it
 
-    return delete_api(Wanted(group=group, version=version, kind=kind), yes=yes, force=force)
+    return delete_api(NamedKind(group=group, version=version, kind=kind), yes=yes, force=force)
 
 
 @app.command(help_epilogue=WEBHOOK_EPILOGUE)
@@ -99,9 +99,13 @@ def webhook(
     force
         Remove files that were edited or that other files import, too.
     """
-    from ._hooking import Wanted, WantedHooks, delete_webhook  # here: help and completion need none of it
+    from pyctrl.cli._scaffolding import (  # here: help and completion need none of it
+        NamedKind,
+        RequestedWebhooks,
+        delete_webhook,
+    )
 
-    wanted = Wanted(group=group, version=version, kind=kind)
+    wanted = NamedKind(group=group, version=version, kind=kind)
     return delete_webhook(
-        wanted, WantedHooks(default=default, validate=validate, convert=convert), yes=yes, force=force
+        wanted, RequestedWebhooks(default=default, validate=validate, convert=convert), yes=yes, force=force
     )

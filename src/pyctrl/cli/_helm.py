@@ -7,9 +7,9 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from ._command_line import CommandLine, epilogue
-from ._shared_flags import Output, ShippedProgram
-from ._ship_flags import NO_SHIP_FLAGS, ShipFlags
+from pyctrl.cli._command_line import CommandLine, epilogue
+from pyctrl.cli._packaging_flags import NO_PACKAGING_FLAGS, PackagingFlags
+from pyctrl.cli._shared_flags import Output, ShippedProgram
 
 EPILOGUE = epilogue(
     """\
@@ -35,7 +35,7 @@ def helm(
     check: bool = False,
     force: bool = False,
     output: Output = "text",
-    flags: ShipFlags = NO_SHIP_FLAGS,
+    flags: PackagingFlags = NO_PACKAGING_FLAGS,
 ) -> int:
     """Generate a Helm chart of a program.
 
@@ -56,6 +56,6 @@ def helm(
     force
         Replace files of the same name that pyctrl did not write, and edited Chart.yaml and values.yaml.
     """
-    from ._shipping import write_chart  # here: help needs none of it
+    from pyctrl.cli._manifest_writer import write_chart  # here: help needs none of it
 
     return write_chart(program, flags, directory=chart_dir, check=check, force=force, output=output)

@@ -12,14 +12,13 @@ from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
+from pyctrl.cli._command_line import CommandLine, epilogue
+from pyctrl.cli._packaging_flags import NO_PACKAGING_FLAGS, PackagingFlags
+from pyctrl.cli._shared_flags import ShippedProgram
 from pyctrl.errors import CommandFailed
 
-from ._command_line import CommandLine, epilogue
-from ._shared_flags import ShippedProgram
-from ._ship_flags import NO_SHIP_FLAGS, ShipFlags
-
 if TYPE_CHECKING:
-    from pyctrl.shipping import Image
+    from pyctrl.packaging import Image
 
 INSTALLER = Path("dist", "install.yaml")
 
@@ -53,7 +52,7 @@ def build(
     /,
     *,
     print_: Annotated[bool, Parameter(name="--print")] = False,
-    flags: ShipFlags = NO_SHIP_FLAGS,
+    flags: PackagingFlags = NO_PACKAGING_FLAGS,
 ) -> int:
     """Build an image with docker, podman or `$CONTAINER_TOOL`.
 
@@ -65,7 +64,10 @@ def build(
     print_
         Build nothing; print the Dockerfile, and the command to stderr.
     """
-    from pyctrl.shipping import find_tool, image_of  # here: help needs none of it
+    from pyctrl.packaging import (
+        find_tool,
+        image_of,  # here: help needs none of it
+    )
 
     image = image_of(flags.settings(program))
     if print_:
@@ -108,12 +110,12 @@ def _prepare(image: Image) -> None:
 
 
 @installer_app.default
-def build_installer(program: ShippedProgram = None, /, *, flags: ShipFlags = NO_SHIP_FLAGS) -> int:
+def build_installer(program: ShippedProgram = None, /, *, flags: PackagingFlags = NO_PACKAGING_FLAGS) -> int:
     """Write all manifests to dist/install.yaml.
 
     Same as `pyctrl manifests --install dist/install.yaml`.
     """
-    from ._shipping import write_manifests  # here: help needs none of it
+    from pyctrl.cli._manifest_writer import write_manifests  # here: help needs none of it
 
     words = () if program is None else (program,)
     return write_manifests(words, flags, file=INSTALLER, check=False, force=False)

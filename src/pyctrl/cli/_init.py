@@ -7,8 +7,8 @@ from typing import Annotated, Literal
 
 from cyclopts import Parameter
 
-from ._command_line import CommandLine, epilogue
-from ._shared_flags import DryRun
+from pyctrl.cli._command_line import CommandLine, epilogue
+from pyctrl.cli._shared_flags import DryRun
 
 EPILOGUE = epilogue(
     """\
@@ -63,11 +63,10 @@ def init(
         What pip installs pyctrl from: a version, or a URL such as `git+https://HOST/REPOSITORY@COMMIT`. Defaults to
         what this pyctrl was installed from.
     """
+    from pyctrl.cli._scaffolding import create_project
     from pyctrl.scaffold import ScaffoldProject  # here: help and completion need none of it
-
-    from ._scaffolding import begin
 
     project = ScaffoldProject.checked(
         directory.resolve(), name=name, domain=domain, layout=layout, license=license, owner=owner
     )
-    return begin(project, shown=directory, source=pyctrl_from, dry_run=dry_run)
+    return create_project(project, shown=directory, source=pyctrl_from, dry_run=dry_run)

@@ -8,7 +8,7 @@ import re
 import tempfile
 from pathlib import Path
 
-from pyctrl.apiserver import Authority
+from pyctrl.apiserver import CertificateAuthority
 from pyctrl.errors import CommandFailed
 
 NAME = "pyctrl"
@@ -59,7 +59,7 @@ def server_of(path: Path) -> str:
         asked.close()
 
 
-def write_kubeconfig(path: Path, url: str, token: str, authority: Authority | None, *, force: bool) -> None:
+def write_kubeconfig(path: Path, url: str, token: str, authority: CertificateAuthority | None, *, force: bool) -> None:
     """Write a kubeconfig at once or not at all, readable for its owner only.
 
     Raises:
@@ -79,7 +79,7 @@ def write_kubeconfig(path: Path, url: str, token: str, authority: Authority | No
         raise CommandFailed(f"--kubeconfig-out {path}: {error.strerror}") from error
 
 
-def _kubeconfig(url: str, token: str, authority: Authority | None) -> str:
+def _kubeconfig(url: str, token: str, authority: CertificateAuthority | None) -> str:
     """Write what `Config.to_kubeconfig` would, without importing the client before it is needed."""
     import yaml  # here: only who wants a kubeconfig waits for it
 

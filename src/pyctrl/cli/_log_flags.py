@@ -23,7 +23,7 @@ def _is_stacktrace_level(kind: object, value: str | None) -> None:
 
 @Parameter(name="*")  # each field is a flag of the command
 @dataclass(frozen=True, kw_only=True)
-class Logs:
+class LogFlags:
     """How logs look and how much they tell. A command has one parameter of this type: ``logs: Logs = NO_LOG_FLAGS``."""
 
     verbose: Annotated[
@@ -95,4 +95,4 @@ class Logs:
         )
 
 
-NO_LOG_FLAGS = Logs()
+NO_LOG_FLAGS = LogFlags()

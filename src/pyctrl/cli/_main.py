@@ -7,10 +7,14 @@ import os
 import signal
 import sys
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from cyclopts import App, Argument, CycloptsError, UnknownCommandError
+
+    from pyctrl.program import SetupFunction
+
 
 FAILED, MISUSED = 1, 2  # exit codes, besides 0; an interrupt ends the process as the shell expects: 130
 
@@ -31,7 +35,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _pyctrl() -> App:
-    from ._app import app  # here: imports are what an interrupt may come into
+    from pyctrl.cli._commands import app  # here: imports are what an interrupt may come into
 
     return app
 
@@ -154,3 +158,57 @@ def _explain(name: str, error: Exception) -> int:
         kind = type(error).__name__
         print(f"{name}: {kind}: {_sentence(error)} (this should not happen; {TRACEBACK} shows where)", file=sys.stderr)
     return FAILED
+
+
+def program(wire: SetupFunction, *, name: str, arguments: Sequence[str] | None = None) -> int:
+    """Run an operator with the flags of ``pyctrl run``, and its own; gives the exit code.
+
+        if __name__ == "__main__":
+            sys.exit(program(add_podset, name="podset-operator"))
+
+    The flags, messages and exit codes are those of ``pyctrl run``; keyword arguments of the function that have a
+    default are flags too.
+
+    Args:
+        wire: wires the controllers into the manager that it is given.
+        name: of the program, in messages; and of its Lease, unless a flag says otherwise.
+        arguments: the command line; that of the process by default.
+    """
+    arguments = sys.argv[1:] if arguments is None else arguments
+    return run_app(name, partial(_application, wire, name), arguments, is_operator=True)
+
+
+def _application(wire: SetupFunction, name: str) -> App:
+    import inspect  # here and below: imports are what an interrupt may come into
+
+    from pyctrl.cli._client_flags import NO_CONFIG_FLAGS, ConfigFlags
+    from pyctrl.cli._command_line import CommandLine
+    from pyctrl.cli._log_flags import NO_LOG_FLAGS, LogFlags
+    from pyctrl.cli._program_flags import program_parameters
+    from pyctrl.cli._run.flags import NO_RUN_FLAGS, RunFlags
+
+    def run(
+        *,
+        flags: RunFlags = NO_RUN_FLAGS,
+        logs: LogFlags = NO_LOG_FLAGS,
+        account: ConfigFlags = NO_CONFIG_FLAGS,
+        **own: Any,
+    ) -> int:
+        from pyctrl.cli._run.runner import ProgramRunner
+
+        return ProgramRunner(name=name, wire=partial(wire, **own), account=account, flags=flags, logs=logs).main()
+
+    shared = {
+        "flags": (RunFlags, NO_RUN_FLAGS),
+        "logs": (LogFlags, NO_LOG_FLAGS),
+        "account": (ConfigFlags, NO_CONFIG_FLAGS),
+    }
+    parameters = program_parameters(wire) + [
+        inspect.Parameter(each, inspect.Parameter.KEYWORD_ONLY, annotation=kind, default=default)
+        for each, (kind, default) in shared.items()
+    ]
+    vars(run)["__signature__"] = inspect.Signature(parameters)
+    run.__annotations__ = {each.name: each.annotation for each in parameters}
+    app = CommandLine(name, help=inspect.getdoc(wire) or "", version_flags=[])
+    app.default(run)
+    return app

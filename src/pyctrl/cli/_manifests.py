@@ -7,12 +7,11 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
+from pyctrl.cli._client_flags import NO_CONFIG_FLAGS, ConfigFlags
+from pyctrl.cli._command_line import CommandLine, epilogue
+from pyctrl.cli._packaging_flags import NO_PACKAGING_FLAGS, PackagingFlags
+from pyctrl.cli._shared_flags import OutputWithYaml
 from pyctrl.errors import CommandFailed
-
-from ._command_line import CommandLine, epilogue
-from ._login import NO_ACCOUNT, Account
-from ._shared_flags import OutputWithYaml
-from ._ship_flags import NO_SHIP_FLAGS, ShipFlags
 
 EPILOGUE = epilogue(
     """\
@@ -45,8 +44,8 @@ def manifests(
     diff: bool = False,
     force: bool = False,
     output: OutputWithYaml = "text",
-    flags: ShipFlags = NO_SHIP_FLAGS,
-    account: Account = NO_ACCOUNT,
+    flags: PackagingFlags = NO_PACKAGING_FLAGS,
+    account: ConfigFlags = NO_CONFIG_FLAGS,
 ) -> int:
     """Generate a program's manifests from its code.
 
@@ -72,7 +71,11 @@ def manifests(
     force
         Replace files of the same name that pyctrl did not write.
     """
-    from ._shipping import print_manifests, show_changes, write_manifests  # here: help needs none of it
+    from pyctrl.cli._manifest_writer import (  # here: help needs none of it
+        print_manifests,
+        show_changes,
+        write_manifests,
+    )
 
     if output == "yaml" and (check or diff):
         raise CommandFailed("-o yaml prints the manifests; --check and --diff print text or -o json")

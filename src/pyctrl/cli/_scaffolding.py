@@ -4,32 +4,49 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from pyctrl.errors import CommandFailed
 from pyctrl.scaffold import (
+    HOOKS,
     Api,
     Folder,
+    Hook,
     Removal,
     ScaffoldProject,
+    WebhookScaffolder,
     api_files,
     controller_files,
     find_project,
     initial_files,
     looks_built_in,
     removal_of,
+    webhook_removal_of,
 )
 
-__all__ = ["Wanted", "answered", "begin", "create_api", "delete_api", "show_or_remove", "tell_next", "write"]
+__all__ = [
+    "NamedKind",
+    "RequestedWebhooks",
+    "ask_missing",
+    "create_api",
+    "create_project",
+    "create_webhook",
+    "delete_api",
+    "delete_webhook",
+    "print_next_steps",
+    "show_or_remove",
+    "write",
+]
+
 
 PYPROJECT = "pyproject.toml"
 _SOURCE = re.compile(r"\d+(\.\w+)+|[a-z][a-z+]*://?[^\s\"\\]+")  # a version, or a URL that TOML takes as it is
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wanted:
+class NamedKind:
     """A kind, as it was named."""
 
     group: str
@@ -46,7 +63,7 @@ class Wanted:
         return f"{group}--version {self.version} --kind {self.kind}"
 
 
-def begin(project: ScaffoldProject, *, shown: Path, source: str, dry_run: bool) -> int:
+def create_project(project: ScaffoldProject, *, shown: Path, source: str, dry_run: bool) -> int:
     """Write the files of a new project; give the exit code.
 
     Args:
@@ -76,16 +93,16 @@ def begin(project: ScaffoldProject, *, shown: Path, source: str, dry_run: bool) 
         del files[PYPROJECT]  # it is the project's own from now on: dependencies are added there
     write(folder, folder.missing(files, force=False), dry_run=dry_run, shown=shown)
     enter = f"cd {shown} && " if shown != Path() else ""
-    tell_next("define a resource with", f"{enter}pyctrl create api --version v1alpha1 --kind NAME")
+    print_next_steps("define a resource with", f"{enter}pyctrl create api --version v1alpha1 --kind NAME")
     return 0
 
 
-def create_api(wanted: Wanted, *, resource: bool | None, controller: bool | None, force: bool, dry_run: bool) -> int:
+def create_api(wanted: NamedKind, *, resource: bool | None, controller: bool | None, force: bool, dry_run: bool) -> int:
     """Write the files of a kind; give the exit code."""
     project = find_project(Path.cwd())
     api = Api.checked(project, **asdict(wanted))
     if looks_built_in(wanted.group):
-        _tell(
+        _print_files(
             f"note: Kubernetes has a group {wanted.group!r} of its own; this one is {api.group}, and both are written "
             f"with their whole name: {api.group}/{api.version}"
         )
@@ -93,17 +110,17 @@ def create_api(wanted: Wanted, *, resource: bool | None, controller: bool | None
         if False in (resource, controller):
             raise CommandFailed("--image is about types and controller: leave out --no-resource and --no-controller")
         resource = controller = True
-    resource = answered("Create Resource", resource)
-    controller = answered("Create Controller", controller)
+    resource = ask_missing("Create Resource", resource)
+    controller = ask_missing("Create Controller", controller)
     folder = Folder(project.root)
     files = _files_of(project, api, folder, resource=resource, controller=controller)
     write(folder, folder.missing(files, force=force), dry_run=dry_run)
     if files:
-        tell_next("say what users write and what becomes of it, and watch it work with", "pyctrl dev")
+        print_next_steps("say what users write and what becomes of it, and watch it work with", "pyctrl dev")
     return 0
 
 
-def delete_api(wanted: Wanted, *, yes: bool, force: bool) -> int:
+def delete_api(wanted: NamedKind, *, yes: bool, force: bool) -> int:
     """Remove the files of a kind, or show them; give the exit code."""
     project = find_project(Path.cwd())
     removal = removal_of(project, Api.checked(project, **asdict(wanted)))
@@ -115,7 +132,7 @@ def show_or_remove(project: ScaffoldProject, removal: Removal, command: str, *, 
     if not yes:
         for path in removal.files:
             print(f"would remove {path}{' (edited)' if path in removal.edited else ''}")
-        tell_next("remove them with", f"pyctrl {command} --yes{' --force' if force else ''}")
+        print_next_steps("remove them with", f"pyctrl {command} --yes{' --force' if force else ''}")
         return 0
     if not force:
         removal.check()
@@ -142,7 +159,7 @@ def _files_of(
     return (types if resource else {}) | (controller_files(project, api) if controller else {})
 
 
-def answered(question: str, said: bool | None) -> bool:
+def ask_missing(question: str, said: bool | None) -> bool:
     """Return what a flag says, or who is at the terminal, or yes."""
     if said is not None or not sys.stdin.isatty():
         return said is not False
@@ -167,11 +184,80 @@ def write(folder: Folder, files: Mapping[str, str], *, dry_run: bool, shown: Pat
         print("nothing changed")
 
 
-def tell_next(what: str, command: str) -> None:
+def print_next_steps(what: str, command: str) -> None:
     """Say what comes next."""
-    _tell(f"Next: {what}:\n$ {command}")
+    _print_files(f"Next: {what}:\n$ {command}")
 
 
-def _tell(text: str) -> None:
+def _print_files(text: str) -> None:
     sys.stdout.flush()  # what was done comes before what comes next, in a file, too
     print(text, file=sys.stderr)
+
+
+CONVERT = "convert"
+QUESTIONS = {
+    "default": "Create Defaulting Webhook",
+    "validate": "Create Validation Webhook",
+    CONVERT: "Create Conversion Webhook",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RequestedWebhooks:
+    """What is wanted, as flags have said it."""
+
+    default: bool = False
+    validate: bool = False
+    convert: bool = False
+    spokes: tuple[str, ...] = ()
+
+    @property
+    def hooks(self) -> Collection[Hook]:
+        """What is wanted of filling in and refusing."""
+        return [hook for hook in HOOKS if getattr(self, hook)]
+
+    @property
+    def what(self) -> list[str]:
+        """All that is wanted."""
+        return [*self.hooks, *([CONVERT] if self.convert or self.spokes else [])]
+
+    @property
+    def versions(self) -> Collection[str] | None:
+        """The versions to convert, none in it: all; None: nothing is to be converted."""
+        if CONVERT not in self.what:
+            return None
+        return [each.strip() for text in self.spokes for each in text.split(",") if each.strip()]
+
+
+def create_webhook(wanted: NamedKind, hooks: RequestedWebhooks, *, force: bool, dry_run: bool) -> int:
+    """Write the files of webhooks; give the exit code."""
+    project = find_project(Path.cwd())
+    hooking = WebhookScaffolder(project=project, api=Api.checked(project, **asdict(wanted)), force=force)
+    hooking.check()
+    if not hooks.what:
+        hooks = _ask_webhooks(hooking)
+    files = hooking.files(hooks.hooks, hooks.versions)
+    write(Folder(project.root), files, dry_run=dry_run)
+    if hooks.what:
+        print_next_steps("say in them what your kind needs, and watch them work with", "pyctrl dev")
+    if hooks.hooks and (function := hooking.own_wiring):
+        print(f"note: {project.program} is wired by {function} alone; add the webhooks there", file=sys.stderr)
+    return 0
+
+
+def _ask_webhooks(hooking: WebhookScaffolder) -> RequestedWebhooks:
+    """Ask who is at the terminal. Raises CommandFailed: nobody is."""
+    if not sys.stdin.isatty():
+        raise CommandFailed("say what to make: --default, --validate, --convert, or several of them")
+    what = [*HOOKS, *([CONVERT] if hooking.others else [])]
+    wanted = {each: ask_missing(QUESTIONS[each], None) for each in what}
+    return RequestedWebhooks(default=wanted["default"], validate=wanted["validate"], convert=wanted.get(CONVERT, False))
+
+
+def delete_webhook(wanted: NamedKind, hooks: RequestedWebhooks, *, yes: bool, force: bool) -> int:
+    """Remove the files of webhooks, or show them; give the exit code."""
+    project = find_project(Path.cwd())
+    api = Api.checked(project, **asdict(wanted))
+    removal = webhook_removal_of(project, api, hooks.what or [*HOOKS, CONVERT])
+    named = " ".join([wanted.flags, *(f"--{each}" for each in hooks.what)])
+    return show_or_remove(project, removal, f"delete webhook {named}", yes=yes, force=force)

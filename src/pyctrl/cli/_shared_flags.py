@@ -2,22 +2,38 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from cyclopts import Group, Parameter
 
+if TYPE_CHECKING:
+    from pyctrl.program import Target
+
 __all__ = [
+    "FILES",
+    "KIND",
     "KINDS",
     "OUTPUT",
+    "Convert",
+    "Default",
     "Definitions",
     "DryRun",
+    "KindGroup",
+    "KindName",
+    "KindVersion",
     "Output",
     "OutputWithYaml",
     "Program",
     "Programs",
     "ShippedProgram",
+    "Validate",
+    "find_target",
+    "packaged_program",
+    "refuse_options",
 ]
+
 
 KINDS = Group("Custom kinds", sort_key=1)
 OUTPUT = Group("Output", sort_key=7)
@@ -55,3 +71,60 @@ Programs = Annotated[
         help="Take definitions from the classes of `FILE.py` or `MODULE`. May be repeated.",
     ),
 ]
+
+
+KIND = Group("Kind", sort_key=0)
+FILES = Group("Files", sort_key=1)
+
+KindGroup = Annotated[str, Parameter(group=KIND, metavar="GROUP")]
+KindVersion = Annotated[str, Parameter(group=KIND, metavar="VERSION")]
+KindName = Annotated[str, Parameter(group=KIND, metavar="KIND")]
+
+# The second names are kubebuilder's.
+Default = Annotated[bool, Parameter(name=("--default", "--defaulting"), group=FILES)]
+Validate = Annotated[bool, Parameter(name=("--validate", "--programmatic-validation"), group=FILES)]
+Convert = Annotated[bool, Parameter(name=("--convert", "--conversion"), group=FILES)]
+
+
+def refuse_options(_type: object, given: object) -> None:
+    """Refuse what looks like an option: to let ``-`` through, cyclopts has to let everything through."""
+    if given is None:
+        return
+    for each in given if isinstance(given, Iterable) and not isinstance(given, str) else [given]:
+        if str(each) != "-" and str(each).startswith("-"):
+            raise ValueError(f"unknown option {each}; a file of that name is ./{each}")
+
+
+def packaged_program(target: str | None, watched: Sequence[str]) -> tuple[str, Sequence[str]]:
+    """Return a program and the namespaces that it watches: as they are named, or as pyproject.toml says.
+
+    Args:
+        target: as it was named; None: it was not.
+        watched: as they were named; none were: those of the pyproject.toml that the program belongs to.
+
+    Raises:
+        CommandFailed: no program is named, on the command line or in pyproject.toml.
+    """
+    from pyctrl.cli._packaging_flags import NO_PACKAGING_FLAGS
+
+    settings = NO_PACKAGING_FLAGS.settings(target)
+    return (settings.target if target is None else target), watched or settings.watch_namespaces
+
+
+def find_target(text: str | None, flags: Sequence[str]) -> tuple[Target, list[str], Sequence[str]]:
+    """Return the program that is named, or that of pyproject.toml; what the command line has of it; and its own flags.
+
+    Args:
+        text: as it was named; None: it was not. What stands here after ``--`` is a flag of the program.
+        flags: the program's own.
+
+    Raises:
+        CommandFailed: there is no such file; or no program is named.
+    """
+    from pyctrl.program import Target  # here and below: help and completion need none of it
+
+    if text is not None and not text.startswith("-"):
+        return Target.parse(text), [text], flags
+    from pyctrl.cli._packaging_flags import NO_PACKAGING_FLAGS
+
+    return Target.parse(NO_PACKAGING_FLAGS.settings(None).target), [], flags if text is None else [text, *flags]

@@ -7,12 +7,12 @@ import signal
 from collections.abc import Callable, Coroutine
 from typing import Any
 
-__all__ = ["until_signalled"]
+__all__ = ["run_until_signal"]
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
-async def until_signalled(work: Coroutine[Any, Any, None], *, is_ready: Callable[[], object]) -> int:
+async def run_until_signal(work: Coroutine[Any, Any, None], *, is_ready: Callable[[], object]) -> int:
     """Work until Ctrl-C or SIGTERM; a second one ends the process at once.
 
     Gives 0, or, when the signal came before it was ready, what a shell gives for a process that it ended.

@@ -9,23 +9,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pyctrl._door import opened_by_name
+from pyctrl._lazy_imports import lazy_names
 from pyctrl.client._client import Client
-from pyctrl.client._config import Config
-from pyctrl.client._connection import SwitchableTransport, is_same_login
-from pyctrl.client._converging import OperationResult, Written
-from pyctrl.client._credentials import Anonymous, BasicAuth, BearerToken, Credentials, TokenFile
-from pyctrl.client._discovery import Discovery
-from pyctrl.client._dropped_status import reporting_dropped_status
-from pyctrl.client._exchange import ServerWarning, WarningHandler, log_warning
-from pyctrl.client._gate import WriteGate, context_behind
-from pyctrl.client._inprocess import InProcessTransport
+from pyctrl.client._create_or_update import OperationResult, Written
+from pyctrl.client._discovery.discovery import Discovery
+from pyctrl.client._discovery.resource_mapping import ResourceMapping, path_for
+from pyctrl.client._interfaces import Reader, StatusWriter, Writer
 from pyctrl.client._keys import checked_key
-from pyctrl.client._lines import LineSplitter
-from pyctrl.client._list import ObjectList
-from pyctrl.client._mapping import ResourceMapping, path_for
-from pyctrl.client._observers import WriteObserver, WriteVerb
-from pyctrl.client._options import (
+from pyctrl.client._login.config import Config
+from pyctrl.client._login.credentials import Anonymous, BasicAuth, BearerToken, Credentials, TokenFile
+from pyctrl.client._login.tls import CertificateSource, ClientCertificate, Pem, Tls
+from pyctrl.client._requests.dropped_status import reporting_dropped_status
+from pyctrl.client._requests.list import ObjectList
+from pyctrl.client._requests.options import (
     ClientOptions,
     Fields,
     FieldValidation,
@@ -34,15 +30,19 @@ from pyctrl.client._options import (
     Propagation,
     VersionMatch,
 )
-from pyctrl.client._patch import JsonPatch, MergeFrom, MergePatch, Patch, StrategicMergePatch, merge_from
-from pyctrl.client._reader import Reader
-from pyctrl.client._refusals import refusals
-from pyctrl.client._retry import RetryPolicy
+from pyctrl.client._requests.patch import JsonPatch, MergeFrom, MergePatch, Patch, StrategicMergePatch, merge_from
+from pyctrl.client._requests.watch import EventType, WatchEvent
+from pyctrl.client._requests.write_observers import WriteObserver, WriteVerb
 from pyctrl.client._subresources import HasSubResources, StatusResource, SubResource
-from pyctrl.client._tls import CertificateSource, ClientCertificate, Pem, Tls
-from pyctrl.client._transport import (
-    Answer,
+from pyctrl.client._transport.connection import SwitchableTransport, is_same_login
+from pyctrl.client._transport.in_process import InProcessTransport
+from pyctrl.client._transport.leader_gate import WriteGate, gated_context
+from pyctrl.client._transport.line_splitter import LineSplitter
+from pyctrl.client._transport.rest_client import ServerWarning, WarningHandler, forbidden_log, log_warning
+from pyctrl.client._transport.retry import RetryPolicy
+from pyctrl.client._transport.transport import (
     Application,
+    ApplicationResponse,
     Headers,
     HttpRequest,
     HttpResponse,
@@ -50,19 +50,25 @@ from pyctrl.client._transport import (
     Transport,
     deliver,
 )
-from pyctrl.client._watch import EventType, WatchEvent
-from pyctrl.client._writer import StatusWriter, Writer
 
 if TYPE_CHECKING:
-    from pyctrl.client._actions import Scale, ServiceAccountToken, bind, create_token, evict, get_scale, set_scale
-    from pyctrl.client._aiohttp import AiohttpTransport
-    from pyctrl.client._event_backlog import EventStatistics
-    from pyctrl.client._event_correlator import EventCorrelator, EventGroup
-    from pyctrl.client._event_recorder import EventRecorder
-    from pyctrl.client._event_writer import EventWriter
-    from pyctrl.client._impersonation import Impersonation
-    from pyctrl.client._kubeconfig_contexts import KubeconfigContext, kubeconfig_contexts
-    from pyctrl.client._waiting import wait_for, wait_for_list, wait_until_gone
+    from pyctrl.client._events.backlog import EventStatistics
+    from pyctrl.client._events.correlator import EventCorrelator, EventGroup
+    from pyctrl.client._events.recorder import EventRecorder
+    from pyctrl.client._events.writer import EventWriter
+    from pyctrl.client._expansions import (
+        CurrentScale,
+        ServiceAccountToken,
+        bind,
+        create_token,
+        evict,
+        get_scale,
+        set_scale,
+    )
+    from pyctrl.client._login.impersonation import Impersonation
+    from pyctrl.client._login.kubeconfig_context import KubeconfigContext, kubeconfig_contexts
+    from pyctrl.client._transport.aiohttp import AiohttpTransport
+    from pyctrl.client._wait import wait_for, wait_for_list, wait_until_gone
     from pyctrl.client._wrappers import (
         Derivable,
         dry_run,
@@ -75,8 +81,8 @@ if TYPE_CHECKING:
 __all__ = [
     "AiohttpTransport",
     "Anonymous",
-    "Answer",
     "Application",
+    "ApplicationResponse",
     "BasicAuth",
     "BearerToken",
     "CertificateSource",
@@ -85,6 +91,7 @@ __all__ = [
     "ClientOptions",
     "Config",
     "Credentials",
+    "CurrentScale",
     "Derivable",
     "Discovery",
     "EventCorrelator",
@@ -117,7 +124,6 @@ __all__ = [
     "Reader",
     "ResourceMapping",
     "RetryPolicy",
-    "Scale",
     "ServerWarning",
     "ServiceAccountToken",
     "StatusResource",
@@ -138,11 +144,12 @@ __all__ = [
     "Written",
     "bind",
     "checked_key",
-    "context_behind",
     "create_token",
     "deliver",
     "dry_run",
     "evict",
+    "forbidden_log",
+    "gated_context",
     "get_scale",
     "impersonate",
     "in_namespace",
@@ -151,7 +158,6 @@ __all__ = [
     "log_warning",
     "merge_from",
     "path_for",
-    "refusals",
     "reporting_dropped_status",
     "set_scale",
     "wait_for",
@@ -164,23 +170,23 @@ __all__ = [
 
 #: Imported when they are used: programs on an in-process server do without aiohttp, and most without the others.
 _FILES = {
-    "AiohttpTransport": "_aiohttp",
-    "EventCorrelator": "_event_correlator",
-    "EventGroup": "_event_correlator",
-    "EventRecorder": "_event_recorder",
-    "EventStatistics": "_event_backlog",
-    "EventWriter": "_event_writer",
-    "Impersonation": "_impersonation",
-    "KubeconfigContext": "_kubeconfig_contexts",
-    "Scale": "_actions",
-    "ServiceAccountToken": "_actions",
-    "bind": "_actions",
-    "create_token": "_actions",
-    "evict": "_actions",
-    "get_scale": "_actions",
-    "kubeconfig_contexts": "_kubeconfig_contexts",
-    "set_scale": "_actions",
-    **dict.fromkeys(("wait_for", "wait_for_list", "wait_until_gone"), "_waiting"),
+    "AiohttpTransport": "_transport.aiohttp",
+    "EventCorrelator": "_events.correlator",
+    "EventGroup": "_events.correlator",
+    "EventRecorder": "_events.recorder",
+    "EventStatistics": "_events.backlog",
+    "EventWriter": "_events.writer",
+    "Impersonation": "_login.impersonation",
+    "KubeconfigContext": "_login.kubeconfig_context",
+    "CurrentScale": "_expansions",
+    "ServiceAccountToken": "_expansions",
+    "bind": "_expansions",
+    "create_token": "_expansions",
+    "evict": "_expansions",
+    "get_scale": "_expansions",
+    "kubeconfig_contexts": "_login.kubeconfig_context",
+    "set_scale": "_expansions",
+    **dict.fromkeys(("wait_for", "wait_for_list", "wait_until_gone"), "_wait"),
     **dict.fromkeys(
         ("Derivable", "dry_run", "impersonate", "in_namespace", "with_field_owner", "with_field_validation"),
         "_wrappers",
@@ -188,4 +194,4 @@ _FILES = {
 }
 
 if not TYPE_CHECKING:  # type checkers would take it as a promise of any name
-    __getattr__, __dir__ = opened_by_name(__name__, _FILES)
+    __getattr__, __dir__ = lazy_names(__name__, _FILES)

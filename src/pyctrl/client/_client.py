@@ -7,27 +7,27 @@ from random import Random
 from types import TracebackType
 from typing import Self
 
-from pyctrl._measures import Family
-from pyctrl.client._calls import Calls
-from pyctrl.client._config import Config
-from pyctrl.client._connection import connection
-from pyctrl.client._converging import ConvergingWriter
-from pyctrl.client._discovery import Discovery
-from pyctrl.client._exchange import Exchange, WarningHandler
+from pyctrl._metrics import MetricFamily
+from pyctrl.client._create_or_update import CreateOrUpdate
+from pyctrl.client._discovery.discovery import Discovery
 from pyctrl.client._live_reader import LiveReader
 from pyctrl.client._live_writer import LiveWriter
-from pyctrl.client._metered import MeteredTransport
-from pyctrl.client._observers import WriteObserver, WriteObservers
-from pyctrl.client._options import ClientOptions
-from pyctrl.client._retry import RetryingTransport, RetryPolicy
+from pyctrl.client._login.config import Config
+from pyctrl.client._requests.options import ClientOptions
+from pyctrl.client._requests.resource_client import ResourceClient
+from pyctrl.client._requests.write_observers import WriteObserver, WriteObservers
 from pyctrl.client._subresources import StatusResource, SubResource
-from pyctrl.client._traced import TracedTransport
-from pyctrl.client._transport import Transport
+from pyctrl.client._transport.connection import transport_for
+from pyctrl.client._transport.metered import MeteredTransport
+from pyctrl.client._transport.rest_client import RESTClient, WarningHandler
+from pyctrl.client._transport.retry import RetryingTransport, RetryPolicy
+from pyctrl.client._transport.traced import TracedTransport
+from pyctrl.client._transport.transport import Transport
 
 __all__ = ["Client"]
 
 
-class Client(ConvergingWriter):
+class Client(CreateOrUpdate):
     """Reads and writes objects of an API server, without any cache.
 
     Kinds are asked for by their class, which gives typed objects, by ``Metadata[...]`` of it, or by a
@@ -61,15 +61,15 @@ class Client(ConvergingWriter):
     ) -> None:
         metered = MeteredTransport(TracedTransport(transport, server=server), server=server)
         retrying = RetryingTransport(metered, policy=retries, random=random, on_retry=metered.retried)
-        exchange = Exchange(retrying, on_warning=on_warning, cluster=cluster)
+        exchange = RESTClient(retrying, on_warning=on_warning, cluster=cluster)
         discovery = Discovery(exchange, server=server)
         self._transport = metered
-        self._take(Calls(exchange, discovery, ClientOptions(field_owner=field_owner), WriteObservers()))
+        self._take(ResourceClient(exchange, discovery, ClientOptions(field_owner=field_owner), WriteObservers()))
 
     @classmethod
     def connect(cls, config: Config, *, field_owner: str = "pyctrl", on_warning: WarningHandler | None = None) -> Self:
         """Return a client for the server of a login. Nothing is sent yet."""
-        return cls(connection(config), field_owner=field_owner, server=config.server, on_warning=on_warning)
+        return cls(transport_for(config), field_owner=field_owner, server=config.server, on_warning=on_warning)
 
     @property
     def transport(self) -> Transport:
@@ -100,7 +100,7 @@ class Client(ConvergingWriter):
         """Return any other sub-resource by its name, such as ``scale`` or ``eviction``."""
         return SubResource(self._calls, name)
 
-    def measures(self) -> Iterable[Family]:
+    def measures(self) -> Iterable[MetricFamily]:
         """Return what was asked of the server by this client and all derived from it; see docs/metrics.md."""
         return self._transport.measures()
 
@@ -127,6 +127,6 @@ class Client(ConvergingWriter):
     ) -> None:
         await self.aclose()
 
-    def _take(self, calls: Calls) -> None:
+    def _take(self, calls: ResourceClient) -> None:
         LiveReader.__init__(self, calls)
         LiveWriter.__init__(self, calls)

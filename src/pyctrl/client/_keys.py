@@ -17,7 +17,7 @@ def checked_key(kind: KindLike, key: Any) -> Key:
         ValueError: it has no name, which would be the path of a list, or one that cannot stand in a path.
     """
     if not isinstance(key, Key):
-        raise TypeError(f"expected a Key to name the {_kind_name(kind)}, got {_description(key)}: {_cure(key)}")
+        raise TypeError(f"expected a Key to name the {_kind_name(kind)}, got {_description(key)}: {_hint(key)}")
     if not key.name:
         raise ValueError(
             f"the key of a {_kind_name(kind)} must have a name, got {tuple(key)}: an empty one names a list"
@@ -44,7 +44,7 @@ def _description(key: Any) -> str:
     return f"{text} ({type(key).__name__})" if text != "one" else f"a {type(key).__name__}"
 
 
-def _cure(key: Any) -> str:
+def _hint(key: Any) -> str:
     if isinstance(key, str):
         namespace, slash, name = key.rpartition("/")
         if slash:

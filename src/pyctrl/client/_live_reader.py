@@ -6,10 +6,10 @@ from collections.abc import AsyncGenerator
 from typing import Any, TypeVar, overload
 
 from pyctrl.api import GroupVersionKind, Key, KindLike, KubernetesObject, Unstructured, decode
-from pyctrl.client._calls import Calls
-from pyctrl.client._list import EncodedList, ObjectList
-from pyctrl.client._options import Fields, Labels, Query, VersionMatch, selection
-from pyctrl.client._watch import WatchEvent, watch_events
+from pyctrl.client._requests.list import EncodedList, ObjectList
+from pyctrl.client._requests.options import Fields, Labels, Query, VersionMatch, selection
+from pyctrl.client._requests.resource_client import ResourceClient
+from pyctrl.client._requests.watch import WatchEvent, watch_events
 from pyctrl.errors import NotFound
 
 __all__ = ["LiveReader"]
@@ -25,7 +25,7 @@ WATCH_SILENCE = 90.0  # seconds; bookmarks come every 60
 class LiveReader:
     """The reading half of `Client`: every answer is the server's, now."""
 
-    def __init__(self, calls: Calls) -> None:
+    def __init__(self, calls: ResourceClient) -> None:
         self._calls = calls
 
     @overload

@@ -7,9 +7,7 @@ from typing import Any, TypeVar, overload
 import msgspec
 
 from pyctrl.api import GroupVersionKind, Key, KindLike, KubernetesObject, Object, Unstructured
-from pyctrl.client._calls import Calls, Write
-from pyctrl.client._changes import answer_like, answer_of, as_object, kind_and_key, send_apply, send_patch, whole
-from pyctrl.client._options import (
+from pyctrl.client._requests.options import (
     Fields,
     FieldValidation,
     Labels,
@@ -18,7 +16,17 @@ from pyctrl.client._options import (
     delete_options,
     selection,
 )
-from pyctrl.client._patch import Patch
+from pyctrl.client._requests.patch import Patch
+from pyctrl.client._requests.resource_client import ResourceClient, WriteRequest
+from pyctrl.client._requests.write_requests import (
+    as_object,
+    decode_like,
+    decode_written,
+    encode_whole,
+    kind_and_key,
+    send_apply,
+    send_patch,
+)
 
 __all__ = ["LiveWriter"]
 
@@ -29,7 +37,7 @@ O = TypeVar("O", bound=KubernetesObject | Unstructured)  # noqa: E741 - an objec
 class LiveWriter:
     """The writing half of `Client`. What is passed in is never changed; the answer is a new object."""
 
-    def __init__(self, calls: Calls) -> None:
+    def __init__(self, calls: ResourceClient) -> None:
         self._calls = calls
 
     async def create(
@@ -49,16 +57,16 @@ class LiveWriter:
         """
         options = self._calls.options
         kind, key = kind_and_key(obj)
-        write = Write(
+        write = WriteRequest(
             verb="create",
             method="POST",
             key=key,
             in_collection=True,
             query=options.write_query(dry_run, field_owner, field_validation),
-            body=whole(obj, "create"),
+            body=encode_whole(obj, "create"),
             dry_run=dry_run or options.dry_run,
         )
-        return answer_like(obj, await self._calls.write(kind, write))
+        return decode_like(obj, await self._calls.write(kind, write))
 
     async def update(
         self,
@@ -76,15 +84,15 @@ class LiveWriter:
         """
         options = self._calls.options
         kind, key = kind_and_key(obj)
-        write = Write(
+        write = WriteRequest(
             verb="update",
             method="PUT",
             key=key,
             query=options.write_query(dry_run, field_owner, field_validation),
-            body=whole(obj, "update"),
+            body=encode_whole(obj, "update"),
             dry_run=dry_run or options.dry_run,
         )
-        return answer_like(obj, await self._calls.write(kind, write))
+        return decode_like(obj, await self._calls.write(kind, write))
 
     @overload
     async def patch(
@@ -140,7 +148,7 @@ class LiveWriter:
         """
         query = self._calls.options.write_query(dry_run, field_owner, field_validation)
         kind, body = await send_patch(self._calls, target, arguments, query, dry_run=dry_run)
-        return answer_of(kind, body)
+        return decode_written(kind, body)
 
     @overload
     async def apply(
@@ -166,7 +174,7 @@ class LiveWriter:
         """
         wanted = as_object(obj)
         body = await send_apply(self._calls, wanted, field_owner=field_owner, force=force, dry_run=dry_run)
-        return answer_like(wanted, body)
+        return decode_like(wanted, body)
 
     @overload
     async def delete(
@@ -224,7 +232,7 @@ class LiveWriter:
             preconditions=preconditions,
             dry_run=is_dry_run,
         )
-        write = Write(
+        write = WriteRequest(
             verb="delete",
             method="DELETE",
             key=key,
@@ -249,7 +257,7 @@ class LiveWriter:
         body = delete_options(
             propagation=propagation, grace_period_seconds=grace_period_seconds, preconditions=None, dry_run=is_dry_run
         )
-        write = Write(
+        write = WriteRequest(
             verb="delete_all_of",
             method="DELETE",
             key=Key(namespace or "", ""),

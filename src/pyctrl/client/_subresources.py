@@ -6,19 +6,19 @@ from collections.abc import Mapping
 from typing import Any, Protocol, TypeAlias, TypeVar, overload
 
 from pyctrl.api import GroupVersionKind, Key, KindLike, KubernetesObject, Object, Unstructured, decode
-from pyctrl.client._calls import Calls, Write
-from pyctrl.client._changes import (
-    answer_like,
-    answer_of,
+from pyctrl.client._requests.patch import Patch
+from pyctrl.client._requests.resource_client import ResourceClient, WriteRequest
+from pyctrl.client._requests.write_observers import WriteVerb
+from pyctrl.client._requests.write_requests import (
     as_object,
+    decode_like,
+    decode_written,
+    encode_whole,
     kind_and_key,
     send_apply,
     send_patch,
     split_target,
-    whole,
 )
-from pyctrl.client._observers import WriteVerb
-from pyctrl.client._patch import Patch
 
 __all__ = ["HasSubResources", "StatusResource", "SubResource"]
 
@@ -32,7 +32,7 @@ O = TypeVar("O", bound=KubernetesObject | Unstructured)  # noqa: E741 - an objec
 class StatusResource:
     """The ``status`` of objects: writes change nothing but the status, and answer with the whole object."""
 
-    def __init__(self, calls: Calls) -> None:
+    def __init__(self, calls: ResourceClient) -> None:
         self._calls = calls
 
     @overload
@@ -46,16 +46,16 @@ class StatusResource:
     async def update(self, obj: O, *, dry_run: bool = False, field_owner: str | None = None) -> O:
         """Replace the status by this object's. Raises Conflict when the object has changed since it was read."""
         kind, key = kind_and_key(obj)
-        write = Write(
+        write = WriteRequest(
             verb="update",
             method="PUT",
             key=key,
             subresource="status",
             query=self._calls.options.write_query(dry_run, field_owner),
-            body=whole(obj, "update the status of"),
+            body=encode_whole(obj, "update the status of"),
             dry_run=dry_run or self._calls.options.dry_run,
         )
-        return answer_like(obj, await self._calls.write(kind, write))
+        return decode_like(obj, await self._calls.write(kind, write))
 
     @overload
     async def patch(self, obj: O, patch: Patch, /, *, dry_run: bool = False, field_owner: str | None = None) -> O: ...
@@ -78,7 +78,7 @@ class StatusResource:
         """Change a part of the status; called as `Client.patch` is."""
         query = self._calls.options.write_query(dry_run, field_owner)
         send = send_patch(self._calls, target, arguments, query, dry_run=dry_run, subresource="status")
-        return answer_of(*await send)
+        return decode_written(*await send)
 
     @overload
     async def apply(
@@ -96,7 +96,7 @@ class StatusResource:
         body = await send_apply(
             self._calls, wanted, field_owner=field_owner, force=force, dry_run=dry_run, subresource="status"
         )
-        return answer_like(wanted, body)
+        return decode_like(wanted, body)
 
 
 class SubResource:
@@ -108,7 +108,7 @@ class SubResource:
         await client.subresource("ephemeralcontainers").patch(pod, merge_from(before), answer=Pod)
     """
 
-    def __init__(self, calls: Calls, name: str) -> None:
+    def __init__(self, calls: ResourceClient, name: str) -> None:
         self._calls = calls
         self._name = name
 
@@ -322,7 +322,7 @@ class SubResource:
         if verb == "update" and not arguments and isinstance(target, (KubernetesObject, Unstructured)):
             arguments = (target,)
         kind, key, (body,) = split_target(target, arguments, ("body",))
-        write = Write(
+        write = WriteRequest(
             verb=verb,
             method=method,
             key=key,

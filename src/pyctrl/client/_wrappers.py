@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Protocol, Self, TypeVar
 
-from pyctrl.client._impersonation import Impersonation
-from pyctrl.client._options import ClientOptions, FieldValidation
+from pyctrl.client._login.impersonation import Impersonation
+from pyctrl.client._requests.options import ClientOptions, FieldValidation
 
 __all__ = ["Derivable", "dry_run", "impersonate", "in_namespace", "with_field_owner", "with_field_validation"]
 

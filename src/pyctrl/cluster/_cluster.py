@@ -2,42 +2,44 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Collection, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
+import asyncio
+import threading
+from collections.abc import AsyncIterator, Callable, Collection, Iterator, Sequence
+from concurrent.futures import Future
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from random import Random
 from types import TracebackType
 from typing import Literal, Self
 
 from pyctrl.api import Key
-from pyctrl.apiserver import AdmissionPlugin, ApiServer, Authority, User, serve
+from pyctrl.apiserver import AdmissionPluginName, ApiServer, CertificateAuthority, User, serve
 from pyctrl.client import Client, Config, ServerWarning, wait_for
+from pyctrl.cluster._controllers.clusterroleaggregation import add_clusterrole_aggregation
+from pyctrl.cluster._controllers.cronjob.controller import add_cronjobs
+from pyctrl.cluster._controllers.daemonset.controller import add_daemonsets
+from pyctrl.cluster._controllers.deployment.controller import add_deployments
+from pyctrl.cluster._controllers.disruption import add_disruptions
+from pyctrl.cluster._controllers.endpoints.controller import add_endpoints
+from pyctrl.cluster._controllers.garbagecollector.controller import add_garbage_collector
+from pyctrl.cluster._controllers.job.controller import add_jobs
+from pyctrl.cluster._controllers.kubernetesservice import add_kubernetes_service
+from pyctrl.cluster._controllers.namespace import PLACEHOLDER_CA, add_namespaces
+from pyctrl.cluster._controllers.nodelifecycle import add_node_lifecycle
+from pyctrl.cluster._controllers.replicaset import add_replicasets, add_replicationcontrollers
+from pyctrl.cluster._controllers.serviceaccount import MakeToken, add_account_tokens
+from pyctrl.cluster._controllers.statefulset.controller import add_statefulsets
+from pyctrl.cluster._controllers.volume.ephemeral import add_ephemeral_volumes
+from pyctrl.cluster._controllers.volume.persistentvolume import add_persistent_volumes
+from pyctrl.cluster._controllers.volume.pvcprotection import add_pvc_protection
+from pyctrl.cluster._kubelet.kubelet import add_kubelet
+from pyctrl.cluster._kubelet.options import Kubelet
+from pyctrl.cluster._provisioner import add_volumes
 from pyctrl.kinds.core.v1 import Node, ServiceAccount
 from pyctrl.kinds.rbac.v1 import ClusterRole
 from pyctrl.manager import Manager, Preflight
 
-from ._account_tokens import MakeToken, add_account_tokens
-from ._aggregation import add_clusterrole_aggregation
-from ._api_endpoints import add_api_endpoints
-from ._claims import add_claim_protection
-from ._cronjobs import add_cronjobs
-from ._daemonsets import add_daemonsets
-from ._deployments import add_deployments
-from ._disruptions import add_disruptions
-from ._endpoints import add_endpoints
-from ._ephemeral_claims import add_ephemeral_claims
-from ._furniture import NO_TLS
-from ._garbage import add_garbage_collector
-from ._jobs import add_jobs
-from ._kubelet import add_kubelet
-from ._kubelet_options import Kubelet
-from ._namespaces import add_namespaces
-from ._node_lifecycle import add_node_lifecycle
-from ._provisioner import add_volumes
-from ._replicasets import add_replicasets, add_replicationcontrollers
-from ._statefulsets import add_statefulsets
-from ._volume_binding import add_volume_binding
+__all__ = ["Cluster", "add_controllers", "serving_cluster"]
 
-__all__ = ["Cluster", "add_controllers"]
 
 MASTERS = "system:masters"
 ADMIN = User(name="kubernetes-admin", groups=(MASTERS,))
@@ -45,7 +47,7 @@ WHOLE_ROLE = Key("", "admin")  # the last that is aggregated: it has parts that 
 CONTROLLERS = User(name="system:kube-controller-manager", groups=(MASTERS,))
 
 
-def add_controllers(manager: Manager, *, root_ca: str = NO_TLS, make_token: MakeToken | None = None) -> None:
+def add_controllers(manager: Manager, *, root_ca: str = PLACEHOLDER_CA, make_token: MakeToken | None = None) -> None:
     """Add what kube-controller-manager does to a manager: namespaces, garbage, workloads, claims, roles, tokens.
 
     Args:
@@ -62,9 +64,9 @@ def add_controllers(manager: Manager, *, root_ca: str = NO_TLS, make_token: Make
     add_jobs(manager)
     add_cronjobs(manager)
     add_disruptions(manager)
-    add_claim_protection(manager)
-    add_volume_binding(manager)
-    add_ephemeral_claims(manager)
+    add_pvc_protection(manager)
+    add_persistent_volumes(manager)
+    add_ephemeral_volumes(manager)
     add_clusterrole_aggregation(manager)
     if make_token is not None:
         add_account_tokens(manager, make_token=make_token, root_ca=root_ca)
@@ -107,10 +109,10 @@ class Cluster:
         volumes: bool = True,
         random: Random | None = None,
         rbac: bool = False,
-        enable_admission_plugins: Collection[AdmissionPlugin] = (),
+        enable_admission_plugins: Collection[AdmissionPluginName] = (),
         server: ApiServer | None = None,
         token: str | None = None,
-        authority: Authority | None = None,
+        authority: CertificateAuthority | None = None,
     ) -> None:
         self.random: Random = random or Random()
         mode: Literal["RBAC", "AlwaysAllow"] = "RBAC" if rbac else "AlwaysAllow"
@@ -187,7 +189,7 @@ class Cluster:
             async with serve(self.server, host, port, allowed_hosts=allowed_hosts) as url:
                 yield Config.from_token(url, token)
             return
-        authority = self._authority = self._authority or Authority.new()
+        authority = self._authority = self._authority or CertificateAuthority.new()
         context = authority.server_context([host], client_ca=client_ca)
         async with serve(self.server, host, port, context) as url:
             yield Config.from_token(url, token, ca=authority.certificate)
@@ -200,9 +202,9 @@ class Cluster:
         manager = Manager(client=client, random=self.random, preflight=Preflight.OFF)  # masters may do everything
         await stack.enter_async_context(manager)
         if self._controllers:
-            root_ca = self._authority.certificate.decode() if self._authority is not None else NO_TLS
-            add_controllers(manager, root_ca=root_ca, make_token=self.server.make_lasting_token)
-            add_api_endpoints(manager)
+            root_ca = self._authority.certificate.decode() if self._authority is not None else PLACEHOLDER_CA
+            add_controllers(manager, root_ca=root_ca, make_token=self.server.issue_long_lived_token)
+            add_kubernetes_service(manager)
         if self._kubelet is not None:
             add_kubelet(manager, nodes=self._nodes, kubelet=self._kubelet)
             if self._volumes:
@@ -217,3 +219,41 @@ class Cluster:
 
 def _unheard(warning: ServerWarning) -> None:
     """Say nothing: that Endpoints are deprecated is no news to the controller that still makes them."""
+
+
+@contextmanager
+def serving_cluster(make: Callable[[], Cluster] = Cluster, *, tls: bool = False) -> Iterator[Config]:
+    """Serve a cluster from a thread of its own until the block ends; gives how to reach it.
+
+        with serving_cluster() as config:
+            Path("kubeconfig").write_text(config.to_kubeconfig())
+
+    Args:
+        make: makes the cluster, in that thread: ``lambda: Cluster(kubelet=False)``.
+        tls: speak HTTPS, as in `Cluster.serve`.
+
+    Raises:
+        Exception: whatever kept the cluster from starting.
+    """
+    served: Future[tuple[Config, Callable[[], object]]] = Future()
+    thread = threading.Thread(target=lambda: asyncio.run(_serve(make, tls, served)), name="pyctrl-cluster", daemon=True)
+    thread.start()
+    config, stop = served.result()
+    try:
+        yield config
+    finally:
+        stop()
+        thread.join()
+
+
+async def _serve(make: Callable[[], Cluster], tls: bool, served: Future[tuple[Config, Callable[[], object]]]) -> None:
+    """Serve until told to stop; what fails before that is for the other thread to raise."""
+    stopped, loop = asyncio.Event(), asyncio.get_running_loop()
+    try:
+        async with make() as cluster, cluster.serve(tls=tls) as config:
+            served.set_result((config, lambda: loop.call_soon_threadsafe(stopped.set)))
+            await stopped.wait()
+    except Exception as error:
+        if served.done():
+            raise
+        served.set_exception(error)

@@ -14,15 +14,14 @@ from typing import Any
 
 from pyctrl.api import Key, is_deleting, reference_to, remove_finalizer
 from pyctrl.client import MergePatch, merge_from
-from pyctrl.controller import Builder, Host, Observed, Reconciler, Request, Result, TickSource
+from pyctrl.cluster._controllers.volume.matching import BETA_CLASS, class_of
+from pyctrl.cluster._controllers.volume.persistentvolume import BIND_COMPLETED, PROVISIONED_BY, STORAGE_PROVISIONER
+from pyctrl.cluster._kubelet.scripts import PREFIX
+from pyctrl.cluster._legacy_event_recorder import LegacyEventRecorder
+from pyctrl.controller import Builder, ManagedCluster, ObjectChange, Reconciler, Request, Result, TickSource
 from pyctrl.errors import AlreadyExists, Conflict, NotFound
 from pyctrl.kinds.core.v1 import PersistentVolume, PersistentVolumeClaim
 from pyctrl.kinds.storage.v1 import StorageClass
-
-from ._recorder import Recorder
-from ._scripts import PREFIX
-from ._volume_binding import BIND_COMPLETED, PROVISIONED_BY, STORAGE_PROVISIONER
-from ._volume_matching import BETA_CLASS, class_of
 
 __all__ = ["PROVISIONER", "add_volumes"]
 
@@ -39,7 +38,7 @@ _CLASSES: Sequence[dict[str, Any]] = (
 )
 
 
-def add_volumes(host: Host, *, start_seconds: float = 0.0, classes: bool = True) -> None:
+def add_volumes(host: ManagedCluster, *, start_seconds: float = 0.0, classes: bool = True) -> None:
     """Run a pretend provisioner in a manager: claims of its classes get volumes, and claims without a class its own.
 
     The classes are made once: ``standard``, the default one, and ``standard-wait``, which binds when a pod is
@@ -53,11 +52,11 @@ def add_volumes(host: Host, *, start_seconds: float = 0.0, classes: bool = True)
         classes: make those two classes. Without, only classes of your own are served: on a cluster that others use
             too, where a default class would be theirs as well.
     """
-    recorder = Recorder(host.live_client, PROVISIONER)
+    recorder = LegacyEventRecorder(host.live_client, PROVISIONER)
     if classes:
         names = [Request("", each["metadata"]["name"]) for each in _CLASSES]
         once = TickSource(timedelta(days=1), names, name="storage-classes", random=host.random)
-        Builder(host).watches_source(once).options(name="pretend-storage-classes").build(StorageClasses())
+        Builder(host).watches_source(once).options(name="pretend-storage-classes").build(StorageClassReconciler())
     provisioner = Provisioner(recorder, start_seconds)
     (
         Builder(host)
@@ -66,10 +65,10 @@ def add_volumes(host: Host, *, start_seconds: float = 0.0, classes: bool = True)
         .options(name="pretend-provisioner")
         .build(provisioner)
     )
-    Builder(host).reconciles(PersistentVolume).options(name="pretend-volume-deleter").build(VolumeDeleter())
+    Builder(host).reconciles(PersistentVolume).options(name="pretend-volume-deleter").build(VolumeDeleteReconciler())
 
 
-class StorageClasses(Reconciler[StorageClass]):
+class StorageClassReconciler(Reconciler[StorageClass]):
     """Makes the classes, each once: one that somebody deletes stays deleted."""
 
     def __init__(self) -> None:
@@ -89,13 +88,13 @@ class StorageClasses(Reconciler[StorageClass]):
 class Provisioner(Reconciler[PersistentVolumeClaim]):
     """Gives class-less claims the default class, makes the volumes that are asked of it, and lets them grow."""
 
-    def __init__(self, recorder: Recorder, start_seconds: float) -> None:
+    def __init__(self, recorder: LegacyEventRecorder, start_seconds: float) -> None:
         self._recorder = recorder
         self._start_seconds = start_seconds
         self._first_seen: dict[Request, float] = {}
         self._classless: dict[Request, None] = {}
 
-    def on_class(self, observed: Observed[StorageClass]) -> list[Request]:
+    def on_class(self, observed: ObjectChange[StorageClass]) -> list[Request]:
         """Ask for the claims that have no class: this may be theirs."""
         return list(self._classless)
 
@@ -122,11 +121,11 @@ class Provisioner(Reconciler[PersistentVolumeClaim]):
             return
         elif spec.storage_class_name is None and BETA_CLASS not in annotations:
             self._classless[request] = None
-            await self._classify(claim)
+            await self._assign_default_class(claim)
         elif annotations.get(STORAGE_PROVISIONER) == PROVISIONER:
             await self._provision(claim)
 
-    async def _classify(self, claim: PersistentVolumeClaim) -> None:
+    async def _assign_default_class(self, claim: PersistentVolumeClaim) -> None:
         """Give a claim the default class, as kube-controller-manager does when there is one afterwards."""
         classes = await self.client.list(StorageClass)
         defaults = [each for each in classes if each.metadata.annotations.get(DEFAULT_CLASS) == "true"]
@@ -171,7 +170,7 @@ class Provisioner(Reconciler[PersistentVolumeClaim]):
         await self._recorder.normal(claim, "VolumeResizeSuccessful", "Resize volume succeeded")
 
 
-class VolumeDeleter(Reconciler[PersistentVolume]):
+class VolumeDeleteReconciler(Reconciler[PersistentVolume]):
     """Deletes the volumes it has made when their claims have gone and their policy says so."""
 
     async def reconcile(self, request: Request) -> Result | None:

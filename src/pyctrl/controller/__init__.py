@@ -2,15 +2,15 @@
 
 A `Source` follows the changes of a kind, keeps those that its predicates accept, and lets its handler turn them into
 requests. The queue holds each request once; a worker takes it and calls your `Reconciler`; what comes of it decides
-when the request comes again. The `Builder` puts all that together and gives it to a `Host`, which a Manager is.
+when the request comes again. The `Builder` puts all that together and gives it to a `ManagedCluster`, which a
+Manager is.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pyctrl._door import opened_by_name
-from pyctrl.controller._attempt import reconcile_id
+from pyctrl._lazy_imports import lazy_names
 from pyctrl.controller._builder import Builder
 from pyctrl.controller._causes import (
     Cause,
@@ -23,11 +23,8 @@ from pyctrl.controller._causes import (
 )
 from pyctrl.controller._controller import Controller
 from pyctrl.controller._handlers import Handler, Requests, for_object, for_owner, mapped
-from pyctrl.controller._hosts import Host, Hosts, Tenant
-from pyctrl.controller._kind_source import KindSource
-from pyctrl.controller._limiter import ExponentialBackoff, RateLimiter, Slowest, TokenBucket
-from pyctrl.controller._line import LOW_PRIORITY
-from pyctrl.controller._observed import Observed
+from pyctrl.controller._managed_cluster import ClusterAware, ManagedCluster, ManagedFleet
+from pyctrl.controller._object_change import ObjectChange
 from pyctrl.controller._options import Absence, ControllerOptions, OnSyncFailure
 from pyctrl.controller._predicates import (
     Predicate,
@@ -42,11 +39,15 @@ from pyctrl.controller._predicates import (
     resource_version_changed,
     where,
 )
-from pyctrl.controller._queue import Intake, Queue
+from pyctrl.controller._reconcile_handler import reconcile_id
 from pyctrl.controller._reconciler import Reconciler, Request, Result
-from pyctrl.controller._sources import ChannelSource, Source, TickSource
+from pyctrl.controller._sources.kind import KindSource
+from pyctrl.controller._sources.source import ChannelSource, Source, TickSource
 from pyctrl.controller._state import ControllerState
-from pyctrl.controller._turn import Failed, GivenUp, Outcome, Succeeded, Turn
+from pyctrl.controller._workqueue.priority_heap import LOW_PRIORITY
+from pyctrl.controller._workqueue.queue import Queue, RequestSink
+from pyctrl.controller._workqueue.rate_limiters import ExponentialBackoff, MaxOfRateLimiter, RateLimiter, TokenBucket
+from pyctrl.controller._workqueue.work_item import Done, Outcome, Retry, Terminal, WorkItem
 
 if TYPE_CHECKING:
     from pyctrl.controller._finalizers import FinalizeHandler, FinalizeResult, Finalizers
@@ -60,23 +61,23 @@ __all__ = [
     "Cause",
     "ChangeCause",
     "ChannelSource",
+    "ClusterAware",
     "Controller",
     "ControllerOptions",
     "ControllerState",
     "ControllerStatistics",
+    "Done",
     "ExponentialBackoff",
-    "Failed",
     "FinalizeHandler",
     "FinalizeResult",
     "Finalizers",
     "FleetController",
-    "GivenUp",
     "Handler",
-    "Host",
-    "Hosts",
-    "Intake",
     "KindSource",
-    "Observed",
+    "ManagedCluster",
+    "ManagedFleet",
+    "MaxOfRateLimiter",
+    "ObjectChange",
     "OmittedCauses",
     "OnSyncFailure",
     "Outcome",
@@ -87,18 +88,18 @@ __all__ = [
     "ReconcileStatistics",
     "Reconciler",
     "Request",
+    "RequestSink",
     "Requests",
     "Result",
+    "Retry",
     "RetryCause",
-    "Slowest",
     "Source",
-    "Succeeded",
-    "Tenant",
+    "Terminal",
     "TickSource",
     "TimerCause",
     "TokenBucket",
     "TriggerCause",
-    "Turn",
+    "WorkItem",
     "annotations_changed",
     "changed",
     "for_object",
@@ -124,4 +125,4 @@ _FILES = {
 }
 
 if not TYPE_CHECKING:  # type checkers would take it as a promise of any name
-    __getattr__, __dir__ = opened_by_name(__name__, _FILES)
+    __getattr__, __dir__ = lazy_names(__name__, _FILES)

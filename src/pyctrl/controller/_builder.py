@@ -13,13 +13,13 @@ from typing_extensions import TypeVar
 from pyctrl.api import GroupVersionKind, KindLike, KubernetesObject, Unstructured
 from pyctrl.controller._controller import Controller
 from pyctrl.controller._handlers import Handler, Requests
-from pyctrl.controller._hosts import Host, Hosts
-from pyctrl.controller._limiter import RateLimiter
+from pyctrl.controller._managed_cluster import ManagedCluster, ManagedFleet
 from pyctrl.controller._options import Absence
 from pyctrl.controller._predicates import Predicate
 from pyctrl.controller._reconciler import Reconciler
-from pyctrl.controller._sources import Source
+from pyctrl.controller._sources.source import Source
 from pyctrl.controller._wiring import Wiring
+from pyctrl.controller._workqueue.rate_limiters import RateLimiter
 from pyctrl.errors import BuilderError, DuplicateName
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ class Builder(Generic[T]):
     ``Builder(manager).build(PodSetReconciler())``. What it owns and watches is added in any case.
     """
 
-    def __init__(self, host: Host | Hosts) -> None:
+    def __init__(self, host: ManagedCluster | ManagedFleet) -> None:
         self._host = host
         self._wiring = Wiring()
 
@@ -78,7 +78,7 @@ class Builder(Generic[T]):
         predicates: Iterable[Predicate[Any]] = (),
         every_owner: bool = False,
         optional: bool = False,
-        cluster: Host | Hosts | None = None,
+        cluster: ManagedCluster | ManagedFleet | None = None,
     ) -> Builder[T]:
         """Name a kind whose objects are made by this controller: each change asks for the object that owns it.
 
@@ -98,7 +98,7 @@ class Builder(Generic[T]):
         *,
         predicates: Iterable[Predicate[K]] = (),
         optional: bool = False,
-        cluster: Host | Hosts | None = None,
+        cluster: ManagedCluster | ManagedFleet | None = None,
     ) -> Builder[T]:
         """Name any other kind, with a handler that says what to reconcile when an object of it changes.
 
@@ -110,15 +110,15 @@ class Builder(Generic[T]):
         self._wiring.watch(cast(KindLike, kind), handler, tuple(predicates), where=cluster, absence=absence)
         return self
 
-    def watches_clusters(self, fleet: Hosts, handler: Callable[[str], Requests]) -> Builder[T]:
+    def watches_clusters(self, fleet: ManagedFleet, handler: Callable[[str], Requests]) -> Builder[T]:
         """Have a function say what to reconcile when a cluster of a fleet has come, or has left: by its name.
 
         For a controller of home that keeps something in each cluster: one that is new has nothing yet that would
         change. It is asked when the caches of the cluster are filled.
         """
-        from pyctrl.controller._cluster_source import ClusterSource  # here: most programs have one cluster
+        from pyctrl.controller._sources.fleet import FleetMembershipSource  # here: most programs have one cluster
 
-        return self.watches_source(ClusterSource(fleet, handler))
+        return self.watches_source(FleetMembershipSource(fleet, handler))
 
     def watches_source(self, source: Source) -> Builder[T]:
         """Add any other source: a `ChannelSource`, a `TickSource`, one of your own. `filter` does not apply to it."""
@@ -160,7 +160,7 @@ class Builder(Generic[T]):
             BuilderError: something is missing or contradictory.
             DuplicateName: the host has a controller of this name.
         """
-        if isinstance(self._host, Hosts):
+        if isinstance(self._host, ManagedFleet):
             raise BuilderError(
                 "in a fleet each cluster has a reconciler of its own: call build_each() with its class, or with a "
                 "function that makes one"
@@ -187,7 +187,7 @@ class Builder(Generic[T]):
         from pyctrl.controller._fleet_controller import FleetController  # here: most programs have one cluster
 
         hosts, wiring = self._host, copy(self._wiring)
-        if not isinstance(hosts, Hosts) or not callable(make_reconciler):
+        if not isinstance(hosts, ManagedFleet) or not callable(make_reconciler):
             raise BuilderError(
                 "build_each() is for Builder(fleet), and takes the class of a reconciler or a function that makes one; "
                 f"got {make_reconciler!r}"

@@ -52,7 +52,7 @@ class ChangeCause(msgspec.Struct, frozen=True, gc=False):  # one is made for eve
 
 
 class RetryCause(msgspec.Struct, frozen=True, gc=False):
-    """The last attempt failed, and its backoff is over; ``error`` is `in_short` of what it raised."""
+    """The last attempt failed, and its backoff is over; ``error`` is `error_summary` of what it raised."""
 
     failures: int
     error: str
@@ -152,7 +152,7 @@ def _times(cause: Cause) -> int:
     return cause.times if isinstance(cause, ChangeCause | TriggerCause | OmittedCauses) else 1
 
 
-def in_short(error: BaseException) -> str:
+def error_summary(error: BaseException) -> str:
     """One line about an error: keeping the error itself would keep its frames, and the objects in them."""
     text = " ".join(str(error).split())
     return f"{type(error).__name__}: {text[:200]}" if text else type(error).__name__

@@ -10,24 +10,24 @@ from datetime import timedelta
 from random import Random
 from typing import TYPE_CHECKING, Any
 
-from pyctrl._measures import Family
+from pyctrl._metrics import MetricFamily
 from pyctrl._tasks import unwrapped
 from pyctrl.api import GroupVersionKind
-from pyctrl.controller._attempt import Attempts
 from pyctrl.controller._causes import ChangeCause, TriggerCause
-from pyctrl.controller._intake import IntakeOf
-from pyctrl.controller._limiter import ExponentialBackoff
 from pyctrl.controller._options import ControllerOptions, OnSyncFailure
-from pyctrl.controller._queue import Intake, Queue
-from pyctrl.controller._queue_items import DUMP_LEVEL, dump, farewell
+from pyctrl.controller._permissions import PermissionTracker
+from pyctrl.controller._reconcile_handler import ReconcileHandler
 from pyctrl.controller._reconciler import Reconciler, Request
-from pyctrl.controller._rights import Rights
-from pyctrl.controller._source_lives import SourceLives, troubles
-from pyctrl.controller._sources import Source
+from pyctrl.controller._sources.runner import SourceRunners, describe_problems
+from pyctrl.controller._sources.source import Source
+from pyctrl.controller._sources.sync import SyncWaiter
 from pyctrl.controller._state import ControllerState
-from pyctrl.controller._turn import Turn
-from pyctrl.controller._vigil import Vigil
 from pyctrl.controller._workers import Workers
+from pyctrl.controller._workqueue.queue import Queue, RequestSink
+from pyctrl.controller._workqueue.queue_items import DUMP_LEVEL, dropped_fields, log_items
+from pyctrl.controller._workqueue.rate_limiters import ExponentialBackoff
+from pyctrl.controller._workqueue.request_sinks import ClusterQueue
+from pyctrl.controller._workqueue.work_item import WorkItem
 from pyctrl.rbac import Permission
 
 if TYPE_CHECKING:
@@ -69,13 +69,13 @@ class Controller:
         self.cluster: str = cluster
         self.reconciler = reconciler
         self.queue: Queue = Queue(name, limiter=options.limiter or ExponentialBackoff(random=random))
-        self._intake: Intake = IntakeOf(cluster, self.queue) if cluster else self.queue
+        self._intake: RequestSink = ClusterQueue(cluster, self.queue) if cluster else self.queue
         self.sources: Sequence[Source] = tuple(sources)
         self._own_rbac = tuple(rbac)
         self._options = options
         #: What it may not do, as far as is known; its manager tells.
-        self.rights: Rights = Rights(self._retry, name=name)
-        self._attempts = Attempts(
+        self.rights: PermissionTracker = PermissionTracker(self._retry, name=name)
+        self._attempts = ReconcileHandler(
             name,
             kind,
             reconciler,
@@ -88,8 +88,8 @@ class Controller:
         self._workers = Workers(name, self.queue, self._attempts.work, count=options.workers)
         #: What becomes of it when a source fails; its manager decides.
         self.on_sync_failure: OnSyncFailure = OnSyncFailure.WAIT
-        self._lives = SourceLives(name, self.sources, random=random, fields=self._fields())
-        self._vigil = Vigil(
+        self._lives = SourceRunners(name, self.sources, random=random, fields=self._fields())
+        self._vigil = SyncWaiter(
             name,
             self._lives,
             state=lambda: self.state,
@@ -159,10 +159,10 @@ class Controller:
         state = self.state
         if state.is_well:
             return ""
-        reason = self._lack or troubles(self._lives.lost() if state.is_at_work else self._lives.late())
+        reason = self._lack or describe_problems(self._lives.lost() if state.is_at_work else self._lives.late())
         return f"{state.value}: {reason}" if reason else state.value
 
-    def on_reconciled(self, tell: Callable[[Turn, timedelta], None] | None) -> None:
+    def on_reconciled(self, tell: Callable[[WorkItem, timedelta], None] | None) -> None:
         """Have a function told of each reconcile that has ended: its turn, with causes and outcome, and its time.
 
         One at a time, for views; None tells nobody. It must not raise and must be quick: the worker waits for it.
@@ -199,11 +199,11 @@ class Controller:
             active_workers=self._workers.active,
         )
 
-    def measures(self) -> Iterable[Family]:
+    def measures(self) -> Iterable[MetricFamily]:
         """Return controller-runtime's series, and what it lacks; see docs/metrics.md."""
-        from pyctrl.controller._families import controller_families  # here: a program may serve no metrics
+        from pyctrl.controller._metrics import collect_controller  # here: a program may serve no metrics
 
-        return controller_families(self, self._attempts.durations)
+        return collect_controller(self, self._attempts.durations)
 
     async def run(self) -> None:
         """Reconcile until asked to stop.
@@ -214,7 +214,7 @@ class Controller:
         """
         if self.queue.is_closed:  # of an earlier life
             self.queue.reopen()
-            self._lives.begin_anew()
+            self._lives.reset()
         try:
             with unwrapped():
                 async with asyncio.TaskGroup() as group:
@@ -222,14 +222,14 @@ class Controller:
         finally:
             self._stage = ControllerState.STOPPED
             self.queue.close()
-            log.info("All workers finished", extra=self._fields() | farewell(self.queue))
+            log.info("All workers finished", extra=self._fields() | dropped_fields(self.queue))
             self._asked_to_stop = asyncio.Event()
 
     async def _live(self, group: asyncio.TaskGroup) -> None:
         intake = self._lives.start(group, self._intake, is_fatal=self._on_sync_failure is OnSyncFailure.END)
         intake.append(group.create_task(self._start_workers(group), name=f"{self.name}/start"))
         if logging.getLogger("pyctrl.controller.queue").isEnabledFor(DUMP_LEVEL):
-            intake.append(group.create_task(dump(self.queue, self._fields()), name=f"{self.name}/dump"))
+            intake.append(group.create_task(log_items(self.queue, self._fields()), name=f"{self.name}/dump"))
         await self._asked_to_stop.wait()
         log.info("Shutdown signal received, waiting for all workers to finish", extra=self._fields())
         for task in intake:
@@ -264,7 +264,7 @@ class Controller:
         return next((state for state in states if state is not None), None)
 
     def _retry(self, request: Request) -> None:
-        self.queue.hasten(request, cause=TriggerCause("rights granted"))
+        self.queue.retry_now(request, cause=TriggerCause("rights granted"))
 
     def _fields(self) -> dict[str, object]:
         fields: dict[str, object] = {"controller": self.name}

@@ -88,7 +88,7 @@ def _is_kind(said: object) -> bool:
 
 
 def _refused(reconciler: Reconciler[Any], member: str, expected: str, said: object) -> BuilderError:
-    from pyctrl._excerpts import class_excerpt  # here: most declarations are right
+    from pyctrl._source_excerpts import class_excerpt  # here: most declarations are right
 
     cls = type(reconciler)
     got = said if member == "reconcile" else _shown(said)

@@ -11,10 +11,10 @@ from datetime import timedelta
 from types import MappingProxyType
 
 from pyctrl._log import log_context
-from pyctrl._measures import Family
+from pyctrl._metrics import MetricFamily
 from pyctrl._tasks import end
 from pyctrl.controller._controller import Controller
-from pyctrl.controller._hosts import Host
+from pyctrl.controller._managed_cluster import ManagedCluster
 from pyctrl.controller._state import ControllerState
 from pyctrl.rbac import Permission
 
@@ -35,7 +35,7 @@ class FleetController:
     60 seconds.
     """
 
-    def __init__(self, make: Callable[[Host], Controller], blueprint: Host) -> None:
+    def __init__(self, make: Callable[[ManagedCluster], Controller], blueprint: ManagedCluster) -> None:
         self._make = make
         prototype = make(blueprint)  # which finds mistakes of wiring now, and not when a cluster comes
         self.name: str = prototype.name
@@ -54,19 +54,19 @@ class FleetController:
         """The controllers of the clusters that are there, by the name of the cluster."""
         return MappingProxyType(self._controllers)
 
-    def measures(self) -> Iterable[Family]:
+    def measures(self) -> Iterable[MetricFamily]:
         """Return the numbers of all of them, each with the name of its cluster."""
         for controller in self._controllers.values():
             yield from controller.measures()
 
     # --- what the fleet tells ---
 
-    def join(self, cluster: Host) -> None:
+    def join(self, cluster: ManagedCluster) -> None:
         """Make the controller of a cluster, whose informers begin at once, and run it if this runs."""
         controller = self._controllers[cluster.client.cluster] = self._make(cluster)
         self._start(controller)
 
-    async def leave(self, cluster: Host, patience: timedelta | None) -> None:
+    async def leave(self, cluster: ManagedCluster, patience: timedelta | None) -> None:
         """Let the controller of a cluster end: in order for as long as ``patience`` lasts, then at once."""
         controller = self._controllers.pop(cluster.client.cluster, None)
         task = self._tasks.get(cluster.client.cluster)

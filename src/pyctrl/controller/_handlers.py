@@ -1,6 +1,6 @@
 """From a change to the requests it causes. Handlers return requests: they are pure, and one assertion tests one.
 
-Any function of an `Observed` is a handler, async or not; here are the three that nearly always do.
+Any function of an `ObjectChange` is a handler, async or not; here are the three that nearly always do.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ from typing import Any, TypeAlias, TypeGuard
 
 from typing_extensions import TypeIs, TypeVar
 
-from pyctrl._backoff import until_next_look
-from pyctrl._log import Complaints
-from pyctrl._slices import STEPS
+from pyctrl._backoff import until_next_poll
+from pyctrl._log import RepeatedErrors
+from pyctrl._time_slices import STEPS
 from pyctrl.api import GroupVersionKind, KindLike, kind_of
 from pyctrl.client import Discovery
-from pyctrl.controller._observed import Observed
+from pyctrl.controller._object_change import ObjectChange
 from pyctrl.controller._reconciler import Request
 from pyctrl.errors import PyctrlError, UnknownKind
 
@@ -32,10 +32,10 @@ T = TypeVar("T", default=Any)
 Requests: TypeAlias = Iterable[Request] | Awaitable[Iterable[Request]]
 
 #: A function from a change to requests. On updates old and new matter: a reference that went away is news as well.
-Handler: TypeAlias = Callable[[Observed[T]], Requests]
+Handler: TypeAlias = Callable[[ObjectChange[T]], Requests]
 
 
-def for_object(observed: Observed) -> list[Request]:
+def for_object(observed: ObjectChange) -> list[Request]:
     """Ask for the object itself, in its cluster."""
     current = observed.current
     return [Request(current.namespace, current.name, observed.cluster)]
@@ -61,7 +61,7 @@ class OwnerHandler:
         self.namespaced: bool | None = namespaced if namespaced is not None else _scope(owner)
         self._every = every
 
-    def __call__(self, observed: Observed) -> list[Request]:
+    def __call__(self, observed: ObjectChange) -> list[Request]:
         requests: dict[Request, None] = {}
         for state in observed.records:
             for reference in state.owners:
@@ -72,7 +72,7 @@ class OwnerHandler:
 
     async def learn_scope(self, discovery: Discovery) -> None:
         """Ask the cluster whether the owner is namespaced, if nobody has said; until it knows."""
-        complaints, loop = Complaints(), asyncio.get_running_loop()
+        complaints, loop = RepeatedErrors(), asyncio.get_running_loop()
         begun, delay = loop.time(), 1.0
         while self.namespaced is None:
             try:
@@ -82,7 +82,7 @@ class OwnerHandler:
                 level = complaints.level(str(error), logging.INFO if is_absent else logging.WARNING, loop.time())
                 text = "Waiting to learn whether owners are namespaced: %s"
                 log.log(level, text, error, extra={"kind": self.owner.kind})
-                await asyncio.sleep(until_next_look(loop.time() - begun) if is_absent else delay)
+                await asyncio.sleep(until_next_poll(loop.time() - begun) if is_absent else delay)
                 delay = min(30.0, delay * 2)
 
     def _means(self, api_version: str, kind: str, is_controller: bool | None) -> bool:
@@ -94,7 +94,7 @@ class OwnerHandler:
 def mapped(requests_of: Callable[[T], Requests]) -> Handler[T]:
     """Ask for what a function of the object says; on updates for what it says of old and of new, each once."""
 
-    def handle(observed: Observed[T]) -> Requests:
+    def handle(observed: ObjectChange[T]) -> Requests:
         answers = [requests_of(state) for state in observed.objects]
         now = [answer for answer in answers if not may_wait(answer)]
         return _each_once(now) if len(now) == len(answers) else _all_of(answers)

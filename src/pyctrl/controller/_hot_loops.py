@@ -12,7 +12,7 @@ import msgspec
 from pyctrl.controller._causes import Cause, ChangeCause
 from pyctrl.controller._reconciler import Request
 
-__all__ = ["HotLoops", "SpinWatch"]
+__all__ = ["HotLoopListener", "HotLoops"]
 
 log = logging.getLogger("pyctrl.controller")
 
@@ -26,19 +26,19 @@ REMEMBERED = 10_000  # requests whose rows are counted at a time; an object at r
 REMINDER = 300.0  # seconds between two warnings of a controller about the same fields
 SHOWN = 5  # fields in a message
 
-CURE = "write only when something differs from what was read, or filter with generation_changed"
+FIX = "write only when something differs from what was read, or filter with generation_changed"
 _CHANGE_EACH_TIME = {"resourceVersion", "generation", "managedFields"}
 
 
 @runtime_checkable
-class SpinWatch(Protocol):
+class HotLoopListener(Protocol):
     """An event loop that wants to know what may keep it busy; that of virtual time does."""
 
     def notice_hot_loop(self, key: object, text: str, runs: int, *, factor: int) -> None:
         """Take note of further runs in a row that cause themselves; ``factor`` times as many as usual are an error."""
 
 
-class _Row(msgspec.Struct):
+class _Streak(msgspec.Struct):
     """Runs of one request in a row, each caused by nothing but writes of this process."""
 
     written: ChangeCause
@@ -63,7 +63,7 @@ class HotLoops:
     def __init__(self, controller: str, state_of: Callable[[ChangeCause], bytes | None]) -> None:
         self._controller, self._state_of = controller, state_of
         #: By request; a run with another cause ends its row.
-        self.rows: dict[Request, _Row] = {}
+        self.rows: dict[Request, _Streak] = {}
         self._warned: dict[object, float] = {}
         #: Called with the request and what each run writes, each time as many runs in a row have caused themselves.
         self.on_loop: Callable[[Request, str], None] | None = None
@@ -86,13 +86,13 @@ class HotLoops:
             del self.rows[request]
             self._report(request, row)
 
-    def _begin(self, request: Request, written: ChangeCause) -> _Row:
-        row = self.rows[request] = _Row(written, asyncio.get_running_loop().time())
+    def _begin(self, request: Request, written: ChangeCause) -> _Streak:
+        row = self.rows[request] = _Streak(written, asyncio.get_running_loop().time())
         if len(self.rows) > REMEMBERED:
             del self.rows[next(iter(self.rows))]
         return row
 
-    def _compare(self, row: _Row) -> None:
+    def _compare(self, row: _Streak) -> None:
         """Note which fields this run has changed."""
         before, row.state = row.state, self._state_of(row.written)
         if before is not None and row.state is not None:
@@ -100,7 +100,7 @@ class HotLoops:
             for field in _differences(msgspec.json.decode(before), msgspec.json.decode(row.state)):
                 row.fields[field] = row.fields.get(field, 0) + 1
 
-    def _report(self, request: Request, row: _Row) -> None:
+    def _report(self, request: Request, row: _Streak) -> None:
         now = asyncio.get_running_loop().time()
         what = f"{row.written.kind.kind} {row.written.key}"
         fields = _written_each_time(row)
@@ -111,13 +111,13 @@ class HotLoops:
             facts: dict[str, object] = {"written": what, "runs": row.runs, "seconds": round(now - row.since, 3)}
             if is_one_object:
                 facts["fields"] = fields
-            log.warning("Reconcile loop: each run is caused by what the last one wrote", extra=facts | {"cure": CURE})
+            log.warning("Reconcile loop: each run is caused by what the last one wrote", extra=facts | {"cure": FIX})
         loop = asyncio.get_running_loop()
         done = f"each run writes {fields} of {what}" if is_one_object else f"each run writes, the last one {what}"
         if self.on_loop is not None:
             self.on_loop(request, done)
-        if isinstance(loop, SpinWatch):
-            text = f"controller {self._controller!r} reconciles {request} because of its own writes: {done}; {CURE}"
+        if isinstance(loop, HotLoopListener):
+            text = f"controller {self._controller!r} reconciles {request} because of its own writes: {done}; {FIX}"
             # making objects one by one is work, so that more runs of it are needed
             loop.notice_hot_loop((self._controller, request), text, row.runs, factor=1 if is_one_object else 4)
 
@@ -126,7 +126,7 @@ def _is_same(one: ChangeCause, other: ChangeCause) -> bool:
     return (one.key, one.kind, one.cluster) == (other.key, other.kind, other.cluster)
 
 
-def _written_each_time(row: _Row) -> str:
+def _written_each_time(row: _Streak) -> str:
     """Return the fields that every compared write has changed, or else those that any has."""
     always = [field for field, times in row.fields.items() if times == row.compared]
     fields = sorted(always or row.fields)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from enum import Enum
 
-from pyctrl.controller._limiter import RateLimiter
+from pyctrl.controller._workqueue.rate_limiters import RateLimiter
 from pyctrl.errors import BuilderError
 
 __all__ = ["Absence", "ControllerOptions", "OnSyncFailure"]

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Generic
 from typing_extensions import TypeVar
 
 from pyctrl.api import LabelSelector
-from pyctrl.controller._observed import Observed
+from pyctrl.controller._object_change import ObjectChange
 
 if TYPE_CHECKING:
     from pyctrl.cache import Record
@@ -39,17 +39,17 @@ T_contra = TypeVar("T_contra", contravariant=True, default=Any)
 class Predicate(Generic[T_contra]):
     """A function from a change to yes or no; combine it: ``generation_changed | labels_changed``, ``~on_delete``."""
 
-    def __init__(self, accepts: Callable[[Observed[T_contra]], bool], name: str = "") -> None:
+    def __init__(self, accepts: Callable[[ObjectChange[T_contra]], bool], name: str = "") -> None:
         self._accepts = accepts
         self._name = name or getattr(accepts, "__qualname__", repr(accepts))
 
-    def __call__(self, observed: Observed[T_contra]) -> bool:
+    def __call__(self, observed: ObjectChange[T_contra]) -> bool:
         return self._accepts(observed)
 
-    def __and__(self: Predicate[T], other: Callable[[Observed[T]], bool]) -> Predicate[T]:
+    def __and__(self: Predicate[T], other: Callable[[ObjectChange[T]], bool]) -> Predicate[T]:
         return Predicate(lambda observed: self(observed) and other(observed), f"({self} & {_name(other)})")
 
-    def __or__(self: Predicate[T], other: Callable[[Observed[T]], bool]) -> Predicate[T]:
+    def __or__(self: Predicate[T], other: Callable[[ObjectChange[T]], bool]) -> Predicate[T]:
         return Predicate(lambda observed: self(observed) or other(observed), f"({self} | {_name(other)})")
 
     def __invert__(self) -> Predicate[T_contra]:
@@ -62,7 +62,7 @@ class Predicate(Generic[T_contra]):
 def changed(differs: Callable[[T, T], bool]) -> Predicate[T]:
     """Let an update through when ``differs(old, new)``: ``changed(lambda old, new: old.spec != new.spec)``."""
 
-    def accepts(observed: Observed[T]) -> bool:
+    def accepts(observed: ObjectChange[T]) -> bool:
         old, new = observed.old, observed.new
         return old is None or new is None or differs(old, new)
 
@@ -87,7 +87,7 @@ def labels_match(selector: LabelSelector | str) -> Predicate:
 def _differs(name: str, what: Callable[[Record], object]) -> Predicate:
     """Return the predicate that lets an update through when ``what`` of its metadata differs."""
 
-    def accepts(observed: Observed) -> bool:
+    def accepts(observed: ObjectChange) -> bool:
         before, after = observed.before, observed.after
         return before is None or after is None or what(before) != what(after)
 

@@ -11,34 +11,34 @@ from pyctrl.api import KindLike, kind_argument, kind_of
 from pyctrl.controller._controller import Controller
 from pyctrl.controller._declarations import check_declarations
 from pyctrl.controller._handlers import Handler, OwnerHandler, for_object, for_owner
-from pyctrl.controller._hosts import Host, Hosts
-from pyctrl.controller._kind_source import KindSource
+from pyctrl.controller._managed_cluster import ManagedCluster, ManagedFleet
 from pyctrl.controller._options import Absence, ControllerOptions
 from pyctrl.controller._predicates import Predicate
 from pyctrl.controller._reconciler import Reconciler
-from pyctrl.controller._sources import Source
+from pyctrl.controller._sources.kind import KindSource
+from pyctrl.controller._sources.source import Source
 from pyctrl.errors import BuilderError, NotRegistered
 from pyctrl.rbac import Permission, allow
 
-__all__ = ["Watched", "Wiring"]
+__all__ = ["WatchesInput", "Wiring"]
 
 
-class Watched(Struct, frozen=True):
+class WatchesInput(Struct, frozen=True):
     """A kind, and what its changes mean; ``where`` is None for the cluster that the controller lives in."""
 
     kind: KindLike
     handler: Handler[Any]
     predicates: tuple[Predicate[Any], ...] = ()
-    where: Host | Hosts | None = None
+    where: ManagedCluster | ManagedFleet | None = None
     absence: Absence = Absence.FAULT
 
 
 class Wiring(Struct):
     """What a controller is made of, before it is known in which cluster it lives."""
 
-    reconciled: Watched | None = None
-    owned: list[tuple[Watched, bool]] = field(default_factory=list)  # with: whether every owner counts
-    watched: list[Watched] = field(default_factory=list)
+    reconciled: WatchesInput | None = None
+    owned: list[tuple[WatchesInput, bool]] = field(default_factory=list)  # with: whether every owner counts
+    watched: list[WatchesInput] = field(default_factory=list)
     sources: list[Source] = field(default_factory=list)
     filters: list[Predicate[Any]] = field(default_factory=list)
     options: ControllerOptions = field(default_factory=ControllerOptions)
@@ -62,7 +62,7 @@ class Wiring(Struct):
                 f"reconciles() was called twice, with {kind_of(self.reconciled.kind)} and {kind_of(kind)}; "
                 "a controller looks after one kind: use watches() for another one, or a second controller"
             )
-        self.reconciled = Watched(kind, for_object, predicates, absence=absence)
+        self.reconciled = WatchesInput(kind, for_object, predicates, absence=absence)
 
     def own(
         self,
@@ -70,12 +70,12 @@ class Wiring(Struct):
         predicates: tuple[Predicate[Any], ...] = (),
         *,
         every_owner: bool = False,
-        where: Host | Hosts | None = None,
+        where: ManagedCluster | ManagedFleet | None = None,
         absence: Absence = Absence.FAULT,
     ) -> None:
         """Take a kind whose objects it makes. Raises BuilderError."""
         _check_kind("owns", kind)
-        self.owned.append((Watched(kind, for_object, predicates, where, absence), every_owner))
+        self.owned.append((WatchesInput(kind, for_object, predicates, where, absence), every_owner))
 
     def watch(
         self,
@@ -83,7 +83,7 @@ class Wiring(Struct):
         handler: Handler[Any],
         predicates: tuple[Predicate[Any], ...] = (),
         *,
-        where: Host | Hosts | None = None,
+        where: ManagedCluster | ManagedFleet | None = None,
         absence: Absence = Absence.FAULT,
     ) -> None:
         """Take any other kind. Raises BuilderError."""
@@ -92,7 +92,7 @@ class Wiring(Struct):
             raise BuilderError(
                 f"watches() takes a handler, such as mapped(function) or for_owner(kind); got {handler!r}"
             )
-        self.watched.append(Watched(kind, handler, predicates, where, absence))
+        self.watched.append(WatchesInput(kind, handler, predicates, where, absence))
 
     def with_declared(self, reconciler: Reconciler[Any]) -> Wiring:
         """Return this with what the reconciler's class says, as if it had been said to the builder.
@@ -113,7 +113,7 @@ class Wiring(Struct):
             whole.watch(watched_kind, handler)
         return whole
 
-    def controller(self, host: Host, reconciler: Reconciler[Any]) -> Controller:
+    def controller(self, host: ManagedCluster, reconciler: Reconciler[Any]) -> Controller:
         """Make the controller that lives on a host, and give its reconciler a client and a recorder.
 
         Raises:
@@ -121,7 +121,7 @@ class Wiring(Struct):
         """
         return self.with_declared(reconciler)._make(host, reconciler)
 
-    def _make(self, host: Host, reconciler: Reconciler[Any]) -> Controller:
+    def _make(self, host: ManagedCluster, reconciler: Reconciler[Any]) -> Controller:
         controller = Controller(
             self.name,
             reconciler,
@@ -146,7 +146,7 @@ class Wiring(Struct):
             return ()
         return (allow(self.reconciled.kind, "update", subresource="finalizers", essential=False),)
 
-    def _sources(self, host: Host) -> list[Source]:
+    def _sources(self, host: ManagedCluster) -> list[Source]:
         watched = [self.reconciled] if self.reconciled is not None else []
         watched += [self._owner_watched(each, every) for each, every in self.owned]
         watched += self.watched
@@ -157,20 +157,20 @@ class Wiring(Struct):
             )
         return [self._source(host, each) for each in watched] + self.sources
 
-    def _owner_watched(self, owned: Watched, every: bool) -> Watched:
+    def _owner_watched(self, owned: WatchesInput, every: bool) -> WatchesInput:
         if self.reconciled is None:
             raise BuilderError(f"owns({kind_of(owned.kind)}) needs reconciles(): whose objects are the owners?")
         return replace(owned, handler=for_owner(self.reconciled.kind, every=every))
 
-    def _source(self, host: Host, watched: Watched) -> Source:
+    def _source(self, host: ManagedCluster, watched: WatchesInput) -> Source:
         where = host if watched.where is None else watched.where  # a fleet without clusters is empty, and so false
         predicates = (*self.filters, *watched.predicates)
         if where is not host and isinstance(watched.handler, OwnerHandler):
             self._check_owner(host, where, watched.kind, watched.handler)
-        if isinstance(where, Hosts):
-            from pyctrl.controller._fleet_source import FleetSource  # here: most programs have one cluster
+        if isinstance(where, ManagedFleet):
+            from pyctrl.controller._sources.fleet import FleetKindSource  # here: most programs have one cluster
 
-            return FleetSource(where, watched.kind, watched.handler, predicates, absence=watched.absence)
+            return FleetKindSource(where, watched.kind, watched.handler, predicates, absence=watched.absence)
         return KindSource(
             where.client,
             watched.kind,
@@ -180,10 +180,12 @@ class Wiring(Struct):
             absence=watched.absence,
         )
 
-    def _check_owner(self, host: Host, where: Host | Hosts, kind: KindLike, handler: OwnerHandler) -> None:
+    def _check_owner(
+        self, host: ManagedCluster, where: ManagedCluster | ManagedFleet, kind: KindLike, handler: OwnerHandler
+    ) -> None:
         """Refuse to look for owners of another cluster; the garbage collector would delete what it owns."""
-        if isinstance(where, Hosts) or where.client.cluster != host.client.cluster:
-            there = where.name if isinstance(where, Hosts) else where.client.cluster
+        if isinstance(where, ManagedFleet) or where.client.cluster != host.client.cluster:
+            there = where.name if isinstance(where, ManagedFleet) else where.client.cluster
             raise BuilderError(
                 f"{kind_of(kind)} of cluster {there!r} cannot be owned by {handler.owner} of cluster "
                 f"{host.client.cluster!r}: owner references hold within one cluster, and its garbage collector deletes "

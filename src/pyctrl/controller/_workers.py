@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable
 
-from pyctrl._slices import Slice
-from pyctrl.controller._queue import Queue
-from pyctrl.controller._turn import Turn
+from pyctrl._time_slices import TimeSlice
+from pyctrl.controller._workqueue.queue import Queue
+from pyctrl.controller._workqueue.work_item import WorkItem
 from pyctrl.errors import QueueClosed
 
 __all__ = ["Workers"]
@@ -19,7 +19,7 @@ class Workers:
     Workers let the event loop turn between reconciles: one that is answered by the cache alone never suspends.
     """
 
-    def __init__(self, name: str, queue: Queue, work: Callable[[Turn], Awaitable[None]], *, count: int) -> None:
+    def __init__(self, name: str, queue: Queue, work: Callable[[WorkItem], Awaitable[None]], *, count: int) -> None:
         self._name = name
         self._queue = queue
         self._work = work
@@ -72,7 +72,7 @@ class Workers:
     async def _live(self) -> None:
         task = asyncio.current_task()
         assert task is not None  # a coroutine always runs in one
-        loop, slice_ = asyncio.get_running_loop(), Slice.current()
+        loop, slice_ = asyncio.get_running_loop(), TimeSlice.current()
         try:
             while task in self._idle:
                 async with self._queue.take() as turn:

@@ -5,11 +5,11 @@ program in it that is imported anew when its files change, while the server keep
 filled. `view_of` makes rows of numbers; whoever draws them draws them.
 """
 
-from ._journal import Journal
-from ._noise import OwnLines
-from ._plan import Plan
-from ._session import DevOptions, DevSession
-from ._view import ControllerRow, ErrorRow, Look, ObjectRow, Table, View, look_at, view_of
+from pyctrl.dev._journal import Journal
+from pyctrl.dev._log_filter import ProgramLogFilter
+from pyctrl.dev._requirements import Requirements
+from pyctrl.dev._session import DevOptions, DevSession
+from pyctrl.dev._view import ControllerRow, ErrorRow, ObjectRow, Snapshot, Table, View, take_snapshot, view_of
 
 __all__ = [
     "ControllerRow",
@@ -17,12 +17,12 @@ __all__ = [
     "DevSession",
     "ErrorRow",
     "Journal",
-    "Look",
     "ObjectRow",
-    "OwnLines",
-    "Plan",
+    "ProgramLogFilter",
+    "Requirements",
+    "Snapshot",
     "Table",
     "View",
-    "look_at",
+    "take_snapshot",
     "view_of",
 ]

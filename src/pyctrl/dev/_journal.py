@@ -8,10 +8,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import timedelta
 
-from pyctrl._frames import own_line, stack_of_traceback
 from pyctrl._log import printable
+from pyctrl._stack_frames import own_line, stack_of_traceback
 from pyctrl.api import Access
-from pyctrl.controller import Cause, Failed, GivenUp, Request, Succeeded, Turn
+from pyctrl.controller import Cause, Done, Request, Retry, Terminal, WorkItem
 from pyctrl.errors import Forbidden
 from pyctrl.manager import Blockage
 from pyctrl.rbac import declaration
@@ -21,7 +21,7 @@ __all__ = ["Failure", "Journal", "LastRun"]
 FAILURES = 50  # kept; a screen shows fewer
 RUNS = 10_000  # objects whose last reconcile is kept
 RATE_SECONDS = 10.0  # what "of late" means
-CURE = "write only when something differs from what was read"
+FIX = "write only when something differs from what was read"
 RATE_RUNS = 10_000  # kept for a rate, of each controller
 
 
@@ -55,11 +55,11 @@ class Journal:
         self._times: dict[str, deque[float]] = {}
         self._failures: deque[Failure] = deque(maxlen=FAILURES)
 
-    def of(self, controller: str) -> Callable[[Turn, timedelta], None]:
+    def of(self, controller: str) -> Callable[[WorkItem, timedelta], None]:
         """Return what `Controller.on_reconciled` takes."""
         times = self._times.setdefault(controller, deque(maxlen=RATE_RUNS))
 
-        def note(turn: Turn, took: timedelta) -> None:
+        def note(turn: WorkItem, took: timedelta) -> None:
             now = asyncio.get_running_loop().time()
             times.append(now)
             outcome, error = _in_words(turn)
@@ -77,7 +77,7 @@ class Journal:
         """Return what `Controller.on_reconcile_loop` takes: a loop is shown as an error of its object."""
 
         def note(request: Request, written: str) -> None:
-            error = f"reconcile loop: {written}; {CURE}"
+            error = f"reconcile loop: {written}; {FIX}"
             now = asyncio.get_running_loop().time()
             self._note_failure(Failure(at=now, controller=controller, request=request, error=error))
 
@@ -115,14 +115,14 @@ class Journal:
         self._failures.append(failure)
 
 
-def _in_words(turn: Turn) -> tuple[str, str]:
+def _in_words(turn: WorkItem) -> tuple[str, str]:
     """Return what a turn came to, and its error if it failed."""
     match turn.outcome:
-        case Succeeded(requeue_after=after):
+        case Done(requeue_after=after):
             return "done" if after is None else _again(after), ""
-        case Failed(error):
+        case Retry(error):
             return "failed, tried again", _short(error)
-        case GivenUp(error):
+        case Terminal(error):
             return "failed for good", _short(error) if error is not None else "given up"
         case None:
             return "interrupted", ""

@@ -17,28 +17,29 @@ from urllib.parse import parse_qs, urlsplit
 from pyctrl._log import Lines
 from pyctrl._tasks import unwrapped
 from pyctrl.api import GroupVersionKind, Key, ObjectMeta
-from pyctrl.apiserver import ApiServer, HttpsCaller, ServiceReference, User, WebhookAnswer, WebhookRequest
+from pyctrl.apiserver import ApiServer, HttpsCaller, ServiceReference, User, WebhookRequest, WebhookResponse
 from pyctrl.cache import Cache
 from pyctrl.client import Client, reporting_dropped_status
 from pyctrl.cluster import Cluster
+from pyctrl.dev._file_watcher import FileWatcher, python_files
+from pyctrl.dev._journal import Journal
+from pyctrl.dev._log_filter import cluster_logs
+from pyctrl.dev._requirements import WEBHOOK_HOST, Requirements, controllers_of, find_requirements
 from pyctrl.errors import CommandFailed, GracePeriodExceeded, NotFound, PyctrlError
 from pyctrl.kinds.core.v1 import ServiceAccount
-from pyctrl.manager import Preflight, Target, Wire
+from pyctrl.manager import Preflight
 from pyctrl.program import (
     ProgramManager,
-    Serving,
+    SetupFunction,
+    Target,
+    WebhookOptions,
     apply_files,
-    files_of,
     find_samples,
     install_definitions,
+    manifest_files,
+    run_setup,
     sample_paths,
-    wire_up,
 )
-
-from ._journal import Journal
-from ._noise import of_the_cluster
-from ._plan import WEBHOOK_HOST, Plan, controllers_of, make_plan
-from ._sources import Files, python_files
 
 __all__ = ["DevOptions", "DevSession"]
 
@@ -72,7 +73,7 @@ class DevOptions:
     poll: timedelta = timedelta(milliseconds=300)
     controllers: bool = True
     kubelet: bool = True
-    bind: Callable[[Wire], Wire] = lambda wire: wire
+    bind: Callable[[SetupFunction], SetupFunction] = lambda wire: wire
 
 
 class DevSession:
@@ -110,7 +111,7 @@ class DevSession:
         self._problems: dict[str, str] = {}
         #: How often it was loaded after the first time.
         self.reloads: int = 0
-        self.plan: Plan | None = None
+        self.plan: Requirements | None = None
         self._manager: ProgramManager | None = None
         self._life: asyncio.Task[None] | None = None
         self._applied: Mapping[tuple[GroupVersionKind, Key], None] = {}
@@ -120,11 +121,11 @@ class DevSession:
     # --- beginning and end ---
 
     async def __aenter__(self) -> Self:
-        self._files = Files(self._watched, every=self.options.poll)
+        self._files = FileWatcher(self._watched, every=self.options.poll)
         plan = await self._make_plan()  # before anything is started: it may not work
         async with AsyncExitStack() as stack:
             stack.enter_context(reporting_dropped_status(self._warn_once))
-            with of_the_cluster():
+            with cluster_logs():
                 await stack.enter_async_context(self.cluster)
             #: An administrator's client.
             self.admin: Client = await stack.enter_async_context(Client.connect(self.cluster.config, field_owner=OWNER))
@@ -220,7 +221,7 @@ class DevSession:
         yield from python_files(self.target.place, also_new=CODE in self._problems)
         for path in self.samples:
             try:
-                yield from files_of(path)
+                yield from manifest_files(path)
             except CommandFailed:
                 continue  # a directory that is empty now
 
@@ -232,16 +233,16 @@ class DevSession:
         """
         await self._take(await self._make_plan())
 
-    async def _make_plan(self) -> Plan:
+    async def _make_plan(self) -> Requirements:
         before = self._files.look()
         try:
-            with self.target.place.anew(), of_the_cluster():  # what it logs is heard when it is wired to run
+            with self.target.place.anew(), cluster_logs():  # what it logs is heard when it is wired to run
                 wire = self.options.bind(self.target.find())
-                return await make_plan(wire, name=self.name, account=self.account)
+                return await find_requirements(wire, name=self.name, account=self.account)
         finally:
             self._files.accept(before)
 
-    async def _take(self, plan: Plan) -> None:
+    async def _take(self, plan: Requirements) -> None:
         await install_definitions(self.admin, plan.definitions, allow_loss=True)  # a cluster that is made to be changed
         await self._stop()
         await self._replace_objects([*plan.rights, *plan.registrations])
@@ -268,7 +269,7 @@ class DevSession:
         if count:
             log.info("Applied samples", extra={"objects": count, "files": [str(path) for path in paths]})
 
-    async def _make_up(self, plan: Plan) -> None:
+    async def _make_up(self, plan: Requirements) -> None:
         """Apply an object of each kind, so that there is something to see; after the first time nobody needs it."""
         for made in plan.samples():
             await self.admin.apply(made)
@@ -276,12 +277,12 @@ class DevSession:
 
     # --- the program ---
 
-    async def _start(self, plan: Plan) -> None:
+    async def _start(self, plan: Requirements) -> None:
         wired = asyncio.Event()
         self._life = self._group.create_task(self._live(plan, wired), name=f"dev/{self.name}")
         await wired.wait()
 
-    async def _live(self, plan: Plan, wired: asyncio.Event) -> None:
+    async def _live(self, plan: Requirements, wired: asyncio.Event) -> None:
         manager = ProgramManager(
             self._login,
             cache=self.cache,
@@ -291,8 +292,8 @@ class DevSession:
         )
         try:
             async with manager:
-                manager.serving = Serving(enabled=False)
-                wire_up(plan.wire, manager, self.name)
+                manager.serving = WebhookOptions(enabled=False)
+                run_setup(plan.wire, manager, self.name)
                 if manager.loop_watchdog is not None:
                     manager.loop_watchdog.on_blocked = self.journal.note_blockage
                 for controller in controllers_of(manager):
@@ -320,7 +321,7 @@ class DevSession:
 
     # --- webhooks ---
 
-    async def _ask(self, request: WebhookRequest, /) -> WebhookAnswer:
+    async def _ask(self, request: WebhookRequest, /) -> WebhookResponse:
         """Ask the program's webhooks in process; any other over HTTPS, as an API server does."""
         if not request.url.startswith(WEBHOOK_HOST):
             return await HttpsCaller(_no_service)(request)
@@ -330,7 +331,7 @@ class DevSession:
             raise OSError(f"the program has no webhook at {url.path}")
         timeout = parse_qs(url.query).get("timeout", [""])[0]
         reply = await asked[0].answer(url.path, request.body, timeout=timeout)
-        return WebhookAnswer(status=reply.status, body=reply.body)
+        return WebhookResponse(status=reply.status, body=reply.body)
 
 
 @asynccontextmanager

@@ -1,4 +1,4 @@
-"""What a session looks like: rows made of numbers. Pure: what is asked of the server is in `look_at`."""
+"""What a session looks like: rows made of numbers. Pure: what is asked of the server is in `take_snapshot`."""
 
 from __future__ import annotations
 
@@ -12,15 +12,14 @@ from pyctrl._json import decode_json
 from pyctrl.api import GroupVersionKind
 from pyctrl.client import HttpRequest, path_for
 from pyctrl.controller import Cause, ControllerStatistics, Request, RetryCause
+from pyctrl.dev._journal import Journal
+from pyctrl.dev._requirements import controllers_of
 from pyctrl.errors import DecodeError, PyctrlError
 
-from ._journal import Journal
-from ._plan import controllers_of
-
 if TYPE_CHECKING:
-    from ._session import DevSession
+    from pyctrl.dev._session import DevSession
 
-__all__ = ["ControllerRow", "ErrorRow", "Look", "ObjectRow", "Table", "View", "look_at", "view_of"]
+__all__ = ["ControllerRow", "ErrorRow", "ObjectRow", "Snapshot", "Table", "View", "take_snapshot", "view_of"]
 
 TABLE = "application/json;as=Table;v=v1;g=meta.k8s.io"
 MOST_OBJECTS = 200  # of one kind are asked for; a terminal shows fewer
@@ -88,7 +87,7 @@ class View:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Look:
+class Snapshot:
     """What a session was like at one moment, before anything is made of it.
 
     Attributes:
@@ -105,7 +104,7 @@ class Look:
     tables: Sequence[tuple[str, str, Mapping[str, Any]]] = ()
 
 
-async def look_at(session: DevSession) -> Look:
+async def take_snapshot(session: DevSession) -> Snapshot:
     """Look at a session: the numbers of its controllers, and the objects that they look after as kubectl has them."""
     manager, plan = session.manager, session.plan
     tables = []
@@ -113,7 +112,7 @@ async def look_at(session: DevSession) -> Look:
         if (table := await _table(session, kind)) is not None:
             tables.append((controller, kind.kind, table))
     running = controllers_of(manager) if manager is not None else []
-    return Look(
+    return Snapshot(
         now=asyncio.get_running_loop().time(),
         name=session.name,
         reloads=session.reloads,
@@ -140,7 +139,7 @@ async def _table(session: DevSession, kind: GroupVersionKind) -> Mapping[str, An
     return found if answer.status == 200 and isinstance(found, dict) else None
 
 
-def view_of(look: Look, journal: Journal) -> View:
+def view_of(look: Snapshot, journal: Journal) -> View:
     """Make rows of a look and of what the reconciles came to."""
     return View(
         name=look.name,

@@ -7,122 +7,106 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pyctrl._door import opened_by_name
-from pyctrl._serving import ServerLimits
+from pyctrl._http_server import ServerLimits
+from pyctrl._lazy_imports import lazy_names
 from pyctrl.manager._blockage import Blockage
-from pyctrl.manager._checks import Check, Checks, HealthAnswer
-from pyctrl.manager._clusters import Clusters
-from pyctrl.manager._connected_cluster import ConnectedCluster
-from pyctrl.manager._groups import Group
-from pyctrl.manager._health import Health, Liveness
-from pyctrl.manager._http_server import HttpServer
-from pyctrl.manager._lifecycle import Lifecycle
+from pyctrl.manager._clusters.connected_cluster import Clusters, ConnectedCluster
 from pyctrl.manager._manager import Manager
-from pyctrl.manager._preflight import Preflight
-from pyctrl.manager._runnables import (
-    Checkable,
-    Entitled,
-    Placed,
-    Preparable,
-    Replicable,
+from pyctrl.manager._permissions.preflight import Preflight
+from pyctrl.manager._runnables.lifecycle import Lifecycle
+from pyctrl.manager._runnables.runnable import (
+    CheckedRunnable,
+    GroupRunnable,
+    LeaderElectionRunnable,
+    NeedsPermissions,
+    ReadyRunnable,
     Runnable,
     RunnableLike,
-    Stoppable,
+    StoppableRunnable,
 )
-from pyctrl.manager._signals import signals_handled
+from pyctrl.manager._runnables.runnable_group import Group
+from pyctrl.manager._runnables.signals import signals_handled
+from pyctrl.manager._servers.checks import Check, Checks, HealthAnswer
+from pyctrl.manager._servers.health import Health, Liveness
+from pyctrl.manager._servers.http_server import HttpServer
 from pyctrl.manager._watchdog import LoopWatchdog
 
 if TYPE_CHECKING:
-    from pyctrl.manager._declared import modules_of, wire_package
-    from pyctrl.manager._elector import ElectionStatistics, Elector
-    from pyctrl.manager._fleet import ClusterProvider, Fleet
-    from pyctrl.manager._gaps import Gap, gaps
-    from pyctrl.manager._in_memory_provider import InMemoryProvider
-    from pyctrl.manager._kubeconfig_provider import KubeconfigProvider
-    from pyctrl.manager._leader_election import LeaderElection, OnLoss
-    from pyctrl.manager._metrics import Metrics
-    from pyctrl.manager._modules import Place
-    from pyctrl.manager._restart import Restart, RestartPolicy
-    from pyctrl.manager._reviews import Review, Verdict, review_accesses, whoami
-    from pyctrl.manager._target import NoServer, Target, Wire, wired
+    from pyctrl.manager._clusters.connected_cluster import NoServer
+    from pyctrl.manager._clusters.fleet import ClusterProvider, Fleet
+    from pyctrl.manager._clusters.providers import InMemoryProvider, KubeconfigProvider
+    from pyctrl.manager._election.leader_elector import ElectionStatistics, LeaderElector
+    from pyctrl.manager._election.options import LeaderElection, OnLoss
+    from pyctrl.manager._permissions.access_review import AccessReview, AccessReviewStatus, review_accesses, whoami
+    from pyctrl.manager._permissions.missing import MissingPermission, missing_permissions
+    from pyctrl.manager._runnables.restart import Restart, RestartPolicy
+    from pyctrl.manager._servers.metrics import Metrics
 
 __all__ = [
+    "AccessReview",
+    "AccessReviewStatus",
     "Blockage",
     "Check",
-    "Checkable",
+    "CheckedRunnable",
     "Checks",
     "ClusterProvider",
     "Clusters",
     "ConnectedCluster",
     "ElectionStatistics",
-    "Elector",
-    "Entitled",
     "Fleet",
-    "Gap",
     "Group",
+    "GroupRunnable",
     "Health",
     "HealthAnswer",
     "HttpServer",
     "InMemoryProvider",
     "KubeconfigProvider",
     "LeaderElection",
+    "LeaderElectionRunnable",
+    "LeaderElector",
     "Lifecycle",
     "Liveness",
     "LoopWatchdog",
     "Manager",
     "Metrics",
+    "MissingPermission",
+    "NeedsPermissions",
     "NoServer",
     "OnLoss",
-    "Place",
-    "Placed",
     "Preflight",
-    "Preparable",
-    "Replicable",
+    "ReadyRunnable",
     "Restart",
     "RestartPolicy",
-    "Review",
     "Runnable",
     "RunnableLike",
     "ServerLimits",
-    "Stoppable",
-    "Target",
-    "Verdict",
-    "Wire",
-    "gaps",
-    "modules_of",
+    "StoppableRunnable",
+    "missing_permissions",
     "review_accesses",
     "signals_handled",
     "whoami",
-    "wire_package",
-    "wired",
 ]
 
 _FILES = {
-    "ClusterProvider": "_fleet",
-    "ElectionStatistics": "_elector",
-    "Elector": "_elector",
-    "Fleet": "_fleet",
-    "Gap": "_gaps",
-    "InMemoryProvider": "_in_memory_provider",
-    "KubeconfigProvider": "_kubeconfig_provider",
-    "LeaderElection": "_leader_election",
-    "Metrics": "_metrics",
-    "NoServer": "_target",
-    "OnLoss": "_leader_election",
-    "Place": "_modules",
-    "Restart": "_restart",
-    "RestartPolicy": "_restart",
-    "Review": "_reviews",
-    "Target": "_target",
-    "Verdict": "_reviews",
-    "Wire": "_target",
-    "gaps": "_gaps",
-    "modules_of": "_declared",
-    "review_accesses": "_reviews",
-    "whoami": "_reviews",
-    "wire_package": "_declared",
-    "wired": "_target",
+    "ClusterProvider": "_clusters.fleet",
+    "ElectionStatistics": "_election.leader_elector",
+    "LeaderElector": "_election.leader_elector",
+    "Fleet": "_clusters.fleet",
+    "MissingPermission": "_permissions.missing",
+    "InMemoryProvider": "_clusters.providers",
+    "KubeconfigProvider": "_clusters.providers",
+    "LeaderElection": "_election.options",
+    "Metrics": "_servers.metrics",
+    "NoServer": "_clusters.connected_cluster",
+    "OnLoss": "_election.options",
+    "Restart": "_runnables.restart",
+    "RestartPolicy": "_runnables.restart",
+    "AccessReview": "_permissions.access_review",
+    "AccessReviewStatus": "_permissions.access_review",
+    "missing_permissions": "_permissions.missing",
+    "review_accesses": "_permissions.access_review",
+    "whoami": "_permissions.access_review",
 }
 
 if not TYPE_CHECKING:  # type checkers would take it as a promise of any name
-    __getattr__, __dir__ = opened_by_name(__name__, _FILES)
+    __getattr__, __dir__ = lazy_names(__name__, _FILES)

@@ -7,13 +7,13 @@ from datetime import timedelta
 
 from msgspec import Struct
 
-from pyctrl._frames import CodeLine
+from pyctrl._stack_frames import CodeLine
 
-__all__ = ["Blockage", "BlockageLog", "Look", "LoopTurns"]
+__all__ = ["Blockage", "BlockageLog", "LoopCheck", "LoopTurns"]
 
-FIRST = 3  # blockages of one place that are logged, before
+ALWAYS_LOGGED = 3  # blockages of one place that are logged, before
 REMINDER = 300.0  # seconds, which is how often it is logged from then on
-PLACES = 1000  # that are remembered
+MAX_PLACES = 1000  # that are remembered
 
 
 class Blockage(Struct, frozen=True, kw_only=True):
@@ -30,7 +30,7 @@ class Blockage(Struct, frozen=True, kw_only=True):
     work: Mapping[str, object]
 
 
-class Look(Struct, frozen=True, kw_only=True):
+class LoopCheck(Struct, frozen=True, kw_only=True):
     """What follows from one look at the loop.
 
     Attributes:
@@ -53,7 +53,7 @@ class LoopTurns:
         self._since: float | None = None  # when the callback was put on the loop that has not run yet
         self._next_report = 0.0
 
-    def look(self, now: float, *, late: float, is_idle: bool) -> Look:
+    def look(self, now: float, *, late: float, is_idle: bool) -> LoopCheck:
         """Take in a look at the loop.
 
         Args:
@@ -67,13 +67,13 @@ class LoopTurns:
             self._since = now - late if is_late else now
             self._next_report = self.threshold
         if self._since is None:
-            return Look()
+            return LoopCheck()
         blocked = now - self._since
         if blocked < self._next_report:
-            return Look(is_due=is_due)
+            return LoopCheck(is_due=is_due)
         while self._next_report <= blocked:
             self._next_report *= 2
-        return Look(is_due=is_due, blocked=blocked, is_late=is_late)
+        return LoopCheck(is_due=is_due, blocked=blocked, is_late=is_late)
 
     def turned(self, now: float) -> float | None:
         """Take in that the callback ran; return for how many seconds the loop was blocked, if that was reported."""
@@ -95,8 +95,8 @@ class BlockageLog:
         """Decide on a blockage that begins to be reported."""
         count, logged_at = self._seen.pop(place, (0, now))
         count += 1
-        self.is_shown = count <= FIRST or now - logged_at >= REMINDER
-        self.fields = {"times": count} if count > FIRST else {}
+        self.is_shown = count <= ALWAYS_LOGGED or now - logged_at >= REMINDER
+        self.fields = {"times": count} if count > ALWAYS_LOGGED else {}
         self._seen[place] = (count, now if self.is_shown else logged_at)
-        if len(self._seen) > PLACES:
+        if len(self._seen) > MAX_PLACES:
             del self._seen[next(iter(self._seen))]

@@ -11,36 +11,34 @@ from random import Random
 from types import MappingProxyType, TracebackType
 from typing import TYPE_CHECKING, Self
 
-from pyctrl._measures import Family, Measured
+from pyctrl._metrics import Collector, MetricFamily
 from pyctrl._tasks import unwrapped
 from pyctrl.api import Key, KindLike, Scheme
 from pyctrl.cache import Cache, CachedClient, KindOptions, Outside
 from pyctrl.client import Client, Config
 from pyctrl.controller import Controller, KindSource, OnSyncFailure
 from pyctrl.errors import ManagerError
-from pyctrl.manager._address import BindAddress
-from pyctrl.manager._cache_life import CacheLife
-from pyctrl.manager._checks import Check
-from pyctrl.manager._clusters import Clusters
-from pyctrl.manager._connected_cluster import ConnectedCluster, Scope
-from pyctrl.manager._families import Certified, certificate_families, election_families, manager_families
-from pyctrl.manager._groups import Group
-from pyctrl.manager._health import Health, Liveness, readiness
-from pyctrl.manager._http_server import HttpServer
-from pyctrl.manager._lifecycle import Lifecycle
-from pyctrl.manager._preflight import Preflight
-from pyctrl.manager._registry import Registry
-from pyctrl.manager._runnables import Member, Placed, RunnableLike, is_replicated
+from pyctrl.manager._clusters.connected_cluster import CacheRunnable, CacheScope, Clusters, ConnectedCluster
+from pyctrl.manager._clusters.registry import ClusterRegistry
+from pyctrl.manager._manager_metrics import Certified, certificate_metrics, leader_election_metrics, manager_metrics
+from pyctrl.manager._permissions.preflight import Preflight
+from pyctrl.manager._runnables.lifecycle import Lifecycle
+from pyctrl.manager._runnables.runnable import GroupRunnable, RunnableHandle, RunnableLike, runs_on_every_replica
+from pyctrl.manager._runnables.runnable_group import Group
+from pyctrl.manager._servers.bind_address import BindAddress
+from pyctrl.manager._servers.checks import Check
+from pyctrl.manager._servers.health import Health, Liveness, readiness
+from pyctrl.manager._servers.http_server import HttpServer
 from pyctrl.manager._watchdog import BLOCKED_LOOP_WARNING, LoopWatchdog
 from pyctrl.rbac import Grants
 
 if TYPE_CHECKING:
     from pyctrl.client import EventRecorder, EventWriter
-    from pyctrl.manager._elector import Elector
-    from pyctrl.manager._fleet import ClusterProvider, Fleet
-    from pyctrl.manager._leader_election import LeaderElection
-    from pyctrl.manager._metrics import Metrics
-    from pyctrl.manager._restart import Restart
+    from pyctrl.manager._clusters.fleet import ClusterProvider, Fleet
+    from pyctrl.manager._election.leader_elector import LeaderElector
+    from pyctrl.manager._election.options import LeaderElection
+    from pyctrl.manager._runnables.restart import Restart
+    from pyctrl.manager._servers.metrics import Metrics
 
 __all__ = ["Manager"]
 
@@ -129,11 +127,11 @@ class Manager:
         self._on_sync_failure = on_sync_failure
         self._lifecycle = Lifecycle(grace_period=grace_period, random=self.random)
         self._exit = AsyncExitStack()
-        self._registry = Registry(
+        self._registry = ClusterRegistry(
             self._lifecycle, random=self.random, preflight=preflight, grace_period=grace_period, run=self.add
         )
         self._leader_election = leader_election
-        self._elector: Elector | None = None
+        self._elector: LeaderElector | None = None
         #: Its checks, also where no server answers for them.
         self.health: Health = Health(self, liveness)
         #: Reports what blocks the event loop while `run` runs; None without ``blocked_loop_warning``.
@@ -167,7 +165,7 @@ class Manager:
         if any(servers):
             self.add(self.health.heartbeat, group=Group.SERVERS)  # only if somebody asks: it wakes the loop up
         self.add(home.events, group=Group.SERVERS)
-        life = CacheLife(home.cache, self._cache_sync_timeout, self._on_sync_failure, is_ours=given is None)
+        life = CacheRunnable(home.cache, self._cache_sync_timeout, self._on_sync_failure, is_ours=given is None)
         self.add(life, group=Group.CACHES)
         if home.rights is not None:
             self.add(home.rights, group=Group.CACHES)
@@ -176,15 +174,15 @@ class Manager:
         return self
 
     def _make_metrics(self, address: BindAddress, certificates: str | Path | None) -> Metrics:
-        from pyctrl.manager._metrics import Metrics  # here and below: most programs in tests have neither
+        from pyctrl.manager._servers.metrics import Metrics  # here and below: most programs in tests have neither
 
         return Metrics(self.measures, address, certificates=certificates, client=lambda: self.live_client)
 
     def _elect(self, client: Client, events: EventWriter, options: LeaderElection) -> None:
-        from pyctrl.manager._elector import Elector, make_identity
-        from pyctrl.manager._leader_election import OnLoss
+        from pyctrl.manager._election.leader_elector import LeaderElector, make_identity
+        from pyctrl.manager._election.options import OnLoss
 
-        self._elector = Elector(
+        self._elector = LeaderElector(
             client,
             options,
             self._lifecycle,
@@ -229,7 +227,7 @@ class Manager:
         return self.events.recorder(name)
 
     @property
-    def elector(self) -> Elector | None:
+    def elector(self) -> LeaderElector | None:
         """This replica's part in the election, with its `statistics`; None where nothing elects."""
         return self._elector
 
@@ -249,7 +247,7 @@ class Manager:
         return self._lifecycle.is_stopping
 
     @property
-    def members(self) -> tuple[Member, ...]:
+    def members(self) -> tuple[RunnableHandle, ...]:
         """What it runs, without what has ended, in the order in which it starts."""
         return self._lifecycle.members
 
@@ -388,19 +386,19 @@ class Manager:
             found["cache"] = "; ".join(f"{kind}: {reason}" for kind, reason in problems.items())
         return found
 
-    def measures(self) -> Iterable[Family]:
+    def measures(self) -> Iterable[MetricFamily]:
         """Return the numbers of everything it runs, as `pyctrl.manager.Metrics` shows them."""
         lives = [(member.name, member.restarts.count) for member in self._lifecycle.members if member.restarts]
-        yield from manager_families(readiness(self), self.health.heartbeat, lives, self.loop_watchdog)
+        yield from manager_metrics(readiness(self), self.health.heartbeat, lives, self.loop_watchdog)
         yield from self._home.measures()
         if self._leader_election is not None and self._elector is not None:
-            yield from election_families(self._leader_election.name, self._elector.statistics())
+            yield from leader_election_metrics(self._leader_election.name, self._elector.statistics())
         runnables = [member.runnable for member in self._lifecycle.members]
         for runnable in runnables:
-            if isinstance(runnable, Measured):
+            if isinstance(runnable, Collector):
                 yield from runnable.measures()
         shown = (runnable.certificate for runnable in runnables if isinstance(runnable, Certified))
-        yield from certificate_families([certificate for certificate in shown if certificate is not None])
+        yield from certificate_metrics([certificate for certificate in shown if certificate is not None])
 
     def grants(self, *, own_namespace: str | None = None, cluster: str = "") -> Grants:
         """Return the rights that all of this takes, by namespace: to make roles of, and to review.
@@ -474,11 +472,13 @@ class Manager:
 
 
 def _group_of(runnable: object) -> Group:
-    if isinstance(runnable, Placed):
+    if isinstance(runnable, GroupRunnable):
         return Group(runnable.manager_group)
-    return Group.OTHERS if is_replicated(runnable) else Group.ELECTED
+    return Group.OTHERS if runs_on_every_replica(runnable) else Group.ELECTED
 
 
-def _scope(namespaces: Iterable[str] | None, kinds: Mapping[KindLike, KindOptions] | None, outside: Outside) -> Scope:
+def _scope(
+    namespaces: Iterable[str] | None, kinds: Mapping[KindLike, KindOptions] | None, outside: Outside
+) -> CacheScope:
     chosen = None if namespaces is None else frozenset(namespaces)
-    return Scope(namespaces=chosen, kinds=dict(kinds or {}), outside=outside)
+    return CacheScope(namespaces=chosen, kinds=dict(kinds or {}), outside=outside)

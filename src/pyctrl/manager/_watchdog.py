@@ -17,8 +17,8 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 from pyctrl import _clock
-from pyctrl._frames import CodeLine, own_line, stack_of
 from pyctrl._log import log_fields
+from pyctrl._stack_frames import CodeLine, own_line, stack_of
 from pyctrl.errors import ManagerError
 from pyctrl.manager._blockage import Blockage, BlockageLog, LoopTurns
 
@@ -28,10 +28,10 @@ log = logging.getLogger("pyctrl.manager")
 
 #: The default timeout of a kubelet probe: a loop that stands for so long is noticed from outside.
 BLOCKED_LOOP_WARNING = timedelta(seconds=1)
-LOOKS = 2  # at the loop within the threshold: with the default, two wake-ups of the thread per second
-SHORTEST = 0.01  # seconds between two looks
+CHECKS_PER_THRESHOLD = 2  # at the loop within the threshold: with the default, two wake-ups of the thread per second
+MIN_CHECK_INTERVAL = 0.01  # seconds between two looks
 HeldLease = Callable[[], tuple[str, float] | None]
-STOOD_STILL = "other threads stood still too: C code held the interpreter lock, or the process was paused"
+ALL_THREADS_STOPPED = "other threads stood still too: C code held the interpreter lock, or the process was paused"
 
 
 class LoopWatchdog:
@@ -141,7 +141,7 @@ class _Watch:
     def _run(self) -> None:
         due = self._loop.time()
         while True:
-            interval = max(SHORTEST, self._turns.threshold / LOOKS)
+            interval = max(MIN_CHECK_INTERVAL, self._turns.threshold / CHECKS_PER_THRESHOLD)
             due += interval
             if self._stopping.wait(interval):
                 return
@@ -168,7 +168,7 @@ class _Watch:
             if is_new:
                 self._log.begin(sample.place, now)
         if self._log.is_shown:
-            fields = {**sample.fields, **self._log.fields, **({"note": STOOD_STILL} if look.is_late else {})}
+            fields = {**sample.fields, **self._log.fields, **({"note": ALL_THREADS_STOPPED} if look.is_late else {})}
             sample.context.copy().run(self._warn, {"blocked": timedelta(seconds=look.blocked), **fields})
 
     def _warn(self, fields: dict[str, object]) -> None:

@@ -1,8 +1,10 @@
 """From types to manifests, and back: definitions made from the classes of their kinds, compared, and validated by.
 
 `definition` makes the CustomResourceDefinition of a kind. The classes are the only source. `check_definition` says
-what the API server has against one. `import_definitions` writes the classes of somebody else's definitions. `compare`
-says what a change of a definition does to the objects that are stored. `sample` makes an object up. A `Validator` says
+what the API server has against one. `import_definitions` writes the classes of somebody else's definitions.
+`compare_definitions`
+says what a change of a definition does to the objects that are stored. `sample` makes an object up. A
+`ManifestValidator` says
 of objects in files what the API server would.
 
 Nothing is imported before it is used.
@@ -10,53 +12,53 @@ Nothing is imported before it is used.
 
 from typing import TYPE_CHECKING
 
-from pyctrl._door import opened_by_name
+from pyctrl._lazy_imports import lazy_names
 
 if TYPE_CHECKING:
-    from ._changes import Change, Effect, breaks
-    from ._check import check_definition
-    from ._crd_changes import compare, compare_sets
-    from ._definition import definition
-    from ._documents import Document, Position, read_documents
-    from ._explaining import Explained, NoSuchField, Schemas
-    from ._importing import Imported, import_definitions
-    from ._sample import sample
-    from ._validator import DEFINITION, Problem, Validator, Verdict
+    from pyctrl.manifests._crd.definition import definition
+    from pyctrl.manifests._crd.server_errors import check_definition
+    from pyctrl.manifests._crd_diff.changes import DefinitionChange, Effect, has_breaking_changes
+    from pyctrl.manifests._crd_diff.definitions import compare_definition_sets, compare_definitions
+    from pyctrl.manifests._crd_import.definitions import Imported, import_definitions
+    from pyctrl.manifests._documents import Document, Position, read_manifest_objects
+    from pyctrl.manifests._explain import ExplainedField, NoSuchField, Schemas
+    from pyctrl.manifests._sample import sample
+    from pyctrl.manifests._validator import DEFINITION, ManifestProblem, ManifestValidator, ValidationResult
 
 __all__ = [
     "DEFINITION",
-    "Change",
+    "DefinitionChange",
     "Document",
     "Effect",
-    "Explained",
+    "ExplainedField",
     "Imported",
+    "ManifestProblem",
+    "ManifestValidator",
     "NoSuchField",
     "Position",
-    "Problem",
     "Schemas",
-    "Validator",
-    "Verdict",
-    "breaks",
+    "ValidationResult",
     "check_definition",
-    "compare",
-    "compare_sets",
+    "compare_definition_sets",
+    "compare_definitions",
     "definition",
+    "has_breaking_changes",
     "import_definitions",
-    "read_documents",
+    "read_manifest_objects",
     "sample",
 ]
 
 _FILES = {
-    **dict.fromkeys(("Change", "Effect", "breaks"), "_changes"),
-    **dict.fromkeys(("compare", "compare_sets"), "_crd_changes"),
-    **dict.fromkeys(("Document", "Position", "read_documents"), "_documents"),
-    **dict.fromkeys(("DEFINITION", "Problem", "Validator", "Verdict"), "_validator"),
-    **dict.fromkeys(("Explained", "NoSuchField", "Schemas"), "_explaining"),
-    **dict.fromkeys(("Imported", "import_definitions"), "_importing"),
-    "check_definition": "_check",
-    "definition": "_definition",
+    **dict.fromkeys(("DefinitionChange", "Effect", "has_breaking_changes"), "_crd_diff.changes"),
+    **dict.fromkeys(("compare_definitions", "compare_definition_sets"), "_crd_diff.definitions"),
+    **dict.fromkeys(("Document", "Position", "read_manifest_objects"), "_documents"),
+    **dict.fromkeys(("DEFINITION", "ManifestProblem", "ManifestValidator", "ValidationResult"), "_validator"),
+    **dict.fromkeys(("ExplainedField", "NoSuchField", "Schemas"), "_explain"),
+    **dict.fromkeys(("Imported", "import_definitions"), "_crd_import.definitions"),
+    "check_definition": "_crd.server_errors",
+    "definition": "_crd.definition",
     "sample": "_sample",
 }
 
 if not TYPE_CHECKING:  # type checkers would take it as a promise of any name
-    __getattr__, __dir__ = opened_by_name(__name__, _FILES)
+    __getattr__, __dir__ = lazy_names(__name__, _FILES)

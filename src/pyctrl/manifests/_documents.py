@@ -7,12 +7,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from pyctrl.apiserver import read_marked
+from pyctrl.apiserver import read_yaml_nodes
 
 if TYPE_CHECKING:
     import yaml
 
-__all__ = ["Document", "Position", "read_documents"]
+__all__ = ["Document", "Position", "read_manifest_objects"]
 
 
 DEEPEST = 200  # levels; nothing real comes near, and what walks objects goes down as deep as they are
@@ -42,7 +42,7 @@ class Document:
         A field that is not there is where the innermost one is that should have it. A scalar is at its value, or at
         its key when that is asked for; anything else at its key.
         """
-        found = _Place(self.node, self.node.start_mark)
+        found = _Node(self.node, self.node.start_mark)
         rest = "" if path == "<nil>" else path.removeprefix(".")
         while rest and (step := _step(found.node, rest)) is not None:
             found, rest = step
@@ -55,12 +55,12 @@ class Document:
         yield from _repeated(self.node, "")
 
 
-class _Place(NamedTuple):
+class _Node(NamedTuple):
     node: yaml.Node
     mark: yaml.Mark  # of the key, or of the item
 
 
-def read_documents(text: bytes, source: str, *, lenient: bool = False) -> Iterator[Document]:
+def read_manifest_objects(text: bytes, source: str, *, lenient: bool = False) -> Iterator[Document]:
     """Read the objects of a text, which is YAML or JSON, several in a row perhaps; the items of a List are objects.
 
     Args:
@@ -74,7 +74,7 @@ def read_documents(text: bytes, source: str, *, lenient: bool = False) -> Iterat
     number = 0
     try:
         for part in _json_texts(text) or [text]:
-            for value, node in read_marked(part):
+            for value, node in read_yaml_nodes(part):
                 number += 1
                 for obj, place in _objects(value, node):
                     if lenient and not _is_object(obj):
@@ -142,7 +142,7 @@ def _objects(value: Any, node: yaml.Node) -> Iterator[tuple[Any, yaml.Node]]:
         yield value, node
 
 
-def _step(node: yaml.Node, rest: str) -> tuple[_Place, str] | None:
+def _step(node: yaml.Node, rest: str) -> tuple[_Node, str] | None:
     """Take the next part of a path: an index, a key in brackets, or the longest key that the path goes on with."""
     if rest.startswith("["):
         inside, _, after = rest[1:].partition("]")
@@ -150,7 +150,7 @@ def _step(node: yaml.Node, rest: str) -> tuple[_Place, str] | None:
             if not inside.isdigit() or int(inside) >= len(node.value):
                 return None
             item = node.value[int(inside)]
-            return _Place(item, item.start_mark), after.removeprefix(".")
+            return _Node(item, item.start_mark), after.removeprefix(".")
         return _of_key(node, inside, after.removeprefix("."))
     if not _is_mapping(node):
         return None
@@ -162,10 +162,10 @@ def _step(node: yaml.Node, rest: str) -> tuple[_Place, str] | None:
     return _of_key(node, longest, rest[len(longest) :].removeprefix("."))
 
 
-def _of_key(node: yaml.Node, name: str, rest: str) -> tuple[_Place, str] | None:
+def _of_key(node: yaml.Node, name: str, rest: str) -> tuple[_Node, str] | None:
     for key, value in reversed(node.value if _is_mapping(node) else []):  # of two, the last one counts
         if str(key.value) == name:
-            return _Place(value, key.start_mark), rest
+            return _Node(value, key.start_mark), rest
     return None
 
 

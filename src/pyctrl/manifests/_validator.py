@@ -9,11 +9,10 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from pyctrl.api import Key
-from pyctrl.apiserver import Complaint, Examiner
+from pyctrl.apiserver import OfflineValidator, ValidationProblem
+from pyctrl.manifests._documents import Document, Position
 
-from ._documents import Document, Position
-
-__all__ = ["DEFINITION", "Problem", "Validator", "Verdict"]
+__all__ = ["DEFINITION", "ManifestProblem", "ManifestValidator", "ValidationResult"]
 
 DEFINITION = ("apiextensions.k8s.io/v1", "CustomResourceDefinition")
 
@@ -29,7 +28,7 @@ _AT_THE_KEY = ("FieldUnknown", "FieldValueRequired")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Problem:
+class ManifestProblem:
     """One thing that is wrong with an object: the server's message, and the line and column it is about.
 
     `reason` is the server's (`FieldValueInvalid`, …), or `FieldUnknown`, `FieldDuplicate`, `DecodeFailed` or
@@ -49,14 +48,14 @@ class Problem:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Verdict:
+class ValidationResult:
     """What the server would say of an object. It is valid when there are no problems.
 
     `object` is what would be stored: with defaults, and without what the schema does not know.
     """
 
     document: Document
-    problems: tuple[Problem, ...]
+    problems: tuple[ManifestProblem, ...]
     warnings: tuple[str, ...] = ()
     object: Any = None
 
@@ -95,7 +94,7 @@ class Verdict:
         }
 
 
-class Validator:
+class ManifestValidator:
     """Validates objects against the built-in kinds and the definitions it is given.
 
     It says what the API server says when an object is created with strict field validation: unknown and repeated
@@ -105,26 +104,26 @@ class Validator:
     """
 
     def __init__(self) -> None:
-        self._examiner: Examiner = Examiner()
+        self._examiner: OfflineValidator = OfflineValidator()
 
     @property
     def skips_rules(self) -> bool:
         """Whether there were validation rules (CEL) that nobody checks, because the extra ``cel`` is not installed."""
         return self._examiner.skips_rules
 
-    def define(self, document: Document) -> Verdict:
+    def define(self, document: Document) -> ValidationResult:
         """Validate a definition; objects of its kind can be validated from then on, unless something is wrong."""
         return self._verdict(document, is_definition=True)
 
-    def validate(self, document: Document) -> Verdict:
+    def validate(self, document: Document) -> ValidationResult:
         """Validate an object."""
         return self._verdict(document, is_definition=False)
 
-    def _verdict(self, document: Document, *, is_definition: bool) -> Verdict:
+    def _verdict(self, document: Document, *, is_definition: bool) -> ValidationResult:
         examine = self._examiner.define if is_definition else self._examiner.examine
         if missing := [key for key in ("apiVersion", "kind") if not isinstance(document.obj.get(key), str)]:
             problems = [_at(document.find(""), missing[0], f"Required value: an object has {missing[0]}")]
-            return Verdict(document=document, problems=tuple(problems))
+            return ValidationResult(document=document, problems=tuple(problems))
         found = examine(document.obj)
         repeated = [
             _at(position, path, f"duplicate field {json.dumps(path, ensure_ascii=False)}", "FieldDuplicate")
@@ -132,16 +131,18 @@ class Validator:
         ]
         told = [self._problem(document, complaint) for complaint in found.complaints]
         problems = sorted([*repeated, *told], key=_order)
-        return Verdict(document=document, problems=tuple(problems), warnings=found.warnings, object=found.object)
+        return ValidationResult(
+            document=document, problems=tuple(problems), warnings=found.warnings, object=found.object
+        )
 
-    def _problem(self, document: Document, complaint: Complaint) -> Problem:
+    def _problem(self, document: Document, complaint: ValidationProblem) -> ManifestProblem:
         path = complaint.field
         if (document.obj["apiVersion"], document.obj["kind"]) == DEFINITION:
             for pattern, written in _WRITTEN:
                 path = pattern.sub(written, path)
         position = document.find(path, key=complaint.reason in _AT_THE_KEY)
         hint = self._hint(document, path) if complaint.reason == "FieldUnknown" else ""
-        return Problem(
+        return ManifestProblem(
             line=position.line,
             column=position.column,
             path="" if complaint.reason == "NotFound" else complaint.field,
@@ -158,7 +159,7 @@ class Validator:
         return f"did you mean {near[0]}?" if near else ""
 
 
-def _order(problem: Problem) -> tuple[bool, int, int]:
+def _order(problem: ManifestProblem) -> tuple[bool, int, int]:
     """What is said of the whole object comes last: that rules were not checked because of the rest."""
     return problem.path == "<nil>", problem.line, problem.column
 
@@ -167,5 +168,5 @@ def _keys(path: str) -> list[str]:
     return [key for key in re.sub(r"\[\d+\]", "", path).split(".") if key]
 
 
-def _at(position: Position, path: str, message: str, reason: str = "FieldValueRequired") -> Problem:
-    return Problem(line=position.line, column=position.column, path=path, message=message, reason=reason)
+def _at(position: Position, path: str, message: str, reason: str = "FieldValueRequired") -> ManifestProblem:
+    return ManifestProblem(line=position.line, column=position.column, path=path, message=message, reason=reason)

@@ -10,50 +10,74 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pyctrl._door import opened_by_name
+from pyctrl._lazy_imports import lazy_names
 
 if TYPE_CHECKING:
-    from ._definitions import DeclaredKinds, custom_kinds, declared_kinds, definitions, definitions_of
-    from ._installing import Installation, install_definition, install_definitions, plan_installation
-    from ._loading import Manifest, apply_files, files_of, load, read_manifests
-    from ._manager import ProgramManager, Serving, certificate_secret
-    from ._samples import find_samples, read_samples, sample_paths
-    from ._wiring import wire_up
+    from pyctrl.program._crd_installation import (
+        Installation,
+        install_definition,
+        install_definitions,
+        plan_installation,
+    )
+    from pyctrl.program._definitions import DeclaredKinds, custom_kinds, declared_kinds, definitions, definitions_of
+    from pyctrl.program._manifest_files import (
+        Manifest,
+        apply_files,
+        apply_files_in_process,
+        find_samples,
+        manifest_files,
+        read_manifests,
+        read_samples,
+        sample_paths,
+    )
+    from pyctrl.program._module import ProgramModule
+    from pyctrl.program._program_manager import ProgramManager, WebhookOptions, certificate_secret
+    from pyctrl.program._setup import SetupFunction, modules_of, setup_package
+    from pyctrl.program._target import Target, offline_manager, run_setup
 
 __all__ = [
     "DeclaredKinds",
     "Installation",
     "Manifest",
     "ProgramManager",
-    "Serving",
+    "ProgramModule",
+    "SetupFunction",
+    "Target",
+    "WebhookOptions",
     "apply_files",
+    "apply_files_in_process",
     "certificate_secret",
     "custom_kinds",
     "declared_kinds",
     "definitions",
     "definitions_of",
-    "files_of",
     "find_samples",
     "install_definition",
     "install_definitions",
-    "load",
+    "manifest_files",
+    "modules_of",
+    "offline_manager",
     "plan_installation",
     "read_manifests",
     "read_samples",
+    "run_setup",
     "sample_paths",
-    "wire_up",
+    "setup_package",
 ]
 
-_FILES = {
-    **dict.fromkeys(
-        ("DeclaredKinds", "custom_kinds", "declared_kinds", "definitions", "definitions_of"), "_definitions"
+_NAMES = {
+    "_crd_installation": ("Installation", "install_definition", "install_definitions", "plan_installation"),
+    "_definitions": ("DeclaredKinds", "custom_kinds", "declared_kinds", "definitions", "definitions_of"),
+    "_manifest_files": (
+        *("Manifest", "apply_files", "apply_files_in_process", "find_samples", "manifest_files", "read_manifests"),
+        *("read_samples", "sample_paths"),
     ),
-    **dict.fromkeys(("Installation", "install_definition", "install_definitions", "plan_installation"), "_installing"),
-    **dict.fromkeys(("Manifest", "apply_files", "files_of", "load", "read_manifests"), "_loading"),
-    **dict.fromkeys(("ProgramManager", "Serving", "certificate_secret"), "_manager"),
-    **dict.fromkeys(("find_samples", "read_samples", "sample_paths"), "_samples"),
-    "wire_up": "_wiring",
+    "_module": ("ProgramModule",),
+    "_program_manager": ("ProgramManager", "WebhookOptions", "certificate_secret"),
+    "_setup": ("SetupFunction", "modules_of", "setup_package"),
+    "_target": ("Target", "offline_manager", "run_setup"),
 }
+_FILES = {name: file for file, names in _NAMES.items() for name in names}
 
 if not TYPE_CHECKING:  # type checkers would take it as a promise of any name
-    __getattr__, __dir__ = opened_by_name(__name__, _FILES)
+    __getattr__, __dir__ = lazy_names(__name__, _FILES)

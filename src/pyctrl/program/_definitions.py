@@ -11,11 +11,11 @@ from typing import Any
 from pyctrl.api import CustomResource, GroupKind, KubernetesObject
 from pyctrl.client import Config
 from pyctrl.controller import Controller, KindSource
-from pyctrl.manager import Manager, NoServer, Target, Wire
+from pyctrl.manager import Manager, NoServer
+from pyctrl.program._program_manager import ProgramManager, WebhookOptions
+from pyctrl.program._setup import SetupFunction
+from pyctrl.program._target import Target, run_setup
 from pyctrl.webhook import Service, Url, Webhooks, conversion_stanza
-
-from ._manager import ProgramManager, Serving
-from ._wiring import wire_up
 
 __all__ = ["DeclaredKinds", "custom_kinds", "declared_kinds", "definitions", "definitions_of"]
 
@@ -139,19 +139,21 @@ class DeclaredKinds:
         return definitions_of(self.kinds, self.webhooks, target=target, ca_bundle=ca_bundle)
 
 
-async def declared_kinds(program: Wire | ModuleType) -> DeclaredKinds:
+async def declared_kinds(program: SetupFunction | ModuleType) -> DeclaredKinds:
     """Wire a program into a manager that never runs, and return the kinds that it reconciles; see `definitions`."""
     if isinstance(program, ModuleType):
         name, wire = program.__name__, Target.parse(program.__name__).find()
     else:
         name, wire = getattr(program, "__qualname__", repr(program)), program
     async with ProgramManager(Config.in_process(NoServer())) as manager:
-        manager.serving = Serving(enabled=False)
-        wire_up(wire, manager, name)
+        manager.serving = WebhookOptions(enabled=False)
+        run_setup(wire, manager, name)
         return DeclaredKinds(kinds=custom_kinds(manager, manager.webhooks), webhooks=manager.webhooks)
 
 
-async def definitions(program: Wire | ModuleType, *, target: Service | Url | None = None) -> list[dict[str, Any]]:
+async def definitions(
+    program: SetupFunction | ModuleType, *, target: Service | Url | None = None
+) -> list[dict[str, Any]]:
     """Return the definitions of all kinds that a program reconciles, each with all of its versions.
 
         await install_definitions(client, await definitions(shop))

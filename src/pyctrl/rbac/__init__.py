@@ -6,7 +6,7 @@ program to namespaces, `manifests` writes them down as roles and bindings, and `
 missing. `diagnose` examines what somebody wrote. The rules themselves are `pyctrl.api.AccessRule`, and what they allow
 is a `pyctrl.api.Access`.
 
-What was `Asked` for in tests is compared with what is granted by `compare`.
+What was `RecordedAccess` for in tests is compared with what is granted by `compare`.
 
 Nothing here asks a server: the manager reviews its rights at start, and `pyctrl.testing` records what was asked for.
 
@@ -15,18 +15,16 @@ Nothing is imported before it is used: a program that declares its rights examin
 
 from typing import TYPE_CHECKING
 
-from pyctrl._door import opened_by_search
+from pyctrl._lazy_imports import lazy_search
 
 if TYPE_CHECKING:
-    from pyctrl.rbac._asked import Asked, is_everybodys, read_recording, write_recording
-    from pyctrl.rbac._comparison import Comparison, Wildcard, compare
-    from pyctrl.rbac._declaration import declaration
+    from pyctrl.rbac._comparison import RightsComparison, Wildcard, compare
     from pyctrl.rbac._doctor import (
+        BoundRole,
         Diagnosis,
         Finding,
-        Holding,
-        Named,
-        Need,
+        ObjectRef,
+        RequiredRule,
         ServedResource,
         Severity,
         diagnose,
@@ -34,26 +32,35 @@ if TYPE_CHECKING:
     )
     from pyctrl.rbac._grants import Grants, grants
     from pyctrl.rbac._manifests import manifests, to_yaml
-    from pyctrl.rbac._normal import normalise
-    from pyctrl.rbac._permission import EVENTS, LEADER_ELECTION, Permission, Place, Verb, allow
-    from pyctrl.rbac._remedy import Remedy, remedy
-    from pyctrl.rbac._resource import Resource, resource_of
+    from pyctrl.rbac._normalization import normalise
+    from pyctrl.rbac._permission import (
+        EVENTS,
+        LEADER_ELECTION,
+        Permission,
+        PermissionScope,
+        Resource,
+        Verb,
+        allow,
+        resource_of,
+    )
+    from pyctrl.rbac._recording import RecordedAccess, is_default_access, read_recording, write_recording
+    from pyctrl.rbac._remedy import Remedy, declaration, remedy
 
 __all__ = [
     "EVENTS",
     "LEADER_ELECTION",
-    "Asked",
-    "Comparison",
+    "BoundRole",
     "Diagnosis",
     "Finding",
     "Grants",
-    "Holding",
-    "Named",
-    "Need",
+    "ObjectRef",
     "Permission",
-    "Place",
+    "PermissionScope",
+    "RecordedAccess",
     "Remedy",
+    "RequiredRule",
     "Resource",
+    "RightsComparison",
     "ServedResource",
     "Severity",
     "Verb",
@@ -64,7 +71,7 @@ __all__ = [
     "diagnose",
     "find_tokens",
     "grants",
-    "is_everybodys",
+    "is_default_access",
     "manifests",
     "normalise",
     "read_recording",
@@ -76,9 +83,8 @@ __all__ = [
 
 # What every program needs comes first: a name is looked for from the left, and what is not needed is not imported.
 _FILES = (
-    *("_permission", "_resource", "_grants", "_normal", "_declaration"),
-    *("_manifests", "_remedy", "_asked", "_comparison", "_doctor"),
+    *("_permission", "_grants", "_normalization", "_remedy", "_manifests", "_recording", "_comparison", "_doctor"),
 )
 
 if not TYPE_CHECKING:  # type checkers would take it as a promise of any name
-    __getattr__, __dir__ = opened_by_search(__name__, _FILES)
+    __getattr__, __dir__ = lazy_search(__name__, _FILES)

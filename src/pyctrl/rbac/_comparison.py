@@ -6,10 +6,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from pyctrl.api import Access, AccessRule
-from pyctrl.rbac._asked import SOMEWHERE, Asked, is_everybodys, merged
 from pyctrl.rbac._grants import CLUSTER, Grants
+from pyctrl.rbac._recording import ANY_NAMESPACE, RecordedAccess, is_default_access, merge_recordings
 
-__all__ = ["Comparison", "Wildcard", "compare"]
+__all__ = ["RightsComparison", "Wildcard", "compare"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,7 +25,7 @@ class Wildcard:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Comparison:
+class RightsComparison:
     """How rights that are granted differ from those that were asked for.
 
     Attributes:
@@ -35,7 +35,7 @@ class Comparison:
         wildcards: granted with a ``*``; what they were used for.
     """
 
-    missing: tuple[Asked, ...]
+    missing: tuple[RecordedAccess, ...]
     unused: tuple[Access, ...]
     wildcards: tuple[Wildcard, ...]
 
@@ -48,13 +48,13 @@ class Comparison:
         ]
 
 
-def compare(granted: Grants, asked: Iterable[Asked]) -> Comparison:
+def compare(granted: Grants, asked: Iterable[RecordedAccess]) -> RightsComparison:
     """Compare rights with what was asked for. What every user may do is left out."""
-    wanted = [each for each in merged(asked) if not is_everybodys(each.access)]
+    wanted = [each for each in merge_recordings(asked) if not is_default_access(each.access)]
     atoms = list(_atoms(granted))
     exact = [(namespace, atom) for namespace, atom in atoms if not _is_wildcard(atom)]
     broad = [(namespace, atom) for namespace, atom in atoms if _is_wildcard(atom)]
-    return Comparison(
+    return RightsComparison(
         missing=tuple(lacking for each in wanted if (lacking := _lacking(each, atoms))),
         unused=tuple(
             sorted(_access(*atom) for atom in exact if not _used(*atom, wanted) and not _is_optional(*atom, granted))
@@ -72,7 +72,7 @@ def _atoms(granted: Grants) -> Iterator[tuple[str, AccessRule]]:
                 yield namespace, atom
 
 
-def _lacking(asked: Asked, atoms: Sequence[tuple[str, AccessRule]]) -> Asked | None:
+def _lacking(asked: RecordedAccess, atoms: Sequence[tuple[str, AccessRule]]) -> RecordedAccess | None:
     """Return what of it is not granted: without the names, unless others of them are."""
     names = frozenset(access.name for access in asked.each() if not any(_allows(*atom, access) for atom in atoms))
     if not names:
@@ -80,12 +80,12 @@ def _lacking(asked: Asked, atoms: Sequence[tuple[str, AccessRule]]) -> Asked | N
     return replace(asked, names=frozenset([""]) if names == asked.names else names)
 
 
-def _used(namespace: str, atom: AccessRule, asked: Iterable[Asked]) -> tuple[Access, ...]:
+def _used(namespace: str, atom: AccessRule, asked: Iterable[RecordedAccess]) -> tuple[Access, ...]:
     return tuple(each.access for each in asked if any(_allows(namespace, atom, access) for access in each.each()))
 
 
 def _allows(namespace: str, atom: AccessRule, access: Access) -> bool:
-    holds = namespace in (CLUSTER, access.namespace) or access.namespace == SOMEWHERE
+    holds = namespace in (CLUSTER, access.namespace) or access.namespace == ANY_NAMESPACE
     return holds and atom.allows(access)
 
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 
 from pyctrl.api import Access, AccessRule, missing_rules
 from pyctrl.errors import RbacError
-from pyctrl.rbac._normal import normalise
-from pyctrl.rbac._permission import Permission, Place
+from pyctrl.rbac._normalization import normalise
+from pyctrl.rbac._permission import Permission, PermissionScope
 
 __all__ = ["CLUSTER", "Grants", "grants"]
 
@@ -97,13 +97,15 @@ def _without(
     return {namespace: normalise(atoms) for namespace, atoms in kept.items()}
 
 
-def _places(where: Place | frozenset[str], namespaces: Collection[str] | None, own_namespace: str) -> Collection[str]:
+def _places(
+    where: PermissionScope | frozenset[str], namespaces: Collection[str] | None, own_namespace: str
+) -> Collection[str]:
     match where:
-        case Place.CLUSTER:
+        case PermissionScope.CLUSTER:
             return (CLUSTER,)
-        case Place.OWN:
+        case PermissionScope.OWN:
             return (own_namespace,)
-        case Place.WATCHED:
+        case PermissionScope.WATCHED:
             return (CLUSTER,) if namespaces is None else namespaces
         case _:
             return where

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from enum import Enum
-from typing import Literal, TypeAlias, get_args
+from typing import Literal, NamedTuple, TypeAlias, get_args
 
-from pyctrl.api import AccessRule, GroupVersionKind, KindLike, KubernetesObject
+from pyctrl.api import AccessRule, GroupVersionKind, KindLike, KubernetesObject, kind_of
 from pyctrl.errors import RbacError
-from pyctrl.rbac._resource import Resource, resource_of
+from pyctrl.kinds import BUILTIN_KINDS
 
-__all__ = ["EVENTS", "LEADER_ELECTION", "Permission", "Place", "Verb", "allow"]
+__all__ = ["EVENTS", "LEADER_ELECTION", "Permission", "PermissionScope", "Resource", "Verb", "allow", "resource_of"]
+
 
 Verb: TypeAlias = Literal[
     "get", "list", "watch", "create", "update", "patch", "delete", "deletecollection", "use", "bind", "escalate",
@@ -19,7 +20,7 @@ Verb: TypeAlias = Literal[
 ]  # fmt: skip
 
 
-class Place(Enum):
+class PermissionScope(Enum):
     """Where a permission is needed, when that is not in namespaces that are named."""
 
     #: Wherever the manager watches: in its namespaces, or everywhere if it is not restricted to some.
@@ -35,7 +36,7 @@ class Permission:
     """A rule, and where it is needed; `allow` makes the usual ones."""
 
     rule: AccessRule
-    where: Place | frozenset[str] = Place.WATCHED
+    where: PermissionScope | frozenset[str] = PermissionScope.WATCHED
     #: Whether a controller waits until it has it. What it can do without is reviewed and told of all the same.
     is_essential: bool = True
     #: The cluster it is needed in: a name that the manager knows, also of a fleet; "" is the manager's own. None is
@@ -48,7 +49,7 @@ def allow(
     *verbs: Verb,
     subresource: str = "",
     names: Iterable[str] = (),
-    where: Place | Collection[str] | None = None,
+    where: PermissionScope | Collection[str] | None = None,
     essential: bool = True,
     cluster: str | None = None,
 ) -> Permission:
@@ -72,17 +73,17 @@ def allow(
     _check(what, verbs)
     if isinstance(what, str):
         rule = AccessRule(verbs=verbs, paths=(what,))
-        return Permission(rule=rule, where=Place.CLUSTER, is_essential=essential, cluster=cluster)
+        return Permission(rule=rule, where=PermissionScope.CLUSTER, is_essential=essential, cluster=cluster)
     group, plural, is_namespaced = what if isinstance(what, Resource) else resource_of(what)
     resource = f"{plural}/{subresource}" if subresource else plural
     rule = AccessRule(verbs=verbs, groups=(group,), resources=(resource,), names=tuple(names))
-    place = Place.CLUSTER if is_namespaced is False else _where(where)
+    place = PermissionScope.CLUSTER if is_namespaced is False else _where(where)
     return Permission(rule=rule, where=place, is_essential=essential, cluster=cluster)
 
 
-def _where(where: Place | Collection[str] | None) -> Place | frozenset[str]:
-    if where is None or isinstance(where, Place):
-        return where or Place.WATCHED
+def _where(where: PermissionScope | Collection[str] | None) -> PermissionScope | frozenset[str]:
+    if where is None or isinstance(where, PermissionScope):
+        return where or PermissionScope.WATCHED
     return frozenset([where] if isinstance(where, str) else where)
 
 
@@ -107,5 +108,35 @@ EVENTS: Permission = Permission(
 #: What electing a leader needs: a Lease in the operator's own namespace.
 LEADER_ELECTION: Permission = Permission(
     rule=AccessRule(verbs=("create", "get", "update"), groups=("coordination.k8s.io",), resources=("leases",)),
-    where=Place.OWN,
+    where=PermissionScope.OWN,
 )
+
+
+class Resource(NamedTuple):
+    """What rules call a kind. ``namespaced`` is None where nobody knows, and then taken for true."""
+
+    group: str
+    plural: str
+    namespaced: bool | None = None
+
+
+def resource_of(kind: KindLike) -> Resource:
+    """Return what rules call a kind. Asks no server.
+
+    A class knows, and so does `pyctrl.kinds` of the built-in kinds. The plural of any other GroupVersionKind is
+    guessed as Kubernetes does (k8s.io/apimachinery, UnsafeGuessKindToResource): give it a class where that is wrong.
+    """
+    gvk = kind_of(kind)
+    info = getattr(kind, "resource", None)
+    if info is not None:
+        return Resource(gvk.group, info.plural, info.namespaced)
+    builtin = BUILTIN_KINDS.get(gvk)
+    if builtin is not None and builtin.plural:
+        return Resource(gvk.group, builtin.plural, builtin.namespaced)
+    return Resource(gvk.group, _guessed_plural(gvk.kind.lower()), None)
+
+
+def _guessed_plural(singular: str) -> str:
+    if singular.endswith("s"):
+        return singular if singular == "endpoints" else f"{singular}es"
+    return f"{singular[:-1]}ies" if singular.endswith("y") else f"{singular}s"

@@ -5,12 +5,15 @@ from __future__ import annotations
 import json
 import re
 import shlex
+from collections.abc import Sequence
 from dataclasses import dataclass
 from textwrap import indent
 
-from pyctrl.api import AccessRule
+from pyctrl.api import Access, AccessRule
+from pyctrl.kinds import BUILTIN_KINDS
 
-__all__ = ["Remedy", "remedy"]
+__all__ = ["Remedy", "declaration", "remedy"]
+
 
 _ACCOUNT = "system:serviceaccount:"
 _UNUSUAL = re.compile(r"[^\w.:@-]+", re.ASCII)  # in names of roles, although only / and % are forbidden
@@ -102,3 +105,19 @@ def _subject(user: str) -> str:
     if user.startswith(_ACCOUNT):
         return f"--serviceaccount={user.removeprefix(_ACCOUNT)}"
     return f"--user={shlex.quote(user)}"
+
+
+def declaration(accesses: Sequence[Access], *, cluster: str = "") -> str:
+    """Return the `allow` that declares verbs of one resource: ``allow(Deployment, "create", "patch")``.
+
+    Args:
+        accesses: at least one, of one resource; each with a verb of its own.
+        cluster: the name of another cluster of the manager; "" for its own.
+    """
+    first = accesses[0]
+    kinds = (gvk.kind for gvk, of in BUILTIN_KINDS.items() if (gvk.group, of.plural) == (first.group, first.resource))
+    what = next(kinds, f'Resource("{first.group}", "{first.resource}")')
+    verbs = ", ".join(f'"{access.verb}"' for access in accesses)
+    part = f', subresource="{first.subresource}"' if first.subresource else ""
+    part += f', cluster="{cluster}"' if cluster else ""
+    return f"allow({what}, {verbs}{part})"

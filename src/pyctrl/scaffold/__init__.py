@@ -4,14 +4,14 @@ What a project is stands in its pyproject.toml. Everything else is pure: names a
 `Folder` writes them, says what differs, or leaves alone what somebody has edited.
 """
 
-from ._api import Api, api_files, controller_files
-from ._folder import Folder
-from ._hooking import Hooking
-from ._initial import DOCKERIGNORE, initial_files
-from ._names import looks_built_in
-from ._project import LICENSES, Layout, License, ScaffoldProject, find_project
-from ._removal import Removal, removal_of, webhook_removal_of
-from ._webhook import HOOKS, Hook
+from pyctrl.scaffold._api_templates import Api, api_files, controller_files
+from pyctrl.scaffold._create_webhook import WebhookScaffolder
+from pyctrl.scaffold._delete import Removal, removal_of, webhook_removal_of
+from pyctrl.scaffold._folder import Folder
+from pyctrl.scaffold._init_templates import DOCKERIGNORE, initial_files
+from pyctrl.scaffold._names import looks_built_in
+from pyctrl.scaffold._project import LICENSES, Layout, License, ScaffoldProject, find_project
+from pyctrl.scaffold._webhook_templates import HOOKS, Hook
 
 __all__ = [
     "DOCKERIGNORE",
@@ -20,11 +20,11 @@ __all__ = [
     "Api",
     "Folder",
     "Hook",
-    "Hooking",
     "Layout",
     "License",
     "Removal",
     "ScaffoldProject",
+    "WebhookScaffolder",
     "api_files",
     "controller_files",
     "find_project",

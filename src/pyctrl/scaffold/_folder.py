@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from pyctrl._files import write_whole
+from pyctrl._atomic_files import write_atomically
 from pyctrl.errors import CommandFailed
 
 __all__ = ["Folder"]
@@ -51,7 +51,7 @@ class Folder:
         for path, text in files.items():
             file = self.root / path
             try:
-                write_whole(file, text)
+                write_atomically(file, text)
             except OSError as error:
                 raise CommandFailed(f"{file}: {error.strerror}") from error
 

@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import Any, Literal, TypeAlias, get_args
 
 from pyctrl.errors import CommandFailed
-
-from ._names import check_domain, package_name, project_name
+from pyctrl.scaffold._names import check_domain, package_name, project_name
 
 __all__ = ["LICENSES", "Layout", "License", "ScaffoldProject", "find_project"]
 

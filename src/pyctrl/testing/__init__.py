@@ -1,7 +1,8 @@
 """What users and we test with: virtual time, faults, fixtures, real binaries.
 
 `run_virtual` and the pytest marker ``virtual_time`` run a program on a clock that jumps instead of waiting.
-`FaultyTransport` makes the network fail as scripted, or by chance, which is `Weather`. `control_plane` starts a real
+`FaultyTransport` makes the network fail as scripted, or by chance, which is `RandomFaults`. `control_plane` starts a
+real
 API server from its binaries. `admission_request` is what a webhook is asked about an object, such as a `sample_of` its
 kind. The pytest plugin, found by pytest itself, gives the fixtures ``cluster``, ``client``, ``namespace``,
 ``install_kinds``, ``running_pods`` and ``storage_class``.
@@ -11,8 +12,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pyctrl._door import opened_by_name
-from pyctrl.testing._virtual_time import (
+from pyctrl._lazy_imports import lazy_names
+from pyctrl.testing._loop.virtual_time import (
     Deadlock,
     OutsideWorld,
     Runaway,
@@ -23,10 +24,14 @@ from pyctrl.testing._virtual_time import (
 )
 
 if TYPE_CHECKING:
-    from pyctrl.testing._access_recorder import AccessRecorder
-    from pyctrl.testing._cluster_under_test import ClusterUnderTest
-    from pyctrl.testing._control_plane import ControlPlane, ControlPlaneFailed, control_plane
-    from pyctrl.testing._faults import (
+    from pyctrl.testing._access.recorder import AccessRecorder
+    from pyctrl.testing._access.under_role import Operator, UnderRole
+    from pyctrl.testing._admission_requests import admission_request, sample_of
+    from pyctrl.testing._cluster.cluster_under_test import ClusterUnderTest
+    from pyctrl.testing._cluster.control_plane import ControlPlane, ControlPlaneFailed, control_plane
+    from pyctrl.testing._cluster.install_kinds import InstallKinds
+    from pyctrl.testing._faults.random_faults import RandomFaults
+    from pyctrl.testing._faults.transport import (
         Answered,
         AnswerLost,
         Broken,
@@ -40,10 +45,6 @@ if TYPE_CHECKING:
         Rule,
         Silent,
     )
-    from pyctrl.testing._install_kinds import InstallKinds
-    from pyctrl.testing._questions import admission_request, sample_of
-    from pyctrl.testing._under_role import Operator, UnderRole
-    from pyctrl.testing._weather import Weather
     from pyctrl.testing._webhook_caller import webhook_caller
 
 __all__ = [
@@ -63,6 +64,7 @@ __all__ = [
     "InstallKinds",
     "Operator",
     "OutsideWorld",
+    "RandomFaults",
     "Refused",
     "Repeated",
     "Rule",
@@ -72,7 +74,6 @@ __all__ = [
     "UnderRole",
     "VirtualTimeError",
     "VirtualTimeLoop",
-    "Weather",
     "admission_request",
     "control_plane",
     "run_virtual",
@@ -84,16 +85,16 @@ _FAULTS = ("Answered", "AnswerLost", "Broken", "Delayed", "Ended", "Fault", "Fau
 
 #: Imported when they are used: pytest imports this room in every project.
 _FILES = {
-    **dict.fromkeys((*_FAULTS, "Repeated", "Rule", "Silent"), "_faults"),
-    **dict.fromkeys(("ControlPlane", "ControlPlaneFailed", "control_plane"), "_control_plane"),
-    **dict.fromkeys(("Operator", "UnderRole"), "_under_role"),
-    "AccessRecorder": "_access_recorder",
-    "ClusterUnderTest": "_cluster_under_test",
-    **dict.fromkeys(("admission_request", "sample_of"), "_questions"),
-    "InstallKinds": "_install_kinds",
-    "Weather": "_weather",
+    **dict.fromkeys((*_FAULTS, "Repeated", "Rule", "Silent"), "_faults.transport"),
+    **dict.fromkeys(("ControlPlane", "ControlPlaneFailed", "control_plane"), "_cluster.control_plane"),
+    **dict.fromkeys(("Operator", "UnderRole"), "_access.under_role"),
+    "AccessRecorder": "_access.recorder",
+    "ClusterUnderTest": "_cluster.cluster_under_test",
+    **dict.fromkeys(("admission_request", "sample_of"), "_admission_requests"),
+    "InstallKinds": "_cluster.install_kinds",
+    "RandomFaults": "_faults.random_faults",
     "webhook_caller": "_webhook_caller",
 }
 
 if not TYPE_CHECKING:  # type checkers would take it as a promise of any name
-    __getattr__, __dir__ = opened_by_name(__name__, _FILES)
+    __getattr__, __dir__ = lazy_names(__name__, _FILES)

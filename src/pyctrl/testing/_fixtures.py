@@ -17,17 +17,17 @@ from typing import TYPE_CHECKING
 import pytest
 import pytest_asyncio
 
-from pyctrl.testing._choice import Choice, chosen
-from pyctrl.testing._loop_watch import no_blocking_calls, no_leftovers
-from pyctrl.testing._session_accesses import keep
+from pyctrl.testing._access.session import keep
+from pyctrl.testing._cluster.choice import ClusterChoice, cluster_choice
+from pyctrl.testing._loop.watched_loop import no_blocking_calls, no_leftovers
 
 if TYPE_CHECKING:
-    from pyctrl.apiserver import AdmissionPlugin
+    from pyctrl.apiserver import AdmissionPluginName
     from pyctrl.client import Client, Config
-    from pyctrl.testing._access_recorder import AccessRecorder
-    from pyctrl.testing._cluster_under_test import ClusterUnderTest
-    from pyctrl.testing._install_kinds import InstallKinds
-    from pyctrl.testing._under_role import UnderRole
+    from pyctrl.testing._access.recorder import AccessRecorder
+    from pyctrl.testing._access.under_role import UnderRole
+    from pyctrl.testing._cluster.cluster_under_test import ClusterUnderTest
+    from pyctrl.testing._cluster.install_kinds import InstallKinds
 
 __all__: list[str] = []
 
@@ -65,10 +65,10 @@ async def _pyctrl_no_leftovers() -> AsyncIterator[None]:
 @pytest.fixture(scope="session")
 def _pyctrl_outside_cluster() -> Iterator[ClusterUnderTest | None]:
     """The cluster of the session, where the environment asks for one."""
-    from pyctrl.testing._cluster_under_test import outside_cluster
+    from pyctrl.testing._cluster.cluster_under_test import outside_cluster
 
-    choice = chosen()
-    if choice is Choice.EMBEDDED:
+    choice = cluster_choice()
+    if choice is ClusterChoice.EMBEDDED:
         yield None
         return
     with outside_cluster(choice) as cluster:
@@ -83,13 +83,13 @@ async def cluster(
     if _pyctrl_outside_cluster is not None:
         yield _pyctrl_outside_cluster
         return
-    from pyctrl.apiserver import ApiServer, HttpsCaller, Services
+    from pyctrl.apiserver import ApiServer, EndpointServiceResolver, HttpsCaller
     from pyctrl.cluster import Cluster
-    from pyctrl.testing._cluster_under_test import ClusterUnderTest
-    from pyctrl.testing._install_kinds import InProcessWebhooks
+    from pyctrl.testing._cluster.cluster_under_test import ClusterUnderTest
+    from pyctrl.testing._cluster.install_kinds import InProcessWebhooks
 
     guarded = request.node.get_closest_marker("rbac") is not None or "under_role" in request.fixturenames
-    plugins: tuple[AdmissionPlugin, ...] = ("OwnerReferencesPermissionEnforcement",) if guarded else ()
+    plugins: tuple[AdmissionPluginName, ...] = ("OwnerReferencesPermissionEnforcement",) if guarded else ()
     webhooks, random = InProcessWebhooks(), Random()
     server = ApiServer(
         random=random,
@@ -97,9 +97,11 @@ async def cluster(
         enable_admission_plugins=plugins,
         webhooks=webhooks,
     )
-    webhooks.elsewhere = HttpsCaller(Services(server.storage))
+    webhooks.elsewhere = HttpsCaller(EndpointServiceResolver(server.storage))
     async with Cluster(server=server, random=random) as embedded:
-        yield ClusterUnderTest(config=embedded.config, choice=Choice.EMBEDDED, has_rbac=guarded, webhooks=webhooks)
+        yield ClusterUnderTest(
+            config=embedded.config, choice=ClusterChoice.EMBEDDED, has_rbac=guarded, webhooks=webhooks
+        )
 
 
 @pytest_asyncio.fixture
@@ -112,7 +114,7 @@ async def client(cluster: ClusterUnderTest) -> AsyncIterator[Client]:
 @pytest_asyncio.fixture
 async def install_kinds(cluster: ClusterUnderTest, client: Client) -> AsyncIterator[InstallKinds]:
     """Installs the kinds of a program, with all versions and their conversion; see `pyctrl.testing.InstallKinds`."""
-    from pyctrl.testing._install_kinds import InstallKinds
+    from pyctrl.testing._cluster.install_kinds import InstallKinds
 
     async with AsyncExitStack() as stack:
         yield InstallKinds(cluster=cluster, client=client, stack=stack)
@@ -136,7 +138,7 @@ async def namespace(cluster: ClusterUnderTest, client: Client) -> AsyncIterator[
 @pytest_asyncio.fixture
 async def running_pods(cluster: ClusterUnderTest) -> AsyncIterator[None]:
     """Make pods run: on a cluster without nodes, such as a bare control plane, a pretend kubelet plays their part."""
-    from pyctrl.testing._stand_ins import stand_ins
+    from pyctrl.testing._cluster.stand_ins import stand_ins
 
     async with stand_ins(cluster):
         yield
@@ -145,7 +147,7 @@ async def running_pods(cluster: ClusterUnderTest) -> AsyncIterator[None]:
 @pytest_asyncio.fixture
 async def storage_class(cluster: ClusterUnderTest) -> AsyncIterator[str]:
     """The name of a storage class whose claims get volumes: on a cluster that makes none, of a pretend provisioner."""
-    from pyctrl.testing._stand_ins import volume_maker
+    from pyctrl.testing._cluster.stand_ins import volume_maker
 
     async with volume_maker(cluster) as name:
         yield name
@@ -154,7 +156,7 @@ async def storage_class(cluster: ClusterUnderTest) -> AsyncIterator[str]:
 @pytest.fixture
 def accesses(request: pytest.FixtureRequest) -> Iterator[AccessRecorder]:
     """What the operators of this test ask of the cluster; kept for ``--rbac-record`` and ``--rbac-check``."""
-    from pyctrl.testing._access_recorder import AccessRecorder
+    from pyctrl.testing._access.recorder import AccessRecorder
 
     recorder = AccessRecorder(by=request.node.nodeid)
     yield recorder
@@ -172,6 +174,6 @@ def under_role(
     request: pytest.FixtureRequest, cluster: ClusterUnderTest, namespace: str, accesses: AccessRecorder
 ) -> UnderRole:
     """Runs operators under exactly the roles that follow from their wiring; see `pyctrl.testing.UnderRole`."""
-    from pyctrl.testing._under_role import UnderRole
+    from pyctrl.testing._access.under_role import UnderRole
 
     return UnderRole(cluster=cluster, namespace=namespace, accesses=accesses, by=request.node.nodeid)

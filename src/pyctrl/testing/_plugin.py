@@ -16,9 +16,9 @@ from typing import Any
 
 import pytest
 
-from pyctrl.testing._choice import Choice, chosen
-from pyctrl.testing._loop_watch import WatchedLoop, WatchedVirtualTimeLoop
-from pyctrl.testing._virtual_time import LIMIT
+from pyctrl.testing._cluster.choice import ClusterChoice, cluster_choice
+from pyctrl.testing._loop.virtual_time import LIMIT
+from pyctrl.testing._loop.watched_loop import WatchedLoop, WatchedVirtualTimeLoop
 
 __all__: list[str] = []
 
@@ -59,9 +59,9 @@ def pytest_configure(config: pytest.Config) -> None:
     for marker in MARKERS:
         config.addinivalue_line("markers", marker)
     if config.option.rbac_record or config.option.rbac_check:
-        from pyctrl.testing import _session_accesses
+        from pyctrl.testing._access import session
 
-        config.pluginmanager.register(_session_accesses, "pyctrl-accesses")
+        config.pluginmanager.register(session, "pyctrl-accesses")
     if config.pluginmanager.hasplugin("asyncio"):
         from pyctrl.testing import _fixtures  # here: needs pytest-asyncio, which is of extra `test`
 
@@ -70,7 +70,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 def pytest_report_header(config: pytest.Config) -> str | None:
     """Say which cluster tests use, where it is not the embedded one, and what that means for virtual time."""
-    if chosen() is Choice.EMBEDDED:
+    if cluster_choice() is ClusterChoice.EMBEDDED:
         return None
     policy = config.getini("pyctrl_virtual_time_outside")
     return f"pyctrl: cluster of {_variable()}; tests in virtual time that use it: {OUTSIDE.get(policy, policy)}"
@@ -111,11 +111,11 @@ def _is_virtual(item: pytest.Item) -> bool:
 
 
 def _uses_outside_cluster(item: pytest.Item) -> bool:
-    return chosen() is not Choice.EMBEDDED and "cluster" in getattr(item, "fixturenames", ())
+    return cluster_choice() is not ClusterChoice.EMBEDDED and "cluster" in getattr(item, "fixturenames", ())
 
 
 def _variable() -> str:
-    return "USE_EXISTING_CLUSTER" if chosen() is Choice.EXISTING else "KUBEBUILDER_ASSETS"
+    return "USE_EXISTING_CLUSTER" if cluster_choice() is ClusterChoice.EXISTING else "KUBEBUILDER_ASSETS"
 
 
 def _limit(item: pytest.Item) -> timedelta:

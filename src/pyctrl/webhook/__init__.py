@@ -8,11 +8,30 @@ certificate's files; `configurations` says what the API server has to be told.
 Reviews are spoken in v1, which is there since Kubernetes 1.16.
 """
 
-from pyctrl._serving import ServerLimits
-from pyctrl.webhook._access import Authenticator, Authorizer, Decision, Opinion, review_access, review_token
-from pyctrl.webhook._admission import AdmissionHandler, AdmissionRequest, AdmissionResponse, Operation, UserInfo
+from pyctrl._http_server import ServerLimits
+from pyctrl.webhook._admission.admission import (
+    AdmissionHandler,
+    AdmissionRequest,
+    AdmissionResponse,
+    Operation,
+    UserInfo,
+)
+from pyctrl.webhook._admission.field_error import FieldError
+from pyctrl.webhook._admission.handlers import Defaulter, Validator, Warnings
+from pyctrl.webhook._admission.review import review
+from pyctrl.webhook._admission.typed import defaulting, validating
+from pyctrl.webhook._authentication import (
+    Authenticator,
+    AuthorizationDecision,
+    Authorizer,
+    Decision,
+    review_access,
+    review_token,
+)
 from pyctrl.webhook._builder import WebhookBuilder
-from pyctrl.webhook._certificate import ServingCertificate
+from pyctrl.webhook._certificates.certificate_watcher import ServingCertificate
+from pyctrl.webhook._certificates.keys import Lifetimes
+from pyctrl.webhook._certificates.rotation import CertificateRotation, ManagedCertificates
 from pyctrl.webhook._configuration import (
     FailurePolicy,
     Registration,
@@ -21,16 +40,10 @@ from pyctrl.webhook._configuration import (
     configurations,
     conversion_stanza,
 )
-from pyctrl.webhook._conversion import Conversion, Spoke, review_conversion
-from pyctrl.webhook._fields import FieldError
-from pyctrl.webhook._handlers import Defaulter, Validator, Warnings
-from pyctrl.webhook._keys import Lifetimes
-from pyctrl.webhook._managed import CertificateRotation, ManagedCertificates
-from pyctrl.webhook._review import review
-from pyctrl.webhook._round_trip import check_round_trip
-from pyctrl.webhook._same_fields import same_fields
+from pyctrl.webhook._conversion.conversion import Conversion, Spoke, review_conversion
+from pyctrl.webhook._conversion.round_trip import check_round_trip
+from pyctrl.webhook._conversion.same_fields import same_fields
 from pyctrl.webhook._server import CertificateProvider, WebhookServer
-from pyctrl.webhook._typed import defaulting, validating
 from pyctrl.webhook._webhooks import Reply, Webhooks
 
 __all__ = [
@@ -38,6 +51,7 @@ __all__ = [
     "AdmissionRequest",
     "AdmissionResponse",
     "Authenticator",
+    "AuthorizationDecision",
     "Authorizer",
     "CertificateProvider",
     "CertificateRotation",
@@ -49,7 +63,6 @@ __all__ = [
     "Lifetimes",
     "ManagedCertificates",
     "Operation",
-    "Opinion",
     "Registration",
     "Reply",
     "ServerLimits",

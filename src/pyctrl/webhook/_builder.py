@@ -10,12 +10,11 @@ from typing_extensions import TypeVar
 
 from pyctrl.api import GroupVersionKind, KindLike, KubernetesObject, Unstructured, kind_of
 from pyctrl.errors import BuilderError, NotRegistered
-
-from ._admission import Operation
-from ._configuration import FailurePolicy, Registration
-from ._handlers import Defaulter, Validator, operations_of
-from ._typed import defaulting, validating
-from ._webhooks import Webhooks, path_of
+from pyctrl.webhook._admission.admission import Operation
+from pyctrl.webhook._admission.handlers import Defaulter, Validator, operations_of
+from pyctrl.webhook._admission.typed import defaulting, validating
+from pyctrl.webhook._configuration import FailurePolicy, Registration
+from pyctrl.webhook._webhooks import Webhooks, path_of
 
 __all__ = ["WebhookBuilder"]
 

@@ -10,11 +10,10 @@ from urllib.parse import urlsplit
 
 from pyctrl.api import GroupVersionKind, KubernetesObject
 from pyctrl.errors import BuilderError
-
-from ._admission import Operation
+from pyctrl.webhook._admission.admission import Operation
 
 if TYPE_CHECKING:
-    from ._webhooks import Webhooks
+    from pyctrl.webhook._webhooks import Webhooks
 
 __all__ = ["FailurePolicy", "Registration", "Service", "Url", "configurations", "conversion_stanza"]
 

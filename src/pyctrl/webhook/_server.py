@@ -11,12 +11,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from pyctrl._measures import Family
-from pyctrl._serving import ServerLimits
+from pyctrl._http_server import ServerLimits
+from pyctrl._metrics import MetricFamily
 from pyctrl.errors import ConfigError
-
-from ._certificate import POLL_SECONDS, ServingCertificate
-from ._webhooks import Reply, Webhooks, refusal
+from pyctrl.webhook._certificates.certificate_watcher import POLL_SECONDS, ServingCertificate
+from pyctrl.webhook._webhooks import Reply, Webhooks, error_status
 
 if TYPE_CHECKING:
     from aiohttp.web_request import BaseRequest
@@ -139,7 +138,7 @@ class WebhookServer:
         """What is shown to clients; None before it runs."""
         return self._certificate
 
-    def measures(self) -> Iterable[Family]:
+    def measures(self) -> Iterable[MetricFamily]:
         """Return controller-runtime's series of webhooks: requests by path and code, latencies, what is under way."""
         return self._webhooks.meter.measures()
 
@@ -183,12 +182,12 @@ class WebhookServer:
 
     @asynccontextmanager
     async def _listening(self, certificate: ServingCertificate) -> AsyncIterator[None]:
-        from pyctrl._serving._http import HttpFront  # here: only those who serve pay for a server
+        from pyctrl._http_server.server import LimitedHttpServer  # here: only those who serve pay for a server
 
         body_limit = self._webhooks.body_limit
         limits = replace(self._limits, request_bytes=max(self._limits.request_bytes, body_limit + HEAD_BYTES))
         tls = certificate.contexts()
-        async with HttpFront("webhook", self._handle, limits=limits, body_limit=body_limit + 1) as front:
+        async with LimitedHttpServer("webhook", self._handle, limits=limits, body_limit=body_limit + 1) as front:
             try:
                 async with AsyncExitStack() as stack:
                     self._port = await _listen(stack, front.listening(self._host, self._port, tls), self._port)
@@ -225,7 +224,7 @@ class WebhookServer:
         from aiohttp.web_exceptions import HTTPRequestEntityTooLarge  # here: see _listening
 
         if request.method != "POST":
-            return refusal(405, "MethodNotAllowed", f"webhooks are asked by POST, not {request.method}")
+            return error_status(405, "MethodNotAllowed", f"webhooks are asked by POST, not {request.method}")
         if request.headers.get("Expect", "").lower() == "100-continue":
             await request.writer.write(b"HTTP/1.1 100 Continue\r\n\r\n")
         seconds = self._limits.body_seconds
@@ -234,9 +233,11 @@ class WebhookServer:
                 body = await request.read()
         except HTTPRequestEntityTooLarge:
             limit = self._webhooks.body_limit
-            return refusal(413, "RequestEntityTooLarge", f"the review is too large; at most {limit} bytes are read")
+            return error_status(
+                413, "RequestEntityTooLarge", f"the review is too large; at most {limit} bytes are read"
+            )
         except TimeoutError:
-            return refusal(408, "Timeout", f"the review did not come within {seconds:g} s")
+            return error_status(408, "Timeout", f"the review did not come within {seconds:g} s")
         content_type = request.headers.get("Content-Type", "")
         timeout = request.query.get("timeout", "")
         return await self._webhooks.answer(request.path, body, content_type=content_type, timeout=timeout)

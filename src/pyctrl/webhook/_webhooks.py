@@ -12,7 +12,7 @@ from typing import Any
 import msgspec
 
 from pyctrl._json import decode_json
-from pyctrl._measures import WebhookMeter
+from pyctrl._metrics import WebhookMetrics
 from pyctrl.api import KindLike, kind_of
 from pyctrl.errors import (
     ApiError,
@@ -23,14 +23,13 @@ from pyctrl.errors import (
     Timeout,
     UnsupportedMediaType,
 )
+from pyctrl.webhook._admission.admission import AdmissionHandler
+from pyctrl.webhook._admission.review import review
+from pyctrl.webhook._authentication import Authenticator, Authorizer, review_access, review_token
+from pyctrl.webhook._configuration import Registration
+from pyctrl.webhook._conversion.conversion import Conversion, review_conversion
 
-from ._access import Authenticator, Authorizer, review_access, review_token
-from ._admission import AdmissionHandler
-from ._configuration import Registration
-from ._conversion import Conversion, review_conversion
-from ._review import review
-
-__all__ = ["Reply", "Webhooks", "path_of", "refusal"]
+__all__ = ["Reply", "Webhooks", "error_status", "path_of"]
 
 log = logging.getLogger("pyctrl.webhook")
 
@@ -49,7 +48,7 @@ class Reply:
     status: int = 200
 
 
-_Answerer = Callable[[Mapping[str, Any]], Awaitable[Mapping[str, Any]]]
+_Responder = Callable[[Mapping[str, Any]], Awaitable[Mapping[str, Any]]]
 
 
 class Webhooks:
@@ -68,8 +67,8 @@ class Webhooks:
         """
         self.body_limit = body_limit
         #: What was asked so far; the metrics of a manager that runs a `WebhookServer` have it.
-        self.meter: WebhookMeter = WebhookMeter()
-        self._answerers: dict[str, _Answerer] = {}
+        self.meter: WebhookMetrics = WebhookMetrics()
+        self._answerers: dict[str, _Responder] = {}
         self._registrations: list[Registration] = []
         self._conversions: list[Conversion[Any]] = []
 
@@ -146,7 +145,7 @@ class Webhooks:
 
         return review_conversion(self._conversions, document, on_bug=failed)
 
-    def _add(self, path: str, answerer: _Answerer) -> None:
+    def _add(self, path: str, answerer: _Responder) -> None:
         if not _PATH.fullmatch(path):
             raise BuilderError(f"expected a path such as /validate-podset of letters, digits, - and _; got {path!r}")
         if path in self._answerers:
@@ -172,24 +171,26 @@ class Webhooks:
         answerer = self._answerers.get(path)
         if answerer is None:
             known = ", ".join(self._answerers) or "none"
-            return refusal(404, "NotFound", f"there is no webhook at {path}; there are: {known}")
+            return error_status(404, "NotFound", f"there is no webhook at {path}; there are: {known}")
         with self.meter.request(path) as answered:
             reply = await self._answer(path, answerer, body, content_type, timeout)
             answered(reply.status)
             return reply
 
-    async def _answer(self, path: str, answerer: _Answerer, body: bytes, content_type: str, timeout: str) -> Reply:
+    async def _answer(self, path: str, answerer: _Responder, body: bytes, content_type: str, timeout: str) -> Reply:
         try:
             document = self._document(body, content_type)
             async with asyncio.timeout(_seconds(timeout)):
                 return Reply(body=msgspec.json.encode(await answerer(document)))
         except ApiError as error:
-            return refusal(error.code, error.reason, error.message)
+            return error_status(error.code, error.reason, error.message)
         except RecursionError:
-            return refusal(400, BadRequest("").reason, "the review is nested too deeply")
+            return error_status(400, BadRequest("").reason, "the review is nested too deeply")
         except TimeoutError:
             log.warning("Webhook took too long", extra={"path": path, "timeout": timeout})
-            return refusal(504, Timeout("").reason, f"the webhook at {path} took longer than {_seconds(timeout):g} s")
+            return error_status(
+                504, Timeout("").reason, f"the webhook at {path} took longer than {_seconds(timeout):g} s"
+            )
 
     def _document(self, body: bytes, content_type: str) -> Mapping[str, Any]:
         if content_type.partition(";")[0].strip().lower() != "application/json":
@@ -221,7 +222,7 @@ def _printable(header: str) -> str:
     return header.encode("utf-8", "replace").decode()
 
 
-def refusal(code: int, reason: str, message: str) -> Reply:
+def error_status(code: int, reason: str, message: str) -> Reply:
     """Return a Status that says why nothing was decided."""
     status = {
         "apiVersion": "v1",

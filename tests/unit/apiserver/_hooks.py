@@ -10,7 +10,7 @@ from random import Random
 from typing import Any, TypeAlias
 from urllib.parse import urlsplit
 
-from pyctrl.apiserver import ApiServer, WebhookAnswer, WebhookRequest
+from pyctrl.apiserver import ApiServer, WebhookRequest, WebhookResponse
 from tests.unit.apiserver._kit import CONFIGMAPS
 
 Review: TypeAlias = dict[str, Any]
@@ -50,7 +50,7 @@ class World:
         self.calls: list[tuple[str, Review]] = []
         self.server = ApiServer(random=Random(7), webhooks=self._call, **options)
 
-    async def _call(self, request: WebhookRequest) -> WebhookAnswer:
+    async def _call(self, request: WebhookRequest) -> WebhookResponse:
         path = urlsplit(request.url).path
         review: Review = json.loads(request.body)
         self.calls.append((path, review))
@@ -58,9 +58,9 @@ class World:
         reply: Any = respond(review)
         if inspect.iscoroutine(reply):
             reply = await reply
-        if isinstance(reply, WebhookAnswer):
+        if isinstance(reply, WebhookResponse):
             return reply
-        return WebhookAnswer(body=json.dumps(reply).encode())
+        return WebhookResponse(body=json.dumps(reply).encode())
 
     async def ask(
         self, method: str, path: str, body: Any = None, *, headers: Mapping[str, str] | None = None, **query: str

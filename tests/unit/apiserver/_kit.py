@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 from random import Random
 from typing import Any
 
-from pyctrl.apiserver import Answer, ApiServer
+from pyctrl.apiserver import ApiServer, Response
 
 CONFIGMAPS = "/api/v1/namespaces/default/configmaps"
 MERGE = {"Content-Type": "application/merge-patch+json"}
@@ -42,10 +42,10 @@ class Asker:
         *,
         headers: Mapping[str, str] | None = None,
         **query: str,
-    ) -> Answer:
+    ) -> Response:
         """Ask, and give the answer as it is."""
         data = body if isinstance(body, bytes) else b"" if body is None else json.dumps(body).encode()
-        return self.server.answer_now(method, path, _query(query), headers or {}, data)
+        return self.server.handle_nowait(method, path, _query(query), headers or {}, data)
 
     def make(self, name: str, *, data: Mapping[str, str] | None = None, **metadata: Any) -> Any:
         """Create a ConfigMap in `default`."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 import copy
 from typing import Any
 
-from pyctrl.apiserver import Registry
-from pyctrl.apiserver._answers import Refused
-from pyctrl.apiserver._identity import keep_life
+from pyctrl.apiserver import ResourceRegistry
+from pyctrl.apiserver._errors import StatusError
+from pyctrl.apiserver._meta.system_fields import keep_system_fields
 
 GROUP = "test.example.com"
 
@@ -36,7 +36,7 @@ def spec_schema(properties: dict[str, Any], **more: Any) -> dict[str, Any]:
 
 
 def create(
-    registry: Registry, obj: dict[str, Any], *, field_validation: str = "Warn"
+    registry: ResourceRegistry, obj: dict[str, Any], *, field_validation: str = "Warn"
 ) -> tuple[dict[str, Any], list[str]]:
     """Bring an object into the form in which it is created; gives it and the warnings."""
     group, _, version = obj["apiVersion"].rpartition("/")
@@ -54,7 +54,7 @@ def create(
 
 
 def update(
-    registry: Registry, new: dict[str, Any], old: dict[str, Any], *, subresource: str | None = None
+    registry: ResourceRegistry, new: dict[str, Any], old: dict[str, Any], *, subresource: str | None = None
 ) -> dict[str, Any]:
     """Bring a replacement into the form in which it is stored."""
     group, _, version = new["apiVersion"].rpartition("/")
@@ -64,12 +64,12 @@ def update(
     found.decode(changed, field_validation="Warn", warnings=[])
     if found.namespaced:
         changed["metadata"].setdefault("namespace", old["metadata"]["namespace"])
-    keep_life(changed["metadata"], old["metadata"])
+    keep_system_fields(changed["metadata"], old["metadata"])
     found.prepare_update(changed, old, subresource=subresource, warnings=[])
     return changed
 
 
-def install(registry: Registry, schema: dict[str, Any], **version: Any) -> None:
+def install(registry: ResourceRegistry, schema: dict[str, Any], **version: Any) -> None:
     """Define the kind Thing."""
     created, _ = create(registry, definition(schema, **version))
     registry.install(created)
@@ -92,6 +92,6 @@ def deployment(**spec: Any) -> dict[str, Any]:
     }
 
 
-def complaints(refused: Refused) -> list[str]:
+def complaints(refused: StatusError) -> list[str]:
     """Give what a refusal complains about: `field: message`."""
     return [f"{cause['field']}: {cause['message']}" for cause in refused.status["details"]["causes"]]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 
 from pyctrl.apiserver import ApiServer
-from pyctrl.apiserver._http import _Front
+from pyctrl.apiserver._http.server import _HTTPServer
 
 PATIENCE = 100.0  # seconds in which a connection ends; a server that waits for a body does so for 60
 
@@ -46,7 +46,7 @@ class Wire(asyncio.Transport):
 async def exchange(server: ApiServer, request: bytes) -> bytes:
     """Send bytes and then the end of the stream; return everything that comes back until the connection ends."""
     wire = Wire()
-    connection = _Front(server, None).connection()
+    connection = _HTTPServer(server, None).connection()
     connection.connection_made(wire)
     connection.data_received(request)
     connection.eof_received()

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from pyctrl.apiserver import Authority, User
-from pyctrl.apiserver._authentication import user_of_certificate
+from pyctrl.apiserver import CertificateAuthority, User
+from pyctrl.apiserver._authn import user_of_certificate
 from pyctrl.errors import ConfigError
 
 
@@ -37,22 +37,22 @@ def shake_hands(client: ssl.SSLContext, server: ssl.SSLContext, name: str) -> ss
 )
 def test_a_server_is_trusted_by_all_its_names(name: str) -> None:
     """Who trusts the authority trusts the server, under the names of every cluster and those it was given."""
-    authority = Authority.new()
+    authority = CertificateAuthority.new()
     server = authority.server_context(["api.example", "192.0.2.3"])
     assert shake_hands(strict_client(authority.certificate), server, name).cipher() is not None
 
 
 def test_another_name_or_authority_is_not_trusted() -> None:
     """A server of another name, or of another authority with the same name, is refused."""
-    authority = Authority.new()
-    for trusted, name in ((authority, "example.org"), (Authority.new(), "localhost")):
+    authority = CertificateAuthority.new()
+    for trusted, name in ((authority, "example.org"), (CertificateAuthority.new(), "localhost")):
         with pytest.raises(ssl.SSLCertVerificationError):
             shake_hands(strict_client(trusted.certificate), authority.server_context(), name)
 
 
 def test_a_client_certificate_is_its_user(tmp_path: Path) -> None:
     """The user is the common name, its groups are the organizations; authenticated it is as well."""
-    authority = Authority.new()
+    authority = CertificateAuthority.new()
     path = tmp_path / "jane.pem"
     path.write_bytes(b"".join(authority.client("jane", ["dev", "ops"])))
     client = strict_client(authority.certificate)
@@ -66,7 +66,7 @@ def test_a_client_certificate_is_its_user(tmp_path: Path) -> None:
 
 def test_users_of_another_authority_are_taken_when_it_is_named(tmp_path: Path) -> None:
     """Client certificates of one's own authority are refused until the server is told to trust it."""
-    authority, company = Authority.new(), Authority.new("company")
+    authority, company = CertificateAuthority.new(), CertificateAuthority.new("company")
     path = tmp_path / "jane.pem"
     path.write_bytes(b"".join(company.client("jane")))
     client = strict_client(authority.certificate)
@@ -81,7 +81,7 @@ def test_users_of_another_authority_are_taken_when_it_is_named(tmp_path: Path) -
 def test_an_authority_is_kept(tmp_path: Path) -> None:
     """The same directory gives the same authority; its key is nobody else's to read."""
     kept = tmp_path / "certificates"
-    first, second = Authority.kept_in(kept), Authority.kept_in(kept)
+    first, second = CertificateAuthority.kept_in(kept), CertificateAuthority.kept_in(kept)
     assert first.certificate == second.certificate
     assert (kept / "ca.key").stat().st_mode & 0o077 == 0
     assert shake_hands(strict_client(first.certificate), second.server_context(), "localhost").cipher()
@@ -89,16 +89,16 @@ def test_an_authority_is_kept(tmp_path: Path) -> None:
 
 def test_files_that_are_no_authority(tmp_path: Path) -> None:
     """What cannot be read or does not fit together is one clear error."""
-    (tmp_path / "ca.crt").write_bytes(Authority.new().certificate)
-    (tmp_path / "ca.key").write_bytes(Authority.new()._key)
+    (tmp_path / "ca.crt").write_bytes(CertificateAuthority.new().certificate)
+    (tmp_path / "ca.key").write_bytes(CertificateAuthority.new()._key)
     with pytest.raises(ConfigError, match="the key is not that of the certificate"):
-        Authority.kept_in(tmp_path).server()
+        CertificateAuthority.kept_in(tmp_path).server()
     with pytest.raises(ConfigError, match="cannot be kept in"):
-        Authority.kept_in(tmp_path / "ca.crt" / "below")
+        CertificateAuthority.kept_in(tmp_path / "ca.crt" / "below")
     with pytest.raises(ConfigError, match="was expected"):
-        Authority.new().server_context(client_ca=b"rubbish")
+        CertificateAuthority.new().server_context(client_ca=b"rubbish")
     with pytest.raises(ConfigError, match="does not parse"):
-        Authority.new().server_context(client_ca=b"-----BEGIN CERTIFICATE-----\nrubbish")
+        CertificateAuthority.new().server_context(client_ca=b"-----BEGIN CERTIFICATE-----\nrubbish")
 
 
 def test_without_cryptography_the_cure_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -106,4 +106,4 @@ def test_without_cryptography_the_cure_is_named(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.delitem(sys.modules, "pyctrl._certificates", raising=False)
     monkeypatch.setitem(sys.modules, "cryptography", None)
     with pytest.raises(ConfigError, match=r"pip install 'pyctrl-runtime\[apiserver\]'"):
-        Authority.new()
+        CertificateAuthority.new()

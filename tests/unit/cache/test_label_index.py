@@ -8,10 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pyctrl.api import GroupVersionKind, LabelSelector
-from pyctrl.cache._coverage import Coverage, Query
-from pyctrl.cache._label_index import MOST_INDEXES, WORTH_AN_INDEX
+from pyctrl.cache._coverage import Coverage, ListQuery
+from pyctrl.cache._index import MAX_LABEL_INDEXES, MIN_OBJECTS_FOR_INDEX
+from pyctrl.cache._lister import Lister
 from pyctrl.cache._record import Record, RecordReader
-from pyctrl.cache._view import View
 
 THING = GroupVersionKind("", "v1", "Thing")
 reader = RecordReader()
@@ -30,8 +30,8 @@ selectors = st.lists(terms, max_size=3, unique=True).map(lambda chosen: LabelSel
 
 @settings(max_examples=40, deadline=None)
 @given(
-    objects=st.lists(labels, min_size=WORTH_AN_INDEX + 30, max_size=WORTH_AN_INDEX + 60),
-    changes=st.lists(st.tuples(st.integers(0, WORTH_AN_INDEX - 1), st.none() | labels), min_size=5, max_size=30),
+    objects=st.lists(labels, min_size=MIN_OBJECTS_FOR_INDEX + 30, max_size=MIN_OBJECTS_FOR_INDEX + 60),
+    changes=st.lists(st.tuples(st.integers(0, MIN_OBJECTS_FOR_INDEX - 1), st.none() | labels), min_size=5, max_size=30),
     asked=st.lists(st.tuples(selectors, st.sampled_from([None, "ns0", "ns1"])), min_size=1, max_size=6),
 )
 def test_lists_by_label_are_right_before_and_after_changes(
@@ -40,7 +40,7 @@ def test_lists_by_label_are_right_before_and_after_changes(
     asked: list[tuple[LabelSelector, str | None]],
 ) -> None:
     """Whatever is selected, in whichever order indexes are made and objects change."""
-    view = View(THING, reader)
+    view = Lister(THING, reader)
     feed = view.add_feed(Coverage(), [])
     feed.begin_list()
     for number, made in enumerate(objects):
@@ -52,35 +52,35 @@ def test_lists_by_label_are_right_before_and_after_changes(
         elif number >= 0:
             feed.remove(record(number, 2000 + step, {}))
         for selector, namespace in asked:
-            found = view.select(Query(namespace=namespace, labels=selector))
+            found = view.select(ListQuery(namespace=namespace, labels=selector))
             wanted = [r for r in view.store if namespace in (None, r.namespace) and selector.matches(r.labels)]
             assert {r.key for r in found} == {r.key for r in wanted}
 
 
 def test_indexes_are_few() -> None:
     """A program that selects by ever new labels does not make ever more indexes."""
-    view = View(THING, reader)
+    view = Lister(THING, reader)
     feed = view.add_feed(Coverage(), [])
-    for number in range(WORTH_AN_INDEX):
+    for number in range(MIN_OBJECTS_FOR_INDEX):
         feed.put(record(number, number + 1, {f"label{number}": "x"}))
-    for number in range(MOST_INDEXES * 3):
-        assert len(view.select(Query(labels=LabelSelector.from_dict({f"label{number}": "x"})))) == 1
-    assert len(view.store.index_names) == MOST_INDEXES
+    for number in range(MAX_LABEL_INDEXES * 3):
+        assert len(view.select(ListQuery(labels=LabelSelector.from_dict({f"label{number}": "x"})))) == 1
+    assert len(view.store.index_names) == MAX_LABEL_INDEXES
 
 
 def test_own_writes_are_found_by_several_labels_at_once() -> None:
     """What this process has labelled anew is found by all its labels, before the informer brings it and after."""
-    view = View(THING, reader)
+    view = Lister(THING, reader)
     feed = view.add_feed(Coverage(), [])
     feed.begin_list()
-    for number in range(WORTH_AN_INDEX):
+    for number in range(MIN_OBJECTS_FOR_INDEX):
         feed.put(record(number, number + 1, {"a": "x", "b": "y" if number % 2 else "x"}))
     feed.end_list(1000)
 
     def names(text: str) -> set[str]:
-        return {found.name for found in view.select(Query(labels=LabelSelector.parse(text)))}
+        return {found.name for found in view.select(ListQuery(labels=LabelSelector.parse(text)))}
 
-    assert names("a=x,b=y") == {f"n{number}" for number in range(1, WORTH_AN_INDEX, 2)}
+    assert names("a=x,b=y") == {f"n{number}" for number in range(1, MIN_OBJECTS_FOR_INDEX, 2)}
     changed = record(0, 2000, {"a": "w", "b": "z"})
     view.wrote(changed.data)
     before = names("a=w,b=z"), names("a=x,b=z"), "n0" in names("a=x,b=x")

@@ -7,8 +7,7 @@ from datetime import timedelta
 
 import pytest
 
-from pyctrl.cache._reflector import WATCH_SILENCE
-from pyctrl.cache._silence import Silence
+from pyctrl.cache._reflector import WATCH_SILENCE, IdleTimeout
 from pyctrl.testing import Answered, AnswerLost, Broken, Ended, Fault, Inserted, Refused, Repeated, Rule, Silent
 from tests.unit.cache._kit import CONFIGMAP, SECOND, Lab, Mirror, lab, until
 
@@ -129,7 +128,7 @@ async def test_silence_counts_from_the_last_sign_of_life() -> None:
     begun = heard_at = loop.time()
     with pytest.raises(TimeoutError):
         async with asyncio.timeout(30) as limit:
-            with Silence(limit, lambda: heard_at + 90):
+            with IdleTimeout(limit, lambda: heard_at + 90):
                 for _ in range(5):
                     await asyncio.sleep(60)
                     heard_at = loop.time()
@@ -220,7 +219,7 @@ async def test_who_knows_that_a_right_was_granted_can_have_it_used_at_once() -> 
     async with lab([Rule(FORBIDDEN, path=CONFIGMAPS, times=None)]) as it:
         await asyncio.sleep(300)
         it.network.clear()
-        it.cache.informer(CONFIGMAP).hasten()
+        it.cache.informer(CONFIGMAP).retry_now()
         await it.cache.wait_for_sync(timeout=0.1 * SECOND)
         await _converges(it)
 

@@ -10,7 +10,7 @@ import pytest
 from pyctrl.api import Key, ObjectMeta
 from pyctrl.apiserver import ApiServer
 from pyctrl.cache import Cache, Created, Deleted, Synced, Updated
-from pyctrl.client import Answer, Client, InProcessTransport, MergePatch
+from pyctrl.client import ApplicationResponse, Client, InProcessTransport, MergePatch
 from pyctrl.kinds.core.v1 import ConfigMap
 from pyctrl.testing import Answered, Rule
 from tests.unit.cache._kit import CONFIGMAP, SECOND, Mirror, body, lab, until
@@ -113,7 +113,7 @@ class _Etcd:
 
     async def handle(
         self, method: str, path: str, query: Sequence[tuple[str, str]], headers: Mapping[str, str], body: bytes
-    ) -> Answer:
+    ) -> ApplicationResponse:
         return await self.server.handle(method, path, query, headers, body)
 
 

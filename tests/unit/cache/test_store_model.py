@@ -12,9 +12,9 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 
 from pyctrl.api import Key, LabelSelector
 from pyctrl.cache import Change, Created, Deleted, Synced, Updated
-from pyctrl.cache._coverage import Coverage, Query
+from pyctrl.cache._coverage import Coverage, ListQuery
+from pyctrl.cache._lister import Lister
 from pyctrl.cache._record import Record, RecordReader
-from pyctrl.cache._view import View
 from tests.unit.cache._kit import CONFIGMAP, Mirror, body
 
 NAMES = st.sampled_from("abc")
@@ -100,7 +100,7 @@ class CacheMachine(RuleBasedStateMachine):
         super().__init__()
         self.world, self.mirror = World(), Witness(is_strict=len(self.coverages) == 1)
         self.read = RecordReader()
-        self.view = View(CONFIGMAP, self.read)
+        self.view = Lister(CONFIGMAP, self.read)
         self.mirror.look = self._shown
         for coverage in self.coverages:
             self.view.add_feed(coverage, [self.mirror])
@@ -321,7 +321,7 @@ class SelectorsMachine(CacheMachine):
 def test_an_own_write_that_is_gone_before_it_was_seen_is_told_of() -> None:
     """What was read once cannot vanish in silence: whoever acted on it has to look again."""
     mirror, read = Mirror(), RecordReader()
-    view = View(CONFIGMAP, read)
+    view = Lister(CONFIGMAP, read)
     feed = view.add_feed(Coverage(), [mirror])
     feed.begin_list()
     feed.end_list(1)
@@ -337,7 +337,7 @@ def test_an_own_write_that_is_gone_before_it_was_seen_is_told_of() -> None:
 def test_what_leaves_one_selector_is_not_missing_while_another_lags_behind() -> None:
     """An object that two parts of a kind select is there until both have seen it go."""
     mirror, read = Mirror(), RecordReader()
-    view = View(CONFIGMAP, read)
+    view = Lister(CONFIGMAP, read)
     feeds = [view.add_feed(Coverage(labels=LabelSelector.parse(text)), [mirror]) for text in ("l", "l=x")]
     for feed in feeds:
         feed.begin_list()
@@ -358,7 +358,7 @@ def test_what_leaves_one_selector_is_not_missing_while_another_lags_behind() -> 
 def test_what_has_left_does_not_come_back_in_an_older_state() -> None:
     """A part that lags behind is still to tell of states from before the object left: they are news to nobody."""
     mirror, read = Mirror(), RecordReader()
-    view = View(CONFIGMAP, read)
+    view = Lister(CONFIGMAP, read)
     every, labelled = [view.add_feed(coverage, [mirror]) for coverage in (Coverage(), Coverage(labels=X))]
     for feed in (every, labelled):
         feed.begin_list()
@@ -378,7 +378,7 @@ def test_what_has_left_does_not_come_back_in_an_older_state() -> None:
 def test_a_list_that_has_what_has_left_is_believed() -> None:
     """A server that was restored from a backup has it again."""
     mirror, read = Mirror(), RecordReader()
-    view = View(CONFIGMAP, read)
+    view = Lister(CONFIGMAP, read)
     every, labelled = [view.add_feed(coverage, [mirror]) for coverage in (Coverage(), Coverage(labels=X))]
     for feed in (every, labelled):
         feed.begin_list()
@@ -395,7 +395,7 @@ def test_a_list_that_has_what_has_left_is_believed() -> None:
 def test_a_list_does_not_take_back_what_another_part_has_seen() -> None:
     """A part that lists anew brings older states than another has told of, and let go of since: nothing goes back."""
     mirror, read = Mirror(), RecordReader()
-    view = View(CONFIGMAP, read)
+    view = Lister(CONFIGMAP, read)
     lagging, quick = [view.add_feed(Coverage(labels=LabelSelector.parse(text)), [mirror]) for text in ("l", "l=x")]
     quick.begin_list()
     quick.end_list(1)
@@ -413,7 +413,7 @@ def test_a_list_does_not_take_back_what_another_part_has_seen() -> None:
 def test_a_list_does_not_end_what_began_after_it() -> None:
     """What another part has told of after the state of a list is not missing from that list."""
     mirror, read = Mirror(), RecordReader()
-    view = View(CONFIGMAP, read)
+    view = Lister(CONFIGMAP, read)
     lagging, quick = [view.add_feed(Coverage(labels=LabelSelector.parse(text)), [mirror]) for text in ("l", "l=x")]
     quick.begin_list()
     quick.end_list(1)
@@ -430,7 +430,7 @@ def test_a_list_does_not_end_what_began_after_it() -> None:
 def test_two_parts_that_list_at_once_lose_nothing() -> None:
     """What one part of a kind lets go at the end of its list stays if the list of another has had it already."""
     mirror, read = Mirror(), RecordReader()
-    view = View(CONFIGMAP, read)
+    view = Lister(CONFIGMAP, read)
     every, labelled = [view.add_feed(coverage, [mirror]) for coverage in (Coverage(), Coverage(labels=X))]
     for feed in (every, labelled):
         feed.begin_list()
@@ -448,7 +448,7 @@ def test_two_parts_that_list_at_once_lose_nothing() -> None:
 def test_a_restored_server_takes_everything_back() -> None:
     """A list that is older than what came before is right all the same: the server was restored from a backup."""
     mirror, read = Mirror(), RecordReader()
-    view = View(CONFIGMAP, read)
+    view = Lister(CONFIGMAP, read)
     feed = view.add_feed(Coverage(), [mirror])
     for version in (9, 4):
         feed.begin_list()
@@ -468,6 +468,6 @@ TestSelectors.settings = STEPS
 def test_a_query_and_a_coverage_are_compared_by_their_requirements() -> None:
     """A list is answered only if each requirement of a coverage is one of its own."""
     coverage = Coverage(namespace="a", labels=LabelSelector.parse("x=1"))
-    assert coverage.contains(Query(namespace="a", labels=LabelSelector.parse("x=1,y=2")))
-    assert not coverage.contains(Query(namespace="a"))
-    assert not coverage.contains(Query(labels=LabelSelector.parse("x=1")))
+    assert coverage.contains(ListQuery(namespace="a", labels=LabelSelector.parse("x=1,y=2")))
+    assert not coverage.contains(ListQuery(namespace="a"))
+    assert not coverage.contains(ListQuery(labels=LabelSelector.parse("x=1")))

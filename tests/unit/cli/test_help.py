@@ -10,7 +10,7 @@ from functools import cache
 import pytest
 from cyclopts import App, ArgumentCollection
 
-from pyctrl.cli._app import app
+from pyctrl.cli._commands import app
 from tests._documents import page
 from tests.unit.cli.conftest import Run
 

@@ -10,12 +10,12 @@ from typing import Any
 
 import pytest
 
-from pyctrl.cli._deploying import Report
+from pyctrl.cli._deploy.runner import DeployReport
 from pyctrl.cluster import Cluster
 from pyctrl.errors import CommandFailed
-from pyctrl.shipping import Deployer
+from pyctrl.packaging import Deployer
 from tests.unit.cli.conftest import Run
-from tests.unit.shipping._programs import podset
+from tests.unit.packaging._programs import podset
 
 PODSET = Path(__file__).parents[3] / "examples" / "podset"
 
@@ -73,7 +73,7 @@ async def test_a_deployment_tells_its_steps_when_it_is_over(capsys: pytest.Captu
     project = await podset()
     async with Cluster(random=Random(1), rbac=True) as cluster, cluster.client() as client:
         deployer = Deployer(client, project)
-        with Report("json") as report:
+        with DeployReport("json") as report:
             await report.follow(deployer.deploy())
             await report.wait(deployer, project, timedelta(minutes=1))
     told: dict[str, Any] = json.loads(capsys.readouterr().out)
@@ -82,7 +82,7 @@ async def test_a_deployment_tells_its_steps_when_it_is_over(capsys: pytest.Captu
 
     async with Cluster(random=Random(1), rbac=True, kubelet=False) as cluster, cluster.client() as client:
         deployer = Deployer(client, project)
-        with pytest.raises(CommandFailed, match="is not available after 60s"), Report("json") as report:
+        with pytest.raises(CommandFailed, match="is not available after 60s"), DeployReport("json") as report:
             await report.follow(deployer.deploy())
             await report.wait(deployer, project, timedelta(minutes=1))
     failed = capsys.readouterr()
@@ -94,7 +94,7 @@ async def test_a_deployment_says_what_it_waits_for(capsys: pytest.CaptureFixture
     project = await podset()
     async with Cluster(random=Random(1), rbac=True, kubelet=False) as cluster, cluster.client() as client:
         deployer = Deployer(client, project)
-        with pytest.raises(CommandFailed), Report("text") as report:
+        with pytest.raises(CommandFailed), DeployReport("text") as report:
             await report.follow(deployer.deploy())
             await report.wait(deployer, project, timedelta(seconds=50))
     told = capsys.readouterr()

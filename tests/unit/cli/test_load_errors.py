@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from .conftest import Run
+from tests.unit.cli.conftest import Run
 
 pytestmark = pytest.mark.usefixtures("imports_as_before")
 
@@ -177,8 +177,8 @@ def test_what_is_wrong_with_a_program_is_shown_where_it_is(
     for name in ("__init__", "controllers/__init__"):
         (tmp_path / "stall" / f"{name}.py").write_text("")
     (tmp_path / "stall" / "controllers" / "foo.py").write_text(text)
-    main = "from pyctrl.manager import wire_package\nimport stall\n\n\ndef add_stall(manager):\n"
-    (tmp_path / "stall" / "__main__.py").write_text(f"{main}    wire_package(manager, stall)\n")
+    main = "from pyctrl.program import setup_package\nimport stall\n\n\ndef add_stall(manager):\n"
+    (tmp_path / "stall" / "__main__.py").write_text(f"{main}    setup_package(manager, stall)\n")
     check(run("rbac", "generate", "stall").err, said, shown, "stall/controllers/foo.py")
 
 
@@ -275,10 +275,10 @@ def test_a_module_may_wire_the_reconcilers_of_another(
         "from pyctrl import Builder\nfrom stall.foo import Foo, R\n\n\n"
         "def add_foo(manager):\n    Builder(manager).reconciles(Foo).build(R())\n"
     )
-    main = "from pyctrl.manager import wire_package\nimport stall\n\n\ndef add_stall(manager):\n"
+    main = "from pyctrl.program import setup_package\nimport stall\n\n\ndef add_stall(manager):\n"
     for name, text in {
         "__init__": "",
-        "__main__": f"{main}    wire_package(manager, stall)\n",
+        "__main__": f"{main}    setup_package(manager, stall)\n",
         "foo": CASES["no kind"][0],
         "wiring": wiring,
     }.items():

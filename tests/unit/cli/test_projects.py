@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from .conftest import Run
+from tests.unit.cli.conftest import Run
 
 KIND = '''\
 from pyctrl import CustomResource, Model, Reconciler, Request
@@ -28,13 +28,13 @@ class CronJobReconciler(Reconciler[CronJob]):
     async def reconcile(self, request: Request) -> None: ...
 '''
 MAIN = """\
-from pyctrl.manager import wire_package
+from pyctrl.program import setup_package
 
 import tutorial
 
 
 def add_tutorial(manager):
-    wire_package(manager, tutorial)
+    setup_package(manager, tutorial)
 """
 
 

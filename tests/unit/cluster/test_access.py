@@ -8,7 +8,7 @@ from random import Random
 import pytest
 
 from pyctrl.api import Key, ObjectMeta, OwnerReference
-from pyctrl.apiserver import AdmissionPlugin, User
+from pyctrl.apiserver import AdmissionPluginName, User
 from pyctrl.client import Client, Config, wait_for, wait_until_gone
 from pyctrl.cluster import Cluster
 from pyctrl.errors import Forbidden, Unauthorized
@@ -72,7 +72,7 @@ async def test_a_service_account_is_logged_in_as_its_pods_are() -> None:
 
 async def test_the_garbage_collector_s_rights_are_checked_where_it_is_wanted() -> None:
     """With the admission plugin an account needs `update` of the finalizers of what it lets own with a block."""
-    plugins: tuple[AdmissionPlugin, ...] = ("OwnerReferencesPermissionEnforcement",)
+    plugins: tuple[AdmissionPluginName, ...] = ("OwnerReferencesPermissionEnforcement",)
     running = Cluster(random=Random(1), rbac=True, kubelet=False, enable_admission_plugins=plugins)
     rule = PolicyRule(api_groups=[""], resources=["configmaps"], verbs=["get", "create"])
     owner = OwnerReference(api_version="v1", kind="ConfigMap", name="own", uid="1", block_owner_deletion=True)

@@ -10,7 +10,7 @@ import urllib.request
 import pytest
 
 from pyctrl.api import Key
-from pyctrl.apiserver import ApiServer, Authority, User
+from pyctrl.apiserver import ApiServer, CertificateAuthority, User
 from pyctrl.client import Client, Config
 from pyctrl.cluster import Cluster, serving_cluster
 from pyctrl.kinds.authentication.v1 import SelfSubjectReview
@@ -40,7 +40,7 @@ async def test_https_in_one_line() -> None:
 
 async def test_a_client_certificate_logs_in() -> None:
     """A certificate of the cluster's authority is its user, before any token."""
-    authority = Authority.new()
+    authority = CertificateAuthority.new()
     jane = authority.client("jane", ["dev"])
     server = ApiServer(tokens={"secret": User(name="admin", groups=("system:masters",))})
     cluster = Cluster(server=server, token="secret", authority=authority, controllers=False, kubelet=False)
@@ -52,7 +52,7 @@ async def test_a_client_certificate_logs_in() -> None:
 
 async def test_pods_find_the_authority_as_their_root() -> None:
     """With an authority, the root certificate of every namespace is the one that the server shows."""
-    authority = Authority.new()
+    authority = CertificateAuthority.new()
     async with Cluster(authority=authority, kubelet=False) as cluster, cluster.client() as client:
         root = await client.get(ConfigMap, Key("default", "kube-root-ca.crt"))
         assert root.data["ca.crt"] == authority.certificate.decode()

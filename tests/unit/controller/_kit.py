@@ -14,9 +14,9 @@ from pyctrl.controller import (
     Controller,
     ControllerOptions,
     ExponentialBackoff,
-    Intake,
     Reconciler,
     Request,
+    RequestSink,
     Result,
     Source,
     TriggerCause,
@@ -38,7 +38,7 @@ class Listed(Source):
         self.requests = requests
         self.after = after
 
-    async def run(self, queue: Intake) -> None:
+    async def run(self, queue: RequestSink) -> None:
         for request in self.requests:
             queue.add(request, cause=TriggerCause("listed"))
         await asyncio.sleep(self.after)

@@ -19,8 +19,8 @@ from pyctrl.controller import (
     Builder,
     ChannelSource,
     Controller,
-    Host,
-    Observed,
+    ManagedCluster,
+    ObjectChange,
     OnSyncFailure,
     Predicate,
     Reconciler,
@@ -182,7 +182,7 @@ async def test_other_kinds_are_mapped_by_a_handler() -> None:
     """Any function of the object, or of the change itself, says what to reconcile."""
     host, journal = make_host(), Journal()
 
-    def requests(observed: Observed[Unstructured]) -> list[Request]:
+    def requests(observed: ObjectChange[Unstructured]) -> list[Request]:
         return [Request("", observed.change)]
 
     (
@@ -243,7 +243,7 @@ async def test_a_predicate_that_fails_lets_through_and_a_handler_that_fails_lose
     """Both are logged with the object's name, and neither ends the source."""
     host, journal = make_host(), Journal()
 
-    def broken(observed: Observed[ConfigMap]) -> bool:
+    def broken(observed: ObjectChange[ConfigMap]) -> bool:
         raise ValueError("predicate")
 
     def requests(config_map: ConfigMap) -> list[Request]:
@@ -318,7 +318,7 @@ def test_a_name_is_taken_once_in_one_host() -> None:
 
 def test_mistakes_in_wiring_are_told_with_the_way_out() -> None:
     """Each is one clear error, where it is made or when all is known."""
-    host = cast(Host, make_host())
+    host = cast(ManagedCluster, make_host())
     with pytest.raises(BuilderError, match=r"called twice, with v1, Kind=ConfigMap and v1, Kind=Secret; .*watches\(\)"):
         Builder(host).reconciles(ConfigMap).reconciles(Secret)
     with pytest.raises(BuilderError, match="watches nothing and would never run"):

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from pyctrl._log import current_log_context
-from pyctrl._log._options import parse_level
+from pyctrl._log.options import parse_level
 from pyctrl.controller import (
     Cause,
     Controller,

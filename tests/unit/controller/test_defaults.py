@@ -9,7 +9,7 @@ from random import Random
 
 import pytest
 
-from pyctrl.controller import ChannelSource, Controller, Intake, OnSyncFailure, Reconciler, Request, Result, Source
+from pyctrl.controller import ChannelSource, Controller, OnSyncFailure, Reconciler, Request, RequestSink, Result, Source
 from pyctrl.errors import ControllerError
 
 
@@ -24,7 +24,7 @@ class Listed(Source):
         super().__init__()
         self._count, self._is_complete = count, is_complete
 
-    async def run(self, queue: Intake) -> None:
+    async def run(self, queue: RequestSink) -> None:
         for number in range(self._count):
             queue.add(Request("default", str(number)))
         if self._is_complete:

@@ -10,18 +10,18 @@ from typing import Any
 
 import pytest
 
-from pyctrl._slices import STEPS
+from pyctrl._time_slices import STEPS
 from pyctrl.cache import Record, Synced
 from pyctrl.cache._store import Store
 from pyctrl.cache._subscribers import Subscribers, Subscription
-from pyctrl.controller import ChannelSource, Intake, Observed, Queue, Request, Result, Source, TickSource
-from pyctrl.controller._intake import LimitedIntake
-from pyctrl.controller._source_lives import SourceLife
+from pyctrl.controller import ChannelSource, ObjectChange, Queue, Request, RequestSink, Result, Source, TickSource
+from pyctrl.controller._sources.runner import SourceRunner
+from pyctrl.controller._workqueue.request_sinks import LimitedSink
 from pyctrl.errors import ControllerError
 from pyctrl.kinds.core.v1 import ConfigMap
 from tests.unit.controller._kit import A, Listed, make, running
 from tests.unit.controller._turns import Turns
-from tests.unit.controller.test_relay import config_map, following
+from tests.unit.controller.sources.test_change_listener import config_map, following
 
 MANY = [Request("default", str(number)) for number in range(5 * STEPS)]
 WORKERS = 4
@@ -117,7 +117,7 @@ async def test_the_many_requests_of_one_change_are_added_in_slices() -> None:
     """One ConfigMap may ask for every object that there is; a change after it is not overtaken."""
     turns = Turns()
 
-    def everything(observed: Observed[ConfigMap]) -> Iterator[Request]:
+    def everything(observed: ObjectChange[ConfigMap]) -> Iterator[Request]:
         for request in MANY if observed.current.name == "all" else [A]:
             turns.step()
             yield request
@@ -134,7 +134,7 @@ async def test_the_many_requests_of_one_change_are_added_in_slices() -> None:
 async def test_a_generator_of_requests_that_fails_costs_its_own_change_only(caplog: pytest.LogCaptureFixture) -> None:
     """What it has named before is kept, and the source goes on."""
 
-    def requests(observed: Observed[ConfigMap]) -> Iterator[Request]:
+    def requests(observed: ObjectChange[ConfigMap]) -> Iterator[Request]:
         yield Request("default", observed.current.name)
         if observed.current.name == "bad":
             raise OSError("not now")
@@ -177,7 +177,7 @@ class Unwanted(Queue):
 class Endless(Source):
     """Adds requests and never waits."""
 
-    async def run(self, queue: Intake) -> None:
+    async def run(self, queue: RequestSink) -> None:
         self.synced.set()
         while True:
             queue.add(A)
@@ -185,7 +185,7 @@ class Endless(Source):
 
 async def test_a_source_that_never_waits_fails(caplog: pytest.LogCaptureFixture) -> None:
     """After so many requests it is stopped by an error with the cure, and run again later."""
-    life = SourceLife(Endless(), random=Random(1), fields={})
+    life = SourceRunner(Endless(), random=Random(1), fields={})
     task = asyncio.create_task(life.run(Unwanted(), is_fatal=False))
     await asyncio.sleep(0)
     task.cancel()
@@ -200,7 +200,7 @@ async def test_a_source_that_never_waits_fails(caplog: pytest.LogCaptureFixture)
 async def test_many_requests_over_many_turns_are_no_matter() -> None:
     """Only what is added in one turn of the loop counts."""
     queue = Queue()
-    intake = LimitedIntake("source", queue, most=10)
+    intake = LimitedSink("source", queue, most=10)
     for number in range(3):
         for each in range(10):
             intake.add(Request("default", f"{number}-{each}"))

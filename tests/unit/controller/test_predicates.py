@@ -10,7 +10,7 @@ from pyctrl.api import CustomResource, Model, ObjectMeta
 from pyctrl.cache import Created, Deleted, Record, Updated
 from pyctrl.cache._record import RecordReader
 from pyctrl.controller import (
-    Observed,
+    ObjectChange,
     Predicate,
     annotations_changed,
     changed,
@@ -23,7 +23,7 @@ from pyctrl.controller import (
     resource_version_changed,
     where,
 )
-from pyctrl.controller._kind_source import observe
+from pyctrl.controller._sources.kind import object_change
 from pyctrl.errors import SelectorError
 
 
@@ -40,16 +40,16 @@ def record(size: int = 1, **changes: Any) -> Record:
     return RecordReader()(Thing(metadata=ObjectMeta(**(meta | changes)), spec=ThingSpec(size=size)).to_json())
 
 
-def created(thing: Record) -> Observed[Thing]:
-    return observe(Created(thing), Thing)
+def created(thing: Record) -> ObjectChange[Thing]:
+    return object_change(Created(thing), Thing)
 
 
-def deleted(thing: Record) -> Observed[Thing]:
-    return observe(Deleted(thing), Thing)
+def deleted(thing: Record) -> ObjectChange[Thing]:
+    return object_change(Deleted(thing), Thing)
 
 
-def updated(old: Record, new: Record) -> Observed[Thing]:
-    return observe(Updated(old, new), Thing)
+def updated(old: Record, new: Record) -> ObjectChange[Thing]:
+    return object_change(Updated(old, new), Thing)
 
 
 @pytest.mark.parametrize(

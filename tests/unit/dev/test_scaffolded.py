@@ -11,7 +11,7 @@ import pytest
 from pyctrl.api import GroupVersionKind, Key, Unstructured
 from pyctrl.dev import DevOptions, DevSession
 from pyctrl.errors import Forbidden, Invalid
-from pyctrl.manager import Target
+from pyctrl.program import Target
 from tests.unit.scaffold._generated import DOMAIN, GENERATED
 
 PODSET = GroupVersionKind(f"apps.{DOMAIN}", "v1alpha1", "PodSet")

@@ -16,9 +16,8 @@ from pyctrl.dev import DevOptions, DevSession
 from pyctrl.errors import CommandFailed, Invalid, NotFound
 from pyctrl.kinds.core.v1 import ConfigMap
 from pyctrl.kinds.rbac.v1 import ClusterRole
-from pyctrl.manager import Target
-
-from ._programs import CONVERSION, PROGRAM, SAMPLE, WEBHOOKS
+from pyctrl.program import Target
+from tests.unit.dev._programs import CONVERSION, PROGRAM, SAMPLE, WEBHOOKS
 
 pytestmark = pytest.mark.usefixtures("imports_as_before")
 

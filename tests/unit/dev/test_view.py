@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from pyctrl._frames import CodeLine
+from pyctrl._stack_frames import CodeLine
 from pyctrl.api import GroupVersionKind, Key
-from pyctrl.cli._dev_screen import LogLines, Screen, render
+from pyctrl.cli._dev.screen import LogLines, Screen, render
 from pyctrl.controller import (
     ChangeCause,
     ControllerStatistics,
@@ -19,9 +19,9 @@ from pyctrl.controller import (
     ReconcileStatistics,
     Request,
     RetryCause,
-    Turn,
+    WorkItem,
 )
-from pyctrl.dev import Journal, Look, View, view_of
+from pyctrl.dev import Journal, Snapshot, View, view_of
 from pyctrl.dev._view import ago
 from pyctrl.manager import Blockage
 
@@ -29,8 +29,8 @@ KIND = GroupVersionKind("dev.example.com", "v1", "Box")
 BOX = Request("default", "a")
 
 
-def turn(request: Request = BOX, *causes: Any) -> Turn:
-    return Turn(request=request, priority=0, causes=causes, failures=0)
+def turn(request: Request = BOX, *causes: Any) -> WorkItem:
+    return WorkItem(request=request, priority=0, causes=causes, failures=0)
 
 
 def table(*objects: dict[str, Any], columns: tuple[str, ...] = ("Name", "Age"), **metadata: Any) -> dict[str, Any]:
@@ -61,7 +61,7 @@ async def test_objects_have_their_columns_and_their_last_reconcile() -> None:
     journal.of("box")(done, timedelta(milliseconds=12))
     await asyncio.sleep(150)
     shown = table(box("a", "5s", 3, True), box("b", "9s", 4, None), columns=("Name", "Age", "Size", "Ok"))
-    view = view_of(Look(now=loop.time(), name="boxes", tables=[("box", "Box", shown)]), journal)
+    view = view_of(Snapshot(now=loop.time(), name="boxes", tables=[("box", "Box", shown)]), journal)
     (found,) = view.tables
     assert found.columns == ("Age", "Size", "Ok")
     first, second = found.rows
@@ -75,7 +75,7 @@ def test_a_kind_without_columns_shows_its_conditions() -> None:
     ready = {"type": "Ready", "status": "True"}
     late = {"type": "Ready", "status": "False", "reason": "Pulling"}
     shown = table(box("a", "5s", conditions=[ready]), box("b", "5s", conditions=[late, ready]), remainingItemCount=3)
-    (found,) = view_of(Look(now=0, name="boxes", tables=[("box", "Box", shown)]), Journal()).tables
+    (found,) = view_of(Snapshot(now=0, name="boxes", tables=[("box", "Box", shown)]), Journal()).tables
     assert found.columns == ("Conditions", "Age")
     assert [row.cells for row in found.rows] == [("Ready", "5s"), ("not Ready: Pulling, Ready", "5s")]
     assert found.more == 3
@@ -92,7 +92,7 @@ async def test_controllers_have_rates_means_and_causes() -> None:
         success=15, error=5, took=timedelta(seconds=1), causes={"retry": 5, "updated": 14, "listed": 1}
     )
     seen = {"box": ("runs", "", statistics), "late": ("waits", "waits for rights: no", numbers())}
-    box_row, late = view_of(Look(now=loop.time(), name="boxes", controllers=seen), journal).controllers
+    box_row, late = view_of(Snapshot(now=loop.time(), name="boxes", controllers=seen), journal).controllers
     assert (box_row.reconciles, box_row.errors, box_row.waiting) == (20, 5, 4)
     assert box_row.rate == pytest.approx(0.9, abs=0.11)
     assert box_row.took == timedelta(milliseconds=50)
@@ -109,13 +109,13 @@ async def test_errors_are_counted_and_the_newest_is_first() -> None:
         failed.fail(OSError(error))
         note(failed, timedelta(0))
         await asyncio.sleep(1)
-    rows = view_of(Look(now=loop.time(), name="boxes"), journal).errors
+    rows = view_of(Snapshot(now=loop.time(), name="boxes"), journal).errors
     assert [(row.where, row.error, row.times, row.ago) for row in rows] == [
         ("box default/a", "OSError: no disk", 2, "1s"),
         ("box default/b", "OSError: no net", 1, "2s"),
     ]
     shown = table(box("a", "5s"))
-    (found,) = view_of(Look(now=loop.time(), name="boxes", tables=[("box", "Box", shown)]), journal).tables
+    (found,) = view_of(Snapshot(now=loop.time(), name="boxes", tables=[("box", "Box", shown)]), journal).tables
     assert found.rows[0].is_failed
 
 
@@ -135,7 +135,7 @@ def drawn(view: View, *, lines: list[str] | None = None, height: int = 40) -> st
 def test_a_terminal_shows_it_all() -> None:
     """Title, how to reach the cluster, problem, controllers, objects, log and keys; what does not fit is counted."""
     many = table(*(box(f"n{number}", "5s") for number in range(50)))
-    look = Look(
+    look = Snapshot(
         now=0,
         name="boxes",
         reloads=2,
@@ -162,7 +162,7 @@ async def test_a_long_reason_takes_no_room_from_the_columns() -> None:
     shown = table(box("a", 3, "5s"), columns=("Name", "Size", "Age"))
     seen = {"box": ("runs", "", numbers(error=1, causes={"c" * 200: 1}))}
     text = drawn(
-        view_of(Look(now=loop.time(), name="boxes", tables=[("box", "Box", shown)], controllers=seen), journal)
+        view_of(Snapshot(now=loop.time(), name="boxes", tables=[("box", "Box", shown)], controllers=seen), journal)
     )
     assert "BOX        SIZE  AGE  LAST RUN  RESULT                       BECAUSE" in text
     assert "default/a  3     5s   0s ago    failed, tried again (12 ms)  retry 3, Box default/xxx" in text
@@ -184,7 +184,7 @@ async def test_a_call_that_blocked_the_loop_is_an_error_of_its_object() -> None:
     for _ in range(2):
         journal.note_blockage(Blockage(took=timedelta(seconds=3.01), line=line, work=work))
     journal.note_blockage(Blockage(took=timedelta(seconds=1), line=None, work={}))
-    other, row = view_of(Look(now=0.0, name="box"), journal).errors
+    other, row = view_of(Snapshot(now=0.0, name="box"), journal).errors
     assert (row.where, row.times) == ("box default/a", 2)
     assert row.error == "blocked the event loop for 3.0 s: run it with asyncio.to_thread (operator.py, line 7)"
     assert other.where.startswith("event loop")
@@ -195,7 +195,7 @@ async def test_a_reconcile_loop_is_an_error_of_its_object() -> None:
     journal = Journal()
     for _ in range(2):
         journal.loops_of("box")(BOX, "each run writes status.seen of Box default/a")
-    (row,) = view_of(Look(now=0.0, name="box"), journal).errors
+    (row,) = view_of(Snapshot(now=0.0, name="box"), journal).errors
     assert (row.where, row.times) == ("box default/a", 2)
     assert row.error.startswith("reconcile loop: each run writes status.seen of Box default/a; write only when")
 
@@ -226,5 +226,5 @@ async def test_an_error_does_not_steer_the_terminal() -> None:
     journal, failed = Journal(), turn()
     failed.fail(ValueError("no\x1b[2J\u2028 boxes"))
     journal.of("box")(failed, timedelta(0))
-    (row,) = view_of(Look(now=0.0, name="box"), journal).errors
+    (row,) = view_of(Snapshot(now=0.0, name="box"), journal).errors
     assert row.error.startswith("ValueError: no\\x1b[2J boxes")

@@ -22,7 +22,7 @@ from pyctrl.kinds.apiextensions.v1 import CustomResourceDefinition
 from pyctrl.kinds.apps.v1 import Deployment
 from pyctrl.kinds.core.v1 import PersistentVolumeClaim
 from pyctrl.manager import Manager
-from pyctrl.testing import FaultyTransport, Rule, Weather
+from pyctrl.testing import FaultyTransport, RandomFaults, Rule
 
 CONFIG = Path(__file__).parents[3] / "examples"
 
@@ -119,7 +119,7 @@ class Operator:
         *,
         seed: int,
         rules: tuple[Rule, ...] = (),
-        weather: Weather | None = None,
+        weather: RandomFaults | None = None,
     ) -> None:
         assert config.application is not None
         inner = InProcessTransport(config.application, credentials=config.credentials)

@@ -23,8 +23,7 @@ from pyctrl.kinds.core.v1 import (
 )
 from pyctrl.kinds.events.v1 import Event
 from pyctrl.kinds.storage.v1 import StorageClass
-
-from ._evc import KEY, definition, evc, install, operator, ready, resized, until, volume_claim
+from tests.unit.examples._evc import KEY, definition, evc, install, operator, ready, resized, until, volume_claim
 
 E = EphemeralVolumeClaim
 STANDARD = Key("", "standard")

@@ -18,9 +18,8 @@ from pyctrl.cluster import Cluster
 from pyctrl.kinds.apiextensions.v1 import CustomResourceDefinition
 from pyctrl.kinds.authentication.v1 import TokenRequest, TokenRequestSpec
 from pyctrl.kinds.core.v1 import ServiceAccount
-from pyctrl.testing import AnswerLost, Fault, Rule, Silent, Weather
-
-from ._examples import EVC, PODSET, Example, Operator, install, key, running
+from pyctrl.testing import AnswerLost, Fault, RandomFaults, Rule, Silent
+from tests.unit.examples._examples import EVC, PODSET, Example, Operator, install, key, running
 
 
 @pytest.fixture(params=[EVC, PODSET], ids=lambda example: example.name)
@@ -130,7 +129,7 @@ async def test_the_definition_is_deleted_and_made_again(cluster: Cluster, client
 async def test_bad_weather(cluster: Cluster, client: Client, example: Example, seed: int) -> None:
     """While every third request fails in its own way, users go on; when it is over all is as they want it, once."""
     random = Random(seed)
-    weather = Weather(random, share=1 / 3)
+    weather = RandomFaults(random, share=1 / 3)
     wanted: dict[str, int] = {}
     async with running(Operator(cluster.config, example, seed=seed, weather=weather)) as process:
         for _ in range(20):

@@ -13,7 +13,7 @@ from pyctrl.client import Client, wait_for, wait_for_list
 from pyctrl.cluster import Cluster
 from pyctrl.kinds.apps.v1 import Deployment
 from pyctrl.kinds.core.v1 import Pod
-from pyctrl.shipping import ConfigDirectory, install, problems_of, read_project, read_settings, tree
+from pyctrl.packaging import ConfigDirectory, install, problems_of, read_project, read_settings, tree
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
 

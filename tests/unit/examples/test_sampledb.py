@@ -19,8 +19,18 @@ from pyctrl.errors import Invalid
 from pyctrl.kinds.apps.v1 import StatefulSet
 from pyctrl.kinds.batch.v1 import Job
 from pyctrl.kinds.core.v1 import Container, PersistentVolumeClaim, Pod, Secret, Service
-
-from ._sampledb import KEY, backups, changed, container, install, message, names, operator, sampledb, until
+from tests.unit.examples._sampledb import (
+    KEY,
+    backups,
+    changed,
+    container,
+    install,
+    message,
+    names,
+    operator,
+    sampledb,
+    until,
+)
 
 OFTEN = timedelta(minutes=1)  # how often a backup is made here: pretend nodes make an hour of virtual time long
 

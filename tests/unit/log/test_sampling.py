@@ -10,7 +10,7 @@ from typing import Any
 
 from pyctrl import LogOptions
 from pyctrl._log import JsonFormatter, log_context
-from pyctrl._log._sampling import FIRST, FIRST_WARNINGS, PLACES, THEREAFTER, TRACES, Sampler, SamplingHandler
+from pyctrl._log.sampling import FIRST, FIRST_WARNINGS, PLACES, THEREAFTER, TRACES, Sampler, SamplingHandler
 from tests.unit.log._lines import make_record, raised
 
 AT = 1_800_000_000.0

@@ -17,8 +17,7 @@ from pyctrl.errors import LeadershipLost
 from pyctrl.kinds.core.v1 import ConfigMap
 from pyctrl.manager import Group, LeaderElection, Manager, Restart
 from pyctrl.testing import FaultyTransport, Refused, Rule
-
-from ._replicas import Noter, config_map, now
+from tests.unit.manager._replicas import Noter, config_map, now
 
 
 class Tenant:

@@ -19,9 +19,9 @@ from pyctrl.controller import (
     Builder,
     Controller,
     ControllerState,
-    Intake,
     Reconciler,
     Request,
+    RequestSink,
     Source,
     mapped,
 )
@@ -194,7 +194,7 @@ class Torn(Source):
         super().__init__()
         self.is_mended = False
 
-    async def run(self, queue: Intake) -> None:
+    async def run(self, queue: RequestSink) -> None:
         if not self.is_mended:
             raise ConnectionError("no such host")
         self.synced.set()

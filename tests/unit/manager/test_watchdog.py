@@ -14,8 +14,8 @@ from datetime import timedelta
 import pytest
 
 from pyctrl import LogOptions
-from pyctrl._frames import CodeLine
 from pyctrl._log import log_context
+from pyctrl._stack_frames import CodeLine
 from pyctrl.api import ObjectMeta
 from pyctrl.apiserver import ApiServer
 from pyctrl.client import Client, Config
@@ -23,7 +23,7 @@ from pyctrl.controller import Builder, Reconciler, Request
 from pyctrl.errors import ManagerError
 from pyctrl.kinds.core.v1 import ConfigMap
 from pyctrl.manager import LeaderElection, Manager
-from pyctrl.manager._blockage import FIRST, PLACES, REMINDER, BlockageLog, LoopTurns
+from pyctrl.manager._blockage import ALWAYS_LOGGED, MAX_PLACES, REMINDER, BlockageLog, LoopTurns
 from pyctrl.manager._watchdog import LoopWatchdog
 
 SHORT = timedelta(milliseconds=40)
@@ -109,10 +109,10 @@ def test_a_place_that_blocks_over_and_over_is_logged_now_and_then() -> None:
         if lines.is_shown:
             shown.append((second, dict(lines.fields)))
     assert [second for second, _ in shown] == [0, 1, 2, 2 + REMINDER, 2 + 2 * REMINDER]
-    assert shown[FIRST][1] == {"times": 303}
-    for number in range(2 * PLACES):
+    assert shown[ALWAYS_LOGGED][1] == {"times": 303}
+    for number in range(2 * MAX_PLACES):
         lines.begin(place._replace(line=number), 0.0)
-    assert len(lines._seen) == PLACES
+    assert len(lines._seen) == MAX_PLACES
 
 
 # --- what ---

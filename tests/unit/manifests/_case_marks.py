@@ -26,9 +26,20 @@ from pyctrl.api import (
     SchemaType,
     ValidationRule,
 )
-
-from ._case import ANYTHING, CONDITION, INTEGER, MAP, OPEN, PORT, TEXT, TEXTS, Case
-from ._case_models import AtLeast, AtMost, Counted, Exactly, Fixed, Loud, Named, Open, OpenPlain, Port, Range
+from tests.unit.manifests._case import ANYTHING, CONDITION, INTEGER, MAP, OPEN, PORT, TEXT, TEXTS, Case
+from tests.unit.manifests._case_models import (
+    AtLeast,
+    AtMost,
+    Counted,
+    Exactly,
+    Fixed,
+    Loud,
+    Named,
+    Open,
+    OpenPlain,
+    Port,
+    Range,
+)
 
 RULE = ValidationRule(
     "self.startsWith('a')",

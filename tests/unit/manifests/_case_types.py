@@ -45,9 +45,20 @@ from pyctrl.api import (
 )
 from pyctrl.kinds.core.v1 import LocalObjectReference
 from pyctrl.kinds.meta.v1 import LabelSelector
-
-from ._case import ANYTHING, DURATION, INT_OR_STRING, INTEGER, MAP, QUANTITY, SELECTOR, SETTLED, TEXT, TEXTS, Case
-from ._case_models import (
+from tests.unit.manifests._case import (
+    ANYTHING,
+    DURATION,
+    INT_OR_STRING,
+    INTEGER,
+    MAP,
+    QUANTITY,
+    SELECTOR,
+    SETTLED,
+    TEXT,
+    TEXTS,
+    Case,
+)
+from tests.unit.manifests._case_models import (
     Alias,
     Box,
     Colour,

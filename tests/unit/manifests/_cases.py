@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ._case import Case, sample_kind
-from ._case_marks import MARKS, TOLD
-from ._case_types import COLLECTIONS, CONSTRAINTS, DEFAULTS, MODELS, SCALARS, UNIONS
+from tests.unit.manifests._case import Case, sample_kind
+from tests.unit.manifests._case_marks import MARKS, TOLD
+from tests.unit.manifests._case_types import COLLECTIONS, CONSTRAINTS, DEFAULTS, MODELS, SCALARS, UNIONS
 
 __all__ = ["CASES", "Case", "sample_kind"]
 

@@ -14,11 +14,10 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from pyctrl.api import CustomResource
-from pyctrl.apiserver import Examiner
+from pyctrl.apiserver import OfflineValidator
 from pyctrl.errors import DecodeError, DefinitionError
 from pyctrl.manifests import definition
-
-from ._random_models import Kind, kinds
+from tests.unit.manifests._random_models import Kind, kinds
 
 #: How many models are tried, each with several objects: always the same few, or as many new ones as one asks for.
 WANTED = os.environ.get("PYCTRL_AGREEMENT_EXAMPLES", "")
@@ -32,7 +31,7 @@ DOCUMENTED = (
     "int32",
 )
 
-EXAMINER = Examiner()
+EXAMINER = OfflineValidator()
 
 
 def read(cls: type[CustomResource[Any, Any]], obj: Any) -> Any:

@@ -9,11 +9,10 @@ import pytest
 from pydantic import AfterValidator, Base64Bytes, Field, StringConstraints, create_model
 
 from pyctrl.api import CustomResource, ExactlyOneOf, Int32, Model, PreserveUnknownFields, Quantity, Time, ValidationRule
-from pyctrl.apiserver import Examiner
+from pyctrl.apiserver import OfflineValidator
 from pyctrl.errors import DecodeError
 from pyctrl.manifests import definition
-
-from ._case_models import File, Web
+from tests.unit.manifests._case_models import File, Web
 
 
 def kind_of(annotation: Any, default: Any = ...) -> type[CustomResource[Any, Any]]:
@@ -27,7 +26,7 @@ def kind_of(annotation: Any, default: Any = ...) -> type[CustomResource[Any, Any
 
 def server_says(cls: type[CustomResource[Any, Any]], spec: dict[str, Any]) -> tuple[str, Any]:
     """Return the server's complaints, and the spec that it would store."""
-    examiner = Examiner()
+    examiner = OfflineValidator()
     assert examiner.define(definition(cls)).complaints == ()
     found = examiner.examine(object_of(cls, spec))
     complaints = [each for each in found.complaints if each.reason != "FieldUnknown"]

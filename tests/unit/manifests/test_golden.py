@@ -10,8 +10,7 @@ import yaml
 
 from pyctrl.api import KubernetesObject
 from pyctrl.manifests import definition
-
-from ._seeds import CheckedCronTab, CronTab, EphemeralVolumeClaim, MySrv, PodSet
+from tests.unit.manifests._seeds import CheckedCronTab, CronTab, EphemeralVolumeClaim, MySrv, PodSet
 
 GOLDEN = Path(__file__).parent / "golden"
 

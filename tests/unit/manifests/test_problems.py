@@ -40,16 +40,15 @@ from pyctrl.api import (
     PrinterColumn,
     PropertyCount,
     Required,
-    Scale,
+    ScaleSubresource,
     ServerDefault,
     ValidationRule,
 )
 from pyctrl.errors import DefinitionError
 from pyctrl.kinds.apps.v1 import Deployment
 from pyctrl.manifests import definition
-
-from ._case_models import File, Port, Web
-from ._cases import Case, sample_kind
+from tests.unit.manifests._case_models import File, Port, Web
+from tests.unit.manifests._cases import Case, sample_kind
 
 
 class Loop(Model):
@@ -316,9 +315,9 @@ def kind_with(**keywords: Any) -> type[CustomResource[Any, Any]]:
         ),
         ({"columns": (PrinterColumn("Size", ".size"),)}, "the object has apiVersion, kind, metadata, spec, status"),
         ({"columns": (PrinterColumn("Size", "spec.size"),)}, "which is no path; write it from the object: .spec.size"),
-        ({"scale": Scale()}, "the path .spec.replicas, and nothing is there; .spec has name, parts, size"),
+        ({"scale": ScaleSubresource()}, "the path .spec.replicas, and nothing is there; .spec has name, parts, size"),
         (
-            {"scale": Scale(".spec.size", ".spec.name")},
+            {"scale": ScaleSubresource(".spec.size", ".spec.name")},
             "the path .spec.name, where there is no integer but string",
         ),
         ({"subresources": ("status", "scale")}, "the sub-resource scale has no paths; say scale=Scale"),

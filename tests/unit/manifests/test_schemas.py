@@ -9,8 +9,7 @@ import pytest
 from pydantic.alias_generators import to_camel
 
 from pyctrl.manifests import definition
-
-from ._cases import CASES, Case, sample_kind
+from tests.unit.manifests._cases import CASES, Case, sample_kind
 
 
 @cache

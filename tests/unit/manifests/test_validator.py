@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from pyctrl.manifests import Document, Validator, Verdict, read_documents
+from pyctrl.manifests import Document, ManifestValidator, ValidationResult, read_manifest_objects
 
 WRONG_TYPE = 'spec.labels.a.b/c: Invalid value: "integer": spec.labels.a.b/c in body must be of type string: "integer"'
 DEFINITION = """\
@@ -53,22 +53,22 @@ spec:
 
 
 def documents(text: str) -> list[Document]:
-    return list(read_documents(text.encode(), "file.yaml"))
+    return list(read_manifest_objects(text.encode(), "file.yaml"))
 
 
 @cache
-def validator() -> Validator:
+def validator() -> ManifestValidator:
     """One that knows Widgets."""
-    made = Validator()
+    made = ManifestValidator()
     assert made.define(documents(DEFINITION)[0]).is_valid
     return made
 
 
-def validated(text: str) -> list[Verdict]:
+def validated(text: str) -> list[ValidationResult]:
     return [validator().validate(document) for document in documents(text)]
 
 
-def told(verdict: Verdict) -> list[tuple[int, int, str]]:
+def told(verdict: ValidationResult) -> list[tuple[int, int, str]]:
     return [(each.line, each.column, str(each)) for each in verdict.problems]
 
 
@@ -129,7 +129,7 @@ def test_rules_are_checked() -> None:
 def test_rules_without_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     """Without the extra `cel` everything else is checked, and it is said that rules are not."""
     monkeypatch.setitem(sys.modules, "cel_expr_python", None)
-    without = Validator()
+    without = ManifestValidator()
     assert without.define(documents(DEFINITION)[0]).is_valid
 
     found = without.validate(
@@ -228,7 +228,7 @@ def test_objects_that_are_hardly_any(obj: dict[str, Any], why: str) -> None:
 
 def test_definitions_are_validated() -> None:
     """What is wrong with a definition is told where it is written, and its kind is not known then."""
-    judge, text = Validator(), DEFINITION.replace("type: integer", "type: int")
+    judge, text = ManifestValidator(), DEFINITION.replace("type: integer", "type: int")
 
     found = judge.define(documents(text)[0])
 

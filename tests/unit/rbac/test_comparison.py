@@ -7,7 +7,7 @@ import pytest
 from pyctrl.api import Access, AccessRule
 from pyctrl.errors import RbacError
 from pyctrl.kinds.core.v1 import Node, Pod
-from pyctrl.rbac import EVENTS, Asked, Grants, allow, compare, grants, read_recording, write_recording
+from pyctrl.rbac import EVENTS, Grants, RecordedAccess, allow, compare, grants, read_recording, write_recording
 
 EVERYWHERE, WEB = "", "web"
 
@@ -16,10 +16,10 @@ def rule(verbs: str, resource: str, *names: str, group: str = "") -> AccessRule:
     return AccessRule(verbs=tuple(verbs.split()), groups=(group,), resources=(resource,), names=names)
 
 
-def asked(verb: str, resource: str, namespace: str = WEB, *names: str, times: int = 1, by: str = "") -> Asked:
+def asked(verb: str, resource: str, namespace: str = WEB, *names: str, times: int = 1, by: str = "") -> RecordedAccess:
     plural, _, subresource = resource.partition("/")
     access = Access(verb, "", plural, subresource, namespace)
-    return Asked(access=access, names=frozenset(names or [""]), times=times, first_by=by)
+    return RecordedAccess(access=access, names=frozenset(names or [""]), times=times, first_by=by)
 
 
 def test_nothing_differs_where_all_that_is_granted_was_asked_for() -> None:
@@ -90,8 +90,8 @@ def test_a_wildcard_says_what_could_stand_in_its_place() -> None:
 
 def test_what_everybody_may_is_no_right_of_the_program() -> None:
     """Discovery and questions about oneself are neither missing nor anybody's business."""
-    discovery = Asked(access=Access("get", path="/apis/apps/v1", is_resource=False))
-    review = Asked(access=Access("create", "authorization.k8s.io", "selfsubjectaccessreviews"))
+    discovery = RecordedAccess(access=Access("get", path="/apis/apps/v1", is_resource=False))
+    review = RecordedAccess(access=Access("create", "authorization.k8s.io", "selfsubjectaccessreviews"))
     assert compare(Grants({}), [discovery, review]).lines() == []
 
 
@@ -100,7 +100,7 @@ def test_what_everybody_may_is_no_right_of_the_program() -> None:
 
 def test_a_recording_is_read_as_it_was_written() -> None:
     """The file is sorted, one line for each access; of the namespace it keeps only that there is one."""
-    path = Asked(access=Access("get", path="/metrics", is_resource=False))
+    path = RecordedAccess(access=Access("get", path="/metrics", is_resource=False))
     wanted = [asked("watch", "pods", EVERYWHERE, by="t"), asked("patch", "pods/status", WEB, "b", "a", times=2), path]
     text = write_recording(wanted)
     assert [line.split(", ")[0] for line in text.splitlines()[1:-1]] == [

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from cryptography import x509
 from cryptography.x509.verification import PolicyBuilder, Store, VerificationError
 
-from pyctrl.testing._virtual_time import EPOCH
+from pyctrl.testing._loop.virtual_time import EPOCH
 
 NO_CHECK_TIME = 0x200000  # X509_V_FLAG_NO_CHECK_TIME: OpenSSL's clock is not virtual, `Verdict` has the times
 NEVER = (float("inf"), float("-inf"))

@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 
 from pyctrl import _clock
 from pyctrl.api import GroupVersionKind, Key, ObjectMeta, Unstructured
-from pyctrl.apiserver import ApiServer, WebhookAnswer, WebhookRequest, WebhookUnreachable
+from pyctrl.apiserver import ApiServer, WebhookRequest, WebhookResponse, WebhookUnreachable
 from pyctrl.client import Client, HttpRequest, HttpResponse, HttpStream, InProcessTransport
 from pyctrl.errors import ConfigError, ConnectionFailed
 from pyctrl.manager import LeaderElection, Manager, Preflight
@@ -37,7 +37,7 @@ from pyctrl.webhook import (
 )
 from tests.unit.webhook._history import History, Refused, handshake
 from tests.unit.webhook._kinds import GROUP
-from tests.unit.webhook.test_conversion import New, Old, OldSpec, new_to_old, old_to_new
+from tests.unit.webhook.conversion.test_conversion import New, Old, OldSpec, new_to_old, old_to_new
 
 SECRET = GroupVersionKind("", "v1", "Secret")
 KEY = Key("default", "webhook-certificate")
@@ -238,7 +238,7 @@ class Site:
         made = await self.client.create(Old(metadata=metadata, spec=OldSpec(replicas=1)), dry_run=True)
         assert made.metadata.labels == {"seen": "yes"}
 
-    async def _call(self, request: WebhookRequest) -> WebhookAnswer:
+    async def _call(self, request: WebhookRequest) -> WebhookResponse:
         serving = [each.context for each in self.replicas.values() if each.context is not None]
         self.handshakes += 1
         try:
@@ -247,7 +247,7 @@ class Site:
         except Refused as error:
             raise WebhookUnreachable(str(error)) from error
         reply = await self.webhooks.answer(urlsplit(request.url).path, request.body)
-        return WebhookAnswer(status=reply.status, body=reply.body)
+        return WebhookResponse(status=reply.status, body=reply.body)
 
     def _note(self, resource: str, event: Any) -> None:
         found = event.current.decode()

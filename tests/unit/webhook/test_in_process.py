@@ -30,7 +30,7 @@ from pyctrl.webhook import (
     conversion_stanza,
 )
 from tests.unit.webhook._kinds import GROUP
-from tests.unit.webhook.test_conversion import New, Old, new_to_old, old_to_new
+from tests.unit.webhook.conversion.test_conversion import New, Old, new_to_old, old_to_new
 
 SERVICE = Service("system", "webhooks")
 

@@ -17,11 +17,11 @@ from pyctrl.webhook import (
     defaulting,
     review,
 )
-from pyctrl.webhook._certificate import ServingCertificate
+from pyctrl.webhook._certificates.certificate_watcher import ServingCertificate
 from tests.unit.client._authority import Authority, Issued
 from tests.unit.log._logged import logged, missing
 from tests.unit.webhook._kinds import PodSet, PodSetWebhook, podset, question
-from tests.unit.webhook.test_conversion import CONVERSION
+from tests.unit.webhook.conversion.test_conversion import CONVERSION
 
 REGISTERED = """
 info | Registering a mutating webhook   | GVK path

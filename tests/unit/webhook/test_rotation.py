@@ -13,8 +13,8 @@ import pytest
 from pyctrl.api import Key
 from pyctrl.errors import InternalError
 from pyctrl.webhook import Lifetimes
-from pyctrl.webhook._injection import CONFIGURATIONS
-from pyctrl.webhook._keys import Keys, split_bundle
+from pyctrl.webhook._certificates.ca_injection import CONFIGURATIONS
+from pyctrl.webhook._certificates.keys import Keys, split_bundle
 from tests.unit.webhook._replicas import KEY, SECRET, Site, now, running
 
 MINUTE, HOUR, DAY = 60.0, 3_600.0, 86_400.0

@@ -18,7 +18,7 @@ from pyctrl.client import Config
 from pyctrl.errors import ConfigError
 from pyctrl.manager import Manager
 from pyctrl.webhook import AdmissionRequest, AdmissionResponse, WebhookBuilder, Webhooks, WebhookServer
-from pyctrl.webhook._certificate import ServingCertificate
+from pyctrl.webhook._certificates.certificate_watcher import ServingCertificate
 from tests.unit.client._authority import Authority, Issued
 from tests.unit.webhook._kinds import PodSet, PodSetWebhook, podset, question
 

@@ -27,7 +27,7 @@ from pyctrl.webhook import (
     conversion_stanza,
 )
 from tests.unit.webhook._kinds import PodSet, PodSetWebhook, podset, question
-from tests.unit.webhook.test_conversion import New, Old, new_to_old, old_to_new
+from tests.unit.webhook.conversion.test_conversion import New, Old, new_to_old, old_to_new
 
 VALIDATE = "/validate-apps-jicki-cn-v1alpha1-podset"
 

@@ -5,26 +5,32 @@ and hands a `WebhookRequest` to a `WebhookCaller`: the one that speaks HTTPS, or
 sockets and works in virtual time.
 """
 
-from ._calls import ServiceReference, WebhookAnswer, WebhookCaller, WebhookRequest, WebhookUnreachable
-from ._client import CallFailed, NoClient, WebhookClient
-from ._https import HttpsCaller
-from ._questions import Kept, Questioner, Undecided, settled
-from ._services import ServiceResolver, Services
+from pyctrl.apiserver._webhooks.caller import (
+    ServiceReference,
+    WebhookCaller,
+    WebhookRequest,
+    WebhookResponse,
+    WebhookUnreachable,
+)
+from pyctrl.apiserver._webhooks.client import InvalidClientConfig, WebhookCallFailed, WebhookClient
+from pyctrl.apiserver._webhooks.https_caller import HttpsCaller
+from pyctrl.apiserver._webhooks.service_resolver import EndpointServiceResolver, ServiceResolver
+from pyctrl.apiserver._webhooks.user_webhooks import ReviewCache, ReviewClient, ReviewPending, resolve_reviews
 
 __all__ = [
-    "CallFailed",
+    "EndpointServiceResolver",
     "HttpsCaller",
-    "Kept",
-    "NoClient",
-    "Questioner",
+    "InvalidClientConfig",
+    "ReviewCache",
+    "ReviewClient",
+    "ReviewPending",
     "ServiceReference",
     "ServiceResolver",
-    "Services",
-    "Undecided",
-    "WebhookAnswer",
+    "WebhookCallFailed",
     "WebhookCaller",
     "WebhookClient",
     "WebhookRequest",
+    "WebhookResponse",
     "WebhookUnreachable",
-    "settled",
+    "resolve_reviews",
 ]

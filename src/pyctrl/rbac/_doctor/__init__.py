@@ -10,12 +10,22 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from pyctrl.api import Key
-from pyctrl.rbac._doctor._finding import Diagnosis, Finding, Holding, Named, Need, Severity
-from pyctrl.rbac._doctor._served import ServedResource
-from pyctrl.rbac._doctor._tokens import find_tokens
+from pyctrl.rbac._doctor.findings import BoundRole, Diagnosis, Finding, ObjectRef, RequiredRule, Severity
+from pyctrl.rbac._doctor.plaintext_tokens import find_tokens
+from pyctrl.rbac._doctor.served_resources import ServedResource
 from pyctrl.rbac._grants import Grants
 
-__all__ = ["Diagnosis", "Finding", "Holding", "Named", "Need", "ServedResource", "Severity", "diagnose", "find_tokens"]
+__all__ = [
+    "BoundRole",
+    "Diagnosis",
+    "Finding",
+    "ObjectRef",
+    "RequiredRule",
+    "ServedResource",
+    "Severity",
+    "diagnose",
+    "find_tokens",
+]
 
 
 def diagnose(
@@ -39,6 +49,6 @@ def diagnose(
             definitions among the objects.
         granted: what a program needs; compared with what ``account`` holds, which must be given then.
     """
-    from pyctrl.rbac._doctor._diagnosis import examine  # here: every operator imports this room, and few a doctor
+    from pyctrl.rbac._doctor.diagnosis import examine  # here: every operator imports this room, and few a doctor
 
     return examine(objects, account=account, namespace=namespace, complete=complete, served=served, granted=granted)

@@ -7,14 +7,14 @@ import sys
 
 from pyctrl import Manager
 from pyctrl.cli import program
-from pyctrl.manager import wire_package
+from pyctrl.program import setup_package
 
 import shop
 
 
 def add_shop(manager: Manager) -> None:
     """Wire every reconciler and every webhook that the modules of this package have."""
-    wire_package(manager, shop)
+    setup_package(manager, shop)
 
 
 if __name__ == "__main__":

@@ -22,7 +22,7 @@ from pyctrl.api import (
     PropertyCount,
     Quantity,
     Required,
-    Scale,
+    ScaleSubresource,
     ServerDefault,
     Time,
     ValidationRule,
@@ -162,7 +162,7 @@ class OddityV2(
     kind="Oddity",
     singular="odd",
     scope="Cluster",
-    scale=Scale(".spec.replicas", ".status.replicas", ".status.selector"),
+    scale=ScaleSubresource(".spec.replicas", ".status.replicas", ".status.selector"),
     selectable_fields=(".spec.from",),
     stored=True,
     marks=(

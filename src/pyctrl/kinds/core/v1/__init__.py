@@ -3,7 +3,7 @@
 
 from typing import TYPE_CHECKING
 
-from pyctrl._door import opened_by_name
+from pyctrl._lazy_imports import lazy_names
 
 if TYPE_CHECKING:
     from pyctrl.kinds.core.v1._nodes import (
@@ -660,4 +660,4 @@ _FILES = {
 }
 
 if not TYPE_CHECKING:  # type checkers would take it as a promise of any name
-    __getattr__, __dir__ = opened_by_name(__name__, _FILES)
+    __getattr__, __dir__ = lazy_names(__name__, _FILES)

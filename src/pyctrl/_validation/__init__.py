@@ -1,0 +1,1 @@
+"""Validation of names and string formats, as in apimachinery and kube-openapi."""

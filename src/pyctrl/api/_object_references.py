@@ -1,0 +1,140 @@
+"""Who owns whom: owner references, as controllerutil sets them.
+
+Two references mean the same owner when group, kind and name agree; the version and the uid may differ
+(controller-runtime pkg/controller/controllerutil). An owner is in the namespace of what it owns, or cluster-scoped.
+"""
+
+from __future__ import annotations
+
+from pyctrl.api._meta import OwnerReference
+from pyctrl.api._names import GroupKind, GroupVersionKind
+from pyctrl.api._unstructured import Object
+from pyctrl.errors import AlreadyOwned, CrossNamespaceOwner
+
+__all__ = [
+    "controller_of",
+    "has_owner_reference",
+    "is_controlled_by",
+    "owner_reference",
+    "reference_to",
+    "remove_owner_reference",
+    "set_controller_reference",
+    "set_owner_reference",
+]
+
+
+def owner_reference(
+    owner: Object, *, controller: bool | None = None, block_owner_deletion: bool | None = None
+) -> OwnerReference:
+    """Make a reference to ``owner``, which must have been created (it needs a uid).
+
+    Raises:
+        ValueError: when the owner has no name or uid yet.
+    """
+    meta = owner.metadata
+    if not (meta.name and meta.uid):
+        raise ValueError(f"{owner.kind} {owner.key} has no uid yet: create it before it can own anything")
+    return OwnerReference(
+        api_version=owner.api_version,
+        kind=owner.kind,
+        name=meta.name,
+        uid=meta.uid,
+        controller=controller,
+        block_owner_deletion=block_owner_deletion,
+    )
+
+
+def controller_of(obj: Object) -> OwnerReference | None:
+    """Return the reference to the controller of an object, or None."""
+    return next((ref for ref in obj.metadata.owner_references if ref.controller), None)
+
+
+def is_controlled_by(obj: Object, owner: Object) -> bool:
+    """Say whether ``owner`` (this very one: by uid) is the controller of ``obj``."""
+    ref = controller_of(obj)
+    return ref is not None and ref.uid == owner.metadata.uid
+
+
+def has_owner_reference(obj: Object, owner: Object) -> bool:
+    """Say whether ``obj`` has a reference to ``owner``, as controller or not."""
+    wanted = owner.gvk.group_kind, owner.metadata.name
+    return any((_group_kind(ref), ref.name) == wanted for ref in obj.metadata.owner_references)
+
+
+def set_controller_reference(owner: Object, obj: Object, *, block_owner_deletion: bool = True) -> bool:
+    """Make ``owner`` the controller of ``obj``; says whether anything changed.
+
+    Raises:
+        AlreadyOwned: when another object is its controller.
+        CrossNamespaceOwner: when the owner is in another namespace, or namespaced while the object is not.
+    """
+    present = controller_of(obj)
+    wanted = owner.gvk.group_kind, owner.metadata.name
+    if present is not None and (_group_kind(present), present.name) != wanted:
+        raise AlreadyOwned(f"{obj.kind} {obj.key}", f"{present.kind} {present.name}")
+    return _set(owner, obj, owner_reference(owner, controller=True, block_owner_deletion=block_owner_deletion))
+
+
+def set_owner_reference(owner: Object, obj: Object, *, block_owner_deletion: bool | None = None) -> bool:
+    """Make ``owner`` one of the owners of ``obj``, not its controller; says whether anything changed.
+
+    Raises:
+        CrossNamespaceOwner: as for `set_controller_reference`.
+    """
+    return _set(owner, obj, owner_reference(owner, block_owner_deletion=block_owner_deletion))
+
+
+def remove_owner_reference(owner: Object, obj: Object) -> bool:
+    """Remove the reference to ``owner``; says whether there was one."""
+    wanted = owner.gvk.group_kind, owner.metadata.name
+    refs = obj.metadata.owner_references
+    kept = [ref for ref in refs if (_group_kind(ref), ref.name) != wanted]
+    obj.metadata.owner_references = kept
+    return len(kept) != len(refs)
+
+
+def _set(owner: Object, obj: Object, reference: OwnerReference) -> bool:
+    _check_namespaces(owner, obj)
+    refs = obj.metadata.owner_references
+    identity = _group_kind(reference), reference.name
+    for position, ref in enumerate(refs):
+        if (_group_kind(ref), ref.name) == identity:
+            if ref == reference:
+                return False
+            refs[position] = reference
+            return True
+    refs.append(reference)
+    return True
+
+
+def _check_namespaces(owner: Object, obj: Object) -> None:
+    owner_namespace, namespace = owner.metadata.namespace, obj.metadata.namespace
+    if not owner_namespace or owner_namespace == namespace:
+        return
+    if not namespace:
+        raise CrossNamespaceOwner(
+            f"{owner.kind} {owner.key} is namespaced and cannot own the cluster-scoped {obj.kind} {obj.key}; "
+            "if that one is namespaced, set its metadata.namespace first"
+        )
+    raise CrossNamespaceOwner(
+        f"{owner.kind} {owner.key} cannot own {obj.kind} {obj.key}: "
+        f"owners must be in the same namespace ({namespace}) or cluster-scoped"
+    )
+
+
+def _group_kind(ref: OwnerReference) -> GroupKind:
+    return GroupVersionKind.parse(ref.api_version, ref.kind).group_kind
+
+
+def reference_to(obj: Object) -> dict[str, str]:
+    """Return an ObjectReference to an object: its kind, name and namespace, its uid and version if it has them."""
+    meta = obj.metadata
+    reference = {
+        "kind": obj.kind,
+        "namespace": meta.namespace,
+        "name": meta.name,
+        "uid": meta.uid,
+        "apiVersion": obj.api_version,
+        "resourceVersion": meta.resource_version,
+    }
+    return {field: value for field, value in reference.items() if value}

@@ -1,0 +1,49 @@
+"""NamespaceLifecycle: nothing is made where there is no namespace, or where one is going."""
+
+from __future__ import annotations
+
+from pyctrl.apiserver._admission.attributes import CREATE, DELETE, Attributes
+from pyctrl.apiserver._errors import FieldError, not_found
+from pyctrl.apiserver._storage.storage import Collection
+
+IMMORTAL_NAMESPACES = frozenset({"default", "kube-system", "kube-public"})
+_ACCESS_REVIEWS = "localsubjectaccessreviews"  # questions about a namespace may be asked even if there is none
+
+
+class NamespaceLifecycle:
+    """The first plugin of the chain, as in kube-apiserver."""
+
+    def __init__(self, namespaces: Collection) -> None:
+        self._namespaces = namespaces
+
+    def concerns(self, group: str, resource: str) -> bool:
+        """Everything lives in a namespace, or might."""
+        return True
+
+    def mutate(self, attributes: Attributes) -> None:
+        """Refuse to create where no namespace is (404) or one is going (403), and to delete some namespaces (403)."""
+        target = attributes.request.target
+        if attributes.operation == CREATE:
+            if target.namespace and target.resource != _ACCESS_REVIEWS:
+                self._check(attributes, target.namespace)
+        elif (
+            attributes.operation == DELETE
+            and target.resource == "namespaces"
+            and not target.group
+            and attributes.name in IMMORTAL_NAMESPACES
+        ):
+            raise attributes.forbidden("this namespace may not be deleted")
+
+    def validate(self, attributes: Attributes) -> None:
+        """Nothing is left to check."""
+
+    def _check(self, attributes: Attributes, namespace: str) -> None:
+        found = self._namespaces.find("", namespace)
+        if found is None:
+            raise not_found("namespaces", namespace)
+        if b'"deletionTimestamp"' in found.data and "deletionTimestamp" in found.decode()["metadata"]:
+            why = f"unable to create new content in namespace {namespace} because it is being terminated"
+            cause = FieldError(
+                "NamespaceTerminating", f"namespace {namespace} is being terminated", "metadata.namespace"
+            )
+            raise attributes.forbidden(why, cause)

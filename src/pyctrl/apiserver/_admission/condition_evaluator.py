@@ -1,0 +1,104 @@
+"""Evaluates match conditions: what expressions get to see of a write."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from pyctrl.api import Access as RequestAccess
+from pyctrl.apiserver._admission.admission_review import admission_request_of
+from pyctrl.apiserver._admission.attributes import Attributes
+from pyctrl.apiserver._admission.match_conditions import compiled_condition
+from pyctrl.apiserver._authn import AUTHENTICATED, User, service_account_groups
+from pyctrl.apiserver._authz import Authorizer as RequestAuthorizer
+from pyctrl.cel import (
+    AuthorizerAttributes,
+    AuthorizerDecision,
+    AuthorizerValue,
+    EvaluationFailed,
+    Program,
+    ResourceCheck,
+)
+
+if TYPE_CHECKING:
+    from pyctrl.apiserver._registry.resources import ResourceType
+
+Objects: TypeAlias = tuple[dict[str, Any] | None, dict[str, Any] | None]  # the new one and the old one
+
+
+def variables_of(
+    attributes: Attributes, wanted: ResourceType, objects: Objects, authorizer: RequestAuthorizer
+) -> dict[str, Any]:
+    """Give the variables of an expression about a write that is shown as `wanted`."""
+
+    def decide(access: AuthorizerAttributes, /) -> AuthorizerDecision:
+        user = _account(*access.service_account) if access.service_account else attributes.user
+        found = authorizer.decide(user, _asked(access))
+        return AuthorizerDecision(allowed=found.is_allowed, reason=found.reason, error=found.error)
+
+    target = attributes.request.target
+    own = AuthorizerAttributes(
+        group=target.group,
+        resource=target.resource,
+        subresource=target.subresource,
+        namespace=target.namespace,
+        name=attributes.name,
+    )
+    return {
+        "object": objects[0],
+        "oldObject": objects[1],
+        "request": admission_request_of(attributes, wanted),
+        "authorizer": AuthorizerValue(decide),
+        "authorizer.requestResource": ResourceCheck(decide, own),
+    }
+
+
+def _account(namespace: str, name: str) -> User:
+    groups = (*service_account_groups(namespace), AUTHENTICATED)
+    return User(name=f"system:serviceaccount:{namespace}:{name}", groups=groups)
+
+
+def _asked(access: AuthorizerAttributes) -> RequestAccess:
+    if access.path:
+        return RequestAccess(access.verb, path=access.path, is_resource=False)
+    return RequestAccess(
+        verb=access.verb,
+        group=access.group,
+        resource=access.resource,
+        subresource=access.subresource,
+        namespace=access.namespace,
+        name=access.name,
+    )
+
+
+class MatchConditionsFailed(Exception):
+    """Conditions none of which is false and some of which came to no value."""
+
+
+def match_conditions_hold(
+    conditions: Sequence[Mapping[str, str]],
+    variables: Mapping[str, Any],
+    compiled: Callable[[str], Program] = compiled_condition,
+) -> bool:
+    """Whether all conditions hold; one that is false outweighs others that fail.
+
+    Raises:
+        MatchConditionsFailed: some came to no value, and none is false.
+    """
+    failures: list[str] = []
+    for condition in conditions:
+        text = condition["expression"]
+        try:
+            if compiled(text).evaluate(variables) is not True:
+                return False
+        except EvaluationFailed as failed:
+            failures.append(f"expression '{text}' resulted in error: {failed}")
+    if failures:
+        raise MatchConditionsFailed(aggregate_messages(failures))
+    return True
+
+
+def aggregate_messages(errors: Sequence[str]) -> str:
+    """Tell several errors as one, as apimachinery does."""
+    told = list(dict.fromkeys(errors))
+    return told[0] if len(told) == 1 else f"[{', '.join(told)}]"

@@ -1,0 +1,90 @@
+"""Match conditions: expressions in CEL that say whether a webhook, or a policy, is asked about a write at all."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
+
+from pyctrl._validation import names
+from pyctrl.apiserver._errors import FieldError, duplicate, field_forbidden, invalid_value, required, too_many
+from pyctrl.apiserver._schema.schema import JSON
+from pyctrl.cel import (
+    BOOL,
+    MATCH_CONDITION,
+    NOT_INSTALLED,
+    CompileFailed,
+    Environment,
+    Program,
+    Type,
+    has_library,
+)
+
+LIMIT = 64  # conditions of one webhook; kube-apiserver's own
+
+
+@lru_cache(maxsize=1)
+def condition_environment() -> Environment:
+    """Give what the conditions of webhooks may refer to."""
+    return Environment(MATCH_CONDITION)
+
+
+@lru_cache(maxsize=256)
+def compiled_condition(text: str) -> Program:
+    """Compile a match condition.
+
+    Raises:
+        CompileFailed: it is none.
+    """
+    return condition_environment().compile(text)
+
+
+def validate_conditions(
+    conditions: Sequence[Mapping[str, JSON]], path: str, environment: Environment | None = None
+) -> Iterator[FieldError]:
+    """Check the match conditions of a webhook or a policy."""
+    if len(conditions) > LIMIT:
+        yield too_many(path, len(conditions), LIMIT)
+        return
+    seen: set[str] = set()
+    for index, condition in enumerate(conditions):
+        yield from _condition(condition, f"{path}[{index}]", environment or condition_environment())
+        name = condition.get("name") or ""
+        if name and name in seen:
+            yield duplicate(f"{path}[{index}].name", name)
+        seen.add(name)
+
+
+def _condition(condition: Mapping[str, JSON], path: str, environment: Environment) -> Iterator[FieldError]:
+    text, name = condition.get("expression") or "", condition.get("name") or ""
+    yield from validate_expression(text, f"{path}.expression", environment, BOOL)
+    if not name:
+        yield required(f"{path}.name")
+        return
+    for why in names.qualified_name(name):
+        yield invalid_value(f"{path}.name", name, why)
+
+
+def validate_expression(
+    text: str, path: str, environment: Environment, *wanted: Type, shown: JSON = None
+) -> Iterator[FieldError]:
+    """Check that an expression compiles and gives one of the types that are wanted.
+
+    Args:
+        shown: what the error shows, when it is not the text.
+    """
+    if not text.strip():
+        yield required(path)
+        return
+    if not has_library():
+        yield field_forbidden(path, NOT_INSTALLED)
+        return
+    try:
+        program = environment.compile(text)
+    except CompileFailed as failed:
+        yield invalid_value(path, text if shown is None else shown, str(failed))
+        return
+    if program.type not in wanted:
+        names = " ".join({"null": "null_type"}.get(str(each), str(each)) for each in wanted)
+        kinds = names if len(wanted) == 1 else f"one of [{names}]"
+        why = f"must evaluate to {kinds} but got {program.type}"
+        yield invalid_value(path, text if shown is None else shown, why)

@@ -1,0 +1,40 @@
+"""Shows the object of a write in the version that a webhook wants, and takes it back."""
+
+from __future__ import annotations
+
+import copy
+from typing import TYPE_CHECKING, Any
+
+from pyctrl.apiserver._admission.attributes import Attributes
+
+if TYPE_CHECKING:
+    from pyctrl.apiserver._apiextensions.conversion_webhook import WebhookConverter
+    from pyctrl.apiserver._registry.resources import ResourceType
+
+
+class VersionConverter:
+    """Converts between the versions of a resource."""
+
+    def __init__(self, conversions: WebhookConverter) -> None:
+        self._conversions = conversions
+
+    async def shown(
+        self, attributes: Attributes, wanted: ResourceType
+    ) -> tuple[dict[str, Any] | None, dict[str, Any] | None]:
+        """Give the object and the old object in a version."""
+        if wanted is attributes.resource or attributes.own_kind is not None:
+            return attributes.object, attributes.old
+        return await self._converted(attributes.object, wanted), await self._converted(attributes.old, wanted)
+
+    async def taken(self, attributes: Attributes, wanted: ResourceType, obj: dict[str, Any]) -> dict[str, Any]:
+        """Give an object of a version in the version of the request."""
+        if wanted is attributes.resource or attributes.own_kind is not None:
+            return obj
+        return await self._converted(obj, attributes.resource) or obj
+
+    async def _converted(self, obj: dict[str, Any] | None, wanted: ResourceType) -> dict[str, Any] | None:
+        if obj is None:
+            return None
+        if wanted.converts:
+            return await self._conversions.convert_one(obj, wanted)
+        return wanted.on_read(copy.deepcopy(obj))

@@ -1,0 +1,101 @@
+"""Asks one webhook about one write, and says what came of it."""
+
+from __future__ import annotations
+
+from random import Random
+from typing import TYPE_CHECKING, Any
+
+from pyctrl._go.text import quoted
+from pyctrl.apiserver._admission.admission_review import (
+    InvalidReview,
+    VerifiedResponse,
+    admission_review_of,
+    verify_admission_response,
+)
+from pyctrl.apiserver._admission.attributes import Attributes
+from pyctrl.apiserver._admission.webhook_source import WebhookAccessor
+from pyctrl.apiserver._errors import StatusError, internal_error
+from pyctrl.apiserver._meta.system_fields import new_uid
+from pyctrl.apiserver._webhooks import InvalidClientConfig, WebhookCallFailed, WebhookClient
+
+if TYPE_CHECKING:
+    from pyctrl.apiserver._registry.resources import ResourceType
+    from pyctrl.apiserver._schema.components import OpenAPIComponents
+
+BAD_REQUEST = 400
+
+
+class CallingWebhookFailed(Exception):
+    """A webhook that did not answer as it should; its failure policy says what that means."""
+
+    def __init__(self, hook: WebhookAccessor, why: str) -> None:
+        super().__init__(f"failed calling webhook {quoted(hook.name)}: {why}")
+
+    def refusal(self) -> StatusError:
+        """Give the 500 of a webhook without which nothing may be written."""
+        return internal_error(str(self))
+
+
+class AdmissionReviewClient:
+    """Asks webhooks."""
+
+    def __init__(self, client: WebhookClient, components: OpenAPIComponents, random: Random) -> None:
+        self._client = client
+        self._components = components
+        self._random = random
+
+    async def ask(
+        self,
+        hook: WebhookAccessor,
+        attributes: Attributes,
+        wanted: ResourceType,
+        objects: tuple[dict[str, Any] | None, dict[str, Any] | None],
+        *,
+        mutating: bool,
+    ) -> VerifiedResponse:
+        """Give what a webhook says of a write that it allows.
+
+        Raises:
+            CallingWebhookFailed: it could not be asked, or gave no valid answer.
+            Refused: it denied the write.
+        """
+        attributes.request.must_wait("a webhook")
+        version, uid = hook.review_version, new_uid(self._random)
+        review = admission_review_of(attributes, wanted, objects, version=version, uid=uid)
+        try:
+            answer = await self._client.post(hook.config, review, hook.timeout_seconds)
+            verdict = verify_admission_response(
+                answer, version=version, uid=uid, mutating=mutating, components=self._components
+            )
+        except InvalidClientConfig as failed:
+            raise CallingWebhookFailed(hook, f"could not get REST client: {failed}") from None
+        except WebhookCallFailed as failed:
+            raise CallingWebhookFailed(hook, f"failed to call webhook: {failed}") from None
+        except InvalidReview as invalid:
+            what = "received invalid webhook response" if invalid.is_readable else "failed to call webhook"
+            raise CallingWebhookFailed(hook, f"{what}: {invalid}") from None
+        for key, value in verdict.annotations.items():
+            attributes.annotate(f"{hook.name}/{key}", value)
+        for warning in verdict.warnings:
+            attributes.warn(warning)
+        if not verdict.allowed:
+            raise _denied(hook, verdict.status)
+        return verdict
+
+
+def _denied(hook: WebhookAccessor, status: dict[str, Any]) -> StatusError:
+    """Make the refusal of a webhook's own Status; a code or a status that means success is not believed."""
+    code = max(status.get("code") or 0, BAD_REQUEST)
+    why = status.get("message") or status.get("reason")
+    said = f"denied the request: {why}" if why else "denied the request without explanation"
+    answer = {
+        "kind": "Status",
+        "apiVersion": "v1",
+        "metadata": status.get("metadata") or {},
+        "status": "Failure" if status.get("status") in (None, "", "Success") else status["status"],
+        "message": f"admission webhook {quoted(hook.name)} {said}",
+        "reason": status.get("reason"),
+        "details": status.get("details"),
+        "code": code,
+    }
+    return StatusError(code, {name: value for name, value in answer.items() if value is not None})

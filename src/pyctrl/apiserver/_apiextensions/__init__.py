@@ -1,0 +1,1 @@
+"""CustomResourceDefinitions and the custom resources that they define."""

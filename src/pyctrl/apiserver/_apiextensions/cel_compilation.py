@@ -1,0 +1,181 @@
+"""Validation rules, compiled: the rules of each place of a schema, and the way to the places that have some."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from pyctrl.cel import BOOL, STRING, CompileFailed, DeclType, Environment, Program, Type, optional_of, schema_decl_type
+
+SELF_TYPE = "selfType"  # kube-apiserver appends a number that differs from time to time
+#: The message of a rule whose place has no type, because its schema knows nothing of the value.
+NO_TYPE = (
+    "internal error: failed to construct type information for x-kubernetes-validations rules: "
+    "unable to convert structural schema to CEL declarations"
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RuleProgram:
+    """One rule, compiled."""
+
+    program: Program
+    message_program: Program | None
+    message: str  # what is told when the rule is broken and `message_program` gives nothing
+    called: str  # what a rule that came to no value is called
+    reason: str
+    field_path: str  # appended to the path of the place, as it is printed
+    is_transition: bool  # it asks for `oldSelf`
+    is_optional: bool  # `oldSelf` is an optional value, and the rule holds for new values as well
+
+
+@dataclass(slots=True, eq=False, kw_only=True)
+class RuleNode:
+    """One place with rules, at it or below."""
+
+    kind: str  # as the schema names it: object, array, string, ...; empty for int-or-string
+    rules: tuple[RuleProgram, ...] = ()
+    properties: Mapping[str, RuleNode] = field(default_factory=dict)
+    additional: RuleNode | None = None
+    items: RuleNode | None = None
+    keys: tuple[str, ...] = ()  # of a list that is a map
+    has_transitions: bool = False  # here or below
+
+
+class CompilationResult:
+    """What came of the text of one rule: programs, or what is wrong."""
+
+    def __init__(self, text: Mapping[str, Any], declaration: DeclType) -> None:
+        self.text = text
+        self.is_optional = bool(text.get("optionalOldSelf"))
+        self.program: Program | None = None
+        self.message_program: Program | None = None
+        self.error = self.message_error = ""
+        environment = _environment(declaration.type, is_optional=self.is_optional)
+        try:
+            self.program = _typed(environment, text["rule"], BOOL, "cel expression must evaluate to a bool")
+        except CompileFailed as failed:
+            self.error = str(failed)
+            return
+        if message := text.get("messageExpression"):
+            wanted = "messageExpression must evaluate to a string"
+            try:
+                self.message_program = _typed(environment, message, STRING, wanted)
+            except CompileFailed as failed:
+                told = str(failed).removeprefix("program ")
+                self.message_error = told if told == wanted else f"messageExpression {told}"
+
+    @property
+    def is_transition(self) -> bool:
+        """Whether the rule asks for `oldSelf`."""
+        return self.program is not None and self.program.uses("oldSelf")
+
+
+def _environment(self_type: Type, *, is_optional: bool) -> Environment:
+    return Environment({"self": self_type, "oldSelf": optional_of(self_type) if is_optional else self_type})
+
+
+def _typed(environment: Environment, text: str, wanted: Type, why: str) -> Program:
+    program = environment.compile(text)
+    if program.type != wanted:
+        raise CompileFailed(why)
+    return program
+
+
+def rule_node(schema: Mapping[str, Any], name: str, *, is_resource: bool = False) -> RuleNode | None:
+    """Compile the rules at and below a place; None when there are none."""
+    rules = tuple(_rules(schema, name, is_resource=is_resource))
+    properties = {
+        key: found
+        for key, each in (schema.get("properties") or {}).items()
+        if (found := rule_node(each, name)) is not None
+    }
+    additional, items = (
+        rule_node(each, name) if isinstance(each := schema.get(key), Mapping) else None
+        for key in ("additionalProperties", "items")
+    )
+    below = [each for each in (*properties.values(), additional, items) if each is not None]
+    if not rules and not below:
+        return None
+    return RuleNode(
+        kind=schema.get("type") or "",
+        rules=rules,
+        properties=properties,
+        additional=additional,
+        items=items,
+        keys=tuple(schema.get("x-kubernetes-list-map-keys") or ()),
+        has_transitions=any(each.is_transition for each in rules) or any(each.has_transitions for each in below),
+    )
+
+
+def _rules(schema: Mapping[str, Any], name: str, *, is_resource: bool) -> Iterator[RuleProgram]:
+    texts = schema.get("x-kubernetes-validations") or ()
+    declaration = self_decl_type(schema, name, is_resource=is_resource) if texts else None
+    if declaration is None:
+        return
+    for text in texts:
+        found = CompilationResult(text, declaration)
+        if found.program is not None:
+            yield _rule(found, found.program, schema)
+
+
+def self_decl_type(schema: Mapping[str, Any], name: str, *, is_resource: bool) -> DeclType | None:
+    """Give the type of `self` at a place."""
+    return schema_decl_type(schema, name, is_resource=is_resource or bool(schema.get("x-kubernetes-embedded-resource")))
+
+
+def _rule(found: CompilationResult, program: Program, schema: Mapping[str, Any]) -> RuleProgram:
+    text = found.text
+    called = (text.get("message") or text["rule"]).strip()
+    return RuleProgram(
+        program=program,
+        message_program=found.message_program,
+        message=called if text.get("message") else f"failed rule: {called}",
+        called=called,
+        reason=text.get("reason") or "FieldValueInvalid",
+        field_path=printed_path(text.get("fieldPath") or "", schema) or "",
+        is_transition=found.is_transition,
+        is_optional=found.is_optional,
+    )
+
+
+# -- field paths -----------------------------------------------------------------------------------------------
+
+
+def printed_path(path: str, schema: Mapping[str, Any]) -> str | None:
+    """Give a `fieldPath` as errors print it, or None when it leads to no field of the schema."""
+    printed = ""
+    for name in _steps(path):
+        if name is None:
+            return None
+        properties, additional = schema.get("properties") or {}, schema.get("additionalProperties")
+        if name in properties:
+            schema, printed = properties[name], f"{printed}.{name}"
+        elif isinstance(additional, Mapping):
+            schema, printed = additional, f"{printed}[{name}]"
+        else:
+            return None
+    return printed
+
+
+def _steps(path: str) -> Iterator[str | None]:
+    """Read `.a['b']`: the names in it, None where it is no path."""
+    at = 0
+    while at < len(path):
+        if path[at] == ".":
+            end = next((i for i in range(at + 1, len(path)) if path[i] in ".["), len(path))
+            name, at = path[at + 1 : end], end
+            yield name if name and not name.isspace() else None
+        elif path.startswith("['", at) and (end := _closing(path, at + 2)) > 0:
+            yield path[at + 2 : end].replace("\\'", "'").replace("\\\\", "\\")
+            at = end + 2
+        else:
+            yield None
+            return
+
+
+def _closing(path: str, at: int) -> int:
+    while (end := path.find("']", at)) > 0 and path[end - 1] == "\\":
+        at = end + 1
+    return end

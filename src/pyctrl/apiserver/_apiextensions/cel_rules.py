@@ -1,0 +1,137 @@
+"""Checks of `x-kubernetes-validations` in a definition: first how rules are written, then whether they compile."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, TypeAlias
+
+from pyctrl.apiserver._apiextensions.cel_compilation import (
+    NO_TYPE,
+    SELF_TYPE,
+    CompilationResult,
+    printed_path,
+    self_decl_type,
+)
+from pyctrl.apiserver._errors import FieldError, field_forbidden, invalid_value, not_supported, required
+from pyctrl.cel import NOT_INSTALLED, has_library
+
+Schema: TypeAlias = Mapping[str, Any]
+_KEY = "x-kubernetes-validations"
+_REASONS = ("FieldValueDuplicate", "FieldValueForbidden", "FieldValueInvalid", "FieldValueRequired")
+
+
+def _below(schema: Schema, path: str) -> Iterator[tuple[Schema, str]]:
+    """The schemas of the values inside a value."""
+    for key, each in (schema.get("properties") or {}).items():
+        yield each, f"{path}.properties[{key}]"
+    for key in ("additionalProperties", "items"):
+        if isinstance(schema.get(key), Mapping):
+            yield schema[key], f"{path}.{key}"
+
+
+# -- how rules are written -------------------------------------------------------------------------------------
+
+
+def rule_field_errors(schema: Schema, path: str) -> Iterator[FieldError]:
+    """Give what is wrong with the fields of the rules at one place."""
+    for index, rule in enumerate(schema.get(_KEY) or ()):
+        where = f"{path}.{_KEY}[{index}]"
+        yield from _texts(rule, where)
+        reason = rule.get("reason")
+        if reason is not None and reason not in _REASONS:
+            yield not_supported(f"{where}.reason", reason, _REASONS)
+        if rule.get("fieldPath"):
+            yield from _field_path(rule["fieldPath"], schema, f"{where}.fieldPath")
+
+
+def _texts(rule: Mapping[str, Any], where: str) -> Iterator[FieldError]:
+    text, message = rule.get("rule") or "", rule.get("message") or ""
+    if not text.strip():
+        yield required(f"{where}.rule", "rule is not specified")
+    elif message and not message.strip():
+        yield invalid_value(f"{where}.message", message, "must be non-empty if specified")
+    elif "\n" in message.strip():
+        yield invalid_value(f"{where}.message", message, "must not contain line breaks")
+    elif "\n" in text.strip() and not message.strip():
+        yield required(f"{where}.message", "message must be specified if rule contains line breaks")
+    expression = rule.get("messageExpression") or ""
+    if expression and not expression.strip():
+        yield required(f"{where}.messageExpression", "messageExpression must be non-empty if specified")
+
+
+def _field_path(path: str, schema: Schema, where: str) -> Iterator[FieldError]:
+    if not path.strip():
+        yield invalid_value(where, path, "must be non-empty if specified")
+    if "\n" in path:
+        yield invalid_value(where, path, "must not contain line breaks")
+    if printed_path(path, schema) is None:
+        yield invalid_value(where, path, "must be a valid path")
+
+
+def _places(schema: Schema, path: str) -> Iterator[str]:
+    if schema.get(_KEY):
+        yield f"{path}.{_KEY}"
+    for each, where in _below(schema, path):
+        yield from _places(each, where)
+
+
+# -- whether they compile --------------------------------------------------------------------------------------
+
+
+def rule_compilation_errors(schema: Schema, path: str, causes: Sequence[FieldError]) -> list[FieldError]:
+    """Give what is wrong with the rules of a whole structural schema.
+
+    Args:
+        schema: the schema.
+        path: where it stands in the definition.
+        causes: what else is wrong with it. Rules around a broken place are not compiled.
+    """
+    if not has_library():
+        return [field_forbidden(where, NOT_INSTALLED) for where in _places(schema, path)]
+    broken = [cause.field for cause in causes]
+    return list(_compile(schema, path, None, broken, is_root=True))
+
+
+def _compile(
+    schema: Schema, path: str, lost: str | None, broken: list[str], *, is_root: bool = False
+) -> Iterator[FieldError]:
+    """Compile the rules at and below a place; `lost` is the list around it that does not tell which item was which."""
+    is_lost = schema.get("type") == "array" and schema.get("x-kubernetes-list-type") != "map"
+    for each, where in _below(schema, path):
+        yield from _compile(each, where, lost or (path if is_lost else None), broken)
+    rules = schema.get(_KEY) or ()
+    if any(field.startswith(path) for field in broken):
+        return
+    declaration = self_decl_type(schema, SELF_TYPE, is_resource=is_root) if rules else None
+    if rules and declaration is None:
+        yield FieldError("InternalError", f"Internal error: {NO_TYPE}", f"{path}.{_KEY}")
+    elif declaration is not None:
+        for index, rule in enumerate(rules):
+            yield from _compiled(CompilationResult(rule, declaration), f"{path}.{_KEY}[{index}]", lost)
+
+
+def _compiled(rule: CompilationResult, where: str, lost: str | None) -> Iterator[FieldError]:
+    text = rule.text
+    if rule.error:
+        yield invalid_value(f"{where}.rule", _as_go(text), rule.error)
+    if rule.message_error:
+        yield invalid_value(f"{where}.messageExpression", _as_go(text), rule.message_error)
+    if rule.is_transition:
+        if lost is not None:
+            why = f"oldSelf cannot be used on the uncorrelatable portion of the schema within {lost}"
+            yield invalid_value(f"{where}.rule", text["rule"], why)
+    elif text.get("optionalOldSelf") is not None:
+        why = "may not be set if oldSelf is not used in rule"
+        yield invalid_value(f"{where}.optionalOldSelf", text["optionalOldSelf"], why)
+
+
+def _as_go(rule: Mapping[str, Any]) -> dict[str, Any]:
+    """Show a rule as kube-apiserver's internal type prints it."""
+    return {
+        "Rule": rule.get("rule", ""),
+        "Message": rule.get("message", ""),
+        "MessageExpression": rule.get("messageExpression", ""),
+        "Reason": rule.get("reason"),
+        "FieldPath": rule.get("fieldPath", ""),
+        "OptionalOldSelf": rule.get("optionalOldSelf"),
+    }

@@ -1,0 +1,172 @@
+"""Evaluating the rules of an object: place by place, from the outside in, each beside what it was before."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeAlias
+
+from pyctrl.apiserver._apiextensions.cel_compilation import SELF_TYPE, RuleNode, RuleProgram, rule_node
+from pyctrl.apiserver._errors import FieldError, duplicate, field_forbidden, invalid_value, required
+from pyctrl.apiserver._schema.ratcheting import is_same
+from pyctrl.apiserver._schema.schema import list_key
+from pyctrl.cel import NO_OVERLOAD, NONE, EvaluationFailed, Optional, Reader, value_reader
+
+_JSON: TypeAlias = Any
+_BLOCKING = frozenset(f"FieldValue{each}" for each in ("NotSupported", "Required", "TooLong", "TooMany", "TypeInvalid"))
+_NOT_CHECKED = (
+    "some validation rules were not checked because the object was invalid; "
+    "correct the existing errors to complete validation"
+)
+_MESSAGE_BYTES = 5 * 1024  # a longer message is not told
+
+
+class RuleValidator:
+    """The rules of a kind."""
+
+    def __init__(self, node: RuleNode, read: Reader | None) -> None:
+        self._node = node
+        self._read = read
+
+    def broken(self, value: _JSON, old: _JSON | None, causes: Sequence[FieldError]) -> list[FieldError]:
+        """Give what rules an object breaks.
+
+        Args:
+            value: the object.
+            old: what it replaces, None for a new one.
+            causes: what is wrong with it already. Rules are asked only about objects of the right form.
+        """
+        node, read = self._node, self._read
+        if any(cause.reason in _BLOCKING for cause in causes):
+            return [invalid_value("<nil>", None, _NOT_CHECKED)]
+        seen = value if read is None else read(value)
+        seen_old = old if read is None or old is None or not node.has_transitions else read(old)
+        found: list[FieldError] = []
+        _walk(node, _CorrelatedObject(value, seen, old, seen_old, ""), found)
+        return [cause if cause.field else cause._replace(field="<nil>") for cause in found]
+
+
+def compile_rules(schema: Mapping[str, Any]) -> RuleValidator:
+    """Compile the rules of the schema of a kind, which has been checked."""
+    node = rule_node(schema, SELF_TYPE, is_resource=True)
+    return RuleValidator(node or RuleNode(kind="object"), value_reader(schema))
+
+
+class _CorrelatedObject:
+    """A value beside what it was: as JSON, and as rules see it."""
+
+    __slots__ = ("around", "json", "old", "path", "seen", "seen_old")
+
+    def __init__(
+        self,
+        json: _JSON,
+        seen: Any,
+        old: _JSON | None,
+        seen_old: Any,
+        path: str,
+        around: _CorrelatedObject | None = None,
+    ) -> None:
+        self.json, self.seen, self.old, self.seen_old, self.path = json, seen, old, seen_old, path
+        self.around = around
+
+    def key(self, key: str, path: str) -> _CorrelatedObject:
+        """The value of a key, beside that of the same key."""
+        old = self.old.get(key) if isinstance(self.old, dict) else None
+        seen_old = None if old is None else self.seen_old.get(key)
+        return _CorrelatedObject(self.json[key], self.seen[key], old, seen_old, path, self)
+
+    @property
+    def is_unchanged(self) -> bool:
+        """Whether nothing here is new: what is wrong was wrong before and is let be."""
+        if self.old is None:
+            return self.around is not None and self.around.is_unchanged
+        return is_same(self.json, self.old)
+
+
+def _walk(node: RuleNode, place: _CorrelatedObject, causes: list[FieldError]) -> None:
+    for rule in node.rules:
+        cause = _broken(rule, node, place)
+        if cause is not None:
+            causes.append(cause)
+    if isinstance(place.json, dict):
+        _walk_object(node, place, causes)
+    elif isinstance(place.json, list) and node.items is not None:
+        _walk_list(node, node.items, place, causes)
+
+
+def _walk_object(node: RuleNode, place: _CorrelatedObject, causes: list[FieldError]) -> None:
+    prefix = f"{place.path}." if place.path else ""
+    for key, child in node.properties.items():
+        if place.json.get(key) is not None:
+            _walk(child, place.key(key, prefix + key), causes)
+    if node.additional is not None:
+        for key, item in place.json.items():
+            if item is not None:
+                _walk(node.additional, place.key(key, f"{place.path}[{key}]"), causes)
+
+
+def _walk_list(node: RuleNode, items: RuleNode, place: _CorrelatedObject, causes: list[FieldError]) -> None:
+    known = _by_key(node, place)
+    for index, item in enumerate(place.json):
+        if item is not None:
+            old, seen_old = known.get(list_key(item, node.keys, None), (None, None)) if known else (None, None)
+            path = f"{place.path}[{index}]"
+            _walk(items, _CorrelatedObject(item, place.seen[index], old, seen_old, path, place), causes)
+
+
+def _by_key(node: RuleNode, place: _CorrelatedObject) -> Mapping[Any, tuple[_JSON, Any]]:
+    """The old items of a list that is a map, by their keys; items of other lists are all new."""
+    if not node.keys or not isinstance(place.old, list):
+        return {}
+    pairs = zip(place.old, place.seen_old, strict=True)
+    return {list_key(item, node.keys, None): (item, seen) for item, seen in pairs}
+
+
+# -- one rule --------------------------------------------------------------------------------------------------
+
+
+def _broken(rule: RuleProgram, node: RuleNode, place: _CorrelatedObject) -> FieldError | None:
+    old = place.seen_old
+    if rule.is_transition and old is None and not rule.is_optional:
+        return None
+    if rule.is_optional:
+        old = NONE if old is None else Optional(old)
+    variables = {"self": place.seen, "oldSelf": old}
+    try:
+        if rule.program.evaluate(variables) is True:
+            return None
+    except EvaluationFailed as failed:
+        return invalid_value(place.path, node.kind, _told(str(failed), rule.called))
+    if not rule.is_transition and place.is_unchanged:
+        return None
+    return _cause(rule, place, _message(rule, variables))
+
+
+def _told(error: str, called: str) -> str:
+    if error.startswith(NO_OVERLOAD):
+        what = "call arguments did not match a supported operator, function or macro signature for rule"
+        return f"'{error}': {what}: {called}"
+    return f"{error} evaluating rule: {called}"
+
+
+def _message(rule: RuleProgram, variables: Mapping[str, Any]) -> str:
+    if rule.message_program is None:
+        return rule.message
+    try:
+        found = str(rule.message_program.evaluate(variables)).strip()
+    except EvaluationFailed:
+        return rule.message
+    is_fit = found and "\n" not in found and len(found.encode()) <= _MESSAGE_BYTES
+    return found if is_fit else rule.message
+
+
+def _cause(rule: RuleProgram, place: _CorrelatedObject, message: str) -> FieldError:
+    where = (place.path + rule.field_path).lstrip(".") if not place.path else place.path + rule.field_path
+    if rule.reason == "FieldValueRequired":
+        return required(where, message)
+    if rule.reason == "FieldValueForbidden":
+        return field_forbidden(where, message)
+    is_large = isinstance(place.json, (dict, list))
+    if rule.reason == "FieldValueDuplicate":
+        return FieldError(rule.reason, "Duplicate value", where) if is_large else duplicate(where, place.json)
+    told = f"Invalid value: {message}"
+    return FieldError(rule.reason, told, where) if is_large else invalid_value(where, place.json, message)

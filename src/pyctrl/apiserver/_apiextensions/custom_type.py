@@ -1,0 +1,347 @@
+"""A resource of a definition (a custom resource), in one of its versions."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from pyctrl._go.text import shown_value
+from pyctrl._validation import names
+from pyctrl.apiserver import _errors as answers
+from pyctrl.apiserver._apiextensions.compiled import FastDecoder, compile_object
+from pyctrl.apiserver._apiextensions.compiled_metadata import metadata_fields
+from pyctrl.apiserver._apiextensions.pruning import prune
+from pyctrl.apiserver._apiextensions.validator import validate_embedded, validate_scale
+from pyctrl.apiserver._fieldmanager.fieldset import DecodedFields, FieldSet
+from pyctrl.apiserver._meta.generation import bump_generation
+from pyctrl.apiserver._meta.validation import (
+    MetadataCheck,
+    finalizer_warnings,
+    validate_metadata,
+    validate_metadata_update,
+)
+from pyctrl.apiserver._schema.components import OpenAPIComponents
+from pyctrl.apiserver._schema.defaulting import apply_defaults, copied, prune_nulls
+from pyctrl.apiserver._schema.field_paths import value_at
+from pyctrl.apiserver._schema.ratcheting import ABSENT
+from pyctrl.apiserver._schema.schema import JSON, SchemaNode, compile_structural
+from pyctrl.apiserver._schema.typed import DecodeFailed, decode
+from pyctrl.apiserver._schema.validation import validate, validate_list_types
+from pyctrl.apiserver._serializer.strict import report_unknown
+
+if TYPE_CHECKING:
+    from pyctrl.apiserver._apiextensions.cel_validation import RuleValidator
+    from pyctrl.apiserver._authn import User
+
+VERBS = ("delete", "deletecollection", "get", "list", "patch", "create", "update", "watch")
+_META = ("core_v1", "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta")
+_VERSION = re.compile(r"v([0-9]+)(?:(alpha|beta)([0-9]+))?")
+
+
+def served_types(definition: Mapping[str, JSON], components: OpenAPIComponents) -> tuple[CustomResourceType, ...]:
+    """Give the types of a definition's served versions."""
+    spec = definition["spec"]
+    accepted = (definition.get("status") or {}).get("acceptedNames") or spec["names"]
+    called = accepted if accepted.get("plural") else spec["names"]
+    types = {version["name"]: CustomResourceType(spec, called, version, components) for version in spec["versions"]}
+    versions = {each.api_version: each for each in types.values()}
+    for each in types.values():
+        each.versions = versions
+        each.storage = types[each.storage_version]
+    return tuple(types[version["name"]] for version in spec["versions"] if version["served"])
+
+
+class CustomResourceType:
+    """One custom resource in one version. See `ResourceType` for what is promised."""
+
+    has_generation: bool = True
+    verbs: tuple[str, ...] = VERBS
+
+    def __init__(
+        self,
+        spec: Mapping[str, JSON],
+        called: Mapping[str, JSON],
+        version: Mapping[str, JSON],
+        components: OpenAPIComponents,
+    ) -> None:
+        self.spec = spec
+        self.group: str = spec["group"]
+        self.storage_group: str = self.group
+        self.version: str = version["name"]
+        self.kind: str = called["kind"]
+        self.plural: str = called["plural"]
+        self.singular: str = called.get("singular") or self.kind.lower()
+        self.namespaced: bool = spec["scope"] == "Namespaced"
+        self.list_kind: str = called.get("listKind") or f"{self.kind}List"
+        self.short_names: tuple[str, ...] = tuple(called.get("shortNames") or ())
+        self.categories: tuple[str, ...] = tuple(called.get("categories") or ())
+        self.described = version
+        self.subresources: frozenset[str] = frozenset(version.get("subresources") or {})
+        self.parts: frozenset[str] = self.subresources & {"status"}
+        self.scale: Mapping[str, str] | None = (version.get("subresources") or {}).get("scale")
+        self.storage_version: str = next(each["name"] for each in spec["versions"] if each["storage"])
+        self.deprecation: str = _deprecation(version, spec, self.kind)
+        self._fields = {
+            each["jsonPath"].removeprefix("."): each["jsonPath"] for each in version.get("selectableFields") or ()
+        }
+        #: Whether only a webhook can make one version of another.
+        self.converts: bool = (spec.get("conversion") or {}).get("strategy") == "Webhook"
+        #: The type of the version that objects are stored in, and those of all versions, served or not.
+        self.storage: CustomResourceType = self
+        self.versions: Mapping[str, CustomResourceType] = {self.api_version: self}
+        self._components = components
+        self._schema: SchemaNode | None = None
+        self._settle: FastDecoder | None = None
+        self._rules: RuleValidator | None = None
+
+    def __repr__(self) -> str:
+        return f"<{self.plural}.{self.version}.{self.group}>"
+
+    @property
+    def api_version(self) -> str:
+        """`group/version`."""
+        return f"{self.group}/{self.version}"
+
+    @property
+    def schema(self) -> SchemaNode:
+        """The node of the kind, compiled when it is first asked for."""
+        if self._schema is None:
+            text = (self.described.get("schema") or {}).get("openAPIV3Schema") or {}
+            self._schema = node = compile_structural(text)
+            node.preserve = node.preserve or bool(self.spec.get("preserveUnknownFields"))
+            node.properties["metadata"] = self._metadata_node
+            node.properties.setdefault("apiVersion", SchemaNode(type="string"))
+            node.properties.setdefault("kind", SchemaNode(type="string"))
+        return self._schema
+
+    def _settled(self, obj: dict[str, JSON]) -> FieldSet | None:
+        """Fill in the defaults; if nothing more is to be done, and nothing is wrong, give the fields of the object."""
+        if self._settle is None:
+            self._settle = compile_object(self.schema)
+        return None if any(self._validate_scale(obj)) else self._settle(obj)
+
+    @property
+    def rules(self) -> RuleValidator | None:
+        """The validation rules of the kind, if it has some, compiled when they are first asked for."""
+        if self._rules is None and self.schema.rules:
+            from pyctrl.apiserver._apiextensions.cel_validation import compile_rules  # most kinds have no rules
+
+            self._rules = compile_rules(self.described["schema"]["openAPIV3Schema"])
+        return self._rules
+
+    def _broken_rules(
+        self, obj: dict[str, JSON], old: dict[str, JSON] | None, causes: Sequence[answers.FieldError]
+    ) -> list[answers.FieldError]:
+        return [] if self.rules is None else self.rules.broken(obj, old, causes)
+
+    @property
+    def _metadata_node(self) -> SchemaNode:
+        return self._components.node(*_META)
+
+    def blank(self) -> dict[str, JSON]:
+        """Nothing: a custom resource has no fields of its own."""
+        return {}
+
+    def decode(
+        self,
+        obj: dict[str, JSON],
+        *,
+        field_validation: str,
+        warnings: list[str],
+        duplicates: Sequence[str] = (),
+        is_applied: bool = False,
+    ) -> DecodedFields | None:
+        """Read metadata as its Go type does, drop what the schema does not know, and fill defaults.
+
+        Args:
+            is_applied: the object is the outcome of a server-side apply: its nulls stay, and are validated.
+        """
+        unknown: list[str] = []
+        schema = self.schema
+        metadata = metadata_fields(obj.get("metadata"), is_namespaced=self.namespaced)
+        try:
+            if metadata is None:
+                obj["metadata"] = self._read_metadata(obj.get("metadata") or {}, "metadata", unknown)
+            fields = self._settled(obj)
+            if fields is None:
+                prune(schema, obj, unknown, self._read_metadata)
+        except DecodeFailed as failed:
+            raise answers.UndecodableBody(self.kind, self.version, str(failed)) from failed
+        report_unknown(self.kind, self.version, unknown, duplicates, field_validation, warnings)
+        if fields is None:
+            self._fill(schema, obj, is_applied=is_applied)
+        obj["kind"], obj["apiVersion"] = self.kind, self.api_version
+        return None if fields is None else DecodedFields(fields, metadata)
+
+    def _fill(self, schema: SchemaNode, obj: dict[str, JSON], *, is_applied: bool) -> None:
+        metadata = obj.pop("metadata")
+        prune_nulls(schema, obj, only_defaulted=is_applied)
+        apply_defaults(schema, obj)
+        obj["metadata"] = metadata
+
+    def _read_metadata(self, metadata: JSON, path: str, unknown: list[str]) -> JSON:
+        found: list[str] = []
+        try:
+            read = decode(self._metadata_node, metadata, found)
+        except DecodeFailed as failed:
+            if path == "metadata":
+                raise
+            raise DecodeFailed(f"{path}: Invalid value: {shown_value(metadata)}: {failed}") from None
+        unknown.extend(f"{path}.{each}" for each in found)
+        return read
+
+    def prepare_create(
+        self,
+        obj: dict[str, JSON],
+        *,
+        warnings: list[str],
+        settled: DecodedFields | None = None,
+        user: User | None = None,
+    ) -> None:
+        """Strip what only the server writes, and check."""
+        metadata, causes = obj["metadata"], list[answers.FieldError]()
+        if "status" in self.subresources and obj.pop("status", None) is not None:
+            settled = None  # it may have been required
+        metadata["generation"] = 1
+        if settled is None or settled.metadata is None:
+            causes += validate_metadata(
+                metadata, namespaced=self.namespaced, name_rule=names.subdomain, standard_finalizers=False
+            )
+        causes += self.validate(obj, None, is_settled=settled is not None)
+        self._refuse(obj, [*causes, *self._broken_rules(obj, None, causes)])
+        warnings.extend(finalizer_warnings(metadata, None))
+
+    def prepare_update(
+        self, new: dict[str, JSON], old: dict[str, JSON], *, subresource: str | None, warnings: list[str]
+    ) -> None:
+        """Keep what this door may not change, count the generation, and check."""
+        if subresource == "status":
+            _keep_all_but_status(new, old)
+        elif "status" in self.subresources:
+            new.pop("status", None)
+            if "status" in old:
+                new["status"] = old["status"]
+        bump_generation(new, old, with_status="status" not in self.subresources)
+        causes = validate_metadata_update(
+            new["metadata"], old["metadata"], (MetadataCheck.PLAIN_CHANGE,), is_namespaced=self.namespaced
+        )
+        found = self.validate(new, old)
+        causes += _of_status(found) if subresource == "status" else found
+        self._refuse(new, [*causes, *self._broken_rules(new, old, causes)])
+        warnings.extend(finalizer_warnings(new["metadata"], old["metadata"]))
+
+    def validate(
+        self, obj: dict[str, JSON], old: dict[str, JSON] | None, *, is_settled: bool = False
+    ) -> list[answers.FieldError]:
+        """Check the object, which replaces `old`, against the schema; that may have been done when it was decoded."""
+        return [] if is_settled or self._settled(obj) is not None else self._schema_causes(obj, old)
+
+    def _schema_causes(self, obj: dict[str, JSON], old: dict[str, JSON] | None) -> list[answers.FieldError]:
+        """Give what is wrong with values, scale, embedded objects, list types."""
+        schema = self.schema
+        metadata = obj.pop("metadata")
+        causes = validate(schema, obj, old=ABSENT if old is None else old)
+        causes = [each for each in causes if each.field != "metadata"]  # it is there: a schema may require it
+        causes += self._validate_scale(obj)
+        causes += validate_embedded(schema, obj)
+        causes += self._validate_list_types(obj, old)
+        obj["metadata"] = metadata
+        return causes
+
+    def _validate_list_types(self, obj: dict[str, JSON], old: dict[str, JSON] | None) -> list[answers.FieldError]:
+        """Duplicates are let be in an object that has had some, wherever."""
+        causes = validate_list_types(self.schema, obj)
+        return [] if causes and old is not None and validate_list_types(self.schema, old) else causes
+
+    def _validate_scale(self, obj: Mapping[str, JSON]) -> Iterable[answers.FieldError]:
+        return validate_scale(obj, self.scale) if self.scale is not None else ()
+
+    def _refuse(self, obj: Mapping[str, JSON], causes: list[answers.FieldError]) -> None:
+        if causes:
+            raise answers.invalid(self.kind, obj["metadata"].get("name", ""), causes, group=self.group)
+
+    def selectable_fields(self, obj: Mapping[str, JSON]) -> Mapping[str, str]:
+        """Name and namespace, and the fields the definition names."""
+        metadata = obj["metadata"]
+        found = {"metadata.name": metadata.get("name", "")}
+        if self.namespaced:
+            found["metadata.namespace"] = metadata.get("namespace", "")
+        for field, path in self._fields.items():
+            value = value_at(obj, path)
+            found[field] = "" if value is None else value if isinstance(value, str) else json.dumps(value)
+        return found
+
+    def on_read(self, obj: dict[str, JSON]) -> dict[str, JSON]:
+        """Serve a stored object in this version.
+
+        The version it was written in fills in its defaults, those it has now; what this version does not know is
+        dropped then.
+        """
+        written = self.versions.get(obj["apiVersion"], self)
+        if written.schema.has_defaults:
+            apply_defaults(written.schema, obj)
+        if written is not self:
+            self.prune(obj)
+        return obj
+
+    def stored(self, obj: dict[str, JSON]) -> dict[str, JSON]:
+        """Give an object of this version as the storage version has it, where no webhook is needed for that."""
+        if self.storage is self:
+            return obj
+        stored: dict[str, JSON] = copied(obj)
+        self.storage.prune(stored)
+        return stored
+
+    def prune(self, obj: dict[str, JSON]) -> None:
+        """Make an object of another version one of this version, as far as a name and the known fields go."""
+        metadata = obj.pop("metadata")
+        prune(self.schema, obj, [], self._read_metadata)
+        obj["kind"], obj["apiVersion"], obj["metadata"] = self.kind, self.api_version, metadata
+
+
+def _deprecation(version: Mapping[str, JSON], spec: Mapping[str, JSON], kind: str) -> str:
+    """Give the warning of a deprecated version, which names the best one to use in its place."""
+    if not version.get("deprecated"):
+        return ""
+    if version.get("deprecationWarning"):
+        return str(version["deprecationWarning"])
+    group, name = spec["group"], version["name"]
+    current = [each["name"] for each in spec["versions"] if each["served"] and not each.get("deprecated")]
+    better = [each for each in current if _priority(each) > _priority(name)]
+    successor = f"; use {group}/{max(better, key=_priority)} {kind}" if better else ""
+    return f"{group}/{name} {kind} is deprecated{successor}"
+
+
+def _priority(version: str) -> tuple[int, int, int]:
+    """Give the rank of a version: v2, v1, v2beta1, v1beta2, v1alpha1, any other name."""
+    found = _VERSION.fullmatch(version)
+    if found is None:
+        return -1, 0, 0
+    major, stage, minor = found.groups()
+    return ("alpha", "beta", None).index(stage), int(major), int(minor or 0)
+
+
+def _of_status(causes: list[answers.FieldError]) -> list[answers.FieldError]:
+    """The status door looks at the status only, whose messages name places inside it."""
+    inside = (cause for cause in causes if cause.field.removeprefix(".").startswith("status"))
+    return [
+        cause._replace(
+            message=cause.message.replace(f"{cause.field} in body", f"{cause.field.removeprefix('status.')} in body")
+        )
+        for cause in inside
+    ]
+
+
+def _keep_all_but_status(new: dict[str, JSON], old: Mapping[str, JSON]) -> None:
+    status, managed = new.get("status"), new["metadata"].get("managedFields")
+    new.clear()
+    new.update(old)
+    new["metadata"] = {key: value for key, value in old["metadata"].items() if key != "managedFields"}
+    if managed is not None:
+        new["metadata"]["managedFields"] = managed
+    if status is not None:
+        new["status"] = status
+    else:
+        new.pop("status", None)

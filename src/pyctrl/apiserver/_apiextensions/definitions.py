@@ -1,0 +1,423 @@
+"""CustomResourceDefinitions: what the server fills in, checks, and reports about them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING
+
+from pyctrl import _clock
+from pyctrl._go.text import quoted, shown_value
+from pyctrl._validation import names
+from pyctrl.apiserver._apiextensions.root_schema import validate_root
+from pyctrl.apiserver._apiextensions.structural import unknown_formats, validate_schema
+from pyctrl.apiserver._errors import FieldError, field_forbidden, invalid_value, not_supported, required
+from pyctrl.apiserver._registry.strategy import set_defaults
+from pyctrl.apiserver._schema.defaulting import copied
+from pyctrl.apiserver._schema.field_paths import steps
+from pyctrl.apiserver._schema.schema import JSON
+from pyctrl.apiserver._webhooks.client_config import validate_client_config, validate_review_versions
+
+if TYPE_CHECKING:
+    from pyctrl.apiserver._registry.resources import ResourceRegistry
+
+CLEANUP_FINALIZER = "customresourcecleanup.apiextensions.k8s.io"
+_COLUMN_TYPES = ("boolean", "date", "integer", "number", "string")
+_COLUMN_FORMATS = ("byte", "date", "date-time", "double", "float", "int32", "int64", "password")
+MAX_WARNING_LENGTH = 256  # characters
+MAX_SELECTABLE_FIELDS = 8
+_APPROVAL = "api-approved.kubernetes.io"
+
+
+def default_definition(obj: dict[str, JSON]) -> None:
+    """Fill the names that follow from the kind, and the conversion that is none."""
+    spec = obj["spec"]
+    called = spec["names"]
+    kind = called.get("kind", "")
+    if kind:
+        set_defaults(called, singular=kind.lower(), listKind=f"{kind}List")
+    conversion = spec.setdefault("conversion", {"strategy": "None"})
+    service = ((conversion.get("webhook") or {}).get("clientConfig") or {}).get("service")
+    if service is not None:
+        service.setdefault("port", 443)
+
+
+def prepare_definition(new: dict[str, JSON], old: dict[str, JSON] | None) -> None:
+    """Keep which versions objects were ever stored in; a new definition starts with no other status."""
+    status = new.setdefault("status", {}) if old is not None else _no_status()
+    new["status"] = status
+    stored = list(status.get("storedVersions") or [])
+    storage = next((each["name"] for each in new["spec"]["versions"] or () if each.get("storage")), None)
+    if storage is not None and storage not in stored:
+        stored.append(storage)
+    status["storedVersions"] = stored or None
+
+
+def _no_status() -> dict[str, JSON]:
+    return {"conditions": None, "acceptedNames": {"plural": "", "kind": ""}, "storedVersions": None}
+
+
+def definition_warnings(new: dict[str, JSON]) -> Iterator[str]:
+    """Tell of what is allowed and does nothing: formats that are not known."""
+    for version in new["spec"]["versions"] or ():
+        schema = (version.get("schema") or {}).get("openAPIV3Schema") or {}
+        yield from (f'unrecognized format "{name}"' for name in unknown_formats(schema))
+
+
+# -- validation ------------------------------------------------------------------------------------------------
+
+
+def validate_definition(new: dict[str, JSON], old: dict[str, JSON] | None) -> Iterator[FieldError]:
+    """Check a definition; `old` is what it replaces."""
+    spec, metadata = new["spec"], new["metadata"]
+    if metadata.get("name") != f"{spec['names'].get('plural')}.{spec.get('group')}":
+        yield invalid_value("metadata.name", metadata.get("name"), 'must be spec.names.plural+"."+spec.group')
+    yield from _spec(spec)
+    yield from _stored_versions(new["status"].get("storedVersions"), spec["versions"] or [])
+    yield from _approval(spec, metadata)
+    if old is not None:
+        yield from _immutable(spec, old)
+
+
+def _spec(spec: Mapping[str, JSON]) -> Iterator[FieldError]:
+    yield from _group(spec.get("group", ""))
+    if spec.get("scope") not in ("Cluster", "Namespaced"):
+        scope = spec.get("scope", "")
+        yield not_supported("spec.scope", scope, ("Cluster", "Namespaced")) if scope else required("spec.scope")
+    versions = spec["versions"] or []
+    yield from _versions(versions)
+    yield from _called(spec["names"])
+    yield from _per_version(versions, "schema", "spec.validation", _schema)
+    yield from _per_version(versions, "subresources", "spec.subresources", _subresources)
+    yield from _per_version(versions, "additionalPrinterColumns", "spec.additionalPrinterColumns", _columns)
+    yield from _per_version(versions, "selectableFields", "spec.selectableFields", _selectable)
+    yield from _conversion(spec["conversion"])
+    if spec.get("preserveUnknownFields"):
+        why = "set x-kubernetes-preserve-unknown-fields to true in spec.versions[*].schema instead"
+        yield invalid_value("spec.preserveUnknownFields", True, f"cannot set to true, {why}")
+
+
+def _group(group: str) -> Iterator[FieldError]:
+    if not group:
+        yield required("spec.group")
+    elif complaints := names.subdomain(group):
+        yield invalid_value("spec.group", group, ",".join(complaints))
+    elif "." not in group:
+        yield invalid_value("spec.group", group, "should be a domain with at least one dot")
+
+
+def _versions(versions: list[dict[str, JSON]]) -> Iterator[FieldError]:
+    shared = _shared(versions)
+    for index, version in enumerate(versions):
+        if (version.get("schema") or {}).get("openAPIV3Schema") is None:
+            yield required(f"spec.versions[{index}].schema.openAPIV3Schema")
+    for index, version in enumerate(versions):
+        if complaints := names.label_1035(version["name"]):
+            yield invalid_value(f"spec.versions[{index}].name", version["name"], ",".join(complaints))
+        yield from _warning(version, f"spec.versions[{index}].deprecationWarning")
+    if versions and versions[0]["name"] and (complaints := names.label_1035(versions[0]["name"])):
+        yield invalid_value("spec.version", versions[0]["name"], ",".join(complaints))
+    if len({each["name"] for each in versions}) != len(versions):
+        yield invalid_value("spec.versions", _as_go(versions, shared), "must contain unique version names")
+    if sum(bool(each.get("storage")) for each in versions) != 1:
+        why = "must have exactly one version marked as storage version"
+        yield invalid_value("spec.versions", _as_go(versions, shared), why)
+
+
+def _warning(version: Mapping[str, JSON], where: str) -> Iterator[FieldError]:
+    text = version.get("deprecationWarning")
+    if text is None:
+        return
+    if not version.get("deprecated"):
+        yield invalid_value(where, text, "can only be set for deprecated versions")
+    if len(text) > MAX_WARNING_LENGTH:
+        yield invalid_value(where, text, f"must be <= {MAX_WARNING_LENGTH} characters long")
+    if not text:
+        yield invalid_value(where, text, "must not be an empty string")
+    index = next((index for index, each in enumerate(text) if not each.isprintable()), None)
+    if index is not None:
+        why = f"must only contain printable UTF-8 characters; non-printable character found at index {index}"
+        yield FieldError(
+            "FieldValueInvalid", f"Invalid value: {json.dumps(text)}: {why}", where
+        )  # a pointer, shown as JSON
+
+
+def _shared(versions: list[dict[str, JSON]]) -> frozenset[str]:
+    """What all versions say alike; kube-apiserver then takes it for the definition's own."""
+    keys = ("schema", "subresources", "additionalPrinterColumns", "selectableFields")
+    return frozenset(key for key in keys if all(each.get(key) == versions[0].get(key) for each in versions))
+
+
+def _as_go(versions: list[dict[str, JSON]], shared: frozenset[str]) -> list[dict[str, JSON]]:
+    """Show versions as kube-apiserver's internal type prints them."""
+    return [
+        {
+            "Name": each["name"],
+            "Served": each.get("served", False),
+            "Storage": each.get("storage", False),
+            "Deprecated": each.get("deprecated", False),
+            "DeprecationWarning": each.get("deprecationWarning"),
+            "Schema": None if "schema" in shared else each.get("schema"),
+            "Subresources": None if "subresources" in shared else each.get("subresources"),
+            "AdditionalPrinterColumns": None
+            if "additionalPrinterColumns" in shared
+            else each.get("additionalPrinterColumns"),
+            "SelectableFields": None if "selectableFields" in shared else each.get("selectableFields"),
+        }
+        for each in versions
+    ]
+
+
+def _per_version(versions: list[dict[str, JSON]], key: str, common: str, check: JSON) -> Iterator[FieldError]:
+    """Check what versions say: once, under the definition's path, when they all say the same."""
+    if not versions:
+        return
+    if key in _shared(versions):
+        if versions[0].get(key):
+            yield from check(versions[0][key], common, versions[0])
+        return
+    for index, version in enumerate(versions):
+        if version.get(key):
+            yield from check(version[key], f"spec.versions[{index}].{key}", version)
+
+
+def _schema(schema: Mapping[str, JSON], path: str, version: Mapping[str, JSON]) -> Iterator[FieldError]:
+    text, where = schema.get("openAPIV3Schema"), f"{path}.openAPIV3Schema"
+    if text is None:
+        return
+    if (version.get("subresources") or {}).get("status") is not None:
+        yield from validate_root(text, where)
+    yield from validate_schema(text, where)
+
+
+def _subresources(found: Mapping[str, JSON], path: str, version: Mapping[str, JSON]) -> Iterator[FieldError]:
+    scale = found.get("scale")
+    if scale is None:
+        return
+    for key, roots, words in (
+        ("specReplicasPath", (".spec.",), ".spec"),
+        ("statusReplicasPath", (".status.",), ".status"),
+        ("labelSelectorPath", (".spec.", ".status."), "either .spec or .status"),
+    ):
+        text = scale.get(key)
+        where = f"{path}.scale.{key}"
+        if not text:
+            if key != "labelSelectorPath":
+                yield required(where)
+        elif not text.startswith("."):
+            yield invalid_value(where, text, "must be a simple json path starting with .")
+        elif steps(text) is None:
+            yield invalid_value(where, text, "should be a valid json path")
+        elif not text.startswith(roots):
+            yield invalid_value(where, text, f"should be a json path under {words}")
+
+
+def _columns(found: list[Mapping[str, JSON]], path: str, version: Mapping[str, JSON]) -> Iterator[FieldError]:
+    for index, column in enumerate(found):
+        where = f"{path}[{index}]"
+        if not column.get("name"):
+            yield required(f"{where}.name")
+        if not column.get("type"):
+            yield required(f"{where}.type", f"must be one of {','.join(_COLUMN_TYPES)}")
+        elif column["type"] not in _COLUMN_TYPES:
+            yield invalid_value(f"{where}.type", column["type"], f"must be one of {','.join(_COLUMN_TYPES)}")
+        if column.get("format") and column["format"] not in _COLUMN_FORMATS:
+            why = f"must be one of {','.join(_COLUMN_FORMATS)}"
+            yield invalid_value(f"{where}.format", column["format"], why)
+        if not column.get("jsonPath"):
+            yield required(f"{where}.JSONPath")
+        elif not column["jsonPath"].startswith("."):
+            yield invalid_value(f"{where}.JSONPath", column["jsonPath"], "must be a simple json path starting with .")
+
+
+def _selectable(found: list[Mapping[str, JSON]], path: str, version: Mapping[str, JSON]) -> Iterator[FieldError]:
+    if len(found) > MAX_SELECTABLE_FIELDS:
+        why = f"Too many: {len(found)}: must have at most {MAX_SELECTABLE_FIELDS} items"
+        yield FieldError("FieldValueTooMany", why, path)
+    seen: set[str] = set()
+    for index, each in enumerate(found):
+        text, where = each.get("jsonPath", ""), f"{path}[{index}].jsonPath"
+        if not text:
+            yield required(where)
+        elif why := _unselectable(text, version):
+            yield invalid_value(where, text, why)
+        elif text in seen:
+            yield FieldError("FieldValueDuplicate", f"Duplicate value: {quoted(text)}", where)
+        seen.add(text)
+
+
+def _unselectable(text: str, version: Mapping[str, JSON]) -> str:
+    """Say why a path is no selectable field, "" when it is one."""
+    if not text.startswith((".", "[")):
+        return f"is an invalid path: expected [ or . but got: {text.partition('.')[0]}"
+    way = steps(text)
+    if way is None or any(isinstance(step, int) for step in way):
+        return "is an invalid path: array notation is not allowed"
+    schema: JSON = (version.get("schema") or {}).get("openAPIV3Schema") or {}
+    for step in way:
+        schema = (schema.get("properties") or {}).get(step)
+        if schema is None or way[0] == "metadata":
+            return "is an invalid path: does not refer to a valid field"
+    if schema.get("type") not in ("string", "boolean", "integer"):
+        allowed = "Enum string fields and strings with formats are allowed."
+        return f"must point to a field of type string, boolean or integer. {allowed}"
+    return ""
+
+
+def _called(called: Mapping[str, JSON]) -> Iterator[FieldError]:
+    for key in ("plural", "singular", "kind", "listKind"):
+        if not called.get(key):
+            yield required(f"spec.names.{key}")
+    for key in ("plural", "singular"):
+        if called.get(key) and (complaints := names.label_1035(called[key])):
+            yield invalid_value(f"spec.names.{key}", called[key], ",".join(complaints))
+    for key in ("kind", "listKind"):
+        if called.get(key) and (complaints := names.label_1035(called[key].lower())):
+            why = f"may have mixed case, but should otherwise match: {','.join(complaints)}"
+            yield invalid_value(f"spec.names.{key}", called[key], why)
+    for key in ("shortNames", "categories"):
+        for index, each in enumerate(called.get(key) or ()):
+            if complaints := names.label_1035(each):
+                yield invalid_value(f"spec.names.{key}[{index}]", each, ",".join(complaints))
+    if called.get("kind") and called.get("kind") == called.get("listKind"):
+        yield invalid_value("spec.names.listKind", called["listKind"], "kind and listKind may not be the same")
+
+
+def _conversion(conversion: Mapping[str, JSON]) -> Iterator[FieldError]:
+    strategy, webhook = conversion.get("strategy"), conversion.get("webhook")
+    if strategy not in ("None", "Webhook"):
+        where = "spec.conversion.strategy"
+        yield not_supported(where, strategy, ("None", "Webhook")) if strategy else required(where)
+    path, versions = "spec.conversion.webhookClientConfig", "spec.conversion.conversionReviewVersions"
+    if strategy != "Webhook":
+        why = "should not be set when strategy is not set to Webhook"
+        if (webhook or {}).get("clientConfig"):
+            yield field_forbidden(path, why)
+        if (webhook or {}).get("conversionReviewVersions"):
+            yield field_forbidden(versions, why)
+        return
+    config = (webhook or {}).get("clientConfig")
+    if config is None:
+        yield required(path, "required when strategy is set to Webhook")
+    else:
+        yield from validate_client_config(config, path)
+    yield from validate_review_versions((webhook or {}).get("conversionReviewVersions") or (), versions)
+
+
+def _stored_versions(stored: list[str] | None, versions: list[dict[str, JSON]]) -> Iterator[FieldError]:
+    where = "status.storedVersions"
+    if not stored:
+        yield invalid_value(where, stored, "must have at least one stored version")
+        return
+    known = {each["name"] for each in versions}
+    for index, name in enumerate(stored):
+        if name not in known:
+            yield invalid_value(
+                f"{where}[{index}]", name, "missing from spec.versions; v1 must be removed only after migration"
+            )
+    storage = [each["name"] for each in versions if each.get("storage")]
+    if storage and storage[-1] not in stored:
+        yield invalid_value(where, stored, f"must have the storage version {storage[-1]}")
+
+
+def _approval(spec: Mapping[str, JSON], metadata: Mapping[str, JSON]) -> Iterator[FieldError]:
+    group = str(spec.get("group", ""))
+    is_protected = group.endswith((".k8s.io", ".kubernetes.io")) or group in ("k8s.io", "kubernetes.io")
+    if is_protected and not (metadata.get("annotations") or {}).get(_APPROVAL):
+        why = (
+            f'protected groups must have approval annotation "{_APPROVAL}", see '
+            "https://github.com/kubernetes/enhancements/pull/1111"
+        )
+        yield required(f"metadata.annotations[{_APPROVAL}]", why)
+
+
+def _immutable(spec: Mapping[str, JSON], old: Mapping[str, JSON]) -> Iterator[FieldError]:
+    before = old["spec"]
+    fields = [("spec.group", spec.get("group"), before.get("group"))]
+    fields.append(("spec.names.plural", spec["names"].get("plural"), before["names"].get("plural")))
+    if is_established(old):
+        fields.append(("spec.scope", spec.get("scope"), before.get("scope")))
+        fields.append(("spec.names.kind", spec["names"].get("kind"), before["names"].get("kind")))
+    for where, now, then in fields:
+        if now != then:
+            yield invalid_value(where, now, "field is immutable")
+
+
+# -- conditions ------------------------------------------------------------------------------------------------
+
+
+def condition(definition: Mapping[str, JSON], kind: str) -> Mapping[str, JSON]:
+    """Give a condition of a definition, empty when it has none of this type."""
+    conditions = (definition.get("status") or {}).get("conditions") or ()
+    return next((each for each in conditions if each["type"] == kind), {})
+
+
+def is_established(definition: Mapping[str, JSON]) -> bool:
+    """Say whether the definition's resources are served."""
+    return condition(definition, "Established").get("status") == "True"
+
+
+def accept_names(definition: Mapping[str, JSON], registry: ResourceRegistry) -> dict[str, JSON] | None:
+    """Give the definition with the status it should have beside what is served; None when it has it already.
+
+    The caller writes the result through the status door and then `ResourceRegistry.install`s it when it is established.
+    """
+    new: dict[str, JSON] = copied(definition)
+    status = new["status"]
+    clash = _clash(definition, registry)
+    if clash is None:
+        status["acceptedNames"] = copied(definition["spec"]["names"])
+        _set(status, "NamesAccepted", "True", "NoConflicts", "no conflicts found")
+        if not is_established(definition):
+            _set(status, "Established", "True", "InitialNamesAccepted", "the initial names have been accepted")
+    else:
+        _set(status, "NamesAccepted", "False", *clash)
+        if not is_established(definition):
+            _set(status, "Established", "False", "NotAccepted", "not all names are accepted")
+    return new if status != definition["status"] else None
+
+
+def mark_terminating(definition: dict[str, JSON]) -> None:
+    """Mark a definition whose objects are to be deleted before it goes; in place."""
+    finalizers = definition["metadata"].setdefault("finalizers", [])
+    if CLEANUP_FINALIZER not in finalizers:
+        finalizers.append(CLEANUP_FINALIZER)
+    message = "CustomResourceDefinition marked for deletion; CustomResource deletion will begin soon"
+    _set(definition["status"], "Terminating", "True", "InstanceDeletionPending", message)
+
+
+def _set(status: dict[str, JSON], kind: str, value: str, reason: str, message: str) -> None:
+    conditions = [dict(each) for each in status.get("conditions") or ()]
+    now = {"type": kind, "status": value, "lastTransitionTime": _timestamp(), "reason": reason, "message": message}
+    for index, each in enumerate(conditions):
+        if each["type"] == kind:
+            if each["status"] == value:
+                now["lastTransitionTime"] = each["lastTransitionTime"]
+            conditions[index] = now
+            break
+    else:
+        conditions.append(now)
+    status["conditions"] = conditions
+
+
+def _timestamp() -> str:
+    return _clock.now().strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def _clash(definition: Mapping[str, JSON], registry: ResourceRegistry) -> tuple[str, str] | None:
+    """Find a name that another definition or a built-in kind of the group has; reason and message of the condition."""
+    spec = definition["spec"]
+    own = {id(each) for each in registry.installed(definition["metadata"]["name"])}
+    others = [each for each in registry if each.group == spec["group"] and id(each) not in own]
+    resources = {name for each in others for name in (each.plural, each.singular, *each.short_names)}
+    kinds = {name for each in others for name in (each.kind, each.list_kind)}
+    called = spec["names"]
+    reasons = [
+        ("PluralConflict", called.get("plural"), resources),
+        ("SingularConflict", called.get("singular"), resources),
+        *(("ShortNamesConflict", name, resources) for name in called.get("shortNames") or ()),
+        ("KindConflict", called.get("kind"), kinds),
+        ("ListKindConflict", called.get("listKind"), kinds),
+    ]
+    clashes = [(reason, f"{shown_value(name)} is already in use") for reason, name, taken in reasons if name in taken]
+    return clashes[-1] if clashes else None  # kube-apiserver, too, reports the last of them

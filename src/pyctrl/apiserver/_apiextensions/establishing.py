@@ -1,0 +1,98 @@
+"""The life of definitions after they are stored: established and served, and emptied before they go.
+
+kube-apiserver has controllers for this; here it happens right after the request that caused it, in the same turn of the
+loop, so that a client sees the same steps (created, then established) without waiting for them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from pyctrl.apiserver._apiextensions.definitions import CLEANUP_FINALIZER, accept_names, is_established
+from pyctrl.apiserver._endpoints.backend import RESTStorage
+from pyctrl.apiserver._endpoints.deletion import DeletionOutcome, before_delete
+from pyctrl.apiserver._registry.resources import DEFINITIONS
+from pyctrl.apiserver._request.options import DeleteOptions
+from pyctrl.apiserver._storage.storage import StoredObject, WatchCacheEvent
+
+_GROUP, _VERSION, _PLURAL = DEFINITIONS
+
+
+class EstablishingController:
+    """Keeps what is served in step with the definitions that are stored."""
+
+    def __init__(self, backend: RESTStorage) -> None:
+        self._backend = backend
+        self._definitions = backend.storage.collection(_GROUP, _PLURAL)
+        self._definitions.listen(self._changed)
+        self._due: list[str] = []
+        self._terminating: set[str] = set()
+
+    def _changed(self, event: WatchCacheEvent) -> None:
+        if event.current is not None:
+            self._due.append(event.current.name)
+        elif event.previous is not None:
+            self._terminating.discard(event.previous.name)
+            self._backend.registry.remove(event.previous.name)
+            spec = event.previous.decode()["spec"]
+            self._backend.storage.collection(spec["group"], spec["names"]["plural"]).end_watches()
+
+    def settle(self) -> None:
+        """Do what is due for definitions that changed, and for objects that hold one back."""
+        while self._due:
+            name = self._due.pop()
+            stored = self._definitions.find("", name)
+            if stored is not None:
+                self._settle(stored)
+        for name in sorted(self._terminating) if self._terminating else ():
+            stored = self._definitions.find("", name)
+            if stored is not None:
+                self._release(stored)
+
+    def _settle(self, stored: StoredObject) -> None:
+        definition = stored.decode()
+        if "deletionTimestamp" in definition["metadata"]:
+            self._empty(stored, definition)
+            return
+        accepted = accept_names(definition, self._backend.registry)
+        if accepted is not None:
+            definition = accepted
+            self._put(definition)
+        if is_established(definition):
+            self._backend.registry.install(definition)
+
+    def _put(self, definition: dict[str, Any]) -> None:
+        resource = self._backend.registry.require(*DEFINITIONS)
+        self._backend.put(definition, resource)
+        self._due.remove(definition["metadata"]["name"])  # this write needs no settling
+
+    def _empty(self, stored: StoredObject, definition: Mapping[str, Any]) -> None:
+        """Delete every object of a definition that is going; those with finalizers hold it back."""
+        if CLEANUP_FINALIZER not in (definition["metadata"].get("finalizers") or ()):
+            return
+        types = self._backend.registry.installed(stored.name)
+        if types:
+            objects = self._backend.collection(types[0])
+            for each in objects.current(""):
+                obj = each.decode()
+                fate = before_delete(obj, types[0], DeleteOptions())
+                if fate is DeletionOutcome.GONE:
+                    objects.remove(each)
+                elif "deletionTimestamp" not in each.decode()["metadata"]:
+                    objects.put(obj, None)
+        self._terminating.add(stored.name)
+
+    def _release(self, stored: StoredObject) -> None:
+        """Take the finalizer from a definition whose objects are all gone; without others it is gone then."""
+        spec = stored.decode()["spec"]
+        if len(self._backend.storage.collection(spec["group"], spec["names"]["plural"])):
+            return
+        definition = stored.decode()
+        metadata = definition["metadata"]
+        metadata["finalizers"] = [each for each in metadata.get("finalizers") or () if each != CLEANUP_FINALIZER]
+        self._terminating.discard(stored.name)
+        if metadata["finalizers"]:
+            self._put(definition)
+        else:
+            self._definitions.remove(stored)

@@ -1,0 +1,56 @@
+"""Drops what a structural schema does not know."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from pyctrl.apiserver._schema.schema import JSON, SchemaNode
+
+_IMPLICIT = frozenset({"apiVersion", "kind", "metadata"})
+Metadata = Callable[[JSON, str, list[str]], JSON]  # brings an embedded object's metadata into form
+
+
+def prune(node: SchemaNode, value: JSON, unknown: list[str], metadata: Metadata, *, is_object: bool = True) -> None:
+    """Drop unknown fields in place and add their paths to `unknown`, sorted.
+
+    Args:
+        metadata: Reads the metadata of an embedded object; takes it, its path, and the list of unknown fields.
+        is_object: The value is a whole object (with apiVersion, kind and metadata), not a part of one.
+    """
+    embedded: list[str] = []
+    _Pruning(unknown, embedded, metadata).prune(node, value, "", is_object)
+    unknown.sort()
+    unknown.extend(embedded)  # kube-apiserver reads what is embedded after everything else
+
+
+class _Pruning:
+    __slots__ = ("_embedded", "_metadata", "_unknown")
+
+    def __init__(self, unknown: list[str], embedded: list[str], metadata: Metadata) -> None:
+        self._unknown, self._embedded = unknown, embedded
+        self._metadata = metadata
+
+    def prune(self, node: SchemaNode, value: JSON, path: str, is_object: bool) -> None:
+        if type(value) is dict:
+            self._dict(node, value, path, is_object or node.embedded)
+        elif type(value) is list and node.items is not None:
+            for index, item in enumerate(value):
+                if type(item) in (dict, list):
+                    self.prune(node.items, item, f"{path}[{index}]", False)
+
+    def _dict(self, node: SchemaNode, value: dict[str, JSON], path: str, is_object: bool) -> None:
+        gone: list[str] = []
+        properties, additional = node.properties, node.additional
+        for key, item in value.items():
+            child = properties.get(key) or additional
+            if is_object and key in _IMPLICIT:
+                if node.embedded and key == "metadata":
+                    value[key] = self._metadata(item, f"{path}.{key}", self._embedded)
+            elif child is not None:
+                if type(item) in (dict, list):
+                    self.prune(child, item, f"{path}.{key}" if path else key, False)
+            elif not node.preserve:
+                gone.append(key)
+        for key in gone:
+            del value[key]
+            self._unknown.append(f"{path}.{key}" if path else key)

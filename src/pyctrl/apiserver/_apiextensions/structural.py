@@ -1,0 +1,306 @@
+"""The rules a definition's schema keeps, so that the server can prune, default and own fields by it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TypeAlias
+
+from pyctrl._go.regexp_syntax import pattern_error
+from pyctrl._validation.formats import is_known_format
+from pyctrl.apiserver._apiextensions.pruning import prune
+from pyctrl.apiserver._errors import FieldError, field_forbidden, invalid_value, not_supported, required
+from pyctrl.apiserver._schema.defaulting import copied
+from pyctrl.apiserver._schema.schema import JSON, compile_structural
+from pyctrl.apiserver._schema.validation import validate
+
+Schema: TypeAlias = Mapping[str, JSON]
+TYPES = ("array", "boolean", "integer", "number", "object", "string")
+_UNSUPPORTED = ("id", "additionalItems", "patternProperties", "definitions", "dependencies", "$ref")
+_EMPTY_AT = {
+    "root": "must not be empty at the root",
+    "item": "must not be empty for specified array items",
+    "field": "must not be empty for specified object fields",
+}
+_NESTED = {  # what only the structural part of a schema may say -> how it is complained about inside anyOf and the like
+    "type": "must be empty to be structural",
+    "title": "must be empty to be structural",
+    "description": "must be empty to be structural",
+    "default": "must be undefined to be structural",
+    "additionalProperties": "must be undefined to be structural",
+    "nullable": "must be false to be structural",
+    "x-kubernetes-preserve-unknown-fields": "must be false to be structural",
+    "x-kubernetes-embedded-resource": "must be false to be structural",
+    "x-kubernetes-int-or-string": "must be false to be structural",
+    "x-kubernetes-list-map-keys": "must be empty to be structural",
+    "x-kubernetes-list-type": "must be undefined to be structural",
+    "x-kubernetes-map-type": "must be undefined to be structural",
+    "x-kubernetes-validations": "must be empty to be structural",
+}
+_POINTERS = ("default", "additionalProperties")  # which are there also when they are empty
+_INT_OR_STRING = [{"type": "integer"}, {"type": "string"}]
+
+
+def validate_schema(schema: Schema, path: str) -> list[FieldError]:
+    """Check the schema of a definition's version (or of all of them)."""
+    causes = list(_openapi(schema, path, is_root=True))
+    if schema.get("nullable"):
+        causes.insert(0, field_forbidden(f"{path}.nullable", "nullable cannot be true at the root"))
+    if _has_unsupported(schema):
+        return causes
+    structural = sorted(set(_structure(schema, "root", path)), key=lambda cause: f"{cause.field}: {cause.message}")
+    if structural:
+        return [*causes, *structural]
+    causes += _uncompiled(schema, path, causes)
+    return causes or list(_defaults(schema, path, "root"))
+
+
+def _uncompiled(schema: Schema, path: str, causes: list[FieldError]) -> list[FieldError]:
+    if not compile_structural(schema).rules:
+        return []
+    from pyctrl.apiserver._apiextensions.cel_rules import rule_compilation_errors  # most definitions have no rules
+
+    return rule_compilation_errors(schema, path, causes)
+
+
+def unknown_formats(schema: Schema) -> Iterator[str]:
+    """Give the formats that the server does not check, which may be misspelled."""
+    name = schema.get("format")
+    if name and not is_known_format(name, schema.get("type", "")):
+        yield name
+    for each, _ in _below(schema, ""):
+        yield from unknown_formats(each)
+
+
+def _below(schema: Schema, path: str) -> Iterator[tuple[Schema, str]]:
+    """Every schema directly inside another, with its path."""
+    for key, each in (schema.get("properties") or {}).items():
+        yield each, f"{path}.properties[{key}]"
+    for key in ("additionalProperties", "items", "not"):
+        if isinstance(schema.get(key), Mapping):
+            yield schema[key], f"{path}.{key}"
+    for key in ("allOf", "anyOf", "oneOf"):
+        for index, each in enumerate(schema.get(key) or ()):
+            yield each, f"{path}.{key}[{index}]"
+
+
+def _has_unsupported(schema: Schema) -> bool:
+    return any(schema.get(key) for key in _UNSUPPORTED) or any(_has_unsupported(each) for each, _ in _below(schema, ""))
+
+
+# -- what OpenAPI has and definitions may not use --------------------------------------------------------------
+
+
+def _openapi(schema: Schema, path: str, *, is_root: bool = False) -> Iterator[FieldError]:
+    if schema.get("uniqueItems"):
+        why = "uniqueItems cannot be set to true since the runtime complexity becomes quadratic"
+        yield field_forbidden(f"{path}.uniqueItems", why)
+    if schema.get("properties") and schema.get("additionalProperties") not in (None, True):
+        why = "additionalProperties and properties are mutual exclusive"
+        yield field_forbidden(f"{path}.additionalProperties", why)
+    for each, where in _below(schema, path):
+        yield from _openapi(each, where)
+    yield from _extensions(schema, path)
+    if schema.get("x-kubernetes-validations"):
+        from pyctrl.apiserver._apiextensions.cel_rules import rule_field_errors  # most definitions have no rules
+
+        yield from rule_field_errors(schema, path)
+    if why := pattern_error(schema.get("pattern") or ""):
+        yield invalid_value(
+            f"{path}.pattern", schema["pattern"], f"must be a valid regular expression, but isn't: {why}"
+        )
+    for key in _UNSUPPORTED:
+        if schema.get(key):
+            yield field_forbidden(f"{path}.{key}", f"{key} is not supported")
+    kind = schema.get("type")
+    if kind and kind not in TYPES:
+        yield not_supported(f"{path}.type", kind, TYPES)
+    if kind == "null":
+        why = "type cannot be set to null, use nullable as an alternative"
+        yield field_forbidden(f"{path}.type", why)
+    if isinstance(schema.get("items"), list):
+        yield field_forbidden(f"{path}.items", "items must be a schema object and not an array")
+
+
+def _extensions(schema: Schema, path: str) -> Iterator[FieldError]:
+    if schema.get("x-kubernetes-preserve-unknown-fields") is False:
+        yield invalid_value(f"{path}.x-kubernetes-preserve-unknown-fields", False, "must be true or undefined")
+    yield from _typed_extension(schema, path, "x-kubernetes-map-type", "object", ("atomic", "granular"))
+    yield from _typed_extension(schema, path, "x-kubernetes-list-type", "array", ("atomic", "set", "map"))
+    list_type, keys = schema.get("x-kubernetes-list-type"), schema.get("x-kubernetes-list-map-keys")
+    if keys and list_type != "map":
+        why = "must be map if x-kubernetes-list-map-keys is non-empty"
+        where = f"{path}.x-kubernetes-list-type"
+        yield invalid_value(where, list_type, why) if list_type else required(where, why)
+    if list_type == "set" and schema.get("type") == "array":
+        yield from _set_items(schema, path)
+    elif list_type == "map":
+        yield from _map_items(schema, path)
+
+
+def _typed_extension(schema: Schema, path: str, key: str, kind: str, allowed: tuple[str, ...]) -> Iterator[FieldError]:
+    if key not in schema:
+        return
+    if schema.get("type") != kind:
+        why = f"must be {kind} if {key} is specified"
+        found = schema.get("type")
+        yield invalid_value(f"{path}.type", found, why) if found else required(f"{path}.type", why)
+    elif schema[key] not in allowed:
+        yield not_supported(f"{path}.{key}", schema[key], allowed)
+
+
+def _set_items(schema: Schema, path: str) -> Iterator[FieldError]:
+    items = schema.get("items")
+    if not isinstance(items, Mapping):
+        yield required(f"{path}.items", "must have a schema if x-kubernetes-list-type is set")
+        return
+    if items.get("nullable"):
+        yield field_forbidden(f"{path}.items.nullable", "cannot be nullable when x-kubernetes-list-type is set")
+    key = {"object": "x-kubernetes-map-type", "array": "x-kubernetes-list-type"}.get(items.get("type", ""))
+    if key and items.get(key) != "atomic" and (key in items or key == "x-kubernetes-map-type"):  # lists are atomic
+        why = "must be atomic as item of a list with x-kubernetes-list-type=set"
+        yield invalid_value(f"{path}.items.{key}", items.get(key), why)
+
+
+def _map_items(schema: Schema, path: str) -> Iterator[FieldError]:
+    keys = schema.get("x-kubernetes-list-map-keys") or []
+    items = schema.get("items")
+    where = f"{path}.x-kubernetes-list-map-keys"
+    if not keys:
+        yield required(where, "must not be empty if x-kubernetes-list-type is map")
+    if not isinstance(items, Mapping):
+        yield required(f"{path}.items", "must have a schema if x-kubernetes-list-type is map")
+        return
+    if items.get("type") != "object":
+        why = "must be object if parent array's x-kubernetes-list-type is map"
+        yield invalid_value(f"{path}.items.type", items.get("type", ""), why)
+        return
+    if len(set(keys)) != len(keys):
+        yield invalid_value(where, keys, "must not contain duplicate entries")
+    for key in keys:
+        yield from _map_key(items, key, keys, path)
+
+
+def _map_key(items: Schema, key: str, keys: list[str], path: str) -> Iterator[FieldError]:
+    member = (items.get("properties") or {}).get(key)
+    where = f"{path}.items.properties[{key}]"
+    if member is None:
+        why = "entries must all be names of item properties"
+        yield invalid_value(f"{path}.x-kubernetes-list-map-keys", keys, why)
+        return
+    if member.get("type") in ("array", "object"):
+        why = "must be a scalar type if parent array's x-kubernetes-list-type is map"
+        yield invalid_value(f"{where}.type", items.get("type"), why)
+    if member.get("default") is None and key not in (items.get("required") or ()):
+        why = "this property is in x-kubernetes-list-map-keys, so it must have a default or be a required property"
+        yield required(f"{where}.default", why)
+    if member.get("nullable"):
+        why = "this property is in x-kubernetes-list-map-keys, so it cannot be nullable"
+        yield field_forbidden(f"{where}.nullable", why)
+
+
+# -- structure -------------------------------------------------------------------------------------------------
+
+
+def _structure(schema: Schema, level: str, path: str) -> Iterator[FieldError]:
+    items, additional = schema.get("items"), schema.get("additionalProperties")
+    if schema.get("type") == "array" and items is None:
+        yield required(f"{path}.items", "must be specified")
+    if isinstance(items, Mapping):
+        yield from _structure(items, "item", f"{path}.items")
+    for key, each in (schema.get("properties") or {}).items():
+        yield from _structure(each, "field", f"{path}.properties[{key}]")
+    if isinstance(additional, Mapping):
+        yield from _structure(additional, "field", f"{path}.additionalProperties")
+    yield from _type(schema, level, path)
+    yield from _nested_parts(schema, path)
+    if level == "root" or schema.get("x-kubernetes-embedded-resource"):
+        yield from _object_fields(schema, level, path)
+
+
+def _type(schema: Schema, level: str, path: str) -> Iterator[FieldError]:
+    kind, embedded = schema.get("type"), schema.get("x-kubernetes-embedded-resource")
+    either, preserve = schema.get("x-kubernetes-int-or-string"), schema.get("x-kubernetes-preserve-unknown-fields")
+    where = f"{path}.type"
+    if embedded and kind != "object":
+        why = "must be object if x-kubernetes-embedded-resource is true"
+        yield invalid_value(where, kind, why) if kind else required(where, why)
+    elif not kind and not either and not preserve:
+        yield required(where, _EMPTY_AT[level])
+    if either and preserve:
+        why = "must be false if x-kubernetes-int-or-string is true"
+        yield invalid_value(f"{path}.x-kubernetes-preserve-unknown-fields", True, why)
+    if level == "root" and kind and kind != "object":
+        yield invalid_value(where, kind, "must be object at the root")
+    if embedded and not preserve and not schema.get("properties"):
+        why = "must not be empty if x-kubernetes-embedded-resource is true without x-kubernetes-preserve-unknown-fields"
+        yield required(f"{path}.properties", why)
+
+
+def _object_fields(schema: Schema, level: str, path: str) -> Iterator[FieldError]:
+    properties = schema.get("properties") or {}
+    for key in ("kind", "apiVersion"):
+        if key in properties and properties[key].get("type") != "string":
+            yield invalid_value(f"{path}.properties[{key}].type", properties[key].get("type", ""), "must be string")
+    metadata = properties.get("metadata")
+    if metadata is None:
+        return
+    where = f"{path}.properties[metadata]"
+    if metadata.get("type") != "object":
+        yield invalid_value(f"{where}.type", metadata.get("type", ""), "must be object")
+    extra = set(metadata) - {"type", "properties", "default", "description"}
+    if level == "root" and (extra or set(metadata.get("properties") or {}) - {"name", "generateName"}):
+        why = "must not specify anything other than name and generateName, but metadata is implicitly specified"
+        yield field_forbidden(where, why)
+
+
+def _nested_parts(schema: Schema, path: str) -> Iterator[FieldError]:
+    either = bool(schema.get("x-kubernetes-int-or-string"))
+    if isinstance(schema.get("not"), Mapping):
+        yield from _nested(schema["not"], schema, f"{path}.not")
+    for key in ("allOf", "anyOf", "oneOf"):
+        branches = schema.get(key) or []
+        if either and key == "anyOf" and branches == _INT_OR_STRING:
+            continue
+        for index, each in enumerate(branches):
+            if either and key == "allOf" and index == 0 and each.get("anyOf") == _INT_OR_STRING:
+                continue
+            yield from _nested(each, schema, f"{path}.{key}[{index}]")
+
+
+def _nested(branch: Schema, structure: Schema, path: str) -> Iterator[FieldError]:
+    for key, why in _NESTED.items():
+        if branch.get(key) or (key in _POINTERS and branch.get(key) is not None):
+            yield field_forbidden(f"{path}.{key}", why)
+    for key, each in (branch.get("properties") or {}).items():
+        where = f"{path}.properties[{key}]"
+        inner = (structure.get("properties") or {}).get(key)
+        if key == "metadata":
+            yield field_forbidden(where, "must not be specified in a nested context")
+        else:
+            yield from _nested(each, inner or {}, where)
+    if isinstance(branch.get("items"), Mapping) and isinstance(structure.get("items"), Mapping):
+        yield from _nested(branch["items"], structure["items"], f"{path}.items")
+    for each, where in _below({key: branch[key] for key in ("not", "allOf", "anyOf", "oneOf") if key in branch}, path):
+        yield from _nested(each, structure, where)
+
+
+# -- defaults --------------------------------------------------------------------------------------------------
+
+
+def _defaults(schema: Schema, path: str, level: str = "field") -> Iterator[FieldError]:
+    """A default is a valid, pruned value of its place; nothing in the metadata of the object itself has one."""
+    default = schema.get("default")
+    if default is not None and level == "metadata":
+        yield field_forbidden(f"{path}.default", "must not be set in top-level metadata")
+    elif default is not None:
+        node = compile_structural(schema)
+        unknown: list[str] = []
+        prune(node, copied(default), unknown, lambda metadata, _path, _unknown: metadata, is_object=False)
+        if unknown:
+            yield invalid_value(f"{path}.default", default, "must not have unknown fields")
+        yield from validate(node, default, f"{path}.default")
+        if level == "root":
+            yield from (required(f"{path}.default.{key}") for key in ("apiVersion", "kind") if not default.get(key))
+    for each, where in _below(schema, path):
+        is_metadata = level == "metadata" or (level == "root" and where == f"{path}.properties[metadata]")
+        yield from _defaults(each, where, "metadata" if is_metadata else "field")

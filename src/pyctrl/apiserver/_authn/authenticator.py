@@ -1,0 +1,148 @@
+"""Who is asking: a client certificate or a bearer token becomes a user."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterable, Mapping
+from random import Random
+from typing import NamedTuple
+
+from pyctrl.apiserver._authn.service_account_tokens import ISSUER, InvalidToken, ServiceAccountTokens
+from pyctrl.apiserver._authn.webhook import WebhookTokenAuthenticator
+from pyctrl.apiserver._errors import unauthorized
+from pyctrl.apiserver._user import (
+    ADMIN,
+    ADMINISTRATORS,
+    ANONYMOUS,
+    AUTHENTICATED,
+    Peer,
+    User,
+    add_authenticated_group,
+)
+
+LOOPBACK = User(name="system:apiserver", groups=(ADMINISTRATORS, AUTHENTICATED))
+
+
+class AuthenticatorResponse(NamedTuple):
+    """What a token review has found out."""
+
+    user: User | None = None
+    audiences: tuple[str, ...] = ()
+    error: str = ""
+
+
+class Authenticator:
+    """Turns a connection and the headers of a request into the request's user.
+
+    Args:
+        tokens: users by their tokens. None lets everybody but a service account be an administrator: the server of a
+            test that does not care.
+        webhook: is shown tokens that nobody else knows.
+    """
+
+    def __init__(
+        self,
+        tokens: Mapping[str, User] | None,
+        accounts: ServiceAccountTokens,
+        random: Random,
+        webhook: WebhookTokenAuthenticator | None = None,
+    ) -> None:
+        self._is_open = tokens is None
+        self._tokens = {token: add_authenticated_group(user) for token, user in (tokens or {}).items()}
+        self._accounts = accounts
+        self._random = random
+        self._webhook = webhook
+        self.loopback = self.issue(LOOPBACK)
+
+    def issue(self, user: User) -> str:
+        """Make a token for a user; it is good as long as the server."""
+        token = f"{self._random.getrandbits(256):064x}"
+        self._tokens[token] = add_authenticated_group(user)
+        return token
+
+    def user(self, headers: Mapping[str, str], peer: Peer | None = None) -> User:
+        """Give the user of a request: that of the client certificate, else that of the token, else nobody.
+
+        Raises:
+            Refused: 401, the token is not known.
+            Undecided: a webhook has to be asked.
+        """
+        if peer is not None and peer.user is not None:
+            return peer.user
+        token = _bearer(headers.get("authorization", ""))
+        if not token:
+            return ADMIN if self._is_open else ANONYMOUS
+        user = self._tokens.get(token) or self._account(token)
+        if user is None and self._webhook is not None:
+            user = self._webhook.find(token, (ISSUER,)).user
+        if user is None:
+            if self._is_open:
+                return ADMIN
+            raise unauthorized()
+        return user
+
+    def _account(self, token: str) -> User | None:
+        try:
+            found = self._accounts.user(token, (ISSUER,))
+        except InvalidToken:
+            return None
+        return None if found is None else found[0]
+
+    def review(self, token: str, audiences: Iterable[str]) -> AuthenticatorResponse:
+        """Say whose a token is, and for which of the audiences (none: this server) it is good.
+
+        Raises:
+            Undecided: a webhook has to be asked.
+        """
+        wanted = tuple(audiences) or (ISSUER,)
+        static = self._tokens.get(token)
+        if static is not None and ISSUER in wanted:
+            return AuthenticatorResponse(static, (ISSUER,))
+        errors: list[str] = []
+        try:
+            if (found := self._accounts.user(token, wanted)) is not None:
+                return AuthenticatorResponse(found[0], tuple(found[1]))
+        except InvalidToken as invalid:
+            errors.append(str(invalid))
+        if self._webhook is not None:
+            asked = self._webhook.find(token, wanted)
+            if asked.user is not None:
+                return AuthenticatorResponse(asked.user, asked.audiences)
+            errors += [asked.error] if asked.error else []
+        return AuthenticatorResponse(
+            error=f"[{', '.join(['invalid bearer token', *errors])}]" if errors else "invalid bearer token"
+        )
+
+
+def _bearer(header: str) -> str:
+    """Read the token of an Authorization header; "" when it has none, as kube-apiserver splits it."""
+    words = header.strip().split(" ")
+    return words[1] if len(words) > 1 and words[0].lower() == "bearer" else ""
+
+
+def read_token_file(lines: Iterable[str]) -> dict[str, User]:
+    """Read kube-apiserver's CSV of static tokens: token, user, uid, and optionally groups in one quoted column.
+
+    Raises:
+        ValueError: a line has fewer columns, or no CSV; says which.
+    """
+    tokens: dict[str, User] = {}
+    reader = csv.reader(lines, strict=True)
+    try:
+        for row in reader:
+            if row:
+                token, user = _entry(row)
+                tokens[token] = user
+    except (ValueError, csv.Error) as error:
+        raise ValueError(f"line {reader.line_num}: {error}") from error
+    return tokens
+
+
+def _entry(row: list[str]) -> tuple[str, User]:
+    columns = [column.strip() for column in row]
+    if len(columns) < 3 or not all(columns[:2]):
+        found = ",".join("..." if number == 0 and column else column for number, column in enumerate(columns))
+        raise ValueError(f"the columns token,user,uid and perhaps groups were expected; found {found!r}")
+    token, name, uid, *more = columns
+    groups = [group.strip() for group in more[0].split(",")] if more else []  # an empty column is one group, ""
+    return token, User(name=name, uid=uid, groups=(*groups, AUTHENTICATED))

@@ -1,0 +1,66 @@
+"""What a request wants to do, and how it is refused."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from pyctrl._go.text import quoted
+from pyctrl.api import Access, AccessRule
+from pyctrl.apiserver._authn import User
+from pyctrl.apiserver._authz.rbac import Authorizer, Decision, RoleReference, aggregate_messages
+from pyctrl.apiserver._errors import StatusError, forbidden, status_error
+
+if TYPE_CHECKING:
+    from pyctrl.apiserver._authn import User
+    from pyctrl.apiserver._request.request_info import RequestContext
+
+
+_ESCAPED = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;"})
+
+
+def access_forbidden(access: Access, user: User, reason: str) -> StatusError:
+    """Refuse an access: 403, in kube-apiserver's words."""
+    if not access.is_resource:
+        message = f"forbidden: User {_quoted(user.name)} cannot {access.verb} path {_quoted(access.path)}"
+        return status_error(403, "Forbidden", f"{message}: {reason}" if reason else message, {})
+    where = f"in the namespace {_quoted(access.namespace)}" if access.namespace else "at the cluster scope"
+    resource, group = _quoted(access.shown_resource), _quoted(access.group)
+    why = f"User {_quoted(user.name)} cannot {access.verb} resource {resource} in API group {group} {where}"
+    return forbidden(access.resource, access.name, f"{why}: {reason}" if reason else why, access.group)
+
+
+def access_of(exchange: RequestContext) -> Access:
+    """Tell what a request wants to do."""
+    return Access.of_request(exchange.method, exchange.path, exchange.query.first)
+
+
+def _quoted(text: str) -> str:
+    return quoted(text.translate(_ESCAPED))
+
+
+class UnionAuthorizer:
+    """Asks authorizers in order, until one allows or denies. `system:masters` may do everything, and none is asked."""
+
+    def __init__(self, authorizers: Sequence[Authorizer]) -> None:
+        self._authorizers = tuple(authorizers)
+        self.unresolved = aggregate_messages([each.unresolved for each in authorizers if each.unresolved] or [""])
+
+    def decide(self, user: User, access: Access) -> Decision:
+        """Say whether a user may do something; if nobody has an opinion, with the reasons and failures of all."""
+        if user.is_administrator:
+            return Decision(is_allowed=True)
+        reasons, errors = [], []
+        for each in self._authorizers:
+            decision = each.decide(user, access)
+            if decision.is_allowed or decision.is_denied:
+                return decision
+            reasons += [decision.reason] if decision.reason else []
+            errors += [decision.error] if decision.error else []
+        error = aggregate_messages(errors) if errors else ""
+        return Decision(is_allowed=False, reason="\n".join(reasons), error=error)
+
+    def rules(self, user: User, namespace: str) -> tuple[list[AccessRule], list[RoleReference]]:
+        """Give the rules that those have who know of rules."""
+        found = [each.rules(user, namespace) for each in self._authorizers]
+        return [rule for rules, _ in found for rule in rules], [role for _, absent in found for role in absent]

@@ -1,0 +1,225 @@
+"""RBAC: roles and bindings in the storage decide.
+
+Bindings are indexed by subject and roles are read once, both in the transaction of the write that changes them: there
+is no moment in which a binding exists and does not count. Decisions are kept until any of these objects changes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple, Protocol
+
+from pyctrl._go.text import quoted
+from pyctrl.api import Access, AccessRule
+from pyctrl.apiserver._authn import User, service_account_of
+from pyctrl.apiserver._storage.storage import Collection, Storage, StoredObject, WatchCacheEvent
+
+GROUP = "rbac.authorization.k8s.io"
+KEPT_DECISIONS = 10_000
+
+#: What cluster-admin has.
+EVERYTHING = (
+    AccessRule(verbs=("*",), groups=("*",), resources=("*",)),
+    AccessRule(verbs=("*",), paths=("*",)),
+)
+
+Subject = tuple[str, str, str]  # kind, namespace (of a service account), name
+
+
+class RoleReference(NamedTuple):
+    """The role of a binding; as text, that it is not there."""
+
+    kind: str
+    name: str
+
+    def __str__(self) -> str:
+        return f"{self.kind.lower()}.{GROUP} {quoted(self.name)} not found"
+
+
+class Decision(NamedTuple):
+    """Whether something is allowed, and why; the words are those of access reviews and the audit log.
+
+    What is neither allowed nor denied is refused as well, unless another authorizer allows it.
+    """
+
+    is_allowed: bool
+    reason: str = ""
+    is_denied: bool = False
+    error: str = ""  # why nobody knows
+
+
+class Authorizer(Protocol):
+    """Says who may do what."""
+
+    unresolved: str
+    """Why `rules` are not all that a user may do; "" when they are."""
+
+    def decide(self, user: User, access: Access) -> Decision: ...
+
+    def rules(self, user: User, namespace: str) -> tuple[list[AccessRule], list[RoleReference]]:
+        """Give the rules that a user has in a namespace ("": in all), and the roles that are bound and not there."""
+        ...
+
+
+class AlwaysAllowAuthorizer:
+    """Lets everybody do everything: for tests that do not care."""
+
+    unresolved = ""
+
+    def decide(self, user: User, access: Access) -> Decision:
+        return _ALLOWED
+
+    def rules(self, user: User, namespace: str) -> tuple[list[AccessRule], list[RoleReference]]:
+        return list(EVERYTHING), []
+
+
+class RBACAuthorizer:
+    """Decides by the roles that are bound to a user and its groups. `system:masters` may do everything."""
+
+    unresolved = ""
+
+    def __init__(self, storage: Storage) -> None:
+        self._roles = {kind: storage.collection(GROUP, plural) for kind, plural in _ROLES.items()}
+        self._read: dict[tuple[str, str], tuple[StoredObject, list[AccessRule]]] = {}
+        self._bindings: dict[Subject, dict[_ResourceKey, _SubjectBinding]] = {}
+        self._decided: dict[tuple[User, Access], Decision] = {}
+        for plural in ("clusterrolebindings", "rolebindings"):
+            self._follow(storage.collection(GROUP, plural), self._rebound)
+        for collection in self._roles.values():
+            self._follow(collection, self._reread)
+
+    def decide(self, user: User, access: Access) -> Decision:
+        """Say whether a user may do something."""
+        if user.is_administrator:
+            return _ALLOWED
+        decision = self._decided.get((user, access))
+        if decision is None:
+            if len(self._decided) >= KEPT_DECISIONS:
+                self._decided.clear()
+            decision = self._decided[user, access] = self._decide(user, access)
+        return decision
+
+    def rules(self, user: User, namespace: str) -> tuple[list[AccessRule], list[RoleReference]]:
+        """Give the rules that are bound to a user in a namespace, and the roles that are bound and not there."""
+        rules: list[AccessRule] = []
+        absent: dict[RoleReference, None] = {}
+        for binding, _ in self._of(user, namespace):
+            found = self._role_of(binding)
+            if found is None:
+                absent[binding.role] = None
+            else:
+                rules += found
+        return rules, list(absent)
+
+    def role(self, kind: str, namespace: str, name: str) -> list[AccessRule] | None:
+        """Give the rules of a role, None when it is not there."""
+        stored = self._roles[kind].find("" if kind == "ClusterRole" else namespace, name)
+        if stored is None:
+            return None
+        known = self._read.get((kind, stored.key))
+        if known is None or known[0] is not stored:
+            rules = [AccessRule.read(rule) for rule in stored.decode().get("rules") or ()]
+            known = self._read[kind, stored.key] = stored, rules
+        return known[1]
+
+    def _role_of(self, binding: _SubjectBinding) -> list[AccessRule] | None:
+        return self.role(binding.role.kind, binding.place.namespace, binding.role.name)
+
+    def _decide(self, user: User, access: Access) -> Decision:
+        errors: list[str] = []
+        for binding, subject in self._of(user, access.namespace):
+            rules = self._role_of(binding)
+            if rules is None:
+                errors.append(str(binding.role))
+            elif any(rule.allows(access) for rule in rules):
+                return Decision(True, f"RBAC: allowed by {binding.shown} to {_shown(subject)}")
+        return Decision(False, f"RBAC: {aggregate_messages(errors)}" if errors else "")
+
+    def _of(self, user: User, namespace: str) -> Iterator[tuple[_SubjectBinding, Subject]]:
+        """Give the bindings of a user, those of the whole cluster first, each with the subject that it has in mind."""
+        found: dict[_ResourceKey, tuple[_SubjectBinding, Subject]] = {}
+        for subject in _subjects(user):
+            for place, binding in self._bindings.get(subject, _NONE).items():
+                if place.namespace in ("", namespace):
+                    found.setdefault(place, (binding, subject))
+        for place in sorted(found):
+            yield found[place]
+
+    # -- keeping up with the storage -----------------------------------------------------------------------------
+
+    @staticmethod
+    def _follow(collection: Collection, changed: Any) -> None:
+        for stored in collection.current(""):
+            changed(WatchCacheEvent("ADDED", stored.version, stored, None))
+        collection.listen(changed)
+
+    def _reread(self, event: WatchCacheEvent) -> None:
+        self._decided.clear()
+
+    def _rebound(self, event: WatchCacheEvent) -> None:
+        self._decided.clear()
+        for stored, is_there in ((event.previous, False), (event.current, True)):
+            if stored is None:
+                continue
+            binding = _SubjectBinding.read(stored)
+            for subject in binding.subjects:
+                bound = self._bindings.setdefault(subject, {})
+                if is_there:
+                    bound[binding.place] = binding
+                else:
+                    bound.pop(binding.place, None)
+
+
+_ALLOWED = Decision(True)
+_NONE: Mapping[_ResourceKey, _SubjectBinding] = {}
+_ROLES = {"ClusterRole": "clusterroles", "Role": "roles"}
+
+
+class _ResourceKey(NamedTuple):
+    namespace: str  # "" for the whole cluster
+    name: str
+
+
+class _SubjectBinding(NamedTuple):
+    place: _ResourceKey
+    role: RoleReference
+    subjects: tuple[Subject, ...]
+
+    @classmethod
+    def read(cls, stored: StoredObject) -> _SubjectBinding:
+        obj = stored.decode()
+        reference = obj["roleRef"]
+        subjects = tuple(_subject(each, stored.namespace) for each in obj.get("subjects") or ())
+        role = RoleReference(reference["kind"], reference["name"])
+        return cls(_ResourceKey(stored.namespace, stored.name), role, subjects)
+
+    @property
+    def shown(self) -> str:
+        namespace, name = self.place
+        what = f"RoleBinding {quoted(f'{name}/{namespace}')}" if namespace else f"ClusterRoleBinding {quoted(name)}"
+        return f"{what} of {self.role.kind} {quoted(self.role.name)}"
+
+
+def _subject(subject: Mapping[str, Any], namespace: str) -> Subject:
+    is_account = subject["kind"] == "ServiceAccount"
+    return subject["kind"], (subject.get("namespace") or namespace) if is_account else "", subject["name"]
+
+
+def _subjects(user: User) -> Iterator[Subject]:
+    """Give what a binding may call a user by."""
+    yield "User", "", user.name
+    if account := service_account_of(user.name):
+        yield "ServiceAccount", *account
+    for group in user.groups:
+        yield "Group", "", group
+
+
+def _shown(subject: Subject) -> str:
+    kind, namespace, name = subject
+    return f"{kind} {quoted(f'{name}/{namespace}' if kind == 'ServiceAccount' else name)}"
+
+
+def aggregate_messages(errors: list[str]) -> str:
+    """Print several errors as Go's aggregate does: each once."""
+    told = list(dict.fromkeys(errors))
+    return told[0] if len(told) == 1 else f"[{', '.join(told)}]"

@@ -1,0 +1,97 @@
+"""Webhook authorization: a webhook allows, denies, or leaves it to others."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import timedelta
+from random import Random
+from typing import Any, Literal
+
+from pyctrl.api import Access, AccessRule
+from pyctrl.apiserver._authn import User
+from pyctrl.apiserver._authz.rbac import Decision, RoleReference
+from pyctrl.apiserver._webhooks import ReviewCache, ReviewClient, ReviewPending, WebhookCallFailed, WebhookClient
+
+GROUP = "authorization.k8s.io"
+_PARTS = ("namespace", "verb", "group", "resource", "subresource", "name")
+_BOTH = "webhook subject access review returned both allow and deny response"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AuthorizationWebhook:
+    """A webhook that says who may do what: kube-apiserver's ``--authorization-webhook-*``.
+
+    Attributes:
+        url: where it is asked.
+        ca: whom to trust, as PEM; without, the authorities of the system.
+        version: of the SubjectAccessReviews; kube-apiserver's own default is v1beta1.
+        authorized_cache: how long it is good that somebody may do something.
+        unauthorized_cache: how long it is good that the webhook has not allowed it. A failure is not kept.
+    """
+
+    url: str
+    ca: bytes = b""
+    version: Literal["v1", "v1beta1"] = "v1"
+    authorized_cache: timedelta = timedelta(minutes=5)
+    unauthorized_cache: timedelta = timedelta(seconds=30)
+
+
+class WebhookAuthorizer:
+    """Asks the webhook who may do what. When that fails it has no opinion; why is told if nobody else allows it."""
+
+    unresolved = "webhook authorizer does not support user rule resolution"
+
+    def __init__(self, options: AuthorizationWebhook, client: WebhookClient, random: Random) -> None:
+        self._options = options
+        self._review_client = ReviewClient(client, random, url=options.url, ca=options.ca)
+        self._kept: ReviewCache[tuple[User, Access], Decision] = ReviewCache()
+
+    def decide(self, user: User, access: Access) -> Decision:
+        """Return what the webhook has said.
+
+        Raises:
+            Undecided: it has to be asked.
+        """
+        found = self._kept.find((user, access))
+        if found is None:
+            raise ReviewPending(lambda: self._ask(user, access))
+        return found
+
+    def rules(self, user: User, namespace: str) -> tuple[list[AccessRule], list[RoleReference]]:
+        """Give no rules: a webhook answers single questions."""
+        return [], []
+
+    async def _ask(self, user: User, access: Access) -> None:
+        review = {
+            "kind": "SubjectAccessReview",
+            "apiVersion": f"{GROUP}/{self._options.version}",
+            "metadata": {},
+            "spec": self._spec(user, access),
+            "status": {"allowed": False},
+        }
+        try:
+            decision = _read(await self._review_client.ask(review))
+        except WebhookCallFailed as failed:
+            decision = Decision(is_allowed=False, error=str(failed))
+        options = self._options
+        cache = options.authorized_cache if decision.is_allowed else options.unauthorized_cache
+        self._kept.keep((user, access), decision, 0.0 if decision.error else cache.total_seconds())
+
+    def _spec(self, user: User, access: Access) -> dict[str, Any]:
+        if access.is_resource:
+            parts = {part: getattr(access, part) for part in _PARTS} | {"version": "*"}
+            what = {"resourceAttributes": {part: value for part, value in parts.items() if value}}
+        else:
+            what = {"nonResourceAttributes": {"path": access.path, "verb": access.verb}}
+        groups = "groups" if self._options.version == "v1" else "group"
+        extra = {key: list(values) for key, values in user.extra.items()}
+        who = {"user": user.name, groups: list(user.groups), "uid": user.uid, "extra": extra}
+        return what | {key: value for key, value in who.items() if value}
+
+
+def _read(status: Mapping[str, Any]) -> Decision:
+    is_allowed, is_denied = bool(status.get("allowed")), bool(status.get("denied"))
+    if is_allowed and is_denied:
+        return Decision(is_allowed=False, is_denied=True, error=_BOTH)
+    return Decision(is_allowed=is_allowed, is_denied=is_denied, reason=str(status.get("reason") or ""))

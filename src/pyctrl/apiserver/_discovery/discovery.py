@@ -1,0 +1,203 @@
+"""Discovery: what clients read to learn which resources there are; in the aggregated form and in the older one."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from pyctrl.apiserver._apiextensions.custom_type import CustomResourceType
+from pyctrl.apiserver._registry.builtin_type import BuiltinResourceType
+from pyctrl.apiserver._registry.resources import ResourceRegistry
+from pyctrl.apiserver._schema.schema import JSON
+
+AGGREGATED = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
+VERSION = {
+    "major": "1",
+    "minor": "36",
+    "emulationMajor": "1",
+    "emulationMinor": "36",
+    "minCompatibilityMajor": "1",
+    "minCompatibilityMinor": "35",
+    "gitVersion": "v1.36.2",
+    "gitCommit": "",
+    "gitTreeState": "clean",
+    "buildDate": "1970-01-01T00:00:00Z",
+    "goVersion": "",
+    "compiler": "pyctrl",
+    "platform": "python",
+}
+_SERVER_ADDRESS = [{"clientCIDR": "0.0.0.0/0", "serverAddress": "127.0.0.1:6443"}]
+_CUSTOM_SUBRESOURCES = ("get", "patch", "update")
+
+
+def discovery_response(registry: ResourceRegistry, path: str, accept: str) -> dict[str, JSON] | None:
+    """Answer a discovery path, or None when nothing is there.
+
+    An answer whose kind is `APIGroupDiscoveryList` has the content type `AGGREGATED`.
+    """
+    parts = [part for part in path.split("/") if part]
+    if not parts:
+        return {"paths": sorted(_paths(registry))}
+    if parts == ["version"]:
+        return dict(VERSION)
+    if parts == ["api"]:
+        return _groups(registry, legacy=True) if is_aggregated(accept) else _versions()
+    if parts == ["apis"]:
+        return _groups(registry, legacy=False) if is_aggregated(accept) else _group_list(registry)
+    if parts[0] == "api" and len(parts) == 2:
+        return _resources(registry, "", parts[1])
+    if parts[0] == "apis" and len(parts) == 2:
+        return _group_document(registry, parts[1])
+    if parts[0] == "apis" and len(parts) == 3:
+        return _resources(registry, parts[1], parts[2])
+    return None
+
+
+def is_aggregated(accept: str) -> bool:
+    """Say whether the client's first choice is the aggregated form that this server has."""
+    for clause in accept.replace(" ", "").split(","):
+        _, *parameters = clause.split(";")
+        options = {name: value for name, _, value in (part.partition("=") for part in parameters)}
+        if options.get("as") == "APIGroupDiscoveryList":
+            if options.get("v") == "v2":
+                return True
+        elif clause:
+            return False
+    return False
+
+
+def _paths(registry: ResourceRegistry) -> Iterator[str]:
+    yield from ("/api", "/apis", "/healthz", "/livez", "/openapi/v2", "/openapi/v3", "/readyz", "/version")
+    for group, versions in registry.group_versions.items():
+        if group:
+            yield f"/apis/{group}"
+        for version in versions:
+            yield f"/apis/{group}/{version}" if group else f"/api/{version}"
+
+
+# -- the older form --------------------------------------------------------------------------------------------
+
+
+def _versions() -> dict[str, JSON]:
+    return {"kind": "APIVersions", "versions": ["v1"], "serverAddressByClientCIDRs": _SERVER_ADDRESS}
+
+
+def _group_list(registry: ResourceRegistry) -> dict[str, JSON]:
+    groups = [_group(name, versions) for name, versions in registry.group_versions.items() if name]
+    return {"kind": "APIGroupList", "apiVersion": "v1", "groups": groups}
+
+
+def _group(name: str, versions: list[str]) -> dict[str, JSON]:
+    found = [{"groupVersion": f"{name}/{version}", "version": version} for version in versions]
+    return {"name": name, "versions": found, "preferredVersion": found[0]}
+
+
+def _group_document(registry: ResourceRegistry, name: str) -> dict[str, JSON] | None:
+    versions = registry.group_versions.get(name)
+    if not versions or not name:
+        return None
+    return {"kind": "APIGroup", "apiVersion": "v1", **_group(name, versions)}
+
+
+def _resources(registry: ResourceRegistry, group: str, version: str) -> dict[str, JSON] | None:
+    if version not in registry.group_versions.get(group, ()):
+        return None
+    return {
+        "kind": "APIResourceList",
+        "apiVersion": "v1",
+        "groupVersion": f"{group}/{version}" if group else version,
+        "resources": [entry for each in registry.of_group(group, version) for entry in _entries(each)],
+    }
+
+
+def _entries(each: BuiltinResourceType | CustomResourceType) -> Iterator[dict[str, JSON]]:
+    entry = {
+        "name": each.plural,
+        "singularName": each.singular,
+        "namespaced": each.namespaced,
+        "kind": each.kind,
+        "verbs": list(each.verbs),
+        "shortNames": list(each.short_names),
+        "categories": list(each.categories),
+        "storageVersionHash": _storage_hash(each) if "list" in each.verbs else "",
+    }
+    yield {key: value for key, value in entry.items() if value not in ([], "") or key == "singularName"}
+    for name, kind, verbs in _subresources(each):
+        yield {
+            "name": f"{each.plural}/{name}",
+            "singularName": "",
+            "namespaced": each.namespaced,
+            **_foreign(kind),
+            "kind": kind["kind"],
+            "verbs": list(verbs),
+        }
+
+
+def _foreign(kind: Mapping[str, str]) -> dict[str, str]:
+    return {key: kind[key] for key in ("group", "version") if kind.get(key)}
+
+
+def _subresources(
+    each: BuiltinResourceType | CustomResourceType,
+) -> Iterator[tuple[str, Mapping[str, str], tuple[str, ...]]]:
+    """Name, kind and verbs of the subresources; the kind names its group only when it is another one."""
+    if isinstance(each, BuiltinResourceType):
+        for found in each.described.get("subresources", ()):
+            yield found["subresource"], found["responseKind"], tuple(found["verbs"])
+        return
+    if "status" in each.subresources:
+        yield "status", {"kind": each.kind}, _CUSTOM_SUBRESOURCES
+    if "scale" in each.subresources:
+        yield "scale", {"group": "autoscaling", "version": "v1", "kind": "Scale"}, _CUSTOM_SUBRESOURCES
+
+
+def _storage_hash(each: BuiltinResourceType | CustomResourceType) -> str:
+    version = "v1beta1" if each.kind == "CustomResourceDefinition" else each.storage_version  # as it is in etcd
+    text = f"{each.group}/{version}/{each.kind}"
+    return base64.b64encode(hashlib.sha256(text.encode()).digest()[:8]).decode()
+
+
+# -- the aggregated form ---------------------------------------------------------------------------------------
+
+
+def _groups(registry: ResourceRegistry, *, legacy: bool) -> dict[str, JSON]:
+    items = [
+        {
+            "metadata": {"name": name} if name else {},
+            "versions": [_version(registry, name, version) for version in versions],
+        }
+        for name, versions in registry.group_versions.items()
+        if legacy == (not name)
+    ]
+    return {"kind": "APIGroupDiscoveryList", "apiVersion": "apidiscovery.k8s.io/v2", "metadata": {}, "items": items}
+
+
+def _version(registry: ResourceRegistry, group: str, version: str) -> dict[str, JSON]:
+    resources = [_aggregated(each) for each in registry.of_group(group, version)]
+    return {"version": version, "resources": resources, "freshness": "Current"}
+
+
+def _aggregated(each: BuiltinResourceType | CustomResourceType) -> dict[str, Any]:
+    found: dict[str, Any] = {
+        "resource": each.plural,
+        "responseKind": _response_kind(each, {"kind": each.kind}),
+        "scope": "Namespaced" if each.namespaced else "Cluster",
+        "singularResource": each.singular,
+        "verbs": list(each.verbs),
+        "shortNames": list(each.short_names),
+        "categories": list(each.categories),
+        "subresources": [
+            {"subresource": name, "responseKind": _response_kind(each, kind), "verbs": list(verbs)}
+            for name, kind, verbs in _subresources(each)
+        ],
+    }
+    return {key: value for key, value in found.items() if value != []}
+
+
+def _response_kind(each: BuiltinResourceType | CustomResourceType, kind: Mapping[str, str]) -> dict[str, str]:
+    """A built-in kind of the resource's own group names no group, as kube-apiserver has it."""
+    if isinstance(each, CustomResourceType) and not kind.get("group"):
+        return {"group": each.group, "version": each.version, "kind": kind["kind"]}
+    return {"group": kind.get("group", ""), "version": kind.get("version", ""), "kind": kind["kind"]}

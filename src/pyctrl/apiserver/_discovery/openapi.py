@@ -1,0 +1,112 @@
+"""The OpenAPI documents: v3, one per group version, and v2 as one; what kubectl explains and validates by."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from pyctrl.apiserver._apiextensions.custom_type import CustomResourceType
+from pyctrl.apiserver._discovery.discovery import VERSION
+from pyctrl.apiserver._discovery.openapi_paths import META, SCHEMAS, component_name, path_as_v2, paths_of
+from pyctrl.apiserver._registry.builtin_type import BuiltinResourceType
+from pyctrl.apiserver._registry.resources import ResourceRegistry
+from pyctrl.apiserver._schema.schema import JSON
+
+_INFO = {"title": "Kubernetes", "version": VERSION["gitVersion"]}
+_V2 = "#/definitions/"
+
+
+def openapi_response(registry: ResourceRegistry, path: str) -> dict[str, JSON] | None:
+    """Answer a path below `/openapi/`, or None when nothing is there."""
+    parts = [part for part in path.partition("?")[0].split("/") if part]
+    if parts == ["openapi", "v2"]:
+        return _everything(registry)
+    if parts == ["openapi", "v3"]:
+        return {"paths": dict(_index(registry))}
+    if parts[:3] == ["openapi", "v3", "api"] and len(parts) == 4:
+        return _document(registry, "", parts[3])
+    if parts[:3] == ["openapi", "v3", "apis"] and len(parts) == 5:
+        return _document(registry, parts[3], parts[4])
+    return None
+
+
+def _index(registry: ResourceRegistry) -> Iterator[tuple[str, JSON]]:
+    for group, versions in registry.group_versions.items():
+        for version in versions:
+            path = f"apis/{group}/{version}" if group else f"api/{version}"
+            yield path, {"serverRelativeURL": f"/openapi/v3/{path}?hash={registry.epoch}"}
+
+
+def _document(registry: ResourceRegistry, group: str, version: str) -> dict[str, JSON] | None:
+    types = registry.of_group(group, version)
+    if not types:
+        return None
+    return {
+        "openapi": "3.0.0",
+        "info": _INFO,
+        "paths": dict(paths_of(types, registry.components)),
+        "components": {"schemas": _schemas(registry, types)},
+    }
+
+
+def _schemas(registry: ResourceRegistry, types: list[BuiltinResourceType | CustomResourceType]) -> dict[str, JSON]:
+    found: dict[str, JSON] = {}
+    for each in types:
+        if isinstance(each, BuiltinResourceType):
+            found.update(registry.components.document(each.document))
+        else:
+            found.update(_metadata_schemas(registry))
+            found.update(_custom_schemas(each))
+    return found
+
+
+def _metadata_schemas(registry: ResourceRegistry) -> Iterator[tuple[str, JSON]]:
+    for name, component in registry.components.document("core_v1").items():
+        if name.startswith(META):
+            yield name, component
+
+
+def _custom_schemas(each: CustomResourceType) -> Iterator[tuple[str, JSON]]:
+    name = component_name(each.group, each.version, each.kind)
+    kind = {"group": each.group, "version": each.version, "kind": each.kind}
+    declared: Mapping[str, JSON] = (each.described.get("schema") or {}).get("openAPIV3Schema") or {"type": "object"}
+    typed = {"apiVersion": {"type": "string"}, "kind": {"type": "string"}}
+    metadata = {"allOf": [{"$ref": f"{SCHEMAS}{META}ObjectMeta"}]}
+    properties = {**typed, **(declared.get("properties") or {}), "metadata": metadata}
+    yield name, {**declared, "properties": properties, "x-kubernetes-group-version-kind": [kind]}
+    items = {"type": "array", "items": {"allOf": [{"$ref": SCHEMAS + name}]}}
+    list_metadata = {"allOf": [{"$ref": f"{SCHEMAS}{META}ListMeta"}]}
+    yield (
+        f"{name}List",
+        {
+            "type": "object",
+            "required": ["items"],
+            "properties": {**typed, "items": items, "metadata": list_metadata},
+            "x-kubernetes-group-version-kind": [{**kind, "kind": each.list_kind}],
+        },
+    )
+
+
+# -- v2 --------------------------------------------------------------------------------------------------------
+
+
+def _everything(registry: ResourceRegistry) -> dict[str, JSON]:
+    types = list(registry)
+    return {
+        "swagger": "2.0",
+        "info": {"title": _INFO["title"], "version": f"{VERSION['major']}.{VERSION['minor']}"},
+        "paths": {path: _as_v2(path_as_v2(item)) for path, item in paths_of(types, registry.components)},
+        "definitions": {name: _as_v2(each) for name, each in _schemas(registry, types).items()},
+    }
+
+
+def _as_v2(schema: JSON) -> JSON:
+    """Rewrite a schema for v2, which has its references elsewhere and no alternatives."""
+    if isinstance(schema, list):
+        return [_as_v2(each) for each in schema]
+    if not isinstance(schema, Mapping):
+        return schema
+    reference = schema.get("$ref") or next((each["$ref"] for each in schema.get("allOf") or () if "$ref" in each), None)
+    if isinstance(reference, str):
+        return {"$ref": reference.replace(SCHEMAS, _V2)}
+    dropped = ("oneOf", "anyOf", "allOf", "not", "nullable", "default")
+    return {key: _as_v2(value) for key, value in schema.items() if key not in dropped}

@@ -1,0 +1,210 @@
+"""The paths of the OpenAPI documents: the operations of each resource, with their parameters, bodies and answers.
+
+kubectl reads here whether the server validates fields, and which patches it takes, before it applies anything.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+from pyctrl.apiserver._apiextensions.custom_type import CustomResourceType
+from pyctrl.apiserver._registry.builtin_type import BuiltinResourceType
+from pyctrl.apiserver._schema.components import OpenAPIComponents
+from pyctrl.apiserver._schema.schema import JSON
+
+SCHEMAS = "#/components/schemas/"
+META = "io.k8s.apimachinery.pkg.apis.meta.v1."
+
+_BODIES = ("application/json", "application/yaml")
+_PATCHES = ("application/apply-patch+yaml", "application/json-patch+json", "application/merge-patch+json")
+_STRATEGIC = "application/strategic-merge-patch+json"
+
+_WRITE = {"dryRun": "string", "fieldManager": "string", "fieldValidation": "string"}
+_DELETE = {"dryRun": "string", "gracePeriodSeconds": "integer", "orphanDependents": "boolean"}
+_DELETE["propagationPolicy"] = "string"
+_SELECT = {"continue": "string", "fieldSelector": "string", "labelSelector": "string", "limit": "integer"}
+_SELECT |= {"resourceVersion": "string", "resourceVersionMatch": "string"}
+_WATCH = {"allowWatchBookmarks": "boolean", "sendInitialEvents": "boolean", "timeoutSeconds": "integer"}
+_WATCH["watch"] = "boolean"
+
+# verb -> the method, `x-kubernetes-action`, how its operationId begins, its query parameters
+_VERBS: dict[str, tuple[str, str, str, Mapping[str, str]]] = {
+    "list": ("get", "list", "list", _SELECT | _WATCH),
+    "create": ("post", "post", "create", _WRITE),
+    "deletecollection": ("delete", "deletecollection", "deleteCollection", _SELECT | _DELETE),
+    "get": ("get", "get", "read", {"resourceVersion": "string"}),
+    "update": ("put", "put", "replace", _WRITE),
+    "patch": ("patch", "patch", "patch", {**_WRITE, "force": "boolean"}),
+    "delete": ("delete", "delete", "delete", _DELETE),
+}
+_OF_COLLECTION, _OF_OBJECT = ("list", "create", "deletecollection"), ("get", "update", "patch", "delete")
+_SUBRESOURCES = frozenset(("status", "scale", "finalize", "binding", "eviction", "token"))  # not streams and proxies
+_CODES = {"create": (200, 201, 202), "update": (200, 201), "delete": (200, 202)}
+
+
+def paths_of(
+    types: Iterable[BuiltinResourceType | CustomResourceType], components: OpenAPIComponents
+) -> Iterator[tuple[str, JSON]]:
+    """Describe the paths of resources in the v3 form."""
+    for each in types:
+        yield from _ResourcePaths(each, components).every()
+
+
+def path_as_v2(item: Mapping[str, JSON]) -> dict[str, JSON]:
+    """Rewrite a path for v2: parameters have their type without a schema, and the body is one of them."""
+    return {
+        key: [_parameter_as_v2(each) for each in value] if key == "parameters" else _operation_as_v2(value)
+        for key, value in item.items()
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class _OperationKind:
+    """What an operation takes and gives: a group, version and kind, and the component that describes it."""
+
+    group: str
+    version: str
+    kind: str
+    component: str | None
+
+    @property
+    def identity(self) -> dict[str, str]:
+        return {"group": self.group, "version": self.version, "kind": self.kind}
+
+
+class _ResourcePaths:
+    """The paths of one resource."""
+
+    def __init__(self, each: BuiltinResourceType | CustomResourceType, components: OpenAPIComponents) -> None:
+        self._type, self._components = each, components
+        self._kind = self._kind_of(each.group, each.version, each.kind)
+        root = f"/apis/{each.group}/{each.version}" if each.group else f"/api/{each.version}"
+        self._everywhere = f"{root}/{each.plural}"
+        self._place = f"{root}/namespaces/{{namespace}}/{each.plural}" if each.namespaced else self._everywhere
+
+    def every(self) -> Iterator[tuple[str, JSON]]:
+        if self._type.namespaced and "list" in self._type.verbs:
+            operations = self._operations(("list",), self._kind, "", "ForAllNamespaces")
+            yield self._everywhere, {"parameters": _path_parameters(""), **operations}
+        for path, possible in ((self._place, _OF_COLLECTION), (f"{self._place}/{{name}}", _OF_OBJECT)):
+            verbs = [verb for verb in possible if verb in self._type.verbs]
+            if verbs:
+                yield path, {"parameters": _path_parameters(path), **self._operations(verbs, self._kind)}
+        for name, kind, verbs in self._subresources():
+            path = f"{self._place}/{{name}}/{name}"
+            operations = self._operations(verbs, kind, suffix=name.capitalize())
+            yield path, {"parameters": _path_parameters(path), **operations}
+
+    def _subresources(self) -> Iterator[tuple[str, _OperationKind, list[str]]]:
+        each = self._type
+        if isinstance(each, BuiltinResourceType):
+            for found in each.described.get("subresources", ()):
+                if found["subresource"] in _SUBRESOURCES:
+                    kind = found["responseKind"]
+                    own = (kind["group"] or each.group, kind["version"] or each.version)
+                    yield found["subresource"], self._kind_of(*own, kind["kind"]), found["verbs"]
+            return
+        for name in sorted(each.subresources & _SUBRESOURCES):
+            kind_of = _OperationKind("autoscaling", "v1", "Scale", None) if name == "scale" else self._kind
+            yield name, kind_of, ["get", "patch", "update"]
+
+    def _operations(
+        self, verbs: Iterable[str], kind: _OperationKind, scope: str = "Namespaced", suffix: str = ""
+    ) -> dict[str, JSON]:
+        each = self._type
+        place = _camel(each.group, custom=isinstance(each, CustomResourceType)) + each.version.capitalize()
+        subject = place + (scope if each.namespaced else "") + each.kind + suffix
+        return {_VERBS[verb][0]: self._operation(verb, kind, subject) for verb in verbs}
+
+    def _operation(self, verb: str, kind: _OperationKind, subject: str) -> dict[str, JSON]:
+        _, action, begins, parameters = _VERBS[verb]
+        given = self._given(verb, kind)
+        answers = {str(code): {"description": "OK", **given} for code in _CODES.get(verb, (200,))}
+        return {
+            "operationId": begins + subject,
+            "parameters": [_parameter(name, wire) for name, wire in sorted(parameters.items())],
+            **self._body(verb, kind),
+            "responses": {**answers, "401": {"description": "Unauthorized"}},
+            "x-kubernetes-action": action,
+            "x-kubernetes-group-version-kind": kind.identity,
+        }
+
+    def _body(self, verb: str, kind: _OperationKind) -> dict[str, JSON]:
+        if verb in ("delete", "deletecollection"):
+            return {"requestBody": {"content": _content(f"{META}DeleteOptions")}}
+        if verb == "patch":
+            media = _PATCHES if isinstance(self._type, CustomResourceType) else (*_PATCHES, _STRATEGIC)
+            return {"requestBody": {"content": _content(f"{META}Patch", media), "required": True}}
+        if verb in ("create", "update"):
+            return {"requestBody": {"content": _content(kind.component), "required": True}}
+        return {}
+
+    def _given(self, verb: str, kind: _OperationKind) -> dict[str, JSON]:
+        if verb in ("delete", "deletecollection"):
+            return {"content": _content(f"{META}Status")}
+        if verb == "list":
+            return {"content": _content(self._kind_of(kind.group, kind.version, self._type.list_kind).component)}
+        return {"content": _content(kind.component)}
+
+    def _kind_of(self, group: str, version: str, kind: str) -> _OperationKind:
+        each = self._type
+        if isinstance(each, BuiltinResourceType):
+            return _OperationKind(
+                group, version, kind, self._components.component_of(each.document, group, version, kind)
+            )
+        return _OperationKind(group, version, kind, component_name(group, version, kind))
+
+
+def component_name(group: str, version: str, kind: str) -> str:
+    """Name the component of a custom kind as kube-apiserver does: the group backwards, the version, the kind."""
+    return ".".join((*reversed(group.split(".")), version, kind))
+
+
+def _camel(group: str, *, custom: bool) -> str:
+    words = (group if custom else group.removesuffix(".k8s.io") or "core").replace("-", ".").split(".")
+    return "".join(word[:1].upper() + word[1:] for word in words)
+
+
+def _content(component: str | None, media: Iterable[str] = _BODIES) -> dict[str, JSON]:
+    schema = {"$ref": SCHEMAS + component} if component else {"type": "object"}
+    return {each: {"schema": schema} for each in media}
+
+
+def _path_parameters(path: str) -> list[JSON]:
+    names = [name for name in ("name", "namespace") if f"{{{name}}}" in path]
+    required = [{"name": name, "in": "path", "required": True, "schema": {"type": "string"}} for name in names]
+    return [*required, _parameter("pretty", "string")]
+
+
+def _parameter(name: str, type: str) -> dict[str, JSON]:
+    return {"name": name, "in": "query", "schema": {"type": type, "uniqueItems": True}}
+
+
+# -- v2 --------------------------------------------------------------------------------------------------------
+
+
+def _operation_as_v2(operation: Mapping[str, JSON]) -> dict[str, JSON]:
+    found = {key: value for key, value in operation.items() if key != "requestBody"}
+    found["parameters"] = [_parameter_as_v2(each) for each in operation["parameters"]]
+    found["produces"] = list(_BODIES)
+    body = operation.get("requestBody")
+    if body:
+        found["consumes"] = list(body["content"])
+        required = bool(body.get("required"))
+        found["parameters"].append({"name": "body", "in": "body", "required": required, **_first_schema(body)})
+    found["responses"] = {
+        code: {"description": answer["description"], **_first_schema(answer)}
+        for code, answer in operation["responses"].items()
+    }
+    return found
+
+
+def _first_schema(described: Mapping[str, JSON]) -> dict[str, JSON]:
+    contents = list(described.get("content", {}).values())
+    return {"schema": contents[0]["schema"]} if contents else {}
+
+
+def _parameter_as_v2(parameter: Mapping[str, JSON]) -> dict[str, JSON]:
+    rest = {key: value for key, value in parameter.items() if key != "schema"}
+    return {**rest, **parameter["schema"]}

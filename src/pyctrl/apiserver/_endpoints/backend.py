@@ -1,0 +1,194 @@
+"""What all verbs share: the storage behind a resource, the live object of a request, and the rules of namespaces."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from random import Random
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from pyctrl.api import Access
+from pyctrl.apiserver._admission import AdmissionChain, Kind
+from pyctrl.apiserver._apiextensions.conversion_webhook import ConvertedObject, WebhookConverter
+from pyctrl.apiserver._authz import access_forbidden
+from pyctrl.apiserver._endpoints.typed_bodies import check_kind_of
+from pyctrl.apiserver._errors import (
+    StatusError,
+    UndecodableBody,
+    bad_request,
+    internal_error,
+    invalid,
+    invalid_value,
+    not_found,
+)
+from pyctrl.apiserver._request.negotiation import is_custom, with_type_meta
+from pyctrl.apiserver._request.request import ResourceRequest
+from pyctrl.apiserver._serializer.decoding import unrecognized_body
+from pyctrl.apiserver._storage.storage import Collection, Storage, StoredObject, api_version
+
+if TYPE_CHECKING:
+    from pyctrl.apiserver._authz import Authorizer, EscalationCheck
+    from pyctrl.apiserver._registry.resources import ResourceRegistry, ResourceType
+
+
+@dataclass(frozen=True, slots=True)
+class RESTStorage:
+    """The storage, what is served from it, who admits writes to it, and the server's randomness."""
+
+    storage: Storage
+    registry: ResourceRegistry
+    random: Random
+    admission: AdmissionChain
+    authorizer: Authorizer
+    escalation: EscalationCheck | None  # None where everybody may do everything
+    conversions: WebhookConverter
+
+    def collection(self, resource: ResourceType) -> Collection:
+        """Give the collection behind a resource, shared by all its versions."""
+        return self.storage.collection(resource.storage_group, resource.plural)
+
+    def find(self, request: ResourceRequest) -> StoredObject | None:
+        """Give the object that a request names, None when it is not there."""
+        return self.collection(request.resource).find(request.target.namespace, request.target.name)
+
+    def live(self, request: ResourceRequest) -> StoredObject:
+        """Give the object that a request names.
+
+        Raises:
+            Refused: 404, it is not there.
+        """
+        target, stored = request.target, self.find(request)
+        if stored is None:
+            raise not_found(target.resource, target.name, target.group)
+        return stored
+
+    def put(self, obj: dict[str, Any], resource: ResourceType, form: ConvertedObject | None = None) -> StoredObject:
+        """Store an object under the next version.
+
+        Args:
+            form: what a conversion webhook made of it, where one has to.
+        """
+        if not is_custom(resource) or resource.storage is resource:
+            return self.collection(resource).put(with_type_meta(obj, resource), resource)
+        storage, collection = resource.storage, self.collection(resource)
+        if form is None:
+            return collection.put(with_type_meta(resource.stored(obj), storage), storage)
+        stored = collection.put(with_type_meta(form.stored, storage), storage)
+        form.shown["metadata"]["resourceVersion"] = str(stored.version)
+        stored.show_as(resource, msgspec.json.encode(with_type_meta(form.shown, resource)))
+        return stored
+
+    def put_metadata_change(self, obj: dict[str, Any], resource: ResourceType, old: StoredObject) -> StoredObject:
+        """Store an object of which only metadata differs from an old state, as when it is being deleted."""
+        if not resource.converts:
+            return self.put(obj, resource)
+        new = old.decode()
+        texts = {key: value for key, value in new["metadata"].items() if key in ("labels", "annotations")}
+        others = {key: value for key, value in obj["metadata"].items() if key not in ("labels", "annotations")}
+        new["metadata"] = {**others, **texts}
+        marked = self.collection(resource).put(new, None)
+        marked.show_like(old)
+        return marked
+
+    def check_grant(self, request: ResourceRequest, new: dict[str, Any], old: dict[str, Any] | None = None) -> None:
+        """Refuse a role or binding that would grant more than the user has."""
+        if self.escalation is not None:
+            self.escalation.check(request, new, old)
+
+    def check_create(self, request: ResourceRequest) -> None:
+        """Refuse to let a PUT or a PATCH, which may do that, create what its user may not create."""
+        target, user = request.target, request.user
+        if request.method == "POST" or user.is_administrator:
+            return
+        create = Access("create", target.group, target.resource, namespace=target.namespace, name=target.name)
+        decision = self.authorizer.decide(user, create)
+        if not decision.is_allowed:
+            raise access_forbidden(create, user, decision.reason)
+
+
+def check_type_meta(obj: dict[str, Any], resource: ResourceType, body: bytes) -> None:
+    """Refuse the body of a custom resource that leaves out its kind or version; built-in ones may."""
+    if not is_custom(resource):
+        return
+    if obj.get("kind") and obj.get("apiVersion"):
+        return
+    shown = body.decode("utf-8", "replace")
+    if not obj.get("kind"):
+        raise unrecognized_body(resource.kind, f"Object 'Kind' is missing in '{shown}'", body)
+    if not obj.get("apiVersion"):
+        where = f'{obj["kind"]} in version "" cannot be handled as a {resource.kind}'
+        raise bad_request(f"{where}: Object 'apiVersion' is missing in '{shown}'")
+
+
+def check_patched_type_meta(obj: dict[str, Any], resource: ResourceType) -> None:
+    """Refuse the outcome of a patch to a custom resource that has lost its kind or version."""
+    if not is_custom(resource):
+        return
+    if not obj.get("kind"):
+        shown = msgspec.json.encode({name: obj[name] for name in sorted(obj)}).decode()
+        raise UndecodableBody(resource.kind, resource.version, f"Object 'Kind' is missing in '{shown}'")
+    if not obj.get("apiVersion"):
+        raise internal_error("Object 'apiVersion' is missing in 'object has no apiVersion field'")
+
+
+def check_kind(obj: dict[str, Any], resource: ResourceType, registry: ResourceRegistry) -> None:
+    """Refuse a body that says to be another kind or version than the URL's; one that says nothing is fine."""
+    if not is_custom(resource):
+        check_kind_of(obj, Kind(resource.group, resource.version, resource.kind), registry)
+        return
+    kind, version = obj.get("kind") or resource.kind, obj.get("apiVersion") or api_version(resource)
+    if kind != resource.kind or version != api_version(resource):
+        raise _custom_mismatch(obj, resource)
+
+
+def _custom_mismatch(obj: dict[str, Any], resource: ResourceType) -> StatusError:
+    version, expected = obj.get("apiVersion"), api_version(resource)
+    if version != expected:
+        return bad_request(
+            f"the API version in the data ({version}) does not match the expected API version ({expected})"
+        )
+    metadata = obj.get("metadata")
+    name = str(metadata.get("name") or "") if isinstance(metadata, dict) else ""
+    cause = invalid_value("kind", obj["kind"], f"must be {resource.kind}")
+    return invalid(resource.kind, name, [cause], resource.group)
+
+
+def check_name_and_namespace(metadata: dict[str, Any], request: ResourceRequest) -> None:
+    """Refuse a body whose name or namespace is not the URL's; fill in a namespace that is left out."""
+    check_namespace_matches(metadata, request)
+    name, wanted = metadata.get("name"), request.target.name
+    if not name:
+        raise bad_request(f"the name of the object ({wanted} based on URL) was undeterminable: name must be provided")
+    if name != wanted:
+        raise bad_request(f"the name of the object ({name}) does not match the name on the URL ({wanted})")
+
+
+def check_namespace_matches(metadata: dict[str, Any], request: ResourceRequest) -> None:
+    """Refuse a body whose namespace is not the URL's; fill in one that is left out."""
+    namespace, wanted = metadata.get("namespace"), request.target.namespace
+    if namespace == wanted:
+        return
+    if not wanted:
+        metadata.pop("namespace", None)
+    elif not namespace:
+        metadata["namespace"] = wanted
+    else:
+        raise bad_request("the namespace of the provided object does not match the namespace sent on the request")
+
+
+def metadata_of(obj: dict[str, Any], resource: ResourceType) -> dict[str, Any]:
+    """Give the metadata of a body, made when it is left out.
+
+    Raises:
+        Refused: 400, it is no object.
+    """
+    metadata = obj.get("metadata")
+    if metadata is None:
+        metadata = obj["metadata"] = {}
+    if not isinstance(metadata, dict):
+        what = {str: "string", bool: "bool", list: "array"}.get(type(metadata), "number")
+        where = f'{resource.kind} in version "{resource.version}" cannot be handled as a {resource.kind}'
+        reason = f"json: cannot unmarshal {what} into Go struct field {resource.kind}.metadata of type v1.ObjectMeta"
+        raise bad_request(f"{where}: {reason}")
+    return metadata

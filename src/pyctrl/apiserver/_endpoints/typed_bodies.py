@@ -1,0 +1,121 @@
+"""Kinds of request bodies that are not the kind of the resource: of sub-resources, and the options of a delete."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from pyctrl.apiserver._admission import Kind
+from pyctrl.apiserver._errors import UndecodableBody, bad_request
+from pyctrl.apiserver._schema.typed import DecodeFailed, decode
+from pyctrl.apiserver._serializer.decoding import decode_object
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from pyctrl.apiserver._registry.resources import ResourceRegistry
+    from pyctrl.apiserver._request.request import ResourceRequest
+    from pyctrl.apiserver._schema.components import OpenAPIComponents
+
+SCALE: Final = Kind("autoscaling", "v1", "Scale")
+EVICTION: Final = Kind("policy", "v1", "Eviction")
+BINDING: Final = Kind("", "v1", "Binding")
+TOKEN_REQUEST: Final = Kind("authentication.k8s.io", "v1", "TokenRequest")
+DELETE_OPTIONS: Final = Kind("meta.k8s.io", "v1", "DeleteOptions")
+
+_COMPONENTS = {
+    SCALE: "io.k8s.api.autoscaling.v1.Scale",
+    EVICTION: "io.k8s.api.policy.v1.Eviction",
+    BINDING: "io.k8s.api.core.v1.Binding",
+    DELETE_OPTIONS: "io.k8s.apimachinery.pkg.apis.meta.v1.DeleteOptions",
+    TOKEN_REQUEST: "io.k8s.api.authentication.v1.TokenRequest",
+}
+
+# Versions of a kind that the scheme can still convert: those of Eviction are accepted, those of Scale are not.
+_OTHER_VERSIONS = {
+    SCALE: frozenset(("extensions/v1beta1", "apps/v1beta1", "apps/v1beta2")),
+    EVICTION: frozenset(("policy/v1beta1",)),
+}
+
+# Kinds that the scheme has without a version: any group version of them is known (runtime.Scheme.AddUnversionedTypes).
+_UNVERSIONED = frozenset(("APIGroup", "APIGroupList", "APIResourceList", "APIVersions", "Status"))
+_OPTIONS = ("CreateOptions", "DeleteOptions", "GetOptions", "ListOptions", "PatchOptions", "UpdateOptions")
+_META = frozenset((*_OPTIONS, "WatchEvent", *_UNVERSIONED))  # their Go package is meta's v1
+
+# The scheme of delete options is another: it has three kinds of options without a version.
+_UNVERSIONED_OPTIONS = frozenset(("CreateOptions", "DeleteOptions", "UpdateOptions"))
+_METADATA_KINDS = frozenset(("Table", "TableOptions", "PartialObjectMetadata", "PartialObjectMetadataList"))
+_OF_OPTIONS = {"meta.k8s.io/v1": _META | _METADATA_KINDS, "meta.k8s.io/v1beta1": _METADATA_KINDS}
+
+_SCHEME = "pkg/runtime/scheme.go:111"  # as kube-apiserver's errors name it
+
+
+def decode_subresource_body(request: ResourceRequest, kind: Kind, registry: ResourceRegistry) -> dict[str, Any]:
+    """Decode a body that must be an object of a sub-resource's own kind, which it need not name.
+
+    Raises:
+        Refused: 400, 413 or 415.
+    """
+    body = decode_object(request.body, request.headers, kind.kind)
+    check_kind_of(body, kind, registry)
+    return body
+
+
+def check_kind_of(obj: Mapping[str, Any], wanted: Kind, registry: ResourceRegistry) -> None:
+    """Refuse an object that names another kind or version than `wanted`, as the decoder of kube-apiserver does.
+
+    Raises:
+        Refused: 400.
+    """
+    expected = f"{wanted.group}/{wanted.version}" if wanted.group else wanted.version
+    kind, version = str(obj.get("kind") or wanted.kind), str(obj.get("apiVersion") or expected)
+    if kind == wanted.kind:
+        if version == expected or (wanted is EVICTION and version in _OTHER_VERSIONS[EVICTION]):
+            return
+        if version in _OTHER_VERSIONS.get(wanted, ()):
+            raise _version_mismatch(version, expected)
+    short = version.rpartition("/")[2]
+    if kind not in _UNVERSIONED and not registry.is_registered(version, kind):
+        raise UndecodableBody(kind, short, _not_registered(kind, version), of=wanted.kind)
+    package = "v1" if kind in _META else short
+    internal = wanted.group.partition(".")[0] or "core"
+    reason = f"converting ({package}.{kind}) to ({internal}.{wanted.kind}): unknown conversion"
+    raise UndecodableBody(kind, short, reason, of=wanted.kind)
+
+
+def _version_mismatch(version: str, expected: str) -> Exception:
+    return bad_request(f"the API version in the data ({version}) does not match the expected API version ({expected})")
+
+
+def _not_registered(kind: str, version: str) -> str:
+    return f'no kind "{kind}" is registered for version "{version}" in scheme "{_SCHEME}"'
+
+
+def read_delete_options(request: ResourceRequest, components: OpenAPIComponents) -> dict[str, Any]:
+    """Decode a body that must be DeleteOptions. Clients stamp them with the group version of the resource: any will do.
+
+    Raises:
+        Refused: 400, 413 or 415.
+    """
+    body = decode_object(request.body, request.headers, "")
+    kind, version = body.get("kind") or DELETE_OPTIONS.kind, body.get("apiVersion") or "meta.k8s.io/v1"
+    if kind != DELETE_OPTIONS.kind:
+        if kind in _UNVERSIONED | _UNVERSIONED_OPTIONS | _OF_OPTIONS.get(version, frozenset()):
+            raise bad_request(f"converting (v1.{kind}) to (v1.{DELETE_OPTIONS.kind}): unknown conversion")
+        raise bad_request(_not_registered(kind, version))
+    try:
+        return decode_subresource_object(body, DELETE_OPTIONS, components)
+    except UndecodableBody as unfit:
+        raise bad_request(unfit.why) from None
+
+
+def decode_subresource_object(obj: dict[str, Any], kind: Kind, components: OpenAPIComponents) -> dict[str, Any]:
+    """Read an object of a sub-resource as its Go type does.
+
+    Raises:
+        Refused: 400, it does not fit the type.
+    """
+    try:
+        read: dict[str, Any] = decode(components.node("core_v1", _COMPONENTS[kind]), obj, [])
+    except DecodeFailed as failed:
+        raise UndecodableBody(kind.kind, kind.version, str(failed)) from None
+    return read

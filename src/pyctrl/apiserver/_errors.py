@@ -1,0 +1,320 @@
+"""What the API server answers: the `Response`, and every `Status` body with the words that kube-apiserver uses.
+
+Code that finds a request wrong raises one of the `StatusError` values made here (`raise not_found(...)`); the server
+turns
+it into an answer in one place. `FieldError` values are field errors as apimachinery's `field` package prints them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import msgspec
+
+from pyctrl._go.text import quoted, shown_value
+
+JSON = "application/json"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Response:
+    """One answer of the server: a whole body, or a stream of chunks that is closed when the reader goes."""
+
+    status: int
+    headers: Sequence[tuple[str, str]] = (("Content-Type", JSON),)
+    body: bytes | AsyncGenerator[bytes, None] = b""
+
+
+class StatusError(Exception):
+    """A request that the server refuses, with the `Status` object that says why."""
+
+    def __init__(self, code: int, status: dict[str, Any], headers: Sequence[tuple[str, str]] = ()) -> None:
+        super().__init__(status.get("message", ""))
+        self.code = code
+        self.status = status
+        self.headers = tuple(headers)
+
+    def answer(self, headers: Sequence[tuple[str, str]] = ()) -> Response:
+        """Give the refusal as an HTTP answer."""
+        return Response(
+            status=self.code,
+            headers=(("Content-Type", JSON), *self.headers, *headers),
+            body=msgspec.json.encode(self.status),
+        )
+
+
+class FieldError(NamedTuple):
+    """One thing that is wrong with one field."""
+
+    reason: str
+    message: str
+    field: str
+
+
+# -- field errors ----------------------------------------------------------------------------------------------
+
+
+def invalid_value(field: str, value: object, why: str) -> FieldError:
+    """`FIELD: Invalid value: VALUE: WHY`."""
+    return FieldError("FieldValueInvalid", f"Invalid value: {shown_value(value)}: {why}", field)
+
+
+def type_invalid(field: str, value: object, why: str) -> FieldError:
+    """The same words as `invalid_value`, with the reason of a value that has the wrong type."""
+    return FieldError("FieldValueTypeInvalid", f"Invalid value: {shown_value(value)}: {why}", field)
+
+
+def required(field: str, why: str = "") -> FieldError:
+    """`FIELD: Required value: WHY`."""
+    return FieldError("FieldValueRequired", f"Required value: {why}" if why else "Required value", field)
+
+
+def duplicate(field: str, value: object) -> FieldError:
+    """`FIELD: Duplicate value: VALUE`."""
+    return FieldError("FieldValueDuplicate", f"Duplicate value: {shown_value(value)}", field)
+
+
+def field_forbidden(field: str, why: str) -> FieldError:
+    """`FIELD: Forbidden: WHY`."""
+    return FieldError("FieldValueForbidden", f"Forbidden: {why}", field)
+
+
+def too_long(field: str, limit: int) -> FieldError:
+    """`FIELD: Too long: may not be more than LIMIT bytes`."""
+    return FieldError("FieldValueTooLong", f"Too long: may not be more than {limit} byte{_s(limit)}", field)
+
+
+def too_many(field: str, count: int, limit: int) -> FieldError:
+    """`FIELD: Too many: COUNT: must have at most LIMIT items`."""
+    return FieldError("FieldValueTooMany", f"Too many: {count}: must have at most {limit} item{_s(limit)}", field)
+
+
+def _s(count: int) -> str:
+    return "" if count == 1 else "s"
+
+
+def not_supported(field: str, value: object, supported: Iterable[str]) -> FieldError:
+    """`FIELD: Unsupported value: VALUE: supported values: "A", "B"`, the supported ones in the order given."""
+    values = ", ".join(quoted(each) for each in supported)
+    return FieldError(
+        "FieldValueNotSupported", f"Unsupported value: {shown_value(value)}: supported values: {values}", field
+    )
+
+
+# -- Status ----------------------------------------------------------------------------------------------------
+
+
+def qualified_resource(resource: str, group: str) -> str:
+    """`configmaps`, or `deployments.apps` for a resource (or kind) of a named group."""
+    return f"{resource}.{group}" if group else resource
+
+
+def _details(
+    *, name: str = "", group: str = "", kind: str = "", uid: str = "", causes: Sequence[FieldError] = ()
+) -> dict[str, Any]:
+    parts: dict[str, Any] = {"name": name, "group": group, "kind": kind, "uid": uid}
+    details = {key: value for key, value in parts.items() if value}
+    if causes:
+        details["causes"] = [_cause(cause) for cause in causes]
+    return details
+
+
+def _cause(cause: FieldError) -> dict[str, str]:
+    parts = {"reason": cause.reason, "message": cause.message, "field": cause.field}
+    return {key: value for key, value in parts.items() if value}
+
+
+def failure_status(code: int, reason: str, message: str, details: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    """Give the `Status` of a failure; `details` appears when it is not None, even when empty."""
+    status: dict[str, Any] = {
+        "kind": "Status",
+        "apiVersion": "v1",
+        "metadata": {},
+        "status": "Failure",
+        "message": message,
+        "reason": reason,
+        "details": details,
+        "code": code,
+    }
+    return {key: value for key, value in status.items() if value is not None and value != ""}
+
+
+def status_error(code: int, reason: str, message: str, details: Mapping[str, Any] | None = None) -> StatusError:
+    """Refuse with a `Status` that no other constructor here has."""
+    return StatusError(code, failure_status(code, reason, message, details))
+
+
+def success_status(resource: str, name: str, group: str = "", uid: str = "") -> dict[str, Any]:
+    """Give the `Status` that answers a delete."""
+    return {
+        "kind": "Status",
+        "apiVersion": "v1",
+        "metadata": {},
+        "status": "Success",
+        "details": _details(name=name, group=group, kind=resource, uid=uid),
+    }
+
+
+def not_found(resource: str, name: str, group: str = "") -> StatusError:
+    """404: there is no such object."""
+    message = f"{qualified_resource(resource, group)} {quoted(name)} not found"
+    return status_error(404, "NotFound", message, _details(name=name, group=group, kind=resource))
+
+
+def resource_not_served() -> StatusError:
+    """404: nothing is served at this path."""
+    return status_error(404, "NotFound", "the server could not find the requested resource", {})
+
+
+def already_exists(resource: str, name: str, group: str = "") -> StatusError:
+    """409: an object of this name is there."""
+    message = f"{qualified_resource(resource, group)} {quoted(name)} already exists"
+    return status_error(409, "AlreadyExists", message, _details(name=name, group=group, kind=resource))
+
+
+def generate_name_conflict(resource: str, name: str, group: str = "") -> StatusError:
+    """409: every generated name that was tried is taken; trying again may succeed."""
+    message = (
+        f"{qualified_resource(resource, group)} {quoted(name)} already exists, "
+        "the server was not able to generate a unique name for the object"
+    )
+    details = {**_details(name=name, group=group, kind=resource), "retryAfterSeconds": 1}
+    return status_error(409, "AlreadyExists", message, details)
+
+
+MODIFIED = "the object has been modified; please apply your changes to the latest version and try again"
+
+
+def conflict(resource: str, name: str, group: str = "", why: str = MODIFIED) -> StatusError:
+    """409: the object is not as the request expects it."""
+    message = f"Operation cannot be fulfilled on {qualified_resource(resource, group)} {quoted(name)}: {why}"
+    return status_error(409, "Conflict", message, _details(name=name, group=group, kind=resource))
+
+
+def apply_conflict(message: str, causes: Sequence[FieldError]) -> StatusError:
+    """409: a server-side apply that other managers' fields stand against."""
+    return status_error(409, "Conflict", message, _details(causes=causes))
+
+
+def invalid(kind: str, name: str, causes: Sequence[FieldError], group: str = "") -> StatusError:
+    """422: the object breaks the rules of its kind; equal messages are told once, causes keep them all."""
+    told = list(dict.fromkeys(f"{cause.field}: {cause.message}" for cause in causes))
+    reasons = told[0] if len(told) == 1 else f"[{', '.join(told)}]"
+    message = f"{qualified_resource(kind, group)} {quoted(name)} is invalid: {reasons}"
+    return status_error(422, "Invalid", message, _details(name=name, group=group, kind=kind, causes=causes))
+
+
+def invalid_options(kind: str, causes: Sequence[FieldError]) -> StatusError:
+    """422: the options of a request (`ListOptions`, `PatchOptions`, ...) break their rules."""
+    return invalid(kind, "", causes, group="meta.k8s.io")
+
+
+def unprocessable() -> StatusError:
+    """422: a patch that is well formed but cannot be carried out."""
+    return status_error(422, "Invalid", "the server rejected our request due to an error in our request", {})
+
+
+def bad_request(message: str) -> StatusError:
+    """400: the request cannot be understood."""
+    return status_error(400, "BadRequest", message)
+
+
+class UndecodableBody(StatusError):
+    """400: a body that is no object of its kind; `why` is what a patch, which is answered 422, tells of it."""
+
+    def __init__(self, kind: str, version: str, why: str, *, of: str = "", converted: str = "") -> None:
+        message = f'{kind} in version "{version}" cannot be handled as a {of or kind}: {why}'
+        super().__init__(400, failure_status(400, "BadRequest", message))
+        self.why = why
+        self.converted = converted or why  # of a strategic merge patch
+
+
+def unauthorized() -> StatusError:
+    """401: the credentials are not known."""
+    return status_error(401, "Unauthorized", "Unauthorized")
+
+
+def forbidden(resource: str, name: str, why: str, group: str = "", causes: Sequence[FieldError] = ()) -> StatusError:
+    """403: `RESOURCE "NAME" is forbidden: WHY` (without the name when it is not known)."""
+    subject = f"{qualified_resource(resource, group)} {quoted(name)}" if name else qualified_resource(resource, group)
+    details = _details(name=name, group=group, kind=resource, causes=causes)
+    return status_error(403, "Forbidden", f"{subject} is forbidden: {why}", details)
+
+
+def forbidden_path(user: str, verb: str, path: str) -> StatusError:
+    """403: a path that is no resource, for a user who may not have it."""
+    return status_error(403, "Forbidden", f"forbidden: User {quoted(user)} cannot {verb} path {quoted(path)}", {})
+
+
+def method_not_allowed() -> StatusError:
+    """405: the path is served, not with this method."""
+    return status_error(405, "MethodNotAllowed", "the server does not allow this method on the requested resource", {})
+
+
+MEDIA_TYPES = (JSON, "application/yaml", "application/vnd.kubernetes.protobuf")
+
+
+STREAM_MEDIA_TYPES = ("application/json;stream=watch", "application/vnd.kubernetes.protobuf;stream=watch")
+
+
+def not_acceptable(available: Sequence[str] = MEDIA_TYPES) -> StatusError:
+    """406: no form the client accepts is one the server has."""
+    message = f"406: Not Acceptable\n\nAvailable representations: {', '.join(available)}"
+    return status_error(406, "NotAcceptable", message, {})
+
+
+def not_acceptable_representation() -> StatusError:
+    """406: the media type is known, what is asked of it is not."""
+    message = f"only the following media types are accepted: {', '.join(MEDIA_TYPES)}"
+    return status_error(406, "NotAcceptable", message)
+
+
+def not_acceptable_for_list(wanted: str, go_type: str, *, is_list: bool) -> StatusError:
+    """406: the form of one object is asked for a list, or the other way round."""
+    what = "is a list" if is_list else "is not a list"
+    message = f"you requested {wanted}, but the requested object {what} ({go_type})"
+    return status_error(406, "NotAcceptable", message)
+
+
+def unsupported_media_type(accepted: Sequence[str] = MEDIA_TYPES) -> StatusError:
+    """415: the body comes in a form the server does not read."""
+    message = f"the body of the request was in an unknown format - accepted media types include: {', '.join(accepted)}"
+    return status_error(415, "UnsupportedMediaType", message)
+
+
+def media_type_without_handler() -> StatusError:
+    """415: no patch handler takes the content type at all."""
+    return status_error(415, "UnsupportedMediaType", "415: Unsupported Media Type", {})
+
+
+def request_entity_too_large(limit: int) -> StatusError:
+    """413: the body is larger than the server reads."""
+    message = f"Request entity too large: limit is {limit}"
+    return status_error(413, "RequestEntityTooLarge", message)
+
+
+def resource_expired(message: str) -> StatusError:
+    """410: the version asked for is compacted away."""
+    return status_error(410, "Expired", message)
+
+
+def too_large_resource_version(wanted: int, current: int) -> StatusError:
+    """504: the version asked for lies in the future."""
+    details = {
+        "causes": [{"reason": "ResourceVersionTooLarge", "message": "Too large resource version"}],
+        "retryAfterSeconds": 1,
+    }
+    return status_error(504, "Timeout", f"Timeout: Too large resource version: {wanted}, current: {current}", details)
+
+
+def internal_error(message: str) -> StatusError:
+    """500: the server's own fault (or what kube-apiserver answers as if it were)."""
+    cause = {"message": message}
+    return status_error(500, "InternalError", f"Internal error occurred: {message}", {"causes": [cause]})
+
+
+def unknown_error(message: str) -> StatusError:
+    """500 without a reason, which kube-apiserver gives for errors it does not map."""
+    return status_error(500, "", message)

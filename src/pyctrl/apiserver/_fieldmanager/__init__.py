@@ -1,0 +1,1 @@
+"""Field management: managed fields and server-side apply."""

@@ -1,0 +1,240 @@
+"""Server-side apply: a manager states the fields it has an opinion on, and owns them.
+
+The server merges, takes away what the manager no longer states, and refuses when another manager's fields would change.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, deque
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from pyctrl.apiserver import _errors as answers
+from pyctrl.apiserver._fieldmanager.fieldset import (
+    Comparison,
+    FieldSet,
+    below,
+    difference,
+    ensure_named_fields_are_members,
+    field_element,
+    has_member,
+    intersection,
+    is_granular,
+    item_element,
+    paths,
+    recursive_difference,
+    to_field_set,
+    union,
+)
+from pyctrl.apiserver._fieldmanager.last_applied import allowed_conflicts_from_last_applied
+from pyctrl.apiserver._fieldmanager.managed_fields import (
+    Managed,
+    ManagedEntry,
+    ManagerIdentifier,
+    reset_fields,
+    strip_meta,
+)
+from pyctrl.apiserver._meta.generation import same_json
+from pyctrl.apiserver._meta.system_fields import timestamp
+from pyctrl.apiserver._schema.defaulting import copied
+from pyctrl.apiserver._schema.schema import JSON, SchemaNode
+
+if TYPE_CHECKING:
+    from pyctrl.apiserver._registry.resources import ResourceType
+
+BEFORE_FIRST_APPLY = "before-first-apply"
+
+
+def server_side_apply(
+    live: dict[str, JSON] | None,
+    patch: dict[str, JSON],
+    *,
+    type: ResourceType,
+    field_manager: str,
+    force: bool,
+    subresource: str | None = None,
+) -> dict[str, JSON]:
+    """Give the live object (None: there is none yet) with the patch applied and its managed fields kept.
+
+    Args:
+        patch: An apply configuration that fits the schema (`check_configuration`).
+
+    Raises:
+        Refused: 409 with a cause for each field that another manager owns, unless `force`.
+    """
+    node = type.schema
+    before = _unmanaged(live) if live is not None else type.blank()
+    who = ManagerIdentifier(
+        name=field_manager, operation="Apply", api_version=type.api_version, subresource=subresource or ""
+    )
+    reset = reset_fields(type, subresource)
+    managed = _managed_before(live, type, reset)
+    last = managed.find(who)
+    stated = recursive_difference(to_field_set(node, patch), reset)
+    managed.put(who, stated, last.time if last else None)  # with its name: what is stated below metadata keeps metadata
+    new: dict[str, JSON] = _merged(node, before, patch)
+    if last is not None and last.fields:
+        new = _pruned(node, new, managed, recursive_difference(last.fields, reset))
+    stated = strip_meta(stated)
+    managed.put(who, stated, last.time if last else None)
+    allowed = allowed_conflicts_from_last_applied(node, before, field_manager) if live is not None and not force else {}
+    _resolve_conflicts(managed, who, Comparison(node, before, new), reset, allowed, force=force)
+    if live is None or not same_json(new, before):
+        managed.put(who, stated, timestamp())
+    managed.write(new.setdefault("metadata", {}))
+    return new
+
+
+def _unmanaged(obj: Mapping[str, JSON]) -> dict[str, JSON]:
+    metadata = {key: value for key, value in obj["metadata"].items() if key != "managedFields"}
+    return {**obj, "metadata": metadata}
+
+
+def _managed_before(live: Mapping[str, JSON] | None, type: ResourceType, reset: FieldSet) -> Managed:
+    """Give the entries of the live object; one that was never tracked belongs to a manager of its own kind."""
+    if live is None:
+        return Managed({})
+    managed = Managed(live["metadata"])
+    if not managed.entries:
+        changed = Comparison(type.schema, type.blank(), _unmanaged(live)).changed
+        everything = strip_meta(recursive_difference(changed, reset))
+        manager = ManagerIdentifier(
+            name=BEFORE_FIRST_APPLY, operation="Update", api_version=type.api_version, subresource=""
+        )
+        managed.put(manager, everything, timestamp())
+    return managed
+
+
+def _resolve_conflicts(
+    managed: Managed, who: ManagerIdentifier, comparison: Comparison, reset: FieldSet, allowed: FieldSet, *, force: bool
+) -> None:
+    """Find whose fields change, refuse or take them; those that are `allowed` to be taken are nobody's to defend."""
+    changed, removed = recursive_difference(comparison.changed, reset), recursive_difference(comparison.removed, reset)
+    clashes = [(entry, intersection(entry.fields, changed)) for entry in managed.others(who)]
+    clashes = [(entry, left) for entry, fields in clashes if (left := difference(fields, allowed))]
+    if clashes and not force:
+        raise _conflict(clashes)
+    managed.remove_from_others(who, changed, removed)
+
+
+def _conflict(clashes: list[tuple[ManagedEntry, FieldSet]]) -> answers.StatusError:
+    clashes = sorted(clashes, key=lambda clash: str(clash[0].manager))
+    found = [(str(entry.manager), path) for entry, fields in clashes for path in paths(fields)]
+    causes = [answers.FieldError("FieldManagerConflict", f"conflict with {who}", path) for who, path in found]
+    if len(found) == 1:
+        who, path = found[0]
+        return answers.apply_conflict(f"Apply failed with 1 conflict: conflict with {who}: {path}", causes)
+    lines: list[str] = []
+    for who, path in found:
+        head = f"conflicts with {who}:"
+        lines += [f"- {path}"] if head in lines else [head, f"- {path}"]
+    return answers.apply_conflict(f"Apply failed with {len(found)} conflicts: {chr(10).join(lines)}", causes)
+
+
+# -- merge -----------------------------------------------------------------------------------------------------
+
+
+def _merged(node: SchemaNode | None, live: JSON, patch: JSON) -> JSON:
+    """Lay the patch over the live value: maps key by key, keyed lists item by item, everything else whole.
+
+    A null takes nothing away from a value whose parts are owned one by one.
+    """
+    if patch is None and live and is_granular(node, live):
+        return live
+    if type(live) is not type(patch) or not is_granular(node, patch):
+        return copied(patch)
+    if isinstance(patch, list):
+        return _merged_list(node, live, patch) if node is not None else copied(patch)
+    merged = dict(live)
+    for key, value in patch.items():
+        child = node.child(key) if node is not None else None
+        merged[key] = _merged(child, live[key], value) if key in live else copied(value)
+    return merged
+
+
+def _merged_list(node: SchemaNode, live: list[JSON], patch: list[JSON]) -> list[JSON]:
+    """Merge two lists by their items' keys, in the patch's order where it has one and the live one's elsewhere.
+
+    Before each shared item come the live-only items that were before it, then the patch's new ones. Items of the live
+    list that have the same keys stay as they are, unless the patch has that item: it takes the place of all of them.
+    """
+    ours = [(item_element(node, index, each), each) for index, each in enumerate(live)]
+    theirs = {item_element(node, index, each): each for index, each in enumerate(patch)}
+    known = dict(ours)
+    repeated = {key for key, count in Counter(key for key, _ in ours).items() if count > 1}
+    shared = deque(key for key in theirs if key in known)
+    waiting, merged = deque(theirs), list[JSON]()
+
+    def take() -> None:
+        key = waiting.popleft()
+        if shared and shared[0] == key:
+            shared.popleft()
+        is_new = key not in known or key in repeated
+        merged.append(copied(theirs[key]) if is_new else _merged(node.items, known[key], theirs[key]))
+
+    for key, each in ours:
+        if key not in theirs:
+            merged.append(each)
+        elif key in shared:
+            while waiting and shared and shared[0] == key and waiting[0] != key:
+                take()
+            if waiting and waiting[0] == key:
+                take()
+    while waiting:
+        take()
+    return merged
+
+
+# -- prune -----------------------------------------------------------------------------------------------------
+
+
+def _pruned(node: SchemaNode, merged: dict[str, JSON], managed: Managed, last: FieldSet) -> dict[str, JSON]:
+    """Take away what the manager stated last time, states no longer, and nobody else owns."""
+    last = ensure_named_fields_are_members(last, node)
+    pruned = _removed(node, merged, last) or {}
+    everything = ensure_named_fields_are_members(to_field_set(node, merged), node)
+    kept = ensure_named_fields_are_members(to_field_set(node, pruned), node)
+    for entry in managed.entries:
+        kept = union(kept, ensure_named_fields_are_members(entry.fields, node))
+    pruned = _removed(node, merged, difference(everything, kept)) or {}
+    kept = ensure_named_fields_are_members(to_field_set(node, pruned), node)
+    gone = intersection(difference(everything, kept), last)
+    remaining: dict[str, JSON] = _removed(node, merged, gone) or {}
+    return remaining
+
+
+def _removed(node: SchemaNode | None, value: JSON, gone: FieldSet) -> JSON:
+    """Give the value without some fields.
+
+    What is emptied because all of it goes is None; what is emptied further down stays, as an empty map or list.
+    """
+    if type(value) is not dict and type(value) is not list:
+        return value
+    if not value or not is_granular(node, value):
+        return None
+    return _kept(node, value, gone) or None
+
+
+def _kept(node: SchemaNode | None, value: JSON, gone: FieldSet) -> JSON:
+    """Give what stays of a map or a list."""
+    if type(value) is list:
+        below_items = node.items if node is not None else None
+        parts = [
+            (index, item_element(node, index, each) if node is not None else f"i:{index}", below_items)
+            for index, each in enumerate(value)
+        ]
+    else:
+        parts = [(name, field_element(name), node.child(name) if node is not None else None) for name in value]
+    kept = list[tuple[str | int, JSON]]()
+    for place, key, child in parts:
+        if has_member(gone, key):
+            continue
+        each = value[place]
+        if further := below(gone, key):
+            each = _emptied(each, _removed(child, each, further))
+        kept.append((place, each))
+    return [each for _, each in kept] if type(value) is list else dict(kept)
+
+
+def _emptied(before: JSON, after: JSON) -> JSON:
+    return type(before)() if after is None and type(before) in (dict, list) else after

@@ -1,0 +1,339 @@
+"""Sets of fields, in the form in which managed fields have them on the wire (FieldsV1), and what is done with them.
+
+A set is a mapping from path elements to what is below them. An element is `f:NAME` (a field or a key of a map),
+`k:{KEYS}` (an item of a list that is a map by keys), `v:VALUE` (an item of a list that is a set) or `i:INDEX`. What is
+below is a set again; the element itself is a member when that is empty or has a `.`. Sets are values: no function
+changes one it was given.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple, TypeAlias
+
+import msgspec
+
+from pyctrl.apiserver._meta.generation import same_json
+from pyctrl.apiserver._schema.schema import JSON, SchemaNode, list_key
+
+FieldSet: TypeAlias = dict[str, JSON]  # JSON below is Fields again
+_SELF: FieldSet = {".": {}}
+
+
+def field_element(name: str) -> str:
+    """Give the path element of a field."""
+    return f"f:{name}"
+
+
+def item_element(node: SchemaNode, index: int, value: JSON) -> str:
+    """Give the path element of an item of a list that is a set or a map by keys."""
+    if node.list_type == "map":
+        name = node.map_keys[0]
+        if len(node.map_keys) == 1 and type(value) is dict and type(value.get(name)) is str:
+            return f'k:{{"{name}":{_compact(value[name])}}}'  # most: said once more below for all others
+        key = list_key(value, node.map_keys, node.items)
+        if key is not None:
+            pairs = sorted(zip(node.map_keys, key, strict=True))
+            return "k:{" + ",".join([f'"{name}":{_compact(each)}' for name, each in pairs if each is not None]) + "}"
+    elif node.list_type == "set":
+        return f"v:{_compact(value)}"
+    return f"i:{index}"
+
+
+def _compact(value: JSON) -> str:
+    if type(value) is str:
+        return msgspec.json.encode(value).decode()  # most keys are texts, and this takes a tenth of json's time
+    return json.dumps(value, separators=(",", ":"), sort_keys=True, ensure_ascii=False)
+
+
+def is_granular(node: SchemaNode | None, value: JSON) -> bool:
+    """Say whether the parts of a value are owned one by one: lists that are sets or maps, and maps not said atomic."""
+    if type(value) is list:
+        return node is not None and node.list_type != "atomic"
+    return type(value) is dict and (node is None or not node.atomic)
+
+
+# -- algebra ---------------------------------------------------------------------------------------------------
+
+
+def _is_member(below: FieldSet) -> bool:
+    return not below or "." in below
+
+
+def _joined(member: bool, children: FieldSet) -> FieldSet | None:
+    if member:
+        return {**_SELF, **children} if children else {}
+    return children or None
+
+
+def _children(below: FieldSet) -> FieldSet:
+    if "." not in below:
+        return below
+    return {key: each for key, each in below.items() if key != "."}
+
+
+def union(left: FieldSet, right: FieldSet) -> FieldSet:
+    """Give the fields of either set."""
+    found = dict(left)
+    for key, theirs in right.items():
+        if key not in found:
+            found[key] = theirs
+        elif found[key] != theirs:
+            ours = found[key]
+            children = union(_children(ours), _children(theirs))
+            found[key] = _joined(_is_member(ours) or _is_member(theirs), children)
+    return found
+
+
+def difference(left: FieldSet, right: FieldSet) -> FieldSet:
+    """Give the fields of the left set that the right one does not have."""
+    if not right:
+        return left
+    found: FieldSet = {}
+    for key, ours in left.items():
+        if key not in right:
+            found[key] = ours
+            continue
+        theirs = right[key]
+        member = _is_member(ours) and not _is_member(theirs)
+        rest = _joined(member, difference(_children(ours), _children(theirs)))
+        if rest is not None:
+            found[key] = rest
+    return found
+
+
+def recursive_difference(left: FieldSet, right: FieldSet) -> FieldSet:
+    """Give the fields of the left set that are neither in the right one nor below one of its members."""
+    found: FieldSet = {}
+    for key, ours in left.items():
+        if key not in right:
+            found[key] = ours
+        elif not _is_member(right[key]):
+            rest = _joined(_is_member(ours), recursive_difference(_children(ours), _children(right[key])))
+            if rest is not None:
+                found[key] = rest
+    return found
+
+
+def intersection(left: FieldSet, right: FieldSet) -> FieldSet:
+    """Give the fields of both sets."""
+    found: FieldSet = {}
+    for key, ours in left.items():
+        if key in right:
+            theirs = right[key]
+            member = _is_member(ours) and _is_member(theirs)
+            both = _joined(member, intersection(_children(ours), _children(theirs)))
+            if both is not None:
+                found[key] = both
+    return found
+
+
+def ensure_named_fields_are_members(fields: FieldSet, node: SchemaNode | None) -> FieldSet:
+    """Add the named fields on the way to members: who owns `a.b.c` owns `a`, but not a key `b` of a free map."""
+    found: FieldSet = {}
+    for key, below in fields.items():
+        child = _below(node, key)
+        children = ensure_named_fields_are_members(_children(below), child)
+        is_named = key.startswith("f:") and node is not None and key[2:] in node.properties
+        found[key] = _joined(_is_member(below) or is_named, children)
+    return found
+
+
+def _below(node: SchemaNode | None, key: str) -> SchemaNode | None:
+    if node is None:
+        return None
+    return node.child(key[2:]) if key.startswith("f:") else node.items
+
+
+def paths(fields: FieldSet, prefix: str = "") -> Iterator[str]:
+    """Print every member as a conflict does: `.spec.ports[containerPort=80,protocol="TCP"].name`.
+
+    The members of one level come before those further down.
+    """
+    keys = sorted((key for key in fields if key != "."), key=_place)
+    yield from (prefix + path_element_text(key) for key in keys if _is_member(fields[key]))
+    for key in keys:
+        yield from paths(_children(fields[key]), prefix + path_element_text(key))
+
+
+def _place(key: str) -> tuple[int, str]:
+    """Give the place of an element among others: fields, items by keys, values, indexes."""
+    return "fkvi".index(key[0]), key
+
+
+def path_element_text(key: str) -> str:
+    """Print one element as a path has it."""
+    kind, text = key[0], key[2:]
+    if kind == "f":
+        return f".{text}"
+    if kind == "k":
+        return "[" + ",".join(f"{name}={_compact(value)}" for name, value in sorted(json.loads(text).items())) + "]"
+    return f"[={text}]" if kind == "v" else f"[{text}]"
+
+
+# -- what a value has ------------------------------------------------------------------------------------------
+
+
+def to_field_set(node: SchemaNode | None, value: JSON) -> FieldSet:
+    """Give the fields an apply configuration has an opinion on: its leaves, its list items, its keys of free maps.
+
+    An empty map is a leaf, and so is a null. An empty list whose items are owned one by one is none.
+    """
+    found: FieldSet = {}
+    if type(value) is list:
+        for element, (child, each) in _parts(node, value).items():
+            found[element] = _joined(True, _fields_below(child, each))
+        return found
+    for key, each in value.items():
+        child = node.child(key) if node is not None else None
+        is_named = node is not None and key in node.properties
+        is_leaf = each == {} or not is_granular(child, each)
+        below = _joined(is_leaf or not is_named, _fields_below(child, each))
+        if below is not None:
+            found[field_element(key)] = below
+    return found
+
+
+def _fields_below(node: SchemaNode | None, value: JSON) -> FieldSet:
+    return to_field_set(node, value) if is_granular(node, value) else {}
+
+
+def _items(node: SchemaNode, value: list[JSON]) -> Iterator[tuple[str, JSON]]:
+    for index, each in enumerate(value):
+        yield item_element(node, index, each), each
+
+
+def all_fields(node: SchemaNode | None, value: JSON) -> FieldSet:
+    """Give every field of a value, all the way, objects and items themselves included: what adding it adds."""
+    if type(value) is list:
+        return {element: whole_value(child, each) for element, (child, each) in _parts(node, value).items()}
+    found: FieldSet = {}
+    for key, each in value.items():
+        if type(each) is dict or type(each) is list:
+            found["f:" + key] = whole_value(node.child(key) if node is not None else None, each)
+        else:  # most: a scalar has nothing below, whatever the schema says
+            found["f:" + key] = _NOTHING_BELOW
+    return found
+
+
+_NOTHING_BELOW: FieldSet = {}  # shared: sets are values
+
+
+class DecodedFields(NamedTuple):
+    """The fields of an object with which nothing is wrong, as it was decoded."""
+
+    content: FieldSet  # of everything but kind, version and metadata
+    metadata: FieldSet | None  # None: nobody has looked, and something may be wrong with it
+
+
+def whole_value(node: SchemaNode | None, value: JSON) -> FieldSet:
+    """Give what is below a value that is there as a whole: itself, and every field of it."""
+    if value and is_granular(node, value):
+        return {**_SELF, **all_fields(node, value)}
+    return _NOTHING_BELOW
+
+
+# -- what changed ----------------------------------------------------------------------------------------------
+
+
+class Comparison:
+    """What differs between two values: fields that came, went, and have another value."""
+
+    __slots__ = ("added", "modified", "removed")
+
+    def __init__(self, node: SchemaNode | None, old: JSON, new: JSON) -> None:
+        self.added: FieldSet = {}
+        self.removed: FieldSet = {}
+        self.modified: FieldSet = {}
+        _compare(node, old, new, self.added, self.removed, self.modified)
+
+    @property
+    def changed(self) -> FieldSet:
+        """Fields that came or have another value."""
+        return union(self.added, self.modified)
+
+
+def _compare(
+    node: SchemaNode | None, old: JSON, new: JSON, added: FieldSet, removed: FieldSet, modified: FieldSet
+) -> None:
+    ours, theirs = _parts(node, old), _parts(node, new)
+    for key, (child, value) in theirs.items():
+        if key not in ours:
+            added[key] = whole_value(child, value)
+            continue
+        before = ours[key][1]
+        if _is_same(child, before, value):
+            continue
+        if _splits(child, before, value):
+            below: tuple[FieldSet, FieldSet, FieldSet] = {}, {}, {}
+            _compare(child, before, value, *below)
+            for found, into in zip(below, (added, removed, modified), strict=True):
+                if found:
+                    into[key] = found
+        elif type(before) is not type(value) and _DuplicateItems in (type(before), type(value)):
+            removed[key], added[key] = whole_value(child, before), whole_value(child, value)
+        else:
+            modified[key] = {}
+            _note_other_type(key, child, before, removed)
+            _note_other_type(key, child, value, added)
+    for key, (child, value) in ours.items():
+        if key not in theirs:
+            removed[key] = whole_value(child, value)
+
+
+def _is_same(node: SchemaNode | None, old: JSON, new: JSON) -> bool:
+    """Compare two values; where a schema tells booleans from numbers, Python's equality does."""
+    if old is new or old != new:
+        return old is new
+    if node is not None and not node.untyped and (type(old) is dict or type(old) is list):
+        return type(old) is type(new)
+    return same_json(old, new)
+
+
+def _note_other_type(key: str, node: SchemaNode | None, value: JSON, into: FieldSet) -> None:
+    """Note the fields of an untyped map that takes the place of something else, or gives its place."""
+    if value and node is None and type(value) is dict:
+        into[key] = all_fields(node, value)
+
+
+def _splits(node: SchemaNode | None, old: JSON, new: JSON) -> bool:
+    """Say whether a change is looked for inside: both are granular (or null), and not both empty."""
+    if not (old or new):
+        return False
+    return all(each is None or is_granular(node, each) for each in (old, new)) and (
+        old is None or new is None or type(old) is type(new)
+    )
+
+
+def _parts(node: SchemaNode | None, value: JSON) -> dict[str, tuple[SchemaNode | None, JSON]]:
+    if type(value) is dict:
+        if node is None:
+            return {f"f:{key}": (None, each) for key, each in value.items()}
+        return {f"f:{key}": (node.child(key), each) for key, each in value.items()}
+    if type(value) is list and node is not None:
+        parts: dict[str, tuple[SchemaNode | None, JSON]] = {}
+        for element, each in _items(node, value):
+            known = parts.get(element)
+            if known is None:
+                parts[element] = node.items, each
+            elif type(known[1]) is _DuplicateItems:
+                known[1].append(each)
+            else:
+                parts[element] = node.items, _DuplicateItems((known[1], each))
+        return parts
+    return {}
+
+
+class _DuplicateItems(list[JSON]):
+    """Items of a list that have the same keys: they are owned together, as one that has no fields."""
+
+
+def has_member(fields: Mapping[str, JSON], key: str) -> bool:
+    """Say whether an element is a member."""
+    return key in fields and _is_member(fields[key])
+
+
+def below(fields: Mapping[str, JSON], key: str) -> FieldSet:
+    """Give the set below an element."""
+    return _children(fields[key]) if key in fields else {}

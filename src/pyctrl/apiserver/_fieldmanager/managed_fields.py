@@ -1,0 +1,259 @@
+"""Managed fields: who wrote which field last, kept in every object's metadata."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+from pyctrl.apiserver._fieldmanager.fieldset import (
+    Comparison,
+    DecodedFields,
+    FieldSet,
+    all_fields,
+    difference,
+    recursive_difference,
+    union,
+)
+from pyctrl.apiserver._meta.system_fields import timestamp
+from pyctrl.apiserver._registry.builtin_type import BuiltinResourceType
+from pyctrl.apiserver._schema.schema import JSON
+
+if TYPE_CHECKING:
+    from pyctrl.apiserver._registry.resources import ResourceType
+
+MAX_UPDATE_MANAGERS = 10  # kept apart; older ones are put together as "ancient-changes", as kube-apiserver does
+ANCIENT_CHANGES = "ancient-changes"
+_NEVER_OWNED: FieldSet = {
+    "f:apiVersion": {},
+    "f:kind": {},
+    "f:metadata": {
+        ".": {},
+        **{
+            f"f:{name}": {}
+            for name in (
+                "clusterName",
+                "creationTimestamp",
+                "generation",
+                "managedFields",
+                "name",
+                "namespace",
+                "resourceVersion",
+                "selfLink",
+                "uid",
+            )
+        },
+    },
+}
+_NO_METADATA = frozenset(key[2:] for key in _NEVER_OWNED["f:metadata"])
+
+
+class ManagerIdentifier(NamedTuple):
+    """Who owns fields: a name, how it writes, in which version, through which door."""
+
+    name: str
+    operation: str
+    api_version: str
+    subresource: str
+
+    def is_same(self, other: ManagerIdentifier) -> bool:
+        """Say whether this is the same manager; one that applies stays the same in another version."""
+        if self.operation == "Apply":
+            return self._replace(api_version=other.api_version) == other
+        return self == other
+
+    def __str__(self) -> str:
+        text = f'"{self.name}"'
+        if self.subresource:
+            text += f' with subresource "{self.subresource}"'
+        return f"{text} using {self.api_version}" if self.operation == "Update" else text
+
+
+@dataclass(slots=True, kw_only=True)
+class ManagedEntry:
+    """What one manager owns, and since when."""
+
+    manager: ManagerIdentifier
+    fields: FieldSet
+    time: str | None
+
+
+class Managed:
+    """The entries of one object, while they are changed."""
+
+    def __init__(self, metadata: Mapping[str, JSON]) -> None:
+        self.entries = [_read(each) for each in metadata.get("managedFields") or () if each.get("fieldsV1") is not None]
+
+    def find(self, manager: ManagerIdentifier) -> ManagedEntry | None:
+        """Give the entry of a manager."""
+        return next((each for each in self.entries if manager.is_same(each.manager)), None)
+
+    def others(self, manager: ManagerIdentifier) -> list[ManagedEntry]:
+        """Give the entries of everybody else."""
+        return [each for each in self.entries if not manager.is_same(each.manager)]
+
+    def put(self, manager: ManagerIdentifier, fields: FieldSet, time: str | None) -> None:
+        """Replace what a manager owns."""
+        self.entries = [*self.others(manager), ManagedEntry(manager=manager, fields=fields, time=time)]
+
+    def remove_from_others(self, manager: ManagerIdentifier, fields: FieldSet, removed: FieldSet) -> None:
+        """Nobody else owns these fields any more."""
+        for entry in self.others(manager):
+            entry.fields = difference(difference(entry.fields, fields), removed)
+        self.entries = [each for each in self.entries if each.fields or manager.is_same(each.manager)]
+
+    def write(self, metadata: dict[str, JSON]) -> None:
+        """Put the entries into metadata, in kube-apiserver's order."""
+        self._merge_old_updaters()
+        written = [_written(each) for each in sorted(self.entries, key=_order) if each.fields]
+        if written:
+            metadata["managedFields"] = written
+        else:
+            metadata.pop("managedFields", None)
+
+    def _merge_old_updaters(self) -> None:
+        updaters = sorted((each for each in self.entries if each.manager.operation == "Update"), key=_order)
+        for oldest in updaters[: max(0, len(updaters) - MAX_UPDATE_MANAGERS)]:
+            bucket = oldest.manager._replace(name=ANCIENT_CHANGES, subresource="")
+            self.entries.remove(oldest)
+            earlier = self.find(bucket)
+            self.put(bucket, union(earlier.fields if earlier else {}, oldest.fields), oldest.time)
+
+
+def _read(entry: Mapping[str, JSON]) -> ManagedEntry:
+    manager = ManagerIdentifier(
+        name=entry.get("manager", ""),
+        operation=entry.get("operation", ""),
+        api_version=entry.get("apiVersion", ""),
+        subresource=entry.get("subresource", ""),
+    )
+    return ManagedEntry(manager=manager, fields=entry["fieldsV1"], time=entry.get("time"))
+
+
+def _written(entry: ManagedEntry) -> dict[str, JSON]:
+    manager = entry.manager
+    written = {
+        "manager": manager.name,
+        "operation": manager.operation,
+        "apiVersion": manager.api_version,
+        "time": entry.time,
+        "fieldsType": "FieldsV1",
+        "fieldsV1": entry.fields,
+        "subresource": manager.subresource,
+    }
+    return {key: value for key, value in written.items() if value or key == "fieldsV1"}
+
+
+def _order(entry: ManagedEntry) -> tuple[str, str, str, str, str]:
+    manager = entry.manager
+    return manager.operation, entry.time or "", manager.name, manager.api_version, manager.subresource
+
+
+def update_managed_fields(
+    new: dict[str, JSON],
+    old: dict[str, JSON] | None,
+    *,
+    manager: str,
+    operation: str,
+    api_version: str,
+    subresource: str | None,
+    type: ResourceType,
+    settled: DecodedFields | None = None,
+) -> None:
+    """Note in `new` who changed what from `old`, for every write but an apply.
+
+    Call it when the object is decoded and defaulted, before the server adds its own decisions, which nobody owns.
+
+    Args:
+        settled: What was seen of `new` when it was decoded; it is looked at when nothing was there before.
+    """
+    who = ManagerIdentifier(name=manager, operation=operation, api_version=api_version, subresource=subresource or "")
+    if old is None and "managedFields" not in new["metadata"]:
+        added, _ = _difference(new, None, type, subresource, settled)
+        if added:
+            new["metadata"]["managedFields"] = [_written(ManagedEntry(manager=who, fields=added, time=timestamp()))]
+        return
+    managed = Managed(_effective_entries(new["metadata"], old, is_subresource=bool(subresource)))
+    new["metadata"].pop("managedFields", None)
+    if old is not None and not managed.entries:
+        return  # as upstream: an object without managed fields is not tracked before it is applied
+    added, removed = _difference(new, old, type, subresource)
+    if added or removed:
+        managed.remove_from_others(who, added, removed)
+        earlier = managed.find(who)
+        fields = union(difference(earlier.fields, removed), added) if earlier else added
+        managed.put(who, fields, timestamp() if added else earlier.time if earlier else None)
+    managed.write(new["metadata"])
+
+
+def _difference(
+    new: Mapping[str, JSON],
+    old: Mapping[str, JSON] | None,
+    type: ResourceType,
+    subresource: str | None,
+    settled: DecodedFields | None = None,
+) -> tuple[FieldSet, FieldSet]:
+    """Give the fields that came or changed, and those that went, as far as this door may change and own them."""
+    reset = reset_fields(type, subresource)
+    if old is None and not type.blank():
+        added = _content(new, type) if settled is None else {**settled.content}
+        metadata = _metadata(new, type) if settled is None or settled.metadata is None else settled.metadata
+        if metadata:
+            added["f:metadata"] = metadata
+        return recursive_difference(added, reset), {}
+    comparison = Comparison(type.schema, type.blank() if old is None else _unmanaged(old), new)
+    return strip_meta(recursive_difference(comparison.changed, reset)), recursive_difference(comparison.removed, reset)
+
+
+def _content(new: Mapping[str, JSON], type: ResourceType) -> FieldSet:
+    wish = {key: value for key, value in new.items() if key not in ("apiVersion", "kind", "metadata")}
+    return all_fields(type.schema, wish)
+
+
+def _metadata(new: Mapping[str, JSON], type: ResourceType) -> FieldSet:
+    metadata = {key: value for key, value in new["metadata"].items() if key not in _NO_METADATA}
+    return all_fields(type.schema.properties["metadata"], metadata)
+
+
+def _effective_entries(
+    metadata: Mapping[str, JSON], old: Mapping[str, JSON] | None, *, is_subresource: bool
+) -> Mapping[str, JSON]:
+    """Whose entries count: those a client sends with the object, or those the live object has."""
+    sent = metadata.get("managedFields") or []
+    if sent == [{}]:
+        return {} if old is None or not is_subresource else old["metadata"]
+    if all(map(_is_readable, sent)) and (old is None or (sent and not is_subresource)):
+        return metadata
+    if old is None:
+        return {}
+    live: Mapping[str, JSON] = old["metadata"]
+    return live
+
+
+def _is_readable(entry: Mapping[str, JSON]) -> bool:
+    """Say whether an entry that a client sent is complete; when one is not, all of them are overlooked."""
+    fields = entry.get("fieldsV1")
+    return bool(entry.get("apiVersion")) and entry.get("fieldsType") == "FieldsV1" and isinstance(fields, dict)
+
+
+def _unmanaged(obj: Mapping[str, JSON]) -> dict[str, JSON]:
+    metadata = {key: value for key, value in obj["metadata"].items() if key != "managedFields"}
+    return {**obj, "metadata": metadata}
+
+
+def strip_meta(fields: FieldSet) -> FieldSet:
+    """Leave out what nobody ever owns: identity, versions, the kind."""
+    return difference(fields, _NEVER_OWNED)
+
+
+def reset_fields(type: ResourceType, subresource: str | None) -> FieldSet:
+    """Give what a write through this door does not change, so that it is not owned by it either."""
+    if isinstance(type, BuiltinResourceType) and (resets := type.strategy.resets.get(subresource or "")) is not None:
+        return resets
+    if subresource == "status":
+        if not isinstance(type, BuiltinResourceType):
+            return {"f:metadata": {}, "f:spec": {}}
+        kept: FieldSet = {f"f:{name}": {} for name in type.strategy.status_keeps}
+        others: FieldSet = {f"f:{name}": {} for name in type.schema.properties if name not in ("metadata", "status")}
+        return {**others, **({"f:metadata": kept} if kept else {})}
+    return {"f:status": {}} if "status" in type.subresources else {}

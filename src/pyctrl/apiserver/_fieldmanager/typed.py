@@ -1,0 +1,149 @@
+"""Checks that an apply configuration fits the schema of its kind, with the messages of structured-merge-diff."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from pyctrl._go.text import quoted
+from pyctrl.apiserver import _errors as answers
+from pyctrl.apiserver._fieldmanager.fieldset import item_element, path_element_text
+from pyctrl.apiserver._schema.schema import JSON, SchemaNode
+
+if TYPE_CHECKING:
+    from pyctrl.apiserver._registry.resources import ResourceType
+
+_EVERY_KIND = ("apiVersion", "kind", "metadata")
+_SCALARS = {"string": (str,), "boolean": (bool,), "integer": (int, float), "number": (int, float)}
+_GO_TYPES = {str: "string", bool: "bool", int: "int64", float: "float64"}
+
+
+def check_configuration(patch: dict[str, JSON], type: ResourceType) -> None:
+    """Refuse undeclared fields, values of the wrong type, and list items without their keys or with those of another.
+
+    Raises:
+        Refused: 500, which names every problem.
+    """
+    found = list(_problems(type.schema, patch, ""))
+    if found:
+        metadata = patch.get("metadata") or {}
+        place = f"{metadata.get('namespace', '')}/{metadata.get('name', '')}"
+        said = found[0] if len(found) == 1 else "\n  ".join(("errors:", *found))
+        kind = f"{type.group}/{type.version}, Kind={type.kind}"
+        raise answers.unknown_error(f"failed to create typed patch object ({place}; {kind}): {said}")
+
+
+def _problems(node: SchemaNode | None, value: JSON, path: str) -> Iterator[str]:
+    if node is None or node.open or value is None:
+        return
+    if node.int_or_string or (node.go and node.go.scalar and node.go.scalar != "bytes"):
+        if node.go and isinstance(value, (dict, list)):  # in definitions, structured-merge-diff takes it for anything
+            yield f"{path}: expected any scalar, got {_go_value(value)}"
+    elif node.type == "array":
+        yield from _list_problems(node, value, path)
+    elif node.type == "object" or node.properties or node.additional:
+        yield from _map_problems(node, value, path)
+    elif node.type in _SCALARS:
+        yield from _scalar_problems(node.type, value, path)
+
+
+def _scalar_problems(wanted: str, value: JSON, path: str) -> Iterator[str]:
+    types = _SCALARS[wanted]
+    if isinstance(value, types) and isinstance(value, bool) is (wanted == "boolean"):
+        return
+    if wanted in ("integer", "number"):
+        yield f"{path}: expected numeric (int or float), got {_go_type(value)}"
+    elif wanted == "string":
+        yield f"{path}: expected string, got &value.valueUnstructured{{Value:{_go_syntax(value)}}}"
+    else:
+        yield f"{path}: expected boolean, got {_go_value(value)}"
+
+
+def _map_problems(node: SchemaNode, value: JSON, path: str) -> Iterator[str]:
+    if not isinstance(value, dict):
+        yield f"{path}: expected map, got {_go_value(value)}"
+        return
+    for key, each in value.items():
+        child = node.child(key)
+        if child is None and not node.preserve and not (path == "" and key in _EVERY_KIND):
+            yield f"{path}.{key}: field not declared in schema"
+            return  # as upstream: what else is wrong in this map is not looked for
+        yield from _problems(child, each, f"{path}.{key}")
+
+
+def _list_problems(node: SchemaNode, value: JSON, path: str) -> Iterator[str]:
+    if not isinstance(value, list):
+        yield f"{path}: expected list, got {_go_value(value)}"
+        return
+    seen = set[str]()
+    for index, each in enumerate(value):
+        place = f"[{index}]"
+        if node.list_type != "atomic":
+            if problem := _keyless(node, each):
+                yield f"{path}: element {index}: {problem}"
+                return
+            key = item_element(node, index, each)
+            place = path_element_text(key)
+            if key in seen:
+                yield f"{path}: duplicate entries for key {place}"
+            seen.add(key)
+        yield from _problems(node.items, each, f"{path}{place}")
+
+
+def _keyless(node: SchemaNode, value: JSON) -> str:
+    """Return why an item of a list of type map or set has no identity; "" when it has one."""
+    if node.list_type == "map":
+        if value is None:
+            return "associative list with keys may not have a null element"
+        if not isinstance(value, dict):
+            return "associative list with keys may not have non-map elements"
+        if not item_element(node, 0, value).startswith("k:"):
+            names = " ".join(f'"{name}"' for name in node.map_keys)
+            return (
+                f"associative list with keys has an element that omits all key fields [{names}] "
+                "(and doesn't have default values for any key fields)"
+            )
+        return ""
+    if isinstance(value, dict):
+        return "associative list without keys has an element that's a map type"
+    if isinstance(value, list):
+        return "not supported: associative list with lists as elements"
+    return "associative list without keys has an element that's an explicit null" if value is None else ""
+
+
+# -- values as Go prints them ------------------------------------------------------------------------------------
+
+
+def _go_type(value: JSON) -> str:
+    if isinstance(value, dict):
+        return "map[string]interface {}"
+    return "[]interface {}" if isinstance(value, list) else _GO_TYPES[type(value)]
+
+
+def _go_syntax(value: JSON) -> str:
+    """Print a value as Go's `%#v`."""
+    if isinstance(value, dict):
+        inside = ", ".join(f"{quoted(key)}:{_go_syntax(value[key])}" for key in sorted(value))
+        return f"map[string]interface {{}}{{{inside}}}"
+    if isinstance(value, list):
+        return f"[]interface {{}}{{{', '.join(map(_go_syntax, value))}}}"
+    if value is None:
+        return "interface {}(nil)"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return quoted(value) if isinstance(value, str) else str(value)
+
+
+def _go_value(value: JSON) -> str:
+    return f"&{{{_go_plain(value)}}}"
+
+
+def _go_plain(value: JSON) -> str:
+    """Print a value as Go's `%v`."""
+    if isinstance(value, dict):
+        return f"map[{' '.join(f'{key}:{_go_plain(value[key])}' for key in sorted(value))}]"
+    if isinstance(value, list):
+        return f"[{' '.join(map(_go_plain, value))}]"
+    if value is None:
+        return "<nil>"
+    return ("true" if value else "false") if isinstance(value, bool) else str(value)

@@ -1,0 +1,1 @@
+"""Filters that every request passes before its handler: authentication, impersonation, authorization, audit."""

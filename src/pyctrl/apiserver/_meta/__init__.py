@@ -1,0 +1,1 @@
+"""Object metadata: system fields, validation and generation."""

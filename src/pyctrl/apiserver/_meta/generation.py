@@ -1,0 +1,68 @@
+"""What may change through which door: status, the rest, metadata; and when the generation moves."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import msgspec
+
+from pyctrl.apiserver._schema.schema import JSON
+
+_NOT_CONTENT = frozenset({"metadata", "status", "apiVersion", "kind"})
+STATUS_RESET_FIELDS = ("labels", "annotations", "finalizers", "ownerReferences", "generation", "selfLink")
+
+
+def keep_metadata(new: dict[str, JSON], old: Mapping[str, JSON], keys: Sequence[str]) -> None:
+    """Undo what a request changed in these fields of metadata."""
+    for key in keys:
+        if key in old:
+            new[key] = old[key]
+        else:
+            new.pop(key, None)
+
+
+def content_changed(new: Mapping[str, JSON], old: Mapping[str, JSON], *, with_status: bool = False) -> bool:
+    """Say whether anything but metadata (and status) differs."""
+    if len(new) != len(old) and new.keys() - _NOT_CONTENT != old.keys() - _NOT_CONTENT:
+        return True
+    skipped = _NOT_CONTENT - {"status"} if with_status else _NOT_CONTENT
+    return any(not same_json(value, old.get(key)) for key, value in new.items() if key not in skipped) or any(
+        key not in new for key in old if key not in skipped
+    )
+
+
+def bump_generation(
+    new: dict[str, JSON], old: Mapping[str, JSON], *, annotations_too: bool = False, with_status: bool = False
+) -> None:
+    """Count the generation when the wish changed."""
+    changed = content_changed(new, old, with_status=with_status)
+    if not changed and annotations_too:
+        changed = new["metadata"].get("annotations") != old["metadata"].get("annotations")
+    before = old["metadata"].get("generation", 0)
+    generation = before + 1 if changed else before
+    if generation:
+        new["metadata"]["generation"] = generation
+
+
+def same_content(new: Mapping[str, JSON], old: Mapping[str, JSON]) -> bool:
+    """Compare two objects; of managed fields, times and the resource version are left out."""
+    return same_json(_comparable(new), _comparable(old))
+
+
+def same_json(left: JSON, right: JSON) -> bool:
+    """Compare as JSON does: `true` is not 1, but 1 is 1.0. Python takes the former for equal, too."""
+    if left != right:
+        return False
+    if type(left) is dict and type(right) is dict:
+        is_told = msgspec.json.encode(left) == msgspec.json.encode(right)  # as most are, at a tenth of the cost
+        return is_told or all(same_json(value, right[key]) for key, value in left.items())
+    if type(left) is list and type(right) is list:
+        return all(map(same_json, left, right))
+    return isinstance(left, bool) is isinstance(right, bool)
+
+
+def _comparable(obj: Mapping[str, JSON]) -> dict[str, JSON]:
+    metadata = {key: value for key, value in obj["metadata"].items() if key != "resourceVersion"}
+    if entries := metadata.get("managedFields"):
+        metadata["managedFields"] = [{key: value for key, value in each.items() if key != "time"} for each in entries]
+    return {**obj, "metadata": metadata}

@@ -1,0 +1,164 @@
+"""JSON patches (RFC 6902) as kube-apiserver applies them, with the words of the library that it uses.
+
+They differ from the letter of the RFC, for patches of clients and of webhooks alike: `replace` sets a member that is
+not there, `test` takes an absent member for null, `copy` of an absent member adds null, an index may count from the end
+of a list, and numbers are equal only when they are written alike (1 is not 1.0).
+"""
+
+from __future__ import annotations
+
+import copy
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+_MISSING = "missing value"
+_INVALID_INDEX = "invalid index referenced"
+_NOT_THERE: Any = object()
+_INTEGER = re.compile(r"[+-]?[0-9]+")
+_KINDS = ("add", "remove", "replace", "move", "test", "copy")
+
+
+class PatchFailed(Exception):
+    """A patch that does not apply; the text is the library's."""
+
+
+def apply_json_patch(document: Any, operations: Sequence[Mapping[str, Any]]) -> Any:
+    """Give the document as the operations change it; what is passed is left as it is.
+
+    Raises:
+        PatchFailed: an operation cannot be carried out.
+    """
+    patch = _JSONPatcher(copy.deepcopy(document))
+    for operation in operations:
+        patch.apply(operation)
+    return patch.document
+
+
+class _JSONPatcher:
+    def __init__(self, document: Any) -> None:
+        self.document = document
+
+    def apply(self, operation: Mapping[str, Any]) -> None:
+        kind, path = operation.get("op"), operation.get("path")
+        if not isinstance(kind, str):
+            kind = "unknown"
+        if kind not in _KINDS:
+            raise PatchFailed(f"Unexpected kind: {kind}")
+        if not isinstance(path, str):
+            raise PatchFailed(f"{kind} operation failed to decode path: {_MISSING}")
+        if kind in ("move", "copy"):
+            self._transfer(kind, operation, path)
+        else:
+            getattr(self, f"_{kind}")(path, copy.deepcopy(operation.get("value")))
+
+    def _add(self, path: str, value: Any) -> None:
+        place, key = self._find(path, f'add operation does not apply: doc is missing path: "{path}"')
+        _insert(place, key, value, f"error in add for path: '{path}'")
+
+    def _remove(self, path: str, _value: Any) -> None:
+        place, key = self._find(path, f'remove operation does not apply: doc is missing path: "{path}"')
+        _take(place, key, f"error in remove for path: '{path}'")
+
+    def _replace(self, path: str, value: Any) -> None:
+        if not path:
+            if not isinstance(value, (dict, list)):
+                raise PatchFailed("replace operation value must be object or array")
+            self.document = value
+            return
+        place, key = self._find(path, f"replace operation does not apply: doc is missing path: {path}")
+        if isinstance(place, dict):
+            place[key] = value
+            return
+        if _get(place, key, "") is _NOT_THERE:
+            raise PatchFailed(f"replace operation does not apply: doc is missing key: {path}: {_MISSING}")
+        place[_index(key, "")] = value
+
+    def _test(self, path: str, value: Any) -> None:
+        found = self.document
+        if path:
+            place, key = self._find(path, f"test operation does not apply: is missing path: {path}")
+            found = _get(place, key, f"error in test for path: '{path}'")
+            if found is _NOT_THERE and isinstance(place, list):
+                raise PatchFailed(f"error in test for path: '{path}': {_out_of_range(key)}")
+        if not _is_equal(None if found is _NOT_THERE else found, value):
+            raise PatchFailed(f"testing value {path} failed: test failed")
+
+    def _transfer(self, kind: str, operation: Mapping[str, Any], path: str) -> None:
+        source = operation.get("from")
+        if not isinstance(source, str):
+            raise PatchFailed(f"{kind} operation failed to decode from: {_MISSING}")
+        place, key = self._find(source, f"{kind} operation does not apply: doc is missing from path: {source}")
+        trouble = f"error in move for path: '{key}'" if kind == "move" else f"error in copy for from: '{source}'"
+        if kind == "move":
+            value = _take(place, key, trouble)
+        else:
+            found = _get(place, key, trouble)
+            if found is _NOT_THERE and isinstance(place, list):
+                raise PatchFailed(f"{trouble}: {_out_of_range(key)}")
+            value = None if found is _NOT_THERE else copy.deepcopy(found)
+        place, key = self._find(path, f"{kind} operation does not apply: doc is missing destination path: {path}")
+        _insert(place, key, value, trouble if kind == "move" else "error while adding value during copy")
+
+    def _find(self, path: str, trouble: str) -> tuple[Any, str]:
+        """Give what holds the last step of a path, and that step."""
+        steps = [step.replace("~1", "/").replace("~0", "~") for step in path.split("/")]
+        place = self.document
+        for step in steps[1:-1]:
+            place = _get(place, step, "", lenient=True)
+            if not isinstance(place, (dict, list)):
+                raise PatchFailed(f"{trouble}: {_MISSING}")
+        if len(steps) < 2:
+            raise PatchFailed(f"{trouble}: {_MISSING}")
+        return place, steps[-1]
+
+
+def _get(place: Any, key: str, trouble: str, *, lenient: bool = False) -> Any:
+    if isinstance(place, dict):
+        return place.get(key, _NOT_THERE)
+    if lenient and not _INTEGER.fullmatch(key):
+        return _NOT_THERE
+    index = _index(key, trouble)
+    return place[index] if -len(place) <= index < len(place) else _NOT_THERE
+
+
+def _insert(place: Any, key: str, value: Any, trouble: str) -> None:
+    if isinstance(place, dict):
+        place[key] = value
+    elif key == "-":
+        place.append(value)
+    else:
+        index = _index(key, f"{trouble}: value was not a proper array index: '{key}'")
+        size = len(place) + 1  # counted from the end, -1 is behind the last item
+        if not -size <= index < size:
+            raise PatchFailed(f"{trouble}: {_out_of_range(key)}")
+        place.insert(index if index >= 0 else index + size, value)
+
+
+def _take(place: Any, key: str, trouble: str) -> Any:
+    found = _get(place, key, trouble)
+    if found is not _NOT_THERE:
+        return place.pop(key) if isinstance(place, dict) else place.pop(_index(key, trouble))
+    if isinstance(place, dict):
+        raise PatchFailed(f"{trouble}: Unable to remove nonexistent key: {key}: {_MISSING}")
+    raise PatchFailed(f"{trouble}: {_out_of_range(key)}")
+
+
+def _is_equal(left: Any, right: Any) -> bool:
+    """Compare as the library does, which compares the texts of scalars: `true` is not 1, and 1 is not 1.0."""
+    if isinstance(left, dict) and isinstance(right, dict):
+        return left.keys() == right.keys() and all(_is_equal(value, right[key]) for key, value in left.items())
+    if isinstance(left, list) and isinstance(right, list):
+        return len(left) == len(right) and all(map(_is_equal, left, right))
+    return type(left) is type(right) and bool(left == right)
+
+
+def _out_of_range(key: str) -> str:
+    return f"Unable to access invalid index: {int(key)}: {_INVALID_INDEX}"
+
+
+def _index(key: str, trouble: str) -> int:
+    if _INTEGER.fullmatch(key):
+        return int(key)
+    prefix = f"{trouble}: " if trouble else ""
+    raise PatchFailed(f'{prefix}strconv.Atoi: parsing "{key}": invalid syntax')

@@ -1,0 +1,1 @@
+"""Built-in kinds: strategies, defaults, validation, table columns and sub-resources."""

@@ -1,0 +1,133 @@
+"""Rules that several built-in kinds share: ports, addresses, numbers, selectors; each yields what is wrong."""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+from collections.abc import Iterable, Iterator, Mapping
+
+from pyctrl._validation import names
+from pyctrl.apiserver._errors import FieldError, invalid_value, not_supported, required
+from pyctrl.apiserver._meta.validation import validate_labels
+from pyctrl.apiserver._schema.schema import JSON
+
+_PORT_NAME = re.compile(r"[a-z0-9]([a-z0-9-]*[a-z0-9])?")
+_NO_PORT = "must be between 1 and 65535, inclusive"
+NEGATIVE = "must be greater than or equal to 0"
+IMMUTABLE = "field is immutable"
+_NO_ADDRESS = "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)"
+
+
+def port_number(value: JSON, path: str) -> Iterator[FieldError]:
+    """A number of a port."""
+    if not 1 <= value <= 65535:
+        yield invalid_value(path, value, _NO_PORT)
+
+
+def port_name_errors(text: str) -> list[str]:
+    """Say what keeps a text from being the name of a port (an IANA service name)."""
+    found = ["must be no more than 15 characters"] if len(text) > 15 else []
+    if not re.fullmatch("[-a-z0-9]+", text):
+        found.append("must contain only alpha-numeric characters (a-z, 0-9), and hyphens (-)")
+    if not re.search("[a-z]", text):
+        found.append("must contain at least one letter (a-z)")
+    if "--" in text:
+        found.append("must not contain consecutive hyphens")
+    if text.startswith("-") or text.endswith("-"):
+        found.append("must not begin or end with a hyphen")
+    return found
+
+
+def port(value: JSON, path: str) -> Iterator[FieldError]:
+    """A port by number or by name."""
+    if isinstance(value, str):
+        yield from (invalid_value(path, value, why) for why in port_name_errors(value))
+    else:
+        yield from port_number(value or 0, path)
+
+
+def one_of(value: JSON, allowed: Iterable[str], path: str) -> Iterator[FieldError]:
+    """One of some words; an empty one is missing."""
+    if not value:
+        yield required(path)
+    elif value not in allowed:
+        yield not_supported(path, value, allowed)
+
+
+def not_negative(spec: Mapping[str, JSON], path: str, *keys: str) -> Iterator[FieldError]:
+    """Numbers, where there are any, that are zero or more."""
+    for key in keys:
+        if isinstance(spec.get(key), int) and spec[key] < 0:
+            yield invalid_value(f"{path}.{key}", spec[key], NEGATIVE)
+
+
+def address(text: str, path: str) -> Iterator[FieldError]:
+    """An IP address."""
+    if not is_address(text):
+        yield invalid_value(path, text, _NO_ADDRESS)
+
+
+def is_address(text: str) -> bool:
+    """Say whether a text is an IP address."""
+    try:
+        ipaddress.ip_address(text)
+    except ValueError:
+        return False
+    return True
+
+
+def network(text: str, path: str) -> Iterator[FieldError]:
+    """A range of addresses."""
+    try:
+        ipaddress.ip_network(text, strict=False)
+        is_right = "/" in text
+    except ValueError:
+        is_right = False
+    if not is_right:
+        yield invalid_value(path, text, "must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)")
+
+
+def non_special_ip(text: str, path: str) -> Iterator[FieldError]:
+    """An address that somebody else can be reached by."""
+    if not is_address(text):
+        yield invalid_value(path, text, _NO_ADDRESS)
+        return
+    found = ipaddress.ip_address(text)
+    for is_it, why in (
+        (found.is_unspecified, f"may not be unspecified ({found})"),
+        (found.is_loopback, "may not be in the loopback range (127.0.0.0/8, ::1/128)"),
+        (found.is_link_local, "may not be in the link-local range (169.254.0.0/16, fe80::/10)"),
+        (found.is_multicast and found in _LINK_LOCAL_MULTICAST, _NO_MULTICAST),
+    ):
+        if is_it:
+            yield invalid_value(path, text, why)
+
+
+_LINK_LOCAL_MULTICAST = ipaddress.ip_network("224.0.0.0/24")
+_NO_MULTICAST = "may not be in the link-local multicast range (224.0.0.0/24, ff02::/10)"
+
+
+def label_selector(selector: Mapping[str, JSON] | None, path: str) -> Iterator[FieldError]:
+    """A selector of labels, by values and by expressions."""
+    if selector is None:
+        return
+    yield from validate_labels(selector.get("matchLabels") or {}, f"{path}.matchLabels")
+    for index, each in enumerate(selector.get("matchExpressions") or ()):
+        yield from _requirement(each, f"{path}.matchExpressions[{index}]")
+
+
+def _requirement(each: Mapping[str, JSON], path: str) -> Iterator[FieldError]:
+    operator, values = each.get("operator", ""), each.get("values") or []
+    if operator in ("In", "NotIn"):
+        if not values:
+            yield required(f"{path}.values", "must be specified when `operator` is 'In' or 'NotIn'")
+    elif operator in ("Exists", "DoesNotExist"):
+        if values:
+            why = "Forbidden: may not be specified when `operator` is 'Exists' or 'DoesNotExist'"
+            yield FieldError("FieldValueForbidden", why, f"{path}.values")
+    else:
+        yield invalid_value(f"{path}.operator", operator, "not a valid selector operator")
+    for why in names.qualified_name(each.get("key", "")):
+        yield invalid_value(f"{path}.key", each.get("key", ""), why)
+    for index, value in enumerate(values):
+        yield from (invalid_value(f"{path}.values[{index}]", value, why) for why in names.label_value(value))

@@ -1,0 +1,279 @@
+"""The scale sub-resource: the same `Scale` for every kind that has one, read from and written to its own fields."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from pyctrl.api import LabelSelector
+from pyctrl.apiserver._admission import UPDATE, Attributes
+from pyctrl.apiserver._apiextensions.custom_type import CustomResourceType
+from pyctrl.apiserver._endpoints.backend import RESTStorage, check_name_and_namespace, metadata_of
+from pyctrl.apiserver._endpoints.typed_bodies import SCALE, decode_subresource_body, decode_subresource_object
+from pyctrl.apiserver._endpoints.write import UpdatedObject, Writes
+from pyctrl.apiserver._errors import (
+    Response,
+    UndecodableBody,
+    bad_request,
+    conflict,
+    internal_error,
+    invalid,
+    invalid_value,
+    unknown_error,
+)
+from pyctrl.apiserver._fieldmanager.apply import server_side_apply
+from pyctrl.apiserver._fieldmanager.managed_fields import update_managed_fields
+from pyctrl.apiserver._fieldmanager.typed import check_configuration
+from pyctrl.apiserver._patch.patcher import (
+    APPLY,
+    apply_patch_to_object,
+    check_patch_type,
+    decode_apply,
+    patch_outcome_undecodable,
+)
+from pyctrl.apiserver._registry.builtin_type import BuiltinResourceType
+from pyctrl.apiserver._registry.scale_handler import API_VERSION, to_scale_managed_fields, write_parent_managed_fields
+from pyctrl.apiserver._registry.strategy import Strategy
+from pyctrl.apiserver._request.negotiation import MediaTypeOptions, Representation, is_custom, value_response
+from pyctrl.apiserver._request.options import WriteOptions, write_options
+from pyctrl.apiserver._request.request import ResourceRequest
+from pyctrl.apiserver._serializer.decoding import media_type
+from pyctrl.apiserver._storage.preconditions import check_storage_preconditions
+from pyctrl.apiserver._storage.storage import StoredObject
+
+if TYPE_CHECKING:
+    from pyctrl.apiserver._registry.resources import ResourceType
+
+_PATHS = {"specReplicasPath": ".spec.replicas", "statusReplicasPath": ".status.replicas"}
+_DESCRIBED = {
+    "resource": "scales",
+    "singularResource": "scale",
+    "responseKind": {"kind": SCALE.kind},
+    "scope": "Namespaced",
+    "verbs": ["get", "patch", "update"],
+}
+_OF_SCALE = ("name", "namespace", "uid", "resourceVersion", "creationTimestamp")
+
+
+class ScaleREST:
+    """get, replace and patch of `/scale`."""
+
+    def __init__(self, backend: RESTStorage, writes: Writes) -> None:
+        self._backend = backend
+        self._writes = writes
+        self._type = BuiltinResourceType(
+            SCALE.group, SCALE.version, _DESCRIBED, backend.registry.components, Strategy()
+        )
+        self._type.document = "core_v1"  # which describes the scales of its resources
+
+    def get(self, request: ResourceRequest) -> Response:
+        """GET the scale of an object."""
+        stored, resource = self._backend.live(request), request.resource
+        obj = stored.read(resource)
+        if isinstance(resource, CustomResourceType) and _get(obj, path := _path(resource, "specReplicasPath")) is None:
+            raise internal_error(f'the spec replicas field "{path}" does not exist')
+        return _answered(scale_of(obj, resource), request.form)
+
+    async def replace(self, request: ResourceRequest) -> Response:
+        """PUT a scale: its replicas go into the object."""
+        options = write_options(request.query, "UpdateOptions")
+        return await self._write(
+            request, options, lambda _: decode_subresource_body(request, SCALE, self._backend.registry)
+        )
+
+    async def patch(self, request: ResourceRequest) -> Response:
+        """PATCH a scale, in any of the four kinds of patch."""
+        media = media_type(request.headers, default="")
+        options = write_options(request.query, "PatchOptions", is_apply=media == APPLY)
+        if media == APPLY:
+            patch = self._configuration(request)
+            return await self._write(request, options, lambda live: self._applied(live, patch, request, options))
+        check_patch_type(request, media)
+
+        def wanted(live: dict[str, Any]) -> dict[str, Any]:
+            new, _ = apply_patch_to_object(live, request, media)
+            try:
+                return self._decoded(new, request)
+            except UndecodableBody as unfit:
+                raise patch_outcome_undecodable(live, request, media, unfit) from None
+
+        return await self._write(request, options, wanted)
+
+    def _configuration(self, request: ResourceRequest) -> dict[str, Any]:
+        """Read the body of an apply."""
+        patch = decode_apply(request)
+        if (patch.get("kind"), patch.get("apiVersion")) != (SCALE.kind, API_VERSION):
+            raise bad_request(f"invalid object type: {patch.get('apiVersion', '')}, Kind={patch.get('kind', '')}")
+        if metadata_of(patch, request.resource).get("managedFields"):
+            raise bad_request("metadata.managedFields must be nil")
+        check_configuration(patch, self._type)
+        return patch
+
+    def _applied(
+        self, live: dict[str, Any], patch: dict[str, Any], request: ResourceRequest, options: WriteOptions
+    ) -> dict[str, Any]:
+        """Apply to a live scale. As upstream, that of a custom resource cannot be changed so."""
+        new = server_side_apply(
+            live,
+            patch,
+            type=self._type,
+            field_manager=request.manager,
+            force=options.force,
+            subresource=request.target.subresource,
+        )
+        if is_custom(request.resource) and new.get("spec") != live["spec"]:
+            place = f"{patch['metadata'].get('namespace', '')}/{patch['metadata'].get('name', '')}"
+            raise unknown_error(
+                f"failed to convert new object ({place}; {API_VERSION}, Kind=Scale) to proper version: "
+                f"request to convert CR to an invalid group/version: {API_VERSION}"
+            )
+        return new
+
+    async def _write(
+        self, request: ResourceRequest, options: WriteOptions, wanted: Callable[[dict[str, Any]], dict[str, Any]]
+    ) -> Response:
+        """Bring the scale that is wanted, which follows from the live one, into the object."""
+        resource, admission = request.resource, self._backend.admission
+        while True:
+            stored = self._backend.live(request)
+            old = _live_scale(stored, resource)
+            sent = self._decoded(wanted(_live_scale(stored, resource)), request)
+            if request.method == "PUT":
+                check_storage_preconditions(stored, resource, uid=sent["metadata"].get("uid"))
+            attributes = Attributes(
+                operation=UPDATE,
+                request=request,
+                object=self._tracked(sent, old, request),
+                old=old,
+                name=stored.name,
+                options=options,
+                own_kind=SCALE,
+            )
+            await admission.mutate(attributes)
+            change = self._scaled(request, stored, attributes.object or old, options)
+            wanted_scale = attributes.object or old
+            attributes.object = scale_of(change.new, resource)
+            await admission.validate(attributes)
+            if self._backend.find(request) is stored:
+                break
+        again = partial(self._scaled, request, scale=wanted_scale, options=options)
+        await self._writes.update(request, stored, change, again, admitted=True)
+        written = change.new if options.dry_run else self._backend.live(request).read(resource)
+        return _answered(scale_of(written, resource), request.form)
+
+    def _decoded(self, scale: dict[str, Any], request: ResourceRequest) -> dict[str, Any]:
+        """Read a scale as its Go type does, and check that it is one, of this object."""
+        check_name_and_namespace(metadata_of(scale, request.resource), request)
+        return decode_subresource_object(scale, SCALE, self._backend.registry.components)
+
+    def _tracked(self, new: dict[str, Any], old: dict[str, Any], request: ResourceRequest) -> dict[str, Any]:
+        """Note who changed the replicas; an apply has done so."""
+        if media_type(request.headers, default="") != APPLY:
+            update_managed_fields(
+                new,
+                old,
+                manager=request.manager,
+                operation="Update",
+                api_version=API_VERSION,
+                subresource=request.target.subresource,
+                type=self._type,
+            )
+        return new
+
+    @staticmethod
+    def _scaled(
+        request: ResourceRequest, stored: StoredObject, scale: dict[str, Any], options: WriteOptions
+    ) -> UpdatedObject:
+        """Make the change that a scale wants."""
+        resource, metadata = request.resource, scale["metadata"]
+        replicas = (scale.get("spec") or {}).get("replicas", 0)
+        if not is_custom(resource):  # a custom resource says in its own words which replicas it refuses
+            _check_built_in(request, stored, replicas, metadata.get("uid"))
+        version = metadata.get("resourceVersion")
+        if version and version != str(stored.version):
+            raise conflict(request.target.resource, stored.name, request.target.group)
+        new, old = stored.read(resource), stored.read(resource)
+        path = _path(resource, "specReplicasPath")
+        _set(new, path, replicas)
+        write_parent_managed_fields(new["metadata"], metadata, _parts(path), resource.api_version)
+        return UpdatedObject(new=new, old=old, options=options, is_tracked=True)
+
+
+def _check_built_in(request: ResourceRequest, stored: StoredObject, replicas: int, uid: str | None) -> None:
+    """Refuse fewer than no replicas, and the scale of another object; a patch of a custom one may name any uid."""
+    if replicas < 0:
+        cause = invalid_value("spec.replicas", replicas, "must be greater than or equal to 0")
+        raise invalid("Scale", stored.name, [cause], "autoscaling")
+    if uid and uid != stored.uid:
+        why = f"Precondition failed: UID in precondition: {uid}, UID in object meta: {stored.uid}"
+        raise conflict(f"{request.target.resource}/scale", stored.name, request.target.group, why)
+
+
+def _answered(scale: dict[str, Any], form: MediaTypeOptions) -> Response:
+    if form.shape is Representation.WHOLE:
+        return value_response(scale, form)
+    if form.shape is Representation.METADATA:
+        partial = {"kind": "PartialObjectMetadata", "apiVersion": "meta.k8s.io/v1", "metadata": scale["metadata"]}
+        return value_response(partial, form)
+    from pyctrl.apiserver._endpoints.tables import convert_scale_to_table  # here: only kubectl asks for tables
+
+    return value_response(convert_scale_to_table(scale, version=form.version, include=form.include), form)
+
+
+def _live_scale(stored: StoredObject, resource: ResourceType) -> dict[str, Any]:
+    """Read the scale of a live object with its managed fields, which no answer shows."""
+    obj = stored.read(resource)
+    scale = scale_of(obj, resource)
+    if entries := to_scale_managed_fields(obj["metadata"], _parts(_path(resource, "specReplicasPath"))):
+        scale["metadata"]["managedFields"] = entries
+    return scale
+
+
+def scale_of(obj: dict[str, Any], resource: ResourceType) -> dict[str, Any]:
+    """Read the `Scale` of an object."""
+    metadata = obj["metadata"]
+    wanted = _get(obj, _path(resource, "specReplicasPath"))
+    status: dict[str, Any] = {"replicas": _get(obj, _path(resource, "statusReplicasPath")) or 0}
+    selector = _selector(obj, resource)
+    if selector:
+        status["selector"] = selector
+    return {
+        "kind": "Scale",
+        "apiVersion": "autoscaling/v1",
+        "metadata": {name: metadata[name] for name in _OF_SCALE if name in metadata},
+        "spec": {"replicas": wanted} if wanted else {},
+        "status": status,
+    }
+
+
+def _selector(obj: dict[str, Any], resource: ResourceType) -> str:
+    if isinstance(resource, CustomResourceType):
+        path = (resource.scale or {}).get("labelSelectorPath")
+        return str(_get(obj, path) or "") if path else ""
+    selector = (obj.get("spec") or {}).get("selector") or {}
+    if resource.plural == "replicationcontrollers":
+        return str(LabelSelector.from_dict(selector))
+    return str(LabelSelector.from_wire(selector))
+
+
+def _path(resource: ResourceType, name: str) -> str:
+    paths = resource.scale if isinstance(resource, CustomResourceType) else None
+    return (paths or _PATHS)[name]
+
+
+def _parts(path: str) -> list[str]:
+    return path.strip(".").split(".")
+
+
+def _get(obj: Any, path: str) -> Any:
+    for part in _parts(path):
+        obj = obj.get(part) if isinstance(obj, dict) else None
+    return obj
+
+
+def _set(obj: dict[str, Any], path: str, value: Any) -> None:
+    *parents, last = _parts(path)
+    for part in parents:
+        obj = obj.setdefault(part, {})
+    obj[last] = value

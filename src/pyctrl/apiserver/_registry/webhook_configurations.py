@@ -1,0 +1,89 @@
+"""The strategies of webhook configurations: defaults, and every rule that is checked when one is written."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from pyctrl._validation import names
+from pyctrl.apiserver._errors import FieldError, duplicate, invalid_value, not_supported, required
+from pyctrl.apiserver._meta.validation import validate_selector
+from pyctrl.apiserver._registry.admission_rules import validate_rule
+from pyctrl.apiserver._registry.strategy import Object, set_defaults
+from pyctrl.apiserver._schema.schema import JSON
+from pyctrl.apiserver._webhooks.client_config import validate_client_config, validate_review_versions
+
+SIDE_EFFECTS = ("None", "NoneOnDryRun")
+_CHOICES = {
+    "failurePolicy": ("Fail", "Ignore"),
+    "matchPolicy": ("Equivalent", "Exact"),
+    "sideEffects": SIDE_EFFECTS,
+}
+_REINVOCATION = ("IfNeeded", "Never")
+_SEGMENTS = 3  # of a webhook's name
+_SECONDS = range(1, 31)  # a webhook may take
+
+
+def default_webhooks(obj: Object) -> None:
+    """Fail closed, match equivalents, ten seconds, everything selected."""
+    is_mutating = obj.get("kind") == "MutatingWebhookConfiguration"
+    for webhook in obj.get("webhooks") or ():
+        set_defaults(webhook, failurePolicy="Fail", matchPolicy="Equivalent", timeoutSeconds=10)
+        set_defaults(webhook, namespaceSelector={}, objectSelector={})
+        if is_mutating:
+            set_defaults(webhook, reinvocationPolicy="Never")
+        for rule in webhook.get("rules") or ():
+            set_defaults(rule, scope="*")
+        if service := webhook["clientConfig"].get("service"):
+            set_defaults(service, port=443)
+
+
+def validate_webhooks(new: Object, _old: Object | None) -> Iterator[FieldError]:
+    """Check a configuration, webhook by webhook."""
+    seen: set[str] = set()
+    for index, webhook in enumerate(new.get("webhooks") or ()):
+        path = f"webhooks[{index}]"
+        yield from _webhook(webhook, path)
+        versions = webhook.get("admissionReviewVersions") or ()
+        yield from validate_review_versions(
+            versions, f"{path}.admissionReviewVersions", "must specify one of v1, v1beta1"
+        )
+        name = webhook.get("name")
+        if name and name in seen:
+            yield duplicate(f"{path}.name", name)
+        seen.add(name)
+
+
+def _webhook(webhook: Mapping[str, JSON], path: str) -> Iterator[FieldError]:
+    yield from _name(webhook.get("name") or "", f"{path}.name")
+    for index, rule in enumerate(webhook.get("rules") or ()):
+        yield from validate_rule(rule, f"{path}.rules[{index}]")
+    for field, choices in _CHOICES.items():
+        value = webhook.get(field)
+        if not value and field == "sideEffects":
+            yield required(f"{path}.{field}", f"must specify one of {', '.join(choices)}")
+        elif value is not None and value not in choices:
+            yield not_supported(f"{path}.{field}", value, choices)
+    seconds = webhook["timeoutSeconds"]
+    if seconds not in _SECONDS:
+        yield invalid_value(f"{path}.timeoutSeconds", seconds, "the timeout value must be between 1 and 30 seconds")
+    for field in ("namespaceSelector", "objectSelector"):
+        yield from validate_selector(webhook.get(field) or {}, f"{path}.{field}")
+    yield from validate_client_config(webhook["clientConfig"], f"{path}.clientConfig")
+    if conditions := webhook.get("matchConditions"):
+        from pyctrl.apiserver._admission.match_conditions import (
+            validate_conditions,  # here: expressions are slow to import, and seldom used
+        )
+
+        yield from validate_conditions(conditions, f"{path}.matchConditions")
+    again = webhook.get("reinvocationPolicy")
+    if again is not None and again not in _REINVOCATION:
+        yield not_supported(f"{path}.reinvocationPolicy", again, _REINVOCATION)
+
+
+def _name(name: str, path: str) -> Iterator[FieldError]:
+    if not name:
+        yield required(path)
+    elif complaints := names.subdomain(name):
+        yield invalid_value(path, name, ".".join(complaints))
+    elif name.count(".") < _SEGMENTS - 1:
+        yield invalid_value(path, name, "should be a domain with at least three segments separated by dots")

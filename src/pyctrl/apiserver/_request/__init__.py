@@ -1,0 +1,1 @@
+"""Requests: request info, query parameters, options and content negotiation."""

@@ -1,0 +1,275 @@
+"""The options of each verb: `ListOptions`, `DeleteOptions` and the others, read and checked as kube-apiserver does."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+from pyctrl.apiserver._errors import (
+    FieldError,
+    StatusError,
+    bad_request,
+    field_forbidden,
+    invalid_options,
+    invalid_value,
+    not_supported,
+    required,
+    too_long,
+    unknown_error,
+)
+from pyctrl.apiserver._request.request import QueryParameters
+
+EXACT = "Exact"
+NOT_OLDER_THAN = "NotOlderThan"
+FIELD_VALIDATION = ("", "Ignore", "Strict", "Warn")
+PROPAGATION = ("Foreground", "Background", "Orphan")
+MANAGER_LIMIT = 128
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WriteOptions:
+    """Options of create, update and patch."""
+
+    dry_run: bool = False
+    field_validation: str = "Warn"
+    force: bool = False
+
+
+def write_options(query: QueryParameters, kind: str, *, is_apply: bool = False) -> WriteOptions:
+    """Read `CreateOptions`, `UpdateOptions` or `PatchOptions`.
+
+    Raises:
+        Refused: 422 with everything that is wrong.
+    """
+    return _read_write_options(tuple(query), kind, is_apply)
+
+
+@lru_cache(maxsize=256)  # clients have one way of asking
+def _read_write_options(parameters: tuple[tuple[str, str], ...], kind: str, is_apply: bool) -> WriteOptions:
+    query, causes = QueryParameters(parameters), list[FieldError]()
+    manager = query.get("fieldManager")
+    force = query.flag("force")
+    if kind == "PatchOptions":
+        if is_apply and not manager:
+            causes.append(required("fieldManager", "is required for apply patch"))
+        if not is_apply and force is not None:
+            causes.append(field_forbidden("force", "may not be specified for non-apply patch"))
+    if len(manager) > MANAGER_LIMIT:
+        causes.append(too_long("fieldManager", MANAGER_LIMIT))
+    causes += _unprintable(manager)
+    causes += _dry_run_causes(query.every("dryRun"))
+    validation = query.get("fieldValidation")
+    if validation not in FIELD_VALIDATION:
+        causes.append(not_supported("fieldValidation", validation, FIELD_VALIDATION))
+    if causes:
+        raise invalid_options(kind, causes)
+    return WriteOptions(dry_run=bool(query.every("dryRun")), field_validation=validation or "Warn", force=bool(force))
+
+
+def _unprintable(manager: str) -> Iterator[FieldError]:
+    if manager.isprintable():
+        return
+    for position, character in enumerate(manager):
+        if not character.isprintable():
+            at = len(manager[:position].encode())
+            why = f"invalid character U+{ord(character):04X} (at position {at})"
+            yield invalid_value("fieldManager", manager, why)
+
+
+def _dry_run_causes(values: list[str]) -> list[FieldError]:
+    if all(value == "All" for value in values):
+        return []
+    return [not_supported("dryRun", values, ("All",))]
+
+
+# -- reading ---------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ListOptions:
+    """Options of list, watch and deletecollection."""
+
+    label_selector: str = ""
+    field_selector: str = ""
+    watch: bool = False
+    bookmarks: bool = False
+    resource_version: str = ""
+    match: str = ""
+    timeout_seconds: int | None = None
+    limit: int = 0
+    continue_token: str = ""
+    send_initial_events: bool | None = None
+
+
+def list_options(query: QueryParameters, *, watch: bool) -> ListOptions:
+    """Read `ListOptions`.
+
+    Raises:
+        Refused: 400 or 422 with everything that is wrong.
+    """
+    options = ListOptions(
+        label_selector=query.get("labelSelector"),
+        field_selector=query.get("fieldSelector"),
+        watch=watch or bool(query.flag("watch")),
+        bookmarks=bool(query.flag("allowWatchBookmarks")),
+        resource_version=query.get("resourceVersion"),
+        match=query.get("resourceVersionMatch"),
+        timeout_seconds=_integer(query, "timeoutSeconds"),
+        limit=max(_integer(query, "limit") or 0, 0),
+        continue_token=query.get("continue"),
+        send_initial_events=query.flag("sendInitialEvents"),
+    )
+    causes = _watch_causes(options) if options.watch else _list_causes(options)
+    if causes:
+        raise invalid_options("ListOptions", causes)
+    return options
+
+
+def _integer(query: QueryParameters, name: str) -> int | None:
+    text = query.get(name)
+    if not text:
+        return None
+    wrong = _number_problem(text[1:] if text[0] in "+-" else text, bits=63)
+    if wrong:
+        raise bad_request(f'strconv.ParseInt: parsing "{text}": {wrong}')
+    return int(text)
+
+
+def _number_problem(digits: str, *, bits: int) -> str:
+    """Say what Go's strconv finds wrong with a number."""
+    if not (digits.isascii() and digits.isdecimal()):
+        return "invalid syntax"
+    return "value out of range" if len(digits) > 20 or int(digits) >= 2**bits else ""
+
+
+def _watch_causes(options: ListOptions) -> list[FieldError]:
+    causes: list[FieldError] = []
+    match = options.match
+    if options.send_initial_events is not None:
+        if match != NOT_OLDER_THAN:
+            why = "sendInitialEvents requires setting resourceVersionMatch to NotOlderThan"
+            causes.append(field_forbidden("resourceVersionMatch", why))
+            if match:
+                causes.append(not_supported("resourceVersionMatch", match, (NOT_OLDER_THAN,)))
+    elif match:
+        why = "resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided"
+        causes.append(field_forbidden("resourceVersionMatch", why))
+    if options.continue_token:
+        causes.append(_match_forbidden("resourceVersionMatch is forbidden when continue is provided"))
+    return causes
+
+
+def _list_causes(options: ListOptions) -> list[FieldError]:
+    causes = _match_causes(options) if options.match else []
+    if options.send_initial_events is not None:
+        causes.append(field_forbidden("sendInitialEvents", "sendInitialEvents is forbidden for list"))
+    return causes
+
+
+def _match_causes(options: ListOptions) -> list[FieldError]:
+    match, version = options.match, options.resource_version
+    causes: list[FieldError] = []
+    if not version:
+        causes.append(_match_forbidden("resourceVersionMatch is forbidden unless resourceVersion is provided"))
+    if options.continue_token:
+        causes.append(_match_forbidden("resourceVersionMatch is forbidden when continue is provided"))
+    if match not in (EXACT, NOT_OLDER_THAN):
+        causes.append(not_supported("resourceVersionMatch", match, (EXACT, NOT_OLDER_THAN, "")))
+    if match == EXACT and version == "0":
+        causes.append(_match_forbidden('resourceVersionMatch "exact" is forbidden for resourceVersion "0"'))
+    return causes
+
+
+def _match_forbidden(why: str) -> FieldError:
+    return field_forbidden("resourceVersionMatch", why)
+
+
+def parse_version(text: str) -> int | None:
+    """Read a resource version; None when it is absent.
+
+    Raises:
+        Refused: 500 without a reason, kube-apiserver's answer to a version that is no number.
+    """
+    if not text:
+        return None
+    wrong = _number_problem(text, bits=64)
+    if wrong:
+        cause = invalid_value("resourceVersion", text, f'strconv.ParseUint: parsing "{text}": {wrong}')
+        raise unknown_error(f"resourceVersion: {cause.message}")
+    return int(text)
+
+
+def parse_object_version(text: str) -> int:
+    """Read the resource version of an object; 0 when it has none.
+
+    Raises:
+        Refused: 500 without a reason, it is no number.
+    """
+    wrong = _number_problem(text, bits=64) if text else ""
+    if wrong:
+        raise unknown_error(f'strconv.ParseUint: parsing "{text}": {wrong}')
+    return int(text or 0)
+
+
+def parse_list_version(text: str) -> int | None:
+    """Read the resource version of a list, where a wrong one is 400."""
+    try:
+        return parse_version(text)
+    except StatusError as refusal:
+        raise bad_request(f"invalid resource version: {refusal}") from None
+
+
+# -- deleting --------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeleteOptions:
+    """Options of delete and deletecollection, from the body or, without one, from the query."""
+
+    dry_run: bool = False
+    grace_period_seconds: int | None = None
+    propagation: str = ""  # "" leaves it to what the object and its kind say
+    orphan_dependents: bool | None = None  # the old form of propagation
+    uid: str = ""
+    resource_version: str = ""
+
+
+def delete_options(query: QueryParameters, body: Mapping[str, Any] | None) -> DeleteOptions:
+    """Read `DeleteOptions`.
+
+    Raises:
+        Refused: 400 or 422 with everything that is wrong.
+    """
+    given = _from_query(query) if body is None else body
+    policy = given.get("propagationPolicy") or ""
+    orphan = given.get("orphanDependents")
+    dry_run = given.get("dryRun") or []
+    causes: list[FieldError] = []
+    if policy and orphan is not None:
+        why = "orphanDependents and deletionPropagation cannot be both set"
+        causes.append(invalid_value("propagationPolicy", policy, why))
+    if policy and policy not in PROPAGATION:
+        causes.append(not_supported("propagationPolicy", policy, (*PROPAGATION, "nil")))
+    causes += _dry_run_causes(list(dry_run))
+    if causes:
+        raise invalid_options("DeleteOptions", causes)
+    preconditions = given.get("preconditions") or {}
+    return DeleteOptions(
+        dry_run=bool(dry_run),
+        grace_period_seconds=given.get("gracePeriodSeconds"),
+        propagation=policy or {True: "Orphan", False: "Background", None: ""}[orphan],
+        orphan_dependents=orphan,
+        uid=preconditions.get("uid") or "",
+        resource_version=preconditions.get("resourceVersion") or "",
+    )
+
+
+def _from_query(query: QueryParameters) -> dict[str, Any]:
+    return {
+        "propagationPolicy": query.get("propagationPolicy"),
+        "orphanDependents": query.flag("orphanDependents"),
+        "dryRun": query.every("dryRun"),
+        "gracePeriodSeconds": _integer(query, "gracePeriodSeconds"),
+    }

@@ -1,0 +1,1 @@
+"""Schema model, validation against a schema, defaulting, and decoding of typed objects."""

@@ -1,0 +1,335 @@
+"""Reads built-in kinds as kube-apiserver's Go types do: the same errors for wrong types, the same form written back.
+
+A built-in object that goes through Go's types loses unknown fields, nulls and empty optional lists, gets the zeros
+that are always written (`status: {}`), and has its quantities and times in canonical form. `decode` does all of that
+and reports what it did not know.
+"""
+
+from __future__ import annotations
+
+import binascii
+import contextlib
+import re
+from datetime import UTC, datetime
+
+from pyctrl._go.base64_decoding import CorruptBase64, canonical_base64
+from pyctrl._go.text import quoted
+from pyctrl.api import Quantity
+from pyctrl.apiserver._schema.schema import JSON, Reader, SchemaNode
+from pyctrl.errors import QuantityError
+
+_SHOWN = {str: "string", bool: "bool", int: "number", float: "number", dict: "object", list: "array"}
+_CONVERTED = {str: "string", bool: "bool", int: "int64", float: "float64", list: "slice"}
+_PLAIN_KINDS = ("int32", "int64", "float64", "bool")
+_IS_CANONICAL = re.compile(r"(0|[1-9]\d{0,2})([kMGTPE]|[KMGTPE]i|m)?\Z")
+_TIME = re.compile(r"(\d{4})-(\d\d)-(\d\d)[Tt](\d\d):(\d\d):(\d\d)(\.\d+)?(Z|z|[+-]\d\d:\d\d)\Z")
+
+
+class DecodeFailed(Exception):
+    """The body does not fit the Go type; the message is that of Go's JSON decoder.
+
+    Where the value stands is found out on the way back to the root: reading is quick so.
+    """
+
+    def __init__(self, *words: str) -> None:
+        super().__init__(*words)
+        self._way: list[str | int] = []
+
+    @property
+    def place(self) -> tuple[str | int, ...]:
+        """The keys and indexes from the root to the value, which most messages do not tell."""
+        return tuple(reversed(self._way))
+
+    def is_in(self, key: str | int) -> None:
+        """Note the key of a map, or the index of a list, that the value stands below."""
+        self._way.append(key)
+
+    def is_below(self, key: str, struct: str) -> None:
+        """Note the field that the value stands below, and its struct."""
+        self._way.append(key)
+
+    @property
+    def converted(self) -> str:
+        """What Kubernetes' own converter says, which a strategic merge patch goes through in place of JSON."""
+        return str(self)
+
+
+class _InvalidBase64(DecodeFailed):
+    @property
+    def converted(self) -> str:
+        return f"error decoding from json: {self}"
+
+
+class _UnmarshalTypeError(DecodeFailed):
+    """A value of the wrong type."""
+
+    def __init__(self, value: JSON, wanted: str, *, with_number: bool = False, of: SchemaNode | None = None) -> None:
+        super().__init__()
+        self._value = value
+        self._is_struct = of is not None and bool(of.properties)
+        self._is_read_from_json = of is None
+        shown = _SHOWN.get(type(value), "null")
+        self._shown = f"number {value}" if with_number and shown == "number" else shown
+        self._wanted = wanted
+        self._path: list[str] = []
+        self._struct = ""
+
+    @property
+    def converted(self) -> str:
+        value, wanted = self._value, self._wanted
+        kind = _CONVERTED.get(type(value), "map")
+        if wanted.startswith("[]"):
+            return f"cannot restore slice from {kind}"
+        if wanted.startswith("map["):
+            return f"cannot restore map from {kind}"
+        if self._is_struct:
+            return f"cannot restore struct from: {kind}"
+        if self._is_read_from_json:
+            return f"json: cannot unmarshal {self._shown} into Go value of type {wanted}"
+        if kind in ("int64", "float64", "bool"):
+            return f"cannot convert {kind} to {wanted}"
+        return f"unrecognized type: {wanted if wanted in _PLAIN_KINDS else 'string'}"
+
+    def is_below(self, key: str, struct: str) -> None:
+        """Note it for the message, too, which tells no keys of maps and no indexes."""
+        super().is_below(key, struct)
+        self._path.append(key)
+        self._struct = self._struct or struct
+
+    def __str__(self) -> str:
+        path = ".".join(reversed(self._path))
+        where = f"struct field {self._struct}.{path}" if path else "value"
+        return f"json: cannot unmarshal {self._shown} into Go {where} of type {self._wanted}"
+
+
+def decode(node: SchemaNode, value: JSON, unknown: list[str]) -> JSON:
+    """Give the value as Go's type would write it back; paths of unknown fields are added to `unknown`."""
+    found: list[str] = []
+    read = _object(node, value, found)
+    unknown.extend(each[1:] for each in found)  # without the first dot
+    return read
+
+
+def empty(node: SchemaNode) -> dict[str, JSON]:
+    """Give what Go writes for the zero of a struct, which a created object is compared with."""
+    return _filled(node, {})
+
+
+def _read(node: SchemaNode, value: JSON, unknown: list[str]) -> JSON:
+    """Read a value with the reader of its place, chosen when it is first met."""
+    if node.read is None:
+        node.read = _reader_of(node)
+    return node.read(node, value, unknown)
+
+
+def _reader_of(node: SchemaNode) -> Reader:
+    if node.go is not None and node.go.scalar:
+        return _SCALARS[node.go.scalar]
+    if node.int_or_string:
+        return _int_or_string
+    if node.open or (node.type is None and not node.properties):
+        return _as_it_is
+    if node.type == "array":
+        return _array
+    if node.type == "object" or node.properties:
+        return _object
+    return _PLAIN[node.type]
+
+
+def _object(node: SchemaNode, value: JSON, unknown: list[str]) -> JSON:
+    if type(value) is not dict:
+        if node.go is not None and node.go.also is type(value):
+            return value
+        raise _misfit(node, value)
+    properties = node.properties
+    if node.additional is not None and not properties:
+        return _map(node.additional, value, unknown)
+    written: dict[str, JSON] = {}
+    for key, item in value.items():
+        field = properties.get(key)
+        if field is None:
+            unknown.append(f".{key}")
+        elif item is not None:
+            known = len(unknown)
+            try:
+                read = (field.read or _read)(field, item, unknown)
+            except DecodeFailed as failed:
+                failed.is_below(key, node.go.struct if node.go else "")
+                raise
+            if len(unknown) > known:
+                unknown[known:] = [f".{key}{each}" for each in unknown[known:]]
+            if read or not _is_dropped(field, read):
+                written[key] = read
+    return _filled(node, written)
+
+
+def _filled(node: SchemaNode, written: dict[str, JSON]) -> dict[str, JSON]:
+    facts = node.go
+    if facts is None:
+        return written
+    for key, zero in facts.zeros:
+        if key not in written:
+            written[key] = zero
+    for key in facts.structs:
+        if key not in written:
+            written[key] = _filled(node.properties[key], {})
+    return written
+
+
+def _is_dropped(field: SchemaNode, value: JSON) -> bool:
+    if value is False or value == "" or value == 0:
+        return field.go is not None and (field.go.drop_zero or field.go.scalar == "bytes")
+    return (value == [] or value == {}) and not field.properties and not field.open
+
+
+def _map(item: SchemaNode, value: dict[str, JSON], unknown: list[str]) -> JSON:
+    if item.type == "string" and item.go and not item.go.scalar:
+        for key, each in value.items():
+            if type(each) is not str and each is not None:
+                misfit = _misfit(item, each)
+                misfit.is_in(key)
+                raise misfit
+        return {key: each or "" for key, each in value.items()}
+    written: dict[str, JSON] = {}
+    for key, each in value.items():
+        known = len(unknown)
+        try:
+            written[key] = _read_or_zero(item, each, unknown)
+        except DecodeFailed as failed:
+            failed.is_in(key)
+            raise
+        unknown[known:] = [f".{key}{each}" for each in unknown[known:]]
+    return written
+
+
+def _array(node: SchemaNode, value: JSON, unknown: list[str]) -> JSON:
+    if type(value) is not list:
+        raise _misfit(node, value)
+    item = node.items
+    if item is None:
+        return value
+    written: list[JSON] = []
+    for each in value:
+        known = len(unknown)
+        try:
+            read = _read_or_zero(item, each, unknown)
+        except DecodeFailed as failed:
+            failed.is_in(len(written))
+            raise
+        if len(unknown) > known:
+            unknown[known:] = [f"[{len(written)}]{field}" for field in unknown[known:]]
+        written.append(read)
+    return written
+
+
+def _read_or_zero(node: SchemaNode, value: JSON, unknown: list[str]) -> JSON:
+    """A null in a list or map is the zero of its type."""
+    if value is not None:
+        return (node.read or _read)(node, value, unknown)
+    if node.properties:
+        return _filled(node, {})
+    return {"string": "", "integer": 0, "number": 0, "boolean": False}.get(node.type or "")
+
+
+def _misfit(node: SchemaNode, value: JSON) -> _UnmarshalTypeError:
+    wanted = node.go.name if node.go and node.go.name else "map[string]interface {}"
+    return _UnmarshalTypeError(value, wanted, with_number=node.type == "integer", of=node)
+
+
+# -- plain scalars -----------------------------------------------------------------------------------------------
+
+
+def _as_it_is(node: SchemaNode, value: JSON, unknown: list[str]) -> JSON:
+    return value
+
+
+def _string(node: SchemaNode, value: JSON, unknown: list[str]) -> JSON:
+    if type(value) is str:
+        return value
+    raise _misfit(node, value)
+
+
+def _boolean(node: SchemaNode, value: JSON, unknown: list[str]) -> JSON:
+    if type(value) is bool:
+        return value
+    raise _misfit(node, value)
+
+
+def _number(node: SchemaNode, value: JSON, unknown: list[str]) -> JSON:
+    if type(value) in (int, float):
+        return value
+    raise _misfit(node, value)
+
+
+def _integer(node: SchemaNode, value: JSON, unknown: list[str]) -> JSON:
+    bits = 31 if node.go and node.go.name == "int32" else 63
+    if type(value) is int and -(1 << bits) <= value < 1 << bits:
+        return value
+    raise _misfit(node, value)
+
+
+_PLAIN: dict[str | None, Reader] = {"string": _string, "boolean": _boolean, "number": _number, "integer": _integer}
+
+
+# -- scalars with a form of their own ----------------------------------------------------------------------------
+
+
+def _int_or_string(node: SchemaNode, value: JSON, unknown: list[str]) -> JSON:
+    if type(value) in (int, str):
+        return value
+    raise _UnmarshalTypeError(value, "int32")
+
+
+def _quantity(node: SchemaNode, value: JSON, unknown: list[str]) -> str:
+    if type(value) in (str, int, float):
+        text = value if isinstance(value, str) else str(value)
+        if _IS_CANONICAL.match(text):
+            return text
+        with contextlib.suppress(QuantityError):
+            return Quantity(text).canonical()
+    raise DecodeFailed("quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'")
+
+
+def _time(node: SchemaNode, value: JSON, unknown: list[str]) -> str | None:
+    """RFC 3339, seconds, in UTC; an empty text is the zero time."""
+    if value == "":
+        return None
+    return _parsed_time(value, "2006-01-02T15:04:05Z07:00", places=0)
+
+
+def _microtime(node: SchemaNode, value: JSON, unknown: list[str]) -> str | None:
+    if value == "":
+        return None
+    return _parsed_time(value, "2006-01-02T15:04:05.000000Z07:00", places=6)
+
+
+def _parsed_time(value: JSON, layout: str, *, places: int) -> str:
+    if type(value) is not str:
+        raise _UnmarshalTypeError(value, "string")
+    found = _TIME.match(value)
+    if found is None:
+        raise DecodeFailed(f'parsing time {quoted(value)} as "{layout}": cannot parse {quoted(value)} as "2006"')
+    fraction = (found[7] or "")[1:].ljust(places, "0")[:places]
+    stem = value[:19].replace("t", "T")
+    if found[8] not in "Zz":
+        stem = datetime.fromisoformat(stem + found[8]).astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S")
+    return f"{stem}.{fraction}Z" if places else f"{stem}Z"
+
+
+def _bytes(node: SchemaNode, value: JSON, unknown: list[str]) -> str:
+    if type(value) is str:
+        try:
+            return canonical_base64(value)
+        except CorruptBase64 as corrupt:
+            raise _InvalidBase64(f"illegal base64 data at input byte {corrupt.offset}") from None
+    if type(value) is list and all(type(each) is int and 0 <= each < 256 for each in value):
+        return binascii.b2a_base64(bytes(value), newline=False).decode()
+    raise _UnmarshalTypeError(value, "[]uint8")
+
+
+_SCALARS: dict[str, Reader] = {
+    "quantity": _quantity,
+    "time": _time,
+    "microtime": _microtime,
+    "bytes": _bytes,
+}

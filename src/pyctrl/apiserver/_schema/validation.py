@@ -1,0 +1,377 @@
+"""Checks a value against a schema, in the order and the words of kube-apiserver's OpenAPI validation."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from pyctrl._go.text import shown_value
+from pyctrl._validation.formats import is_of_format
+from pyctrl.apiserver._errors import (
+    FieldError,
+    duplicate,
+    invalid_value,
+    not_supported,
+    required,
+    too_long,
+    too_many,
+    type_invalid,
+)
+from pyctrl.apiserver._schema.ratcheting import ABSENT, is_same, items_by_key
+from pyctrl.apiserver._schema.schema import JSON, SchemaNode, ValueValidations, list_key
+
+_KINDS = {str: "string", bool: "boolean", int: "integer", float: "number", dict: "object", list: "array"}
+_FORMATS_OF = {"integer": "int64", "number": "float64"}
+_RANGES = {"int32": 1 << 31, "int64": 1 << 63}
+_EMBEDDED = ("apiVersion", "kind")
+_TEXT = frozenset({None, "string"})
+_NUMBERS = frozenset({None, "integer", "number"})
+
+
+def validate(node: SchemaNode, value: JSON, base: str = "", *, old: JSON = ABSENT) -> list[FieldError]:
+    """Give everything that is wrong with a value.
+
+    Args:
+        node: what the value should be.
+        value: the value.
+        base: the field it stands in, when it is not an object itself.
+        old: what it replaces. What is wrong in there already, and stays, is let be (ratcheting).
+    """
+    causes: list[FieldError] = []
+    _validate(node, value, "", causes, old)
+    if base:
+        return [cause._replace(field=f"{base}.{cause.field}" if cause.field else base) for cause in causes]
+    return [cause if cause.field else cause._replace(field="<nil>") for cause in causes]
+
+
+def _validate(node: SchemaNode, value: JSON, path: str, causes: list[FieldError], old: JSON = ABSENT) -> int:
+    """Add what is wrong and give how many places were looked at, by which alternatives are compared."""
+    if old is not ABSENT and is_same(value, old):
+        _always_required(node, value, path, causes)
+        return 1
+    if value is None:
+        _null(node, path, causes)
+        return 1
+    _type(node, value, path, causes)
+    checks = node.checks
+    kind = type(value)
+    if checks is not None:
+        _branches(checks, value, path, causes)
+        _scalar(node, checks, kind, value, path, causes)
+    elif kind is float and _is_out_of_type(node, value, ""):
+        causes.append(_out_of_type(path))
+    looked = 1
+    if kind is list and (node.items is not None or checks is not None):
+        looked += _array(node, value, path, causes, old)
+    if checks is not None and checks.enum is not None:
+        _enum(checks.enum, value, path, causes)
+    if kind is dict:
+        looked += _object(node, value, path, causes, old if type(old) is dict else {})
+    return looked
+
+
+def _always_required(node: SchemaNode, value: JSON, path: str, causes: list[FieldError]) -> None:
+    """What embedded objects need, whether they were there before or not."""
+    if not node.embeds:
+        return
+    if isinstance(value, dict):
+        prefix = f"{path}." if path else ""
+        if node.embedded:
+            causes.extend(required(prefix + key) for key in _EMBEDDED if key not in value)
+        for key, item in value.items():
+            if (child := node.child(key)) is not None:
+                _always_required(child, item, prefix + key, causes)
+    elif isinstance(value, list) and node.items is not None:
+        for index, item in enumerate(value):
+            _always_required(node.items, item, f"{path}[{index}]", causes)
+
+
+def _null(node: SchemaNode, path: str, causes: list[FieldError]) -> None:
+    if node.nullable:
+        return
+    if node.type is not None:
+        causes.append(_wrong_type(path, node.type, "null"))
+    elif node.int_or_string:
+        causes.append(_wrong_type(path, "integer,string", "null"))
+    if node.checks is not None and node.checks.enum is not None:
+        _enum(node.checks.enum, None, path, causes)
+
+
+def _type(node: SchemaNode, value: JSON, path: str, causes: list[FieldError]) -> None:
+    found = _KINDS[type(value)]
+    wanted = node.type
+    if node.int_or_string:
+        if found not in ("integer", "string") and not _is_whole(value):
+            causes.append(_wrong_type(path, "integer,string", found))
+    elif wanted is not None and found != wanted and not _is_close(wanted, found, value):
+        if _is_let_in(node, found):
+            return
+        if node.checks is not None and node.checks.format and found not in ("string", "array"):
+            causes.append(_wrong_type(path, node.checks.format, _FORMATS_OF.get(found, "")))
+        else:
+            causes.append(_wrong_type(path, wanted, found))
+
+
+def _is_let_in(node: SchemaNode, found: str) -> bool:
+    """Say whether kube-apiserver takes it all the same: of a type with a format it leaves texts to the format's check.
+
+    It does so with lists too, which have none (1.36 takes ``[]`` for a date-time).
+    """
+    if node.checks is None or not node.checks.format or node.type in ("integer", "number"):
+        return False
+    return found in ("string", "array")
+
+
+def _is_close(wanted: str, found: str, value: JSON) -> bool:
+    return (wanted == "number" and found == "integer") or (wanted == "integer" and _is_whole(value))
+
+
+def _is_whole(value: JSON) -> bool:
+    return type(value) is float and value.is_integer()
+
+
+def _wrong_type(path: str, wanted: str, found: str) -> FieldError:
+    return type_invalid(path, found, f'{path} in body must be of type {wanted}: "{found}"')
+
+
+def _out_of_type(path: str, format_: str = "") -> FieldError:
+    form = f"with format {format_}" if format_ else "(default format)"
+    return invalid_value("", "", f"Checked value must be of type integer {form} in {path}")
+
+
+def _is_out_of_type(node: SchemaNode, value: float, format_: str) -> bool:
+    if node.type != "integer":
+        return False
+    limit = _RANGES.get(format_, _RANGES["int64"])
+    return not float(value).is_integer() or not -limit <= value < limit
+
+
+def _scalar(
+    node: SchemaNode, checks: ValueValidations, kind: type, value: JSON, path: str, causes: list[FieldError]
+) -> None:
+    if kind is str and node.type in _TEXT:
+        _string(checks, value, path, causes)
+    elif kind in (int, float) and node.type in _NUMBERS:
+        _number(node, checks, value, path, causes)
+
+
+def _string(checks: ValueValidations, value: str, path: str, causes: list[FieldError]) -> None:
+    """Add the first thing that is wrong with a text; and the format, which is looked at by itself."""
+    if checks.max_length is not None and len(value) > checks.max_length:
+        causes.append(too_long(path, checks.max_length))
+    elif checks.min_length is not None and len(value) < checks.min_length:
+        why = f"{path} in body should be at least {checks.min_length} chars long"
+        causes.append(invalid_value(path, value, why))
+    elif checks.pattern is not None and not checks.pattern.matches(value):
+        causes.append(invalid_value(path, value, f"{path} in body should match '{checks.pattern_text}'"))
+    if checks.format and not is_of_format(checks.format, value):
+        causes.append(
+            type_invalid(path, value, f"{path} in body must be of type {checks.format}: {shown_value(value)}")
+        )
+
+
+def _number(node: SchemaNode, checks: ValueValidations, value: float, path: str, causes: list[FieldError]) -> None:
+    if _is_out_of_type(node, value, checks.format):
+        causes.append(_out_of_type(path, checks.format))
+    if checks.multiple_of:
+        _multiple(_bound(checks.multiple_of, value), value, path, causes)
+    if checks.maximum is not None:
+        most = _bound(checks.maximum, value)
+        if value > most or (checks.exclusive_maximum and value == most):
+            words = "less than" if checks.exclusive_maximum else "less than or equal to"
+            causes.append(invalid_value(path, value, f"{path} in body should be {words} {_plain(most)}"))
+    if checks.minimum is not None:
+        least = _bound(checks.minimum, value)
+        if value < least or (checks.exclusive_minimum and value == least):
+            words = "greater than" if checks.exclusive_minimum else "greater than or equal to"
+            causes.append(invalid_value(path, value, f"{path} in body should be {words} {_plain(least)}"))
+
+
+def _bound(bound: float, value: float) -> float:
+    """Return a bound as kube-apiserver compares a value with it: for a whole number, without its fraction."""
+    return int(bound) if type(value) is int else bound
+
+
+def _multiple(factor: float, value: float, path: str, causes: list[FieldError]) -> None:
+    if factor == 0:  # a fraction of one
+        causes.append(invalid_value(path, 0, f"factor MultipleOf declared for {path} must be positive: 0"))
+    elif not _is_multiple(value, factor):
+        causes.append(invalid_value(path, value, f"{path} in body should be a multiple of {_plain(factor)}"))
+
+
+def _is_multiple(value: float, factor: float) -> bool:
+    quotient = value / factor
+    return abs(quotient - round(quotient)) < 1e-9 * max(1.0, abs(quotient))
+
+
+def _plain(number: float) -> str:
+    return str(int(number)) if float(number).is_integer() else repr(number)
+
+
+def _enum(allowed: tuple[JSON, ...], value: JSON, path: str, causes: list[FieldError]) -> None:
+    if not any(type(each) is type(value) and each == value for each in allowed) and not _same_number(allowed, value):
+        texts = [each if isinstance(each, str) else shown_value(each) for each in allowed]
+        causes.append(not_supported(path, value, texts))
+
+
+def _same_number(allowed: tuple[JSON, ...], value: JSON) -> bool:
+    return type(value) in (int, float) and any(type(each) in (int, float) and each == value for each in allowed)
+
+
+def _array(node: SchemaNode, value: list[JSON], path: str, causes: list[FieldError], old: JSON) -> int:
+    looked, items, checks = 0, node.items, node.checks
+    if items is not None and node.type in (None, "array"):
+        known = items_by_key(node, old)
+        for index, item in enumerate(value):
+            before = known.get(list_key(item, node.map_keys, items), ABSENT) if known else ABSENT
+            looked += _validate(items, item, f"{path}[{index}]", causes, before)
+    if checks is not None:
+        if checks.min_items is not None and len(value) < checks.min_items:
+            why = f"{path} in body should have at least {checks.min_items} items"
+            causes.append(invalid_value(path, len(value), why))
+        if checks.max_items is not None and len(value) > checks.max_items:
+            causes.append(too_many(path, len(value), checks.max_items))
+    return looked
+
+
+def _object(
+    node: SchemaNode, value: dict[str, JSON], path: str, causes: list[FieldError], old: Mapping[str, JSON]
+) -> int:
+    properties, additional, looked = node.properties, node.additional, 0
+    if node.checks is not None:
+        _size(node.checks, len(value), path, causes)
+    prefix = f"{path}." if path else ""
+    if node.closed or additional is not None:
+        for key, item in value.items():
+            if key not in properties:
+                if additional is not None:
+                    looked += _validate(additional, item, prefix + key, causes, old.get(key, ABSENT))
+                else:
+                    causes.append(invalid_value(path, key, f"{prefix}{key} in body is a forbidden property"))
+    if properties:
+        for key, item in value.items():
+            if (child := properties.get(key)) is not None:
+                looked += _validate(child, item, prefix + key, causes, old.get(key, ABSENT))
+    causes.extend(required(prefix + key) for key in _required_keys(node) if key not in value)
+    return looked
+
+
+def _required_keys(node: SchemaNode) -> Iterable[str]:
+    if not node.embedded:
+        return node.required
+    return (*node.required, *(key for key in _EMBEDDED if key not in node.required))
+
+
+def _size(checks: ValueValidations, size: int, path: str, causes: list[FieldError]) -> None:
+    if checks.min_properties is not None and size < checks.min_properties:
+        why = f"{path} in body should have at least {checks.min_properties} properties"
+        causes.append(invalid_value(path, size, why))
+    if checks.max_properties is not None and size > checks.max_properties:
+        causes.append(too_many(path, size, checks.max_properties))
+
+
+# -- allOf, anyOf, oneOf, not ----------------------------------------------------------------------------------
+
+
+def _branches(checks: ValueValidations, value: JSON, path: str, causes: list[FieldError]) -> None:
+    if checks.any_of:
+        _any_of(checks.any_of, value, path, causes)
+    if checks.one_of:
+        _one_of(checks.one_of, value, path, causes)
+    if checks.all_of:
+        _all_of(checks.all_of, value, path, causes)
+    if checks.not_ is not None and not _attempts((checks.not_,), value, path)[0][0]:
+        causes.append(_composite(path, "must not validate the schema (not)"))
+
+
+def _composite(path: str, words: str) -> FieldError:
+    return invalid_value("", "", f'"{path}" {words}')
+
+
+def _attempts(schemas: tuple[SchemaNode, ...], value: JSON, path: str) -> list[tuple[list[FieldError], int]]:
+    found = []
+    for schema in schemas:
+        causes: list[FieldError] = []
+        looked = _validate(schema, value, path, causes)
+        found.append((causes, looked))
+    return found
+
+
+def _best(attempts: list[tuple[list[FieldError], int]]) -> list[FieldError]:
+    """The failure that looked furthest; the first of equals."""
+    return max(attempts, key=lambda attempt: attempt[1])[0]
+
+
+def _any_of(schemas: tuple[SchemaNode, ...], value: JSON, path: str, causes: list[FieldError]) -> None:
+    attempts = _attempts(schemas, value, path)
+    if all(found for found, _ in attempts):
+        causes.append(_composite(path, "must validate at least one schema (anyOf)"))
+        causes.extend(_best(attempts))
+
+
+def _one_of(schemas: tuple[SchemaNode, ...], value: JSON, path: str, causes: list[FieldError]) -> None:
+    attempts = _attempts(schemas, value, path)
+    valid = sum(not found for found, _ in attempts)
+    if valid == 0:
+        causes.append(_composite(path, "must validate one and only one schema (oneOf). Found none valid"))
+        causes.extend(_best(attempts))
+    elif valid > 1:
+        words = f"must validate one and only one schema (oneOf). Found {valid} valid alternatives"
+        causes.append(_composite(path, words))
+
+
+def _all_of(schemas: tuple[SchemaNode, ...], value: JSON, path: str, causes: list[FieldError]) -> None:
+    attempts = _attempts(schemas, value, path)
+    for found, _ in attempts:
+        causes.extend(found)
+    valid = sum(not found for found, _ in attempts)
+    if valid != len(attempts):
+        tail = "" if valid else ". None validated"
+        causes.append(_composite(path, f"must validate all the schemas (allOf){tail}"))
+
+
+# -- lists that are sets and maps ------------------------------------------------------------------------------
+
+
+def validate_list_types(node: SchemaNode, value: JSON, path: str = "") -> list[FieldError]:
+    """Find items that a set or a map by keys has twice."""
+    causes: list[FieldError] = []
+    if node.keyed:
+        _list_types(node, value, path, causes)
+    return causes
+
+
+def _list_types(node: SchemaNode, value: JSON, path: str, causes: list[FieldError]) -> None:
+    if type(value) is dict:
+        for key, item in value.items():
+            if type(item) in (dict, list) and (child := node.child(key)) is not None:
+                _list_types(child, item, f"{path}.{key}" if path else key, causes)
+    elif type(value) is list and node.items is not None:
+        if node.list_type != "atomic":
+            _duplicates(node, value, path, causes)
+        if node.items.type in ("object", "array"):
+            for index, item in enumerate(value):
+                _list_types(node.items, item, f"{path}[{index}]", causes)
+
+
+def _duplicates(node: SchemaNode, value: list[JSON], path: str, causes: list[FieldError]) -> None:
+    seen: set[str] = set()
+    for index, item in enumerate(value):
+        told = item
+        if node.list_type == "map":
+            key = list_key(item, node.map_keys, node.items)
+            if key is None:
+                continue
+            told = {
+                name: each
+                for name, each in zip(sorted(node.map_keys), _in_order(node, key), strict=True)
+                if each is not None
+            }
+        text = shown_value(told)
+        if text in seen:
+            causes.append(duplicate(f"{path}[{index}]", told))
+        seen.add(text)
+
+
+def _in_order(node: SchemaNode, key: tuple[JSON, ...]) -> list[JSON]:
+    by_name = dict(zip(node.map_keys, key, strict=True))
+    return [by_name[name] for name in sorted(node.map_keys)]

@@ -1,0 +1,159 @@
+"""Request bodies: JSON, YAML and protobuf become dictionaries; the others are refused in kube-apiserver's words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import msgspec
+
+from pyctrl._go.json_errors import syntax_error
+from pyctrl._go.text import quoted
+from pyctrl.apiserver._errors import JSON, StatusError, bad_request, request_entity_too_large, unsupported_media_type
+from pyctrl.apiserver._request.negotiation import YAML
+from pyctrl.apiserver._serializer.strict import duplicate_fields
+
+BODY_LIMIT = 3 * 1024 * 1024  # bytes; kube-apiserver's own
+
+PROTOBUF = "application/vnd.kubernetes.protobuf"
+
+EXCERPT = 30  # bytes of a body that a refusal shows
+
+_decode = msgspec.json.Decoder().decode
+
+
+def media_type(headers: Mapping[str, str], default: str = JSON) -> str:
+    """Give the content type without its parameters; an absent one is the default."""
+    given = headers.get("content-type", "")
+    return given.partition(";")[0].strip().lower() if given else default
+
+
+def decode_object(body: bytes, headers: Mapping[str, str], kind: str) -> dict[str, Any]:
+    """Decode a body that must be an object of `kind`; "" stands for the options of a delete.
+
+    Raises:
+        Refused: 400, 413 or 415.
+    """
+    return decode_strictly(body, headers, kind)[0]
+
+
+def decode_strictly(body: bytes, headers: Mapping[str, str], kind: str) -> tuple[dict[str, Any], list[str]]:
+    """Decode a body that must be an object of `kind`, and tell what it has twice.
+
+    Raises:
+        Refused: 400, 413 or 415.
+    """
+    media, duplicates = media_type(headers), list[str]()
+    if len(body) > BODY_LIMIT:
+        raise request_entity_too_large(BODY_LIMIT)
+    if media == JSON:
+        decoded = _json_object(body, kind)
+        duplicates = duplicate_members(body, decoded)
+    elif media == YAML:
+        decoded = _yaml_object(body, kind, duplicates)
+    elif media == PROTOBUF:
+        from pyctrl.apiserver._serializer.protobuf import (  # here: the common server is never sent any
+            DELETE_OPTIONS,
+            decode_protobuf,
+        )
+
+        decoded = decode_protobuf(body, kind or DELETE_OPTIONS, unrecognized_body)
+    else:
+        raise unsupported_media_type()
+    if decoded is None:
+        return {}, []  # as Go reads a null into a struct
+    if not isinstance(decoded, dict):
+        reason = f"json: cannot unmarshal {_go_kind(decoded)} into Go value of type {TYPE_META}"
+        raise _no_version_and_kind(kind, reason, body)
+    _check_type_meta(decoded, kind, body)
+    return decoded, duplicates
+
+
+def _check_type_meta(obj: dict[str, Any], kind: str, body: bytes) -> None:
+    for key in ("kind", "apiVersion"):
+        if obj.get(key) is not None and not isinstance(obj[key], str):
+            reason = f"json: cannot unmarshal {_go_kind(obj[key])} into Go struct field .{key} of type string"
+            raise _no_version_and_kind(kind, reason, body)
+    version = obj.get("apiVersion") or ""
+    if version.count("/") > 1:
+        raise unrecognized_body(kind, f"unexpected GroupVersion string: {version}", body)
+
+
+def _yaml_object(body: bytes, kind: str, duplicates: list[str]) -> Any:
+    from pyctrl.apiserver._serializer.yaml_reader import read_yaml  # here: programs send JSON
+
+    try:
+        return read_yaml(body, duplicates)
+    except ValueError as error:
+        raise unrecognized_body(kind, str(error), body) from None
+
+
+def _json_object(body: bytes, kind: str) -> Any:
+    try:
+        return _decode(body)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        why = syntax_error(body) or "exceeded max depth"  # it is JSON, and deeper than the decoder goes
+        raise _no_version_and_kind(kind, why, body) from None
+
+
+TYPE_META = r'struct { APIVersion string "json:\"apiVersion,omitempty\""; Kind string "json:\"kind,omitempty\"" }'
+
+
+def _no_version_and_kind(kind: str, why: str, body: bytes) -> StatusError:
+    return unrecognized_body(kind, f"couldn't get version/kind; json parse error: {why}", body)
+
+
+def unrecognized_body(kind: str, why: str, body: bytes) -> StatusError:
+    """Refuse (400) a body in which no object of `kind` can be found; the answer shows how the body begins.
+
+    Options, whose `kind` is left "", are refused with the reason alone.
+    """
+    if not kind:
+        return bad_request(why)
+    return bad_request(f"the object provided is unrecognized (must be of type {kind}): {why} ({_excerpt(body)})")
+
+
+def _excerpt(body: bytes) -> str:
+    if not body:
+        return "<empty>"
+    start = body[:EXCERPT]
+    shown = start.decode("utf-8", "replace") if body.startswith(b"{") else start.hex()
+    return shown if len(body) <= EXCERPT else f"{shown} ..."
+
+
+def _go_kind(value: object) -> str:
+    names = ((bool, "bool"), (int, "number"), (float, "number"), (str, "string"), (list, "array"), (dict, "object"))
+    return next((name for type_, name in names if isinstance(value, type_)), "null")
+
+
+def decode_json(body: bytes) -> Any:
+    """Decode JSON of any shape.
+
+    Raises:
+        ValueError: it is none; the message is that of Go's decoder.
+    """
+    try:
+        return _decode(body)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        raise ValueError(syntax_error(body) or "invalid text") from None
+
+
+def duplicate_members(body: bytes, decoded: object) -> list[str]:
+    """Tell the members that an object in a JSON body has twice.
+
+    The common body has none, which is seen cheaply: encoded again, it has as many colons after quotes.
+    """
+    if body.count(b'":') <= msgspec.json.encode(decoded).count(b'":'):
+        return []
+    return [f"duplicate field {quoted(path)}" for path in duplicate_fields(body)]
+
+
+def read_documents(text: bytes) -> Iterator[Any]:
+    """Read the documents of YAML, which JSON is too, one after another, as the server reads bodies.
+
+    Raises:
+        ValueError: it is no YAML; one line says why, and where if that is known.
+    """
+    from pyctrl.apiserver._serializer.yaml_reader import read_yaml_documents as read  # here: see above
+
+    return read(text, [])

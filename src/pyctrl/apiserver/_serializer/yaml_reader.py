@@ -1,0 +1,250 @@
+"""YAML as kube-apiserver reads it: one document, with go-yaml's scalars, the keys of JSON, and go-yaml's complaints."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+if TYPE_CHECKING:
+    import yaml
+
+ALIAS_LIMIT = 400_000  # nodes that aliases may unfold to; where go-yaml begins to doubt a document
+QUICK_DEPTH = 1_000  # levels that libyaml may compose
+
+# libyaml's words where PyYAML, which was made after it, has others.
+_WORDS = {
+    "mapping values are not allowed here": "mapping values are not allowed in this context",
+    "sequence entries are not allowed here": "block sequence entries are not allowed in this context",
+    "mapping keys are not allowed here": "mapping keys are not allowed in this context",
+    "could not find expected ':'": "could not find expected ':'",
+}
+_NO_START = re.compile(r"found character .* that cannot start any token")
+_SURROGATE = re.compile("[\ud800-\udfff]")  # PyYAML unescapes what libyaml refuses
+_NO_ALIAS = re.compile(r"found undefined alias (.*)")
+_EXPECTED = (
+    (re.compile(r"expected the node content"), "did not find expected node content"),
+    (re.compile(r"expected ',' or ']'"), "did not find expected ',' or ']'"),
+    (re.compile(r"expected ',' or '}'"), "did not find expected ',' or '}'"),
+    (re.compile(r"expected <block end>"), "did not find expected key"),
+    (re.compile(r"expected '<document start>'"), "did not find expected <document start>"),
+)
+
+
+def read_yaml(text: bytes, duplicates: list[str]) -> Any:
+    """Decode the first document; keys that a mapping has twice are told in `duplicates`.
+
+    Raises:
+        ValueError: it is no YAML; the message is go-yaml's.
+    """
+    return next(read_yaml_documents(text, duplicates), None)
+
+
+def read_yaml_documents(text: bytes, duplicates: list[str]) -> Iterator[Any]:
+    """Decode one document after another, as `read_yaml` does."""
+    import yaml
+
+    try:
+        loader = _loader()(text)
+        loader.duplicates = duplicates
+        while loader.check_node():
+            yield _built(loader, loader.get_node())
+    except yaml.MarkedYAMLError as error:
+        raise ValueError(_complaint(error)) from error
+    except yaml.YAMLError as error:
+        raise ValueError(f"yaml: {str(error).splitlines()[0]}") from error
+    except RecursionError as error:
+        raise ValueError("yaml: exceeded max depth") from error
+
+
+def read_yaml_nodes(text: bytes) -> Iterator[tuple[Any, yaml.Node]]:
+    """Decode one document after another, each with the nodes it was made of, which know their lines and columns."""
+    import yaml
+
+    text = text.replace(b"\t", b" ") if text.lstrip()[:1] in (b"{", b"[") else text  # JSON may have tabs between
+    try:
+        # libyaml composes by recursion in C, which has no limit but the end of the stack
+        nodes = list(yaml.compose_all(text, _loader(quick=True))) if _is_shallow(text) else []
+    except (yaml.YAMLError, RecursionError):
+        nodes = []  # what is wrong is told in go-yaml's words, which are made of those of the other one
+    if not nodes:
+        yield from ((each, yaml.ScalarNode("", "")) for each in read_yaml_documents(text, []))
+        return
+    for node in nodes:
+        loader = _loader()(b"")
+        loader.duplicates = []
+        try:
+            built = _built(loader, node)
+        except yaml.MarkedYAMLError as error:
+            raise ValueError(_complaint(error)) from error
+        yield built, node
+
+
+def _is_shallow(text: bytes) -> bool:
+    import yaml
+
+    depth = 0
+    for event in yaml.parse(text, _loader(quick=True)):
+        if isinstance(event, yaml.CollectionStartEvent):
+            depth += 1
+        elif isinstance(event, yaml.CollectionEndEvent):
+            depth -= 1
+        if depth > QUICK_DEPTH:
+            return False
+    return True
+
+
+def _built(loader: Any, node: yaml.Node) -> Any:
+    unfolded, has_aliases = _unfolded(node, {})
+    if has_aliases and unfolded > ALIAS_LIMIT:
+        raise ValueError("yaml: document contains excessive aliasing")
+    built = loader.construct_document(node)
+    # Each alias becomes an object of its own, as in JSON: what is done to one must not be done to the other.
+    return msgspec.json.decode(msgspec.json.encode(built)) if has_aliases else built
+
+
+def _unfolded(node: yaml.Node, known: dict[int, int]) -> tuple[int, bool]:
+    """Count the nodes below one, each alias as all that it stands for; and say whether there are aliases."""
+    import yaml
+
+    if isinstance(node, yaml.ScalarNode):
+        if _SURROGATE.search(node.value):
+            at = f"line {node.start_mark.line + 1}: " if node.start_mark.line else ""
+            raise ValueError(f"yaml: {at}found invalid Unicode character escape code")
+        return 1, False
+    if id(node) in known:
+        if not known[id(node)]:
+            raise ValueError("yaml: anchor value contains itself")
+        return known[id(node)], True
+    known[id(node)] = 0  # it is being counted
+    children = [part for pair in node.value for part in pair] if isinstance(node, yaml.MappingNode) else node.value
+    counts = [_unfolded(child, known) for child in children]
+    total = known[id(node)] = 1 + sum(count for count, _ in counts)
+    return total, any(aliased for _, aliased in counts)
+
+
+def _complaint(error: yaml.MarkedYAMLError) -> str:
+    """Say what go-yaml would: with a line where libyaml knows one that is not the first."""
+    import yaml
+
+    problem = error.problem or str(error.context)
+    if alias := _NO_ALIAS.match(problem):
+        return f"yaml: unknown anchor {alias[1]} referenced"
+    words = "found character that cannot start any token" if _NO_START.match(problem) else _WORDS.get(problem, problem)
+    for pattern, theirs in _EXPECTED:
+        if pattern.match(problem):
+            words = theirs
+    line = next((mark.line for mark in (error.context_mark, error.problem_mark) if mark and mark.line), 0)
+    if isinstance(error, yaml.scanner.ScannerError):
+        line += bool(line)
+    elif not line and "expected" in words:
+        line = 1
+    return f"yaml: line {line}: {words}" if line else f"yaml: {words}"
+
+
+@cache
+def _loader(*, quick: bool = False) -> type[Any]:
+    """Make a loader with go-yaml's scalars: y and n are booleans, times and 1:30 are text, 1e3 is a number.
+
+    Args:
+        quick: read with libyaml, ten times as quick, where PyYAML has it; what it complains of is not go-yaml's.
+    """
+    import yaml
+
+    base: type[yaml.SafeLoader] = getattr(yaml, "CSafeLoader", yaml.SafeLoader) if quick else yaml.SafeLoader
+
+    class Loader(base):  # type: ignore[misc, valid-type]  # one of two with the same methods
+        duplicates: list[str]
+
+        def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
+            self._note_duplicates(node)
+            found = super().construct_mapping(node, deep)
+            return {_as_key(key): found[key] for key in sorted(found, key=_as_key)}
+
+        def _note_duplicates(self, node: yaml.MappingNode) -> None:
+            seen: set[str] = set()
+            for key, _ in node.value:
+                name = str(key.value)
+                if name in seen:
+                    self.duplicates.append(f'line {key.start_mark.line + 1}: key "{name}" already set in map')
+                seen.add(name)
+
+    Loader.yaml_implicit_resolvers = {}  # PyYAML's own are left out; these are all
+    words = "y|Y|yes|Yes|YES|n|N|no|No|NO|true|True|TRUE|false|False|FALSE|on|On|ON|off|Off|OFF"
+    resolver = Loader.add_implicit_resolver
+    resolver("tag:yaml.org,2002:bool", re.compile(f"^(?:{words})$"), list("yYnNtTfFoO"))
+    resolver("tag:yaml.org,2002:int", _INTEGER, list("-+0123456789"))
+    resolver("tag:yaml.org,2002:float", re.compile(_FLOAT), list("-+0123456789."))
+    resolver("tag:yaml.org,2002:null", re.compile(r"^(?:~|null|Null|NULL|)$"), ["~", "n", "N", ""])
+    resolver("tag:yaml.org,2002:merge", re.compile(r"^(?:<<)$"), ["<"])
+    Loader.add_constructor("tag:yaml.org,2002:bool", _construct_bool)
+    Loader.add_constructor("tag:yaml.org,2002:int", _construct_int)
+    Loader.add_constructor("tag:yaml.org,2002:float", _construct_float)
+    Loader.add_constructor("tag:yaml.org,2002:timestamp", _construct_timestamp)
+    Loader.add_constructor(None, _construct_unknown)
+    return Loader
+
+
+_INTEGER = re.compile(r"^[-+]?(?:0|[1-9][0-9_]*|0[0-7_]+|0x[0-9a-fA-F_]+|0b[01_]+)$")
+_FLOAT = r"^[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?$"
+
+
+def _construct_bool(loader: yaml.SafeLoader, node: yaml.ScalarNode) -> bool:
+    return str(node.value).lower() in ("y", "yes", "true", "on")
+
+
+def _construct_int(loader: yaml.SafeLoader, node: yaml.ScalarNode) -> float | int | str:
+    """Construct an integer of 64 bits; as in go-yaml, a larger one is a float, and what is no number is a text."""
+    import yaml
+
+    try:
+        number = int(yaml.SafeLoader.construct_yaml_int(loader, node))
+    except ValueError as error:  # 0x_, more digits than Python converts, or a tag that was written
+        if _INTEGER.fullmatch(node.value):
+            return str(node.value)
+        raise _wrong_tag(node, "!!int") from error
+    return number if -(2**63) <= number < 2**64 else _construct_float(loader, node)
+
+
+def _construct_float(loader: yaml.SafeLoader, node: yaml.ScalarNode) -> float | int | str:
+    try:
+        number = float(node.value)
+    except ValueError as error:
+        if _INTEGER.fullmatch(node.value):
+            return str(node.value)
+        raise _wrong_tag(node, "!!float") from error
+    if math.isinf(number):
+        return str(node.value)
+    return int(number) if number.is_integer() and abs(number) < 2**63 else number
+
+
+def _construct_timestamp(loader: yaml.SafeLoader, node: yaml.ScalarNode) -> Any:
+    import yaml
+
+    try:
+        return yaml.SafeLoader.construct_yaml_timestamp(loader, node)
+    except (AttributeError, ValueError) as error:  # the first is PyYAML's way to say that it is none
+        raise _wrong_tag(node, "!!timestamp") from error
+
+
+def _wrong_tag(node: yaml.ScalarNode, tag: str) -> ValueError:
+    return ValueError(f"yaml: cannot decode !!str `{node.value}` as a {tag}")
+
+
+def _construct_unknown(loader: yaml.SafeLoader, node: yaml.Node) -> Any:
+    """A tag that nobody knows says nothing."""
+    import yaml
+
+    if isinstance(node, yaml.MappingNode):
+        return loader.construct_mapping(node, deep=True)
+    return loader.construct_sequence(node, deep=True) if isinstance(node, yaml.SequenceNode) else str(node.value)
+
+
+def _as_key(key: object) -> str:
+    if isinstance(key, bool):
+        return "true" if key else "false"
+    return "null" if key is None else str(key)

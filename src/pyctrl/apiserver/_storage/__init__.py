@@ -1,0 +1,1 @@
+"""Versioned object storage in memory, with watch history, continue tokens and preconditions."""

@@ -1,0 +1,63 @@
+"""Continue tokens: where a list in pages goes on, and at which version. The same text that kube-apiserver writes."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from typing import Any, NamedTuple
+
+import msgspec
+
+from pyctrl._go.json_errors import syntax_error
+from pyctrl.apiserver._errors import bad_request
+
+_VERSION = "meta.k8s.io/v1"
+INCONSISTENT = -1  # the version of a token that goes on with whatever is there now
+
+
+class ContinueToken(NamedTuple):
+    """Where to go on: after the objects before `key` (relative to the namespace), as they were at `version`."""
+
+    version: int
+    key: str
+
+
+def encode_continue(version: int, last: str) -> str:
+    """Encode the place after the object whose key is `last`."""
+    token = {"v": _VERSION, "rv": version, "start": f"/{last}\0"}
+    return base64.urlsafe_b64encode(msgspec.json.encode(token)).rstrip(b"=").decode()
+
+
+def decode_continue(text: str) -> ContinueToken:
+    """Decode a token.
+
+    Raises:
+        Refused: 400, it is none.
+    """
+    token = _decode(text)
+    if token.get("v") != _VERSION:
+        raise _refused(f'server does not recognize this encoded version "{token.get("v", "")}"')
+    version, start = token.get("rv"), token.get("start")
+    if not isinstance(start, str) or not start:
+        raise _refused("no start of key")
+    if not isinstance(version, int) or version == 0:
+        raise _refused("incorrect encoded start resourceVersion (version meta.k8s.io/v1)")
+    return ContinueToken(version, start.removeprefix("/"))
+
+
+def _decode(text: str) -> dict[str, Any]:
+    try:
+        data = base64.b64decode(text + "=" * (-len(text) % 4), altchars=b"-_", validate=True)
+    except (binascii.Error, ValueError):
+        raise _refused("illegal base64 data at input byte 0") from None
+    try:
+        token = msgspec.json.decode(data)
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        raise _refused(syntax_error(data) or "invalid text") from None
+    if not isinstance(token, dict):
+        raise _refused("json: cannot unmarshal into Go value of type storage.continueToken")
+    return token
+
+
+def _refused(why: str) -> Exception:
+    return bad_request(f"invalid continue token: continue key is not valid: {why}")

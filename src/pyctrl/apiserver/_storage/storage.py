@@ -1,0 +1,410 @@
+"""Versioned storage: what etcd and the watch cache are to kube-apiserver, in memory.
+
+One resource version counts over all resources. A `Collection` holds the objects of one resource as encoded JSON, sorted
+by key, beside the `WatchCacheEvent`s that led there. That history serves three readers: watches (a watch is a
+position in it, so
+nothing is buffered per watcher), lists at an older version, and continue tokens. It is bounded: what is compacted away
+raises `Compacted`, which becomes 410 at the edge.
+
+Everything here is synchronous and nothing awaits: a read-modify-write by the caller is one transaction.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from bisect import bisect_left, bisect_right, insort
+from collections.abc import Callable, Iterable
+from operator import attrgetter
+from typing import TYPE_CHECKING, Any, Literal
+
+import msgspec
+
+if TYPE_CHECKING:
+    from pyctrl.apiserver._registry.resources import ResourceType
+
+HISTORY = 10_000  # events a collection keeps; kube-apiserver's watch cache holds 100 to 102,400
+
+FIRST_VERSION = 40_000  # any number would do; this one stands out: no limit or port that a message tells is near
+
+EventType = Literal["ADDED", "MODIFIED", "DELETED"]
+
+_encode = msgspec.json.encode
+_decode = msgspec.json.decode
+_version_of = attrgetter("version")
+_key_of = attrgetter("key")
+
+
+class Compacted(Exception):
+    """The version asked for is older than what the history still knows."""
+
+    def __init__(self, wanted: int, oldest: int) -> None:
+        super().__init__(f"too old resource version: {wanted} ({oldest})")
+        self.wanted = wanted
+        self.oldest = oldest
+
+
+class NotConverted(Exception):
+    """An object has to be converted by a webhook before a resource can show it."""
+
+    def __init__(self, stored: StoredObject, resource: ResourceType) -> None:
+        super().__init__(f"{stored.key} has to be converted for {resource}")
+        self.stored = stored
+        self.resource = resource
+
+
+def key_of(namespace: str, name: str) -> str:
+    """Give the key that lists sort by: `namespace/name`, or the name alone in cluster scope."""
+    return f"{namespace}/{name}" if namespace else name
+
+
+class StoredObject:
+    """One version of one object, encoded once; never changed after it was made."""
+
+    __slots__ = (
+        "_fields",
+        "_shown",
+        "_view",
+        "_view_type",
+        "data",
+        "key",
+        "labels",
+        "name",
+        "namespace",
+        "uid",
+        "version",
+    )
+
+    def __init__(self, obj: dict[str, Any], version: int, view_type: ResourceType | None) -> None:
+        meta = obj["metadata"]
+        self.namespace: str = meta.get("namespace", "")
+        self.name: str = meta["name"]
+        self.key: str = key_of(self.namespace, self.name)
+        self.uid: str = meta.get("uid", "")
+        self.labels: dict[str, str] = meta.get("labels") or {}
+        self.version: int = version
+        self.data: bytes = _encode(obj)
+        self._view: bytes = self.data
+        self._view_type = view_type
+        self._fields: tuple[ResourceType, dict[str, str]] | None = None
+        self._shown: dict[ResourceType, bytes] | None = None  # what a conversion webhook made of the object
+
+    def decode(self) -> dict[str, Any]:
+        """Decode the object anew, as it was written."""
+        obj: dict[str, Any] = _decode(self.data)
+        return obj
+
+    def read(self, resource: ResourceType) -> dict[str, Any]:
+        """Decode the object as `resource` (one version of its kind) shows it."""
+        obj: dict[str, Any] = _decode(self.view(resource))
+        return obj
+
+    def view(self, resource: ResourceType) -> bytes:
+        """Encode the object as `resource` shows it; the last view is kept.
+
+        Raises:
+            NotConverted: a webhook has to be asked for that, and was not.
+        """
+        if self._shown is not None and resource in self._shown:
+            return self._shown[resource]
+        if self._view_type is not resource:
+            if self.lacks(resource):
+                raise NotConverted(self, resource)
+            shown = _encode(resource.on_read(self.decode()))
+            self._view = self.data if shown == self.data else shown
+            self._view_type = resource
+        return self._view
+
+    def lacks(self, resource: ResourceType, *, anew: bool = False) -> bool:
+        """Whether a webhook has to convert the object before `resource` can show it (or, `anew`, would have to)."""
+        if not resource.converts or self._view_type is resource:
+            return False
+        if not anew and resource in (self._shown or ()):
+            return False
+        written: str = self.decode()["apiVersion"]
+        return written != api_version(resource)
+
+    def show_as(self, resource: ResourceType, data: bytes) -> None:
+        """Remember what a webhook made of the object."""
+        self._shown = {**(self._shown or {}), resource: data}
+
+    def show_like(self, other: StoredObject) -> None:
+        """Take over what a webhook made of another state of the object, of which only metadata differs."""
+        mine = self.decode()["metadata"]
+        for resource, data in (other._shown or {}).items():
+            shown = _decode(data)
+            theirs = {key: value for key, value in shown["metadata"].items() if key in ("labels", "annotations")}
+            rest = {key: value for key, value in mine.items() if key not in ("labels", "annotations")}
+            shown["metadata"] = {**rest, **theirs}
+            self.show_as(resource, _encode(shown))
+
+    def fields(self, resource: ResourceType) -> dict[str, str]:
+        """Give what field selectors may ask for, computed when it is first asked."""
+        if self._fields is None or self._fields[0] is not resource:
+            self._fields = (resource, dict(resource.selectable_fields(self.read(resource))))
+        return self._fields[1]
+
+    def at(self, version: int) -> StoredObject:
+        """Give the same object under another version: as events show an object that is gone."""
+        obj: dict[str, Any] = _decode(self._view)
+        obj["metadata"]["resourceVersion"] = str(version)
+        moved = StoredObject(obj, version, self._view_type)
+        moved.show_like(self)
+        return moved
+
+
+def api_version(resource: ResourceType) -> str:
+    """`v1`, or `apps/v1`."""
+    return f"{resource.group}/{resource.version}" if resource.group else resource.version
+
+
+class WatchCacheEvent:
+    """One change of one collection: what the object is now, and what it was."""
+
+    __slots__ = ("_gone", "current", "lines", "previous", "type", "version")
+
+    def __init__(
+        self, type_: EventType, version: int, current: StoredObject | None, previous: StoredObject | None
+    ) -> None:
+        self.type = type_
+        self.version: int = version
+        self.current: StoredObject | None = current
+        self.previous: StoredObject | None = previous
+        self._gone: StoredObject | None = None
+        # Encoded watch lines, shared by all watchers that see this event alike; see _watch.
+        self.lines: dict[tuple[object, ...], bytes] = {}
+
+    @property
+    def gone(self) -> StoredObject:
+        """The last state under the version of this event: what a watcher gets for whom the object has gone."""
+        if self._gone is None:
+            assert self.previous is not None  # only what was there can go
+            self._gone = self.previous.at(self.version)
+        return self._gone
+
+
+class Storage:
+    """All collections, and the version that they share."""
+
+    def __init__(self, *, history: int = HISTORY) -> None:
+        self.version: int = FIRST_VERSION
+        self._history = history
+        self._collections: dict[tuple[str, str], Collection] = {}
+        self._waiting: list[tuple[int, asyncio.Future[None]]] = []
+
+    def collection(self, group: str, resource: str) -> Collection:
+        """Give the collection of one resource; all versions of its group share it."""
+        key = (group, resource)
+        found = self._collections.get(key)
+        if found is None:
+            found = self._collections[key] = Collection(self, self._history)
+        return found
+
+    def collections(self) -> Iterable[tuple[tuple[str, str], Collection]]:
+        """Give every collection that was ever used, by group and resource."""
+        return self._collections.items()
+
+    def advance(self) -> int:
+        """Count to the next version and wake who waits for it."""
+        self.version += 1
+        if self._waiting:
+            due = [waiter for wanted, waiter in self._waiting if wanted <= self.version]
+            self._waiting = [(wanted, waiter) for wanted, waiter in self._waiting if wanted > self.version]
+            for waiter in due:
+                if not waiter.done():
+                    waiter.set_result(None)
+        return self.version
+
+    async def reaches(self, version: int, *, seconds: float) -> bool:
+        """Wait until the storage is at `version`; False when it is not after `seconds`."""
+        if version <= self.version:
+            return True
+        waiter = asyncio.get_running_loop().create_future()
+        self._waiting.append((version, waiter))
+        try:
+            async with asyncio.timeout(seconds):
+                await waiter
+        except TimeoutError:
+            return False
+        finally:
+            self._waiting = [entry for entry in self._waiting if entry[1] is not waiter]
+        return True
+
+    def compact(self) -> None:
+        """Forget all history: older versions answer 410 from now on."""
+        for collection in self._collections.values():
+            collection.compact(self.version)
+
+
+class Collection:
+    """The objects of one resource, sorted by key, and their bounded history."""
+
+    def __init__(self, storage: Storage, limit: int) -> None:
+        self._storage = storage
+        self._limit = limit
+        self._objects: dict[str, StoredObject] = {}
+        self._keys: list[str] = []
+        self._events: list[WatchCacheEvent] = []
+        self._first = 0  # the position of self._events[0]
+        self._compacted = 0  # every version up to this one is forgotten
+        self._past: tuple[int, list[StoredObject]] | None = (
+            None  # the last older state that was listed: pages come in rows
+        )
+        self._waiters: dict[asyncio.Future[bool], None] = {}  # in the order of their coming: runs must repeat
+        self._listeners: list[Callable[[WatchCacheEvent], None]] = []
+        #: Moves when what is stored here is no longer served; watches of an earlier era end.
+        self.era: int = 0
+
+    def __len__(self) -> int:
+        return len(self._objects)
+
+    # -- reading -----------------------------------------------------------------------------------------------
+
+    def find(self, namespace: str, name: str) -> StoredObject | None:
+        """Give the current version of one object."""
+        return self._objects.get(key_of(namespace, name))
+
+    def current(self, namespace: str) -> list[StoredObject]:
+        """Give all objects of a namespace (or of all, with ""), sorted by key."""
+        keys, objects = self._keys, self._objects
+        if namespace:
+            keys = keys[bisect_left(keys, f"{namespace}/") : bisect_left(keys, f"{namespace}{_AFTER_SLASH}")]
+        return [objects[key] for key in keys]
+
+    def at(self, version: int, namespace: str) -> list[StoredObject]:
+        """Give the objects as they were at `version`.
+
+        Raises:
+            Compacted: the history does not reach back so far.
+        """
+        start = self.position_after(version) - self._first
+        if start == len(self._events):
+            return self.current(namespace)
+        if self._past is None or self._past[0] != version:
+            self._past = version, self._rewound(start)
+        return _of_namespace(self._past[1], namespace)
+
+    def _rewound(self, start: int) -> list[StoredObject]:
+        """Take back the events from `start` on."""
+        then: dict[str, StoredObject] = dict(self._objects)
+        for event in reversed(self._events[start:]):
+            if event.previous is not None:
+                then[event.previous.key] = event.previous
+            elif event.current is not None:
+                del then[event.current.key]
+        return [then[key] for key in sorted(then)]
+
+    # -- writing -----------------------------------------------------------------------------------------------
+
+    def put(self, obj: dict[str, Any], resource: ResourceType | None) -> StoredObject:
+        """Store `obj` under the next version, which is written into it.
+
+        Args:
+            resource: what shows it as it is; None when nobody knows.
+        """
+        version = self._storage.advance()
+        obj["metadata"]["resourceVersion"] = str(version)
+        stored = StoredObject(obj, version, resource)
+        previous = self._objects.get(stored.key)
+        self._objects[stored.key] = stored
+        if previous is None:
+            insort(self._keys, stored.key)
+        self._record(WatchCacheEvent("ADDED" if previous is None else "MODIFIED", version, stored, previous))
+        return stored
+
+    def remove(self, stored: StoredObject) -> WatchCacheEvent:
+        """Remove an object; the event shows its last state under the version of the removal."""
+        version = self._storage.advance()
+        del self._objects[stored.key]
+        del self._keys[bisect_left(self._keys, stored.key)]
+        event = WatchCacheEvent("DELETED", version, None, stored)
+        self._record(event)
+        return event
+
+    def _record(self, event: WatchCacheEvent) -> None:
+        self._events.append(event)
+        if len(self._events) >= 2 * self._limit:  # trimmed by halves, so that trimming costs nothing on average
+            self._forget(len(self._events) - self._limit)
+        for listener in self._listeners:
+            listener(event)
+        self._wake()
+
+    def _wake(self) -> None:
+        waiters, self._waiters = self._waiters, {}
+        for waiter in waiters:
+            if not waiter.done():
+                waiter.set_result(True)
+
+    def _forget(self, count: int) -> None:
+        if count:
+            self._compacted = max(self._compacted, self._events[count - 1].version)
+            del self._events[:count]
+            self._past = None
+            self._first += count
+
+    # -- history -----------------------------------------------------------------------------------------------
+
+    def compact(self, version: int) -> None:
+        """Forget the history up to `version`."""
+        self._forget(bisect_right(self._events, version, key=_version_of))
+        self._compacted = max(self._compacted, version)
+
+    @property
+    def end(self) -> int:
+        """The position after the last event."""
+        return self._first + len(self._events)
+
+    def position_after(self, version: int) -> int:
+        """Give the position of the first event that is newer than `version`.
+
+        Raises:
+            Compacted: events newer than `version` may be forgotten.
+        """
+        if version < self._compacted:
+            raise Compacted(version, self._compacted)
+        return self._first + bisect_right(self._events, version, key=_version_of)
+
+    def events_from(self, position: int) -> list[WatchCacheEvent]:
+        """Give the events from `position` on.
+
+        Raises:
+            Compacted: the history was trimmed past the position; the reader was too slow.
+        """
+        if position < self._first:
+            raise Compacted(self._compacted, self._storage.version)
+        return self._events[position - self._first :]
+
+    async def wait_for_event(self, deadline: float) -> bool:
+        """Wait for the next event; False when `deadline`, on the loop's clock, came first."""
+        loop = asyncio.get_running_loop()
+        waiter: asyncio.Future[bool] = loop.create_future()
+        self._waiters[waiter] = None
+        alarm = loop.call_at(deadline, _expire, waiter)
+        try:
+            return await waiter
+        finally:
+            alarm.cancel()
+            self._waiters.pop(waiter, None)
+
+    def end_watches(self) -> None:
+        """Begin an era, in which nobody watches yet."""
+        self.era += 1
+        self._wake()
+
+    def listen(self, listener: Callable[[WatchCacheEvent], None]) -> None:
+        """Call `listener` in the transaction of every event, for what must never lag behind the storage."""
+        self._listeners.append(listener)
+
+
+_AFTER_SLASH = "0"  # the character after "/": what sorts after every key of a namespace
+
+
+def _of_namespace(objects: list[StoredObject], namespace: str) -> list[StoredObject]:
+    if not namespace:
+        return objects
+    first = bisect_left(objects, f"{namespace}/", key=_key_of)
+    return objects[first : bisect_left(objects, f"{namespace}{_AFTER_SLASH}", key=_key_of)]
+
+
+def _expire(waiter: asyncio.Future[bool]) -> None:
+    if not waiter.done():
+        waiter.set_result(False)

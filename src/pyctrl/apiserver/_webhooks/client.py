@@ -1,0 +1,145 @@
+"""Posts reviews to webhooks, and tells failures in the words of kube-apiserver's own client."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import posixpath
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import quote, unquote, urlsplit
+
+import msgspec
+
+from pyctrl._go.text import quoted
+from pyctrl.apiserver._errors import bad_request
+from pyctrl.apiserver._serializer.decoding import decode_json
+from pyctrl.apiserver._serializer.yaml_reader import read_yaml
+from pyctrl.apiserver._webhooks.caller import (
+    ServiceReference,
+    WebhookCaller,
+    WebhookRequest,
+    WebhookResponse,
+    WebhookUnreachable,
+)
+
+_CERTIFICATE = b"-----BEGIN CERTIFICATE-----"
+_SUCCESS = range(200, 207)
+_WORDS = {
+    400: "the server rejected our request for an unknown reason",
+    401: "the server has asked for the client to provide credentials",
+    404: "the server could not find the requested resource",
+    405: "the server does not allow this method on the requested resource",
+    409: "the server reported a conflict",
+    422: "the server rejected our request due to an error in our request",
+    429: "the server has received too many requests and has asked us to try again later",
+    503: "the server is currently unable to handle the request",
+    504: "the server was unable to return a response in the time allotted, but may still be processing the request",
+}
+
+
+class WebhookCallFailed(Exception):
+    """A webhook could not be asked, or gave no review back; the text is what kube-apiserver would say.
+
+    ``status`` is that of its answer, 0 when there was none or it was fine.
+    """
+
+    def __init__(self, message: str, status: int = 0) -> None:
+        super().__init__(message)
+        self.status = status
+
+
+class InvalidClientConfig(WebhookCallFailed):
+    """A webhook that cannot even be tried, for what its configuration says."""
+
+
+class WebhookClient:
+    """Asks webhooks through a `WebhookCaller`."""
+
+    def __init__(self, call: WebhookCaller) -> None:
+        self._call = call
+
+    async def post(self, config: Mapping[str, Any], review: Mapping[str, Any], timeout_seconds: int) -> Any:
+        """Send a review to the webhook of a `clientConfig` and give the JSON that it answers.
+
+        Raises:
+            InvalidClientConfig: the authorities of the configuration are none.
+            WebhookCallFailed: nothing came back in time, or nothing that could be a review.
+        """
+        request = webhook_request_of(config, msgspec.json.encode(review), timeout_seconds)
+        try:
+            async with asyncio.timeout(timeout_seconds):
+                answer = await self._call(request)
+        except TimeoutError:
+            raise WebhookCallFailed(f"Post {quoted(request.url)}: context deadline exceeded") from None
+        except (WebhookUnreachable, OSError) as error:
+            url = getattr(error, "url", "") or request.url
+            raise WebhookCallFailed(f"Post {quoted(url)}: {error}") from None
+        return _decoded(answer)
+
+
+def webhook_request_of(config: Mapping[str, Any], body: bytes, timeout_seconds: int) -> WebhookRequest:
+    """Make the request for a `clientConfig`."""
+    service, url = None, config.get("url")
+    ca = base64.b64decode(config.get("caBundle") or "")
+    if ca and _CERTIFICATE not in ca:
+        raise InvalidClientConfig("unable to load root certificates: unable to parse bytes as PEM block")
+    if not url:
+        named = config["service"]
+        service = ServiceReference(named["namespace"], named["name"], named.get("port") or 443)
+        server, path = f"https://{service.name}.{service.namespace}.svc:{service.port}", named.get("path") or ""
+    else:
+        parts = urlsplit(url)
+        server, path = f"{parts.scheme}://{parts.netloc}", unquote(parts.path)
+    return WebhookRequest(
+        url=f"{server}{_cleaned(path)}?timeout={timeout_seconds}s",
+        body=body,
+        timeout_seconds=timeout_seconds,
+        ca=ca,
+        service=service,
+    )
+
+
+def _cleaned(path: str) -> str:
+    """Clean a path as client-go's REST client does: one slash each, no dots, none at the end; escaped again."""
+    return quote(posixpath.normpath(f"/{path.lstrip('/')}"), safe="/$&+,:;=@~")
+
+
+def _decoded(answer: WebhookResponse) -> Any:
+    """Give the JSON of an answer; YAML does as well, as for everything that kube-apiserver's client reads."""
+    if answer.status not in _SUCCESS:
+        raise WebhookCallFailed(_refusal(answer), answer.status)
+    if not answer.body:
+        kind = answer.content_type
+        raise WebhookCallFailed(f"0-length response with status code: {answer.status} and content type: {kind}")
+    try:
+        return decode_json(answer.body)
+    except ValueError:
+        return _read_yaml(answer.body)
+
+
+def _read_yaml(body: bytes) -> Any:
+    try:
+        return read_yaml(body, [])
+    except ValueError as error:
+        raise bad_request(f"error converting YAML to JSON: {error}") from None
+
+
+def _refusal(answer: WebhookResponse) -> str:
+    """Say what an error status means; a Status in the body says it itself."""
+    try:
+        status = decode_json(answer.body)
+    except ValueError:
+        status = None
+    if isinstance(status, dict) and status.get("kind") == "Status" and status.get("message"):
+        return str(status["message"])
+    is_text = answer.content_type.startswith("text/")
+    said = answer.body.decode("utf-8", "replace").strip() if is_text else "unknown"
+    code = answer.status
+    if code in _WORDS:
+        return _WORDS[code]
+    if code in (403, 406, 415):
+        return said or "unknown"
+    if code >= 500:
+        return f"an error on the server ({quoted(said)}) has prevented the request from succeeding"
+    return f"the server responded with the status code {code} but did not return more information"

@@ -1,0 +1,139 @@
+"""How a webhook is reached: the rules of `clientConfig`, which admission and conversion share."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from pyctrl._go.text import quoted
+from pyctrl._validation import names
+from pyctrl.apiserver._errors import FieldError, invalid_value, required
+from pyctrl.apiserver._schema.schema import JSON
+
+REVIEW_VERSIONS = ("v1", "v1beta1")  # of admission and of conversion
+_FORM = "; desired format: https://host[/path]"
+_SCHEME = re.compile(r"([a-zA-Z][a-zA-Z0-9+.-]*):")
+_BAD_ESCAPE = re.compile(r"%(?![0-9a-fA-F]{2}).{0,2}")
+_BAD_HOST = re.compile(r"[\s<>\"^`{}|\\%]")
+_PORT = re.compile(r"(:\d*)?")
+
+
+class _ParsedURL(NamedTuple):
+    scheme: str
+    user: str | None
+    host: str
+    query: str
+    fragment: str
+
+
+def validate_client_config(config: Mapping[str, JSON], path: str) -> Iterator[FieldError]:
+    """Check that a webhook names a URL or a service, and that it is a usable one."""
+    url, service = config.get("url"), config.get("service")
+    if (url is None) == (service is None):
+        yield required(path, "exactly one of url or service is required")
+    elif service is not None:
+        yield from _service(service, f"{path}.service")
+    elif url is not None:
+        yield from _url(url, f"{path}.url")
+
+
+def _url(text: str, path: str) -> Iterator[FieldError]:
+    try:
+        url = _parsed(text)
+    except ValueError as error:
+        yield required(path, f"url must be a valid URL: parse {quoted(text)}: {error}{_FORM}")
+        return
+    if url.scheme != "https":
+        yield invalid_value(path, url.scheme, f"'https' is the only allowed URL scheme{_FORM}")
+    if not url.host:
+        yield invalid_value(path, url.host, f"host must be specified{_FORM}")
+    if url.user is not None:
+        yield invalid_value(path, url.user, "user information is not permitted in the URL")
+    if url.fragment:
+        yield invalid_value(path, url.fragment, "fragments are not permitted in the URL")
+    if url.query:
+        yield invalid_value(path, url.query, "query parameters are not permitted in the URL")
+
+
+def _parsed(text: str) -> _ParsedURL:
+    """Take a URL apart as Go's url.Parse does.
+
+    Raises:
+        ValueError: it is none; the text is Go's.
+    """
+    if any(character < " " or character == "\x7f" for character in text):
+        raise ValueError("net/url: invalid control character in URL")
+    rest, _, fragment = text.partition("#")
+    scheme = ""
+    if rest.startswith(":"):
+        raise ValueError("missing protocol scheme")
+    if found := _SCHEME.match(rest):
+        scheme, rest = found[1].lower(), rest[found.end() :]
+    rest, _, query = rest.partition("?")
+    user, host, way = None, "", rest
+    if rest.startswith("//"):
+        authority, slash, way = rest[2:].partition("/")
+        user, host = _authority(authority)
+        way = slash + way
+    if wrong := _BAD_ESCAPE.search(way):
+        raise ValueError(f"invalid URL escape {quoted(wrong[0])}")
+    return _ParsedURL(scheme, user, host, query, fragment)
+
+
+def _authority(text: str) -> tuple[str | None, str]:
+    user, at, host = text.rpartition("@")
+    name, port = host, ""
+    if host.startswith("["):
+        inside, bracket, port = host.partition("]")
+        if not bracket:
+            raise ValueError("missing ']' in host")
+        name = inside[1:]
+    elif ":" in host:
+        name, _, number = host.rpartition(":")
+        port = f":{number}"
+    if wrong := _BAD_HOST.search(name):
+        raise ValueError(f"invalid character {quoted(wrong[0])} in host name")
+    if not _PORT.fullmatch(port):
+        raise ValueError(f"invalid port {quoted(port)} after host")
+    return (user if at else None), host
+
+
+def _service(service: Mapping[str, JSON], path: str) -> Iterator[FieldError]:
+    # kube-apiserver takes one for the other: a missing namespace is told of the name, and the other way round.
+    if not service.get("namespace"):
+        yield required(f"{path}.name")
+    if not service.get("name"):
+        yield required(f"{path}.namespace")
+    port = service.get("port", 443)
+    if not 1 <= port <= 65535:
+        why = "port is not valid: must be between 1 and 65535, inclusive"
+        yield invalid_value(f"{path}.port", port, why)
+    way = service.get("path")
+    if way and way != "/":
+        yield from _path(way, f"{path}.path")
+
+
+def _path(way: str, path: str) -> Iterator[FieldError]:
+    if not way.startswith("/"):
+        yield invalid_value(path, way, "must start with a '/'")
+    for index, step in enumerate(way[1:].removesuffix("/").split("/")):
+        if not step:
+            yield invalid_value(path, way, f"segment[{index}] may not be empty")
+        for why in names.subdomain(step) if step else ():
+            yield invalid_value(path, way, f"segment[{index}]: {why}")
+
+
+def validate_review_versions(versions: Sequence[str], path: str, why_none: str = "") -> Iterator[FieldError]:
+    """Check the versions of reviews that a webhook understands."""
+    if not versions:
+        yield required(path, why_none)
+        return
+    for index, version in enumerate(versions):
+        if version in versions[:index]:
+            yield invalid_value(f"{path}[{index}]", version, "duplicate version")
+            continue
+        for why in names.label_1035(version):
+            yield invalid_value(f"{path}[{index}]", version, why)
+    if not set(versions) & set(REVIEW_VERSIONS):
+        yield invalid_value(path, list(versions), f"must include at least one of {', '.join(REVIEW_VERSIONS)}")

@@ -1,0 +1,130 @@
+"""The caller that speaks HTTPS: certificates are verified against the webhook's own bundle."""
+
+from __future__ import annotations
+
+import os
+import ssl
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from pyctrl.apiserver._webhooks.caller import ServiceReference, WebhookRequest, WebhookResponse, WebhookUnreachable
+from pyctrl.apiserver._webhooks.service_resolver import ServiceResolver
+
+if TYPE_CHECKING:
+    from aiohttp import ClientSession
+    from yarl import URL
+
+_HEADERS = {
+    "Content-Type": "application/json",
+    "Accept": "application/json, */*",
+    "User-Agent": "kube-apiserver-admission",
+}
+_UNTRUSTED = {10: "certificate has expired or is not yet valid"}  # OpenSSL's verification results, in Go's words
+_MISMATCH = (62, 64)  # of a host's name, of an address
+
+
+MAX_REQUESTS = 10  # for one call, with the redirects that it follows; net/http's
+_REDIRECTS = {301: "GET", 302: "GET", 303: "GET", 307: "POST", 308: "POST"}  # net/http's; a GET has no body
+
+
+class HttpsCaller:
+    """Calls webhooks over the network, one connection for each call. Redirects are followed as Go's net/http does.
+
+    Args:
+        resolve: where services are.
+    """
+
+    def __init__(self, resolve: ServiceResolver) -> None:
+        self._resolve = resolve
+
+    async def __call__(self, request: WebhookRequest, /) -> WebhookResponse:
+        """Post the request."""
+        import aiohttp  # here: a server without webhooks in the network needs no client
+        from yarl import URL
+
+        method, url = "POST", URL(request.url, encoded=True)
+        # Kept until the session ends, which cuts it: to close it at once would wait for the other side's goodbye.
+        connector = aiohttp.TCPConnector(ssl=_trust(request.ca))
+        async with aiohttp.ClientSession(connector=connector, trust_env=False) as session:
+            for _ in range(MAX_REQUESTS):
+                answer, location = await self._sent(session, method, url, request)
+                if answer.status not in _REDIRECTS or not location:
+                    return answer
+                method = "GET" if method == "GET" else _REDIRECTS[answer.status]
+                url = url.join(URL(location))
+        raise WebhookUnreachable(f"stopped after {MAX_REQUESTS} redirects", url=str(url))
+
+    async def _sent(
+        self, session: ClientSession, method: str, url: URL, request: WebhookRequest
+    ) -> tuple[WebhookResponse, str]:
+        """Send the request to a URL, and give the answer and the URL that it redirects to."""
+        try:
+            return await self._exchanged(session, method, url, request)
+        except WebhookUnreachable as error:
+            raise WebhookUnreachable(str(error), url=str(url)) from None
+
+    async def _exchanged(
+        self, session: ClientSession, method: str, url: URL, request: WebhookRequest
+    ) -> tuple[WebhookResponse, str]:
+        import aiohttp  # here: see above
+
+        # The name in a service's certificate is the service's, wherever it redirects to: upstream pins it as well.
+        name = _service_host(request.service)
+        dialled, headers = url, dict(_HEADERS)
+        if request.service is not None and (url.host, url.port) == (name, request.service.port):
+            headers["Host"] = f"{url.host}:{url.port}"
+            host, port = self._resolve(request.service)
+            dialled = url.with_host(host).with_port(port)
+        body = request.body if method == "POST" else None
+        if body is None:
+            del headers["Content-Type"]
+        try:
+            async with session.request(
+                method, dialled, data=body, headers=headers, server_hostname=name, allow_redirects=False
+            ) as answer:
+                kind = answer.headers.get("Content-Type", "")
+                read = WebhookResponse(status=answer.status, body=await answer.read(), content_type=kind)
+                return read, answer.headers.get("Location", "")
+        except aiohttp.ClientConnectorCertificateError as error:
+            raise WebhookUnreachable(_distrust(error.certificate_error, name or url.host or "")) from None
+        except aiohttp.ClientConnectorDNSError:
+            raise WebhookUnreachable(f"dial tcp: lookup {dialled.host}: no such host") from None
+        except aiohttp.ClientConnectorSSLError:
+            raise WebhookUnreachable("tls: first record does not look like a TLS handshake") from None
+        except aiohttp.ClientConnectorError as error:
+            raise WebhookUnreachable(_no_connection(dialled, error.os_error)) from None
+        except aiohttp.ServerDisconnectedError:
+            raise WebhookUnreachable("EOF") from None
+        except aiohttp.ClientError as error:
+            raise WebhookUnreachable(str(error) or type(error).__name__) from None
+
+
+def _service_host(service: ServiceReference | None) -> str | None:
+    return None if service is None else f"{service.name}.{service.namespace}.svc"
+
+
+@lru_cache(maxsize=64)
+def _trust(ca: bytes) -> ssl.SSLContext:
+    """Trust the certificates of a bundle, or the authorities of the system.
+
+    As in Go, any certificate of the bundle is a root, also a server's own, which envtest and many charts install.
+    """
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    if ca:
+        context.load_verify_locations(cadata=ca.decode("ascii", "ignore"))
+        context.verify_flags |= ssl.VERIFY_X509_PARTIAL_CHAIN
+    else:
+        context.load_default_certs(ssl.Purpose.SERVER_AUTH)
+    return context
+
+
+def _distrust(error: Exception, host: str) -> str:
+    code = getattr(error, "verify_code", 0)
+    why = f"certificate is not valid for {host}" if code in _MISMATCH else _UNTRUSTED.get(code)
+    return f"tls: failed to verify certificate: x509: {why or 'certificate signed by unknown authority'}"
+
+
+def _no_connection(url: URL, error: OSError) -> str:
+    if isinstance(error, ConnectionResetError) or not error.errno:
+        return str(error) or "EOF"
+    return f"dial tcp {url.host}:{url.port}: connect: {os.strerror(error.errno).lower()}"

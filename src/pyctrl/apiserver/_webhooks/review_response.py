@@ -1,0 +1,47 @@
+"""Reads the reviews that webhooks answer, admission's and conversion's, as kube-apiserver's decoder does."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from pyctrl.apiserver._schema.schema import SchemaNode
+from pyctrl.apiserver._schema.typed import DecodeFailed, decode
+
+_SCHEME = "pkg/runtime/scheme.go:111"  # as kube-apiserver's errors name it
+_TYPE_META = r'struct { APIVersion string "json:\"apiVersion,omitempty\""; Kind string "json:\"kind,omitempty\"" }'
+
+
+class InvalidReviewBody(Exception):
+    """An answer that is no review of the kind that was asked for; the text is kube-apiserver's."""
+
+
+def decode_review(
+    answer: Any, node: SchemaNode, kind: str, group: str, version: str, versions: Sequence[str]
+) -> dict[str, Any]:
+    """Read an answer as the Go type `node` does; what it says of its kind and version must fit.
+
+    Raises:
+        InvalidReviewBody: it is none.
+    """
+    if not isinstance(answer, dict):
+        why = f"json: cannot unmarshal {go_kind(answer)} into Go value of type {_TYPE_META}"
+        raise InvalidReviewBody(f"couldn't get version/kind; json parse error: {why}")
+    said, group_version = answer.get("kind") or "", answer.get("apiVersion") or ""
+    of_group, _, named = str(group_version).rpartition("/")
+    is_known = said in ("", kind) and of_group in ("", group) and named in ("", *versions)
+    if not is_known:
+        raise InvalidReviewBody(f'no kind "{said}" is registered for version "{group_version}" in scheme "{_SCHEME}"')
+    if named and named != version:
+        raise InvalidReviewBody(f"converting ({named}.{kind}) to ({version}.{kind}): unknown conversion")
+    try:
+        read: dict[str, Any] = decode(node, answer, [])
+    except DecodeFailed as failed:
+        raise InvalidReviewBody(str(failed)) from None
+    return read
+
+
+def go_kind(value: object) -> str:
+    """Name a JSON value as Go's errors do."""
+    names = {str: "string", list: "array", bool: "bool", int: "number", float: "number", dict: "object"}
+    return names.get(type(value), "null")

@@ -1,0 +1,61 @@
+"""Where the service behind a webhook is to be found: there is no cluster network here, so its endpoints are asked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Protocol
+
+from pyctrl.apiserver._storage.storage import Storage
+from pyctrl.apiserver._webhooks.caller import ServiceReference, WebhookUnreachable
+
+_SERVICE_LABEL = "kubernetes.io/service-name"
+
+
+class ServiceResolver(Protocol):
+    """Says which host and port to connect to for a service."""
+
+    def __call__(self, service: ServiceReference, /) -> tuple[str, int]:
+        """Give the host and the port.
+
+        Raises:
+            WebhookUnreachable: there is none, and the text says why.
+        """
+        ...
+
+
+class EndpointServiceResolver:
+    """Resolves services by what is stored: ready addresses of EndpointSlices, and external names."""
+
+    def __init__(self, storage: Storage) -> None:
+        self._storage = storage
+
+    def __call__(self, reference: ServiceReference, /) -> tuple[str, int]:
+        """Give the first ready endpoint, in the order of slices' names."""
+        stored = self._storage.collection("", "services").find(reference.namespace, reference.name)
+        if stored is None:
+            raise WebhookUnreachable(f'service "{reference.name}" not found')
+        spec = stored.decode()["spec"]
+        if spec.get("type") == "ExternalName":
+            return str(spec["externalName"]), reference.port
+        port = next((each for each in spec.get("ports") or () if each["port"] == reference.port), None)
+        if port is None:
+            raise WebhookUnreachable(f'no service port {reference.port} found for service "{reference.name}"')
+        for endpoint in self._endpoints(reference, port):
+            return endpoint
+        raise WebhookUnreachable(f'no endpoints available for service "{reference.name}"')
+
+    def _endpoints(self, reference: ServiceReference, port: Mapping[str, Any]) -> Iterator[tuple[str, int]]:
+        for stored in self._storage.collection("discovery.k8s.io", "endpointslices").current(reference.namespace):
+            if stored.labels.get(_SERVICE_LABEL) != reference.name:
+                continue
+            found = stored.decode()
+            number = _port_of(found, port)
+            for endpoint in found.get("endpoints") or ():
+                if number and (endpoint.get("conditions") or {}).get("ready") is not False:
+                    yield str(endpoint["addresses"][0]), number
+
+
+def _port_of(found: Mapping[str, Any], port: Mapping[str, Any]) -> int:
+    """Give the number that a service's port has in a slice: ports are matched by name."""
+    name = port.get("name") or ""
+    return next((int(each["port"]) for each in found.get("ports") or () if (each.get("name") or "") == name), 0)

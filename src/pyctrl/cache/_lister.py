@@ -1,0 +1,201 @@
+"""The objects of one kind as this process should see them: what the informer knows, under what was written since."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import msgspec
+
+from pyctrl._json import UNREADABLE
+from pyctrl.api import GroupVersionKind, Key
+from pyctrl.cache._coverage import Coverage, ListQuery, covers_list, covers_object, remedy_for_list, remedy_for_object
+from pyctrl.cache._index import MAX_LABEL_INDEXES, MIN_OBJECTS_FOR_INDEX, IndexFunc, by_label, single_values
+from pyctrl.cache._overlay import Overlay
+from pyctrl.cache._record import Record, RecordReader
+from pyctrl.cache._store import Store
+from pyctrl.cache._store_writer import Listener, StoreWriter
+from pyctrl.cache._unreadable import UnreadableObjects
+from pyctrl.errors import IndexMissing, NotCovered
+
+__all__ = ["OWNER_INDEX", "Lister"]
+
+MAX_OWN_VERSIONS = 10_000  # own writes, to recognise what they cause; some 2 MB
+_DELETION = b'"deletionTimestamp"'  # to look for it takes a tenth of what it takes to decode metadata
+OWNER_INDEX = "owner"  # finds the objects that an object owns by its uid
+
+
+class Lister:
+    """Answers reads of one kind. Nothing here waits.
+
+    Args:
+        gvk: the kind, for errors.
+        reader: makes records of what was written.
+        clock: seconds, for how long own writes stay unseen.
+    """
+
+    def __init__(
+        self, gvk: GroupVersionKind, reader: RecordReader, *, clock: Callable[[], float] = lambda: 0.0
+    ) -> None:
+        self._gvk, self._reader = gvk, reader
+        self.store: Store = Store()
+        self.overlay: Overlay = Overlay(self.store, clock=clock)
+        #: The objects that cannot be decoded.
+        self.unreadable: UnreadableObjects = UnreadableObjects(gvk, self.store)
+        self.feeds: list[StoreWriter] = []
+        self._tombstones: dict[str, int] = {}  # see `StoreWriter`
+        #: Whether the kind has namespaces; a key's is ignored when it has none, so that a request fits both scopes.
+        self.is_namespaced = True
+        #: Whether the namespaces that are watched are those of the kind's own options; for errors.
+        self.has_own_namespaces = False
+        self._label_indexes: set[str] = set()
+        self._own_versions: dict[tuple[Key, str], None] = {}  # that this process wrote; the newest write last
+
+    def add_feed(self, coverage: Coverage, listeners: Sequence[Listener]) -> StoreWriter:
+        """Add a coverage; what its feed brings becomes visible here."""
+        feed = StoreWriter(len(self.feeds), coverage, self.store, self.overlay, listeners, self.feeds, self._tombstones)
+        self.feeds.append(feed)
+        return feed
+
+    def add_index(self, name: str, values_of: IndexFunc) -> None:
+        """Add an index over what is there and what comes."""
+        self.store.add_index(name, values_of)
+        self.overlay.written.add_index(name, values_of)
+
+    # --- reading ---
+
+    def find(self, key: Key) -> Record | None:
+        """Return an object, or None when there is none.
+
+        Raises:
+            NotCovered: it is not here, and may exist all the same.
+        """
+        if not self.is_namespaced:
+            key = Key("", key.name)
+        record = self.overlay.find(key)
+        if record is None and not covers_object(self._coverages, key):
+            remedy = remedy_for_object(self._coverages, key, is_kind_option=self.has_own_namespaces)
+            raise NotCovered(self._gvk, asked=f"{key}", covered=self._covered, remedy=remedy)
+        return record
+
+    def select(
+        self, query: ListQuery, index: tuple[str, str] | None = None, *, is_cluster_wide: bool = False
+    ) -> list[Record]:
+        """Return the objects that match, in no particular order; see `covers_list` for ``is_cluster_wide``.
+
+        Raises:
+            NotCovered: there may be others that match.
+            IndexMissing: there is no such index.
+        """
+        if not covers_list(self._coverages, query, is_cluster_wide=is_cluster_wide):
+            remedy = remedy_for_list(self._coverages, query, is_kind_option=self.has_own_namespaces)
+            raise NotCovered(self._gvk, asked=str(query), covered=self._covered, remedy=remedy)
+        also: list[tuple[str, str]] = []
+        is_served = not query.labels.requirements  # all that are found have the labels
+        if index is None:
+            if by_labels := self._indexes_for(query):
+                index, *also = by_labels
+                is_served = len(by_labels) == len(query.labels.requirements)
+        else:
+            self._need_index(index[0])
+        found = self.overlay.select(query.namespace, index, also=also)
+        if is_served and not query.fields.requirements:
+            return list(found)
+        return [record for record in found if query.matches(record)]
+
+    def _indexes_for(self, query: ListQuery) -> list[tuple[str, str]]:
+        """Return indexes and values that leave few objects to look through, the best first; none without need."""
+        if not query.labels.requirements or (of_all := self.store.count(query.namespace)) < MIN_OBJECTS_FOR_INDEX:
+            return []
+        counted: list[tuple[int, tuple[str, str]]] = []
+        for key, name, value in single_values(query.labels):
+            if name not in self.store.index_names:
+                if len(self._label_indexes) >= MAX_LABEL_INDEXES:
+                    continue
+                self._label_indexes.add(name)
+                self.add_index(name, by_label(key))
+            counted.append((self.store.count(None, (name, value)), (name, value)))
+        counted.sort()
+        return [index for _, index in counted] if counted and counted[0][0] < of_all else []
+
+    def _need_index(self, name: str) -> None:
+        if name in self.store.index_names:
+            return
+        if name != OWNER_INDEX:
+            known = set(self.store.index_names) - self._label_indexes | {OWNER_INDEX}
+            raise IndexMissing(self._gvk, name, known)
+        self.add_index(OWNER_INDEX, lambda record: record.owner_uids)  # made at its first use: not every kind is owned
+
+    @property
+    def _coverages(self) -> Sequence[Coverage]:
+        return [feed.coverage for feed in self.feeds]
+
+    @property
+    def _covered(self) -> str:
+        return "; ".join(map(str, self._coverages))
+
+    # --- own writes ---
+
+    def wrote(self, body: bytes) -> None:
+        """Take the answer of a create, update, patch or apply."""
+        self._keep(self._reader(body))
+
+    def deleted(self, key: Key, body: bytes) -> None:
+        """Take the answer of a delete: a Status when the object is gone, or else its last state."""
+        try:
+            answer = msgspec.json.decode(body, type=_DeleteAnswer)
+        except UNREADABLE:
+            answer = _DeleteAnswer()  # an object that cannot be decoded; a Status can be
+        if answer.kind == "Status":
+            uid = answer.details.uid
+            self._delete(key, uid, self.overlay.last_version(key, uid))
+            return
+        record = self._reader(body)
+        if record.is_deleting or record.finalizers:
+            self._keep(record)
+        else:
+            self._delete(key, record.uid, record.version)
+
+    def _keep(self, record: Record) -> None:
+        version = record.version
+        if _DELETION in record.data and record.is_gone:  # the write took away the last thing that kept it
+            self._delete(record.key, record.uid, version)
+            return
+        self._remember(record.key, version)
+        waiting, bringing, is_told = self._behind(record.namespace, version), 0, False
+        for feed in self.feeds:
+            if feed.coverage.matches(record):
+                bringing |= 1 << feed.number
+                is_told |= feed.progress >= version
+        self.overlay.wrote(record, waiting=waiting, bringing=0 if is_told else bringing)
+
+    def _remember(self, key: Key, version: int) -> None:
+        self._own_versions[key, str(version)] = None
+        if len(self._own_versions) > MAX_OWN_VERSIONS:
+            del self._own_versions[next(iter(self._own_versions))]
+
+    def is_own_write(self, key: Key, version: str) -> bool:
+        """Whether this process has written this version of an object; for metrics.
+
+        Not only the newest that it wrote: a run that this version has caused may have written the next one already.
+        """
+        return (key, version) in self._own_versions
+
+    def _delete(self, key: Key, uid: str, version: int) -> None:
+        self.overlay.deleted(key, uid, version, self._behind(key.namespace, version))
+
+    def _behind(self, namespace: str, version: int) -> int:
+        """Return, as bits, the feeds of a namespace that have not come to a version."""
+        waiting = 0
+        for feed in self.feeds:
+            if feed.progress < version and feed.coverage.namespace in (None, namespace):
+                waiting |= 1 << feed.number
+        return waiting
+
+
+class _StatusDetails(msgspec.Struct):
+    uid: str = ""
+
+
+class _DeleteAnswer(msgspec.Struct):
+    kind: str = ""
+    details: _StatusDetails = msgspec.field(default_factory=_StatusDetails)

@@ -1,0 +1,216 @@
+"""The bytes of one list and watch on their way into a feed, and how far they have come."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+
+from pyctrl._json import why_unreadable
+from pyctrl.api import shown_wire
+from pyctrl.cache._decoder import (
+    SplitListPage,
+    UndecodedEvent,
+    WatchEvent,
+    check_json,
+    error_of,
+    read_bookmark,
+    read_events,
+    read_page,
+    split_event,
+)
+from pyctrl.cache._metadata import head_of, read_details
+from pyctrl.cache._record import UNORDERED, Record, RecordReader, version_number
+from pyctrl.cache._store_writer import StoreWriter
+from pyctrl.cache._unreadable import UnreadableObjects, digest, unreadable_record
+from pyctrl.cache._watch_errors import EventLost
+from pyctrl.errors import DecodeError
+
+__all__ = ["WatchHandler"]
+
+
+MAX_RELISTS_FOR_LOST_EVENTS = 1000  # events without a name that a list is made for
+
+
+class WatchHandler:
+    """Takes pages and lines, in the order in which the server sends them. Nothing here waits.
+
+    Each call is one block: when it returns or raises, store, indexes and subscribers agree on everything that came
+    before the place where it went wrong, and `position` is that place.
+
+    What cannot be decoded ends nothing. An object with a name is kept as `UnreadableRecord`, so that reads of it raise
+    an error; one without is left out. What may have been damaged on its way is first requested again.
+    """
+
+    def __init__(self, feed: StoreWriter, reader: RecordReader, unreadable: UnreadableObjects) -> None:
+        self._feed, self._reader, self._unreadable = feed, reader, unreadable
+        self._doubted = b""  # the digest of the last bytes that were requested again
+        self._is_undamaged = False  # what was requested again came as it was before
+        self._listed_for: set[bytes] = set()  # the digests of events without a name, after which the kind was listed
+        #: The version to go on from; None until a list is complete.
+        self.position: str | None = None
+        #: Whether the watch has sent a version that is lower than one before.
+        self.went_back = False
+        #: Whether a watch has ever sent a bookmark: then a watch that sends nothing says something.
+        self.has_bookmarks = False
+        #: Complete lists so far.
+        self.lists = 0
+
+    def begin_answer(self) -> None:
+        """Begin to read an answer of the server, over a connection of which nothing is known."""
+        self._is_undamaged = self.went_back = False
+
+    def begin_list(self) -> None:
+        """Begin a list, from its start."""
+        self.position = None
+        self._feed.begin_list()
+        self._unreadable.begin_list()
+
+    def take_page(self, body: bytes) -> str:
+        """Take a page and return the token of the next one; "" ends the list.
+
+        Raises:
+            DecodeError: it is not a page, or an item may have been damaged on its way.
+        """
+        page = read_page(body)
+        read, put, is_split = self._reader, self._feed.put, isinstance(page, SplitListPage)
+        for item in page.items or ():
+            data = bytes(item)  # a copy: the item is a view that would keep the whole page
+            try:
+                if is_split:
+                    check_json(data)
+                record = read(data)
+            except DecodeError as error:
+                self._rescue("ADDED", data, error)
+            else:
+                put(record)
+        if not page.metadata.continue_:
+            self._end_list(page.metadata.resource_version)
+        return page.metadata.continue_
+
+    def take_lines(self, lines: bytes) -> None:
+        """Take complete lines of a watch; until the bookmark that ends them, initial events are a list.
+
+        Raises:
+            DecodeError: a line is no event, or may have been damaged on its way.
+            ApiError: the server reports a failure.
+        """
+        last: Record | None = None
+        put, remove = self._feed.put, self._feed.remove
+        try:
+            for event, data in read_events(lines):
+                kind = event.type
+                try:
+                    if kind == "ADDED" or kind == "MODIFIED":
+                        record = self._record(event, data)
+                        put(record)
+                        last = record
+                    elif kind == "DELETED":
+                        record = self._record(event, data)
+                        remove(record)
+                        last = record
+                    else:
+                        self._take_notice(event, data)
+                        last = None
+                except DecodeError as error:
+                    if last is not None:
+                        self._advance(last)  # before a bookmark, which leads further
+                    last = None
+                    last = self._rescue_event(event, data, error)
+        finally:
+            if last is not None:
+                self._advance(last)
+
+    def _record(self, event: WatchEvent, data: bytes) -> Record:
+        found = event.object.metadata
+        if found is None or not (found.name and found.resource_version):
+            raise DecodeError(f"expected an object with name and resourceVersion, got {shown_wire(data)}")
+        return self._reader.record(data, found)
+
+    def _take_notice(self, event: WatchEvent, data: bytes) -> None:
+        kind = event.type
+        if kind == "ERROR":
+            raise error_of(data, http_code=500, request="watch")
+        if isinstance(event, UndecodedEvent):
+            raise DecodeError(
+                f"expected a watch event, got {shown_wire(data)}: {why_unreadable(event.error)}"
+            ) from event.error
+        if kind != "BOOKMARK":
+            raise DecodeError(f"expected ADDED, MODIFIED, DELETED, BOOKMARK or ERROR, got {kind!r}")
+        self._take_bookmark(data)
+
+    def _take_bookmark(self, data: bytes) -> None:
+        bookmark = read_bookmark(data)
+        if self.position is not None:
+            self.has_bookmarks = True
+            self._pass(version_number(bookmark.version), bookmark.version)
+        elif bookmark.ends_initial_events:
+            self._end_list(bookmark.version)
+
+    def _rescue_event(self, event: WatchEvent, data: bytes, error: DecodeError) -> Record | None:
+        if not isinstance(event, UndecodedEvent):
+            return self._rescue(event.type, data, error)
+        kind, found = split_event(data)
+        if kind == "ERROR":
+            raise error_of(found, http_code=500, request="watch")
+        return self._rescue(kind, found or data, error)
+
+    def _rescue(self, kind: str, data: bytes, error: DecodeError) -> Record | None:
+        """Keep what can be kept of something that cannot be decoded, and return its record if there is one.
+
+        Raises:
+            DecodeError: it may have been damaged on its way.
+        """
+        # JSON nested too deep is whole. Anything else is believed when it comes a second time, over another connection.
+        if not (isinstance(error.__cause__, RecursionError) or self._is_undamaged):
+            self._doubted, before = digest(data), self._doubted
+            if self._doubted != before:
+                raise error
+            self._is_undamaged = True
+        if kind == "BOOKMARK":  # of which nothing is missed: the next event or bookmark says how far the watch has come
+            with suppress(DecodeError):
+                self._take_bookmark((head_of(data, is_named=False) or (None, b""))[1])
+            return None
+        reason = why_unreadable(error.__cause__) if isinstance(error.__cause__, RecursionError) else str(error)
+        record = unreadable_record(self._unreadable.gvk, data, reason)
+        if record is None or kind not in ("ADDED", "MODIFIED", "DELETED"):
+            self._leave_out(data, reason)
+            return None
+        if kind == "DELETED":
+            self._feed.remove(record)
+        else:
+            self._feed.put(record)
+            self._unreadable.note(record)
+        return record if record.version != UNORDERED else None
+
+    def _leave_out(self, data: bytes, reason: str) -> None:
+        """Leave out what has no name. A watch does not show which object it was; a list does, and is requested once."""
+        mark = digest(data)
+        if (
+            self.position is not None
+            and mark not in self._listed_for
+            and len(self._listed_for) < MAX_RELISTS_FOR_LOST_EVENTS
+        ):
+            self._listed_for.add(mark)
+            raise EventLost(f"an event that cannot be decoded was left out: {reason}")
+        self._unreadable.leave_out(mark, data, reason)
+
+    def _advance(self, record: Record) -> None:
+        if self.position is None:
+            return  # within a list only its end is a position
+        if record.version == UNORDERED:
+            self.position = read_details(record.data).resource_version
+        else:
+            self._pass(record.version, str(record.version))
+
+    def _pass(self, version: int, text: str) -> None:
+        """Come to a version. One that is lower than where the watch was already is noted, and not gone on from."""
+        if UNORDERED < version < self._feed.progress:
+            self.went_back = True
+            return
+        self.position = text
+        self._feed.passed(version)
+
+    def _end_list(self, version: str) -> None:
+        self._feed.end_list(version_number(version))
+        self._unreadable.end_list()
+        self.position = version
+        self.lists += 1

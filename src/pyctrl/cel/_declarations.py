@@ -1,0 +1,157 @@
+"""A structural schema as the type of `self`: which fields an expression may name, and how large values may become."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from pyctrl.cel._types import (
+    BOOL,
+    BYTES,
+    DOUBLE,
+    DURATION,
+    DYN,
+    INT,
+    STRING,
+    TIMESTAMP,
+    FieldType,
+    Type,
+    list_of,
+    map_of,
+)
+
+REQUEST_BYTES: Final = 3 * 1024 * 1024  # the largest object that kube-apiserver takes
+_RESERVED = frozenset(
+    [
+        *("true", "false", "null", "in", "as", "break", "const", "continue", "else", "for", "function", "if", "import"),
+        *("let", "loop", "package", "namespace", "return", "var", "void", "while"),
+    ]
+)
+_ESCAPABLE = re.compile(r"[a-zA-Z_./-][a-zA-Z0-9_./-]*")
+_ESCAPES = {"__": "__underscores__", ".": "__dot__", "-": "__dash__", "/": "__slash__"}
+#: format of a string -> its type, and the smallest and largest size of its JSON.
+_FORMATS: Mapping[str, tuple[Type, int, int]] = {
+    "duration": (DURATION, 4, 32),
+    "date": (TIMESTAMP, 12, 12),
+    "date-time": (TIMESTAMP, 22, 29),
+}
+_SCALARS = {"boolean": (BOOL, 4), "number": (DOUBLE, 1), "integer": (INT, 1)}
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class DeclType:
+    """The type of one place of a schema.
+
+    Args:
+        most: how many items, properties or bytes a value has at most; None for what has no size.
+        least: how many bytes the smallest value takes as JSON.
+    """
+
+    type: Type
+    least: int
+    most: int | None = None
+    item: DeclType | None = None  # of a list, or the values of a map
+    fields: Mapping[str, DeclType] = field(default_factory=dict)  # of an object, by the names in expressions
+
+
+def schema_decl_type(schema: Mapping[str, Any], name: str, *, is_resource: bool = False) -> DeclType | None:
+    """Give the type of a place, or None when expressions cannot see it, because nothing is known of its value.
+
+    Args:
+        schema: the schema of the place.
+        name: what objects of the place are called in messages.
+        is_resource: at the root, and in embedded resources, which always have a kind, an apiVersion and a name.
+    """
+    if schema.get("x-kubernetes-int-or-string"):
+        return DeclType(type=DYN, least=1, most=REQUEST_BYTES - 2)
+    kind = schema.get("type")
+    if kind == "array":
+        return _list(schema, name)
+    if kind == "object":
+        additional = schema.get("additionalProperties")
+        if isinstance(additional, Mapping):
+            return _map(schema, additional, name)
+        return _object(schema, name, is_resource=is_resource)
+    if kind == "string":
+        return _string(schema)
+    if kind in _SCALARS:
+        scalar, least = _SCALARS[kind]
+        return DeclType(type=scalar, least=least)
+    return None
+
+
+def _below(schema: Mapping[str, Any], name: str) -> DeclType | None:
+    return schema_decl_type(schema, name, is_resource=bool(schema.get("x-kubernetes-embedded-resource")))
+
+
+def _limit(schema: Mapping[str, Any], key: str, otherwise: int) -> int:
+    given = schema.get(key)
+    return otherwise if given is None else max(int(given), 0)
+
+
+def _list(schema: Mapping[str, Any], name: str) -> DeclType | None:
+    items = schema.get("items")
+    item = _below(items, f"{name}.@idx") if isinstance(items, Mapping) else None
+    if item is None:
+        return None
+    most = _limit(schema, "maxItems", (REQUEST_BYTES - 2) // (item.least + 1))
+    return DeclType(type=list_of(item.type), least=2, most=most, item=item)
+
+
+def _map(schema: Mapping[str, Any], values: Mapping[str, Any], name: str) -> DeclType | None:
+    item = _below(values, f"{name}.@elem")
+    if item is None:
+        return None
+    most = _limit(schema, "maxProperties", (REQUEST_BYTES - 2) // (item.least + 6))
+    return DeclType(type=map_of(STRING, item.type), least=2, most=most, item=item)
+
+
+_NAMES: Mapping[str, Any] = {
+    "type": "object",
+    "properties": {"name": {"type": "string"}, "generateName": {"type": "string"}},
+}
+
+
+def _object(schema: Mapping[str, Any], name: str, *, is_resource: bool) -> DeclType:
+    properties: dict[str, Any] = dict(schema.get("properties") or {})
+    if is_resource:
+        properties |= {"apiVersion": {"type": "string"}, "kind": {"type": "string"}, "metadata": _NAMES}
+    needed = frozenset(schema.get("required") or ())
+    fields: dict[str, DeclType] = {}
+    types: dict[str, FieldType] = {}
+    least = 2
+    for key, each in properties.items():
+        found = _below(each, f"{name}.{key}")
+        if found is None:
+            continue
+        for escaped in _escaped(key):
+            fields[escaped], types[escaped] = found, FieldType(key, found.type)
+        if key in needed and each.get("default") is None:
+            least += len(key.encode()) + found.least + 4
+    return DeclType(type=Type("object", name, (), types), least=least, fields=fields)
+
+
+def _escaped(key: str) -> tuple[str, ...]:
+    """Give the names of a property in expressions: none when it cannot be named, two for a reserved word."""
+    if key in _RESERVED:
+        return key, f"__{key}__"
+    if not _ESCAPABLE.fullmatch(key):
+        return ()
+    return (re.sub(r"__|[./-]", lambda found: _ESCAPES[found[0]], key),)
+
+
+def _string(schema: Mapping[str, Any]) -> DeclType:
+    form = schema.get("format") or ""
+    if form in _FORMATS:
+        kind, least, most = _FORMATS[form]
+        return DeclType(type=kind, least=least, most=most)
+    most = REQUEST_BYTES - 2
+    if form == "byte":
+        return DeclType(type=BYTES, least=2, most=_limit(schema, "maxLength", most))
+    if schema.get("maxLength") is not None:
+        most = _limit(schema, "maxLength", 0) * 4  # it counts characters, of up to four bytes
+    elif schema.get("enum"):
+        most = max(len(str(each).encode()) for each in schema["enum"])
+    return DeclType(type=STRING, least=2, most=most)

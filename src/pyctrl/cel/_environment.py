@@ -1,0 +1,133 @@
+"""Where expressions are compiled: the variables they may use, and every function that Kubernetes gives them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import Any
+
+from pyctrl.cel._checker import Checker
+from pyctrl.cel._errors import EvaluationFailed, compile_failed
+from pyctrl.cel._expressions import Expression
+from pyctrl.cel._library.addresses import ADDRESSES
+from pyctrl.cel._library.arithmetic import ARITHMETIC, ORDER
+from pyctrl.cel._library.authorizer import AUTHORIZATION
+from pyctrl.cel._library.containers import COLLECTIONS, INSERTIONS, OPTIONALS
+from pyctrl.cel._library.conversions import CONVERSIONS
+from pyctrl.cel._library.lists import LISTS, SETS
+from pyctrl.cel._library.named_formats import NAMED_FORMATS
+from pyctrl.cel._library.quantities import QUANTITIES
+from pyctrl.cel._library.semvers import SEMVERS
+from pyctrl.cel._library.strings import STRINGS
+from pyctrl.cel._library.times import TIMES
+from pyctrl.cel._library.urls import URLS
+from pyctrl.cel._literals import literal_issues
+from pyctrl.cel._parser import parse
+from pyctrl.cel._planner import Closure, Planner
+from pyctrl.cel._signatures import Overload, overloads, read_type
+from pyctrl.cel._types import Type
+
+
+@lru_cache(maxsize=1)
+def _functions() -> dict[str, tuple[Overload, ...]]:
+    return overloads(
+        ARITHMETIC,
+        ORDER,
+        COLLECTIONS,
+        CONVERSIONS,
+        TIMES,
+        OPTIONALS,
+        INSERTIONS,
+        STRINGS,
+        LISTS,
+        SETS,
+        ADDRESSES,
+        URLS,
+        QUANTITIES,
+        SEMVERS,
+        NAMED_FORMATS,
+        AUTHORIZATION,
+    )
+
+
+#: The types that have a name in expressions, as in `type(x) == int`.
+TYPE_NAMES: Mapping[str, Type] = {
+    **{name: read_type(name) for name in ("bool", "int", "uint", "double", "string", "bytes")},
+    "list": read_type("list(dyn)"),
+    "map": read_type("map(dyn, dyn)"),
+    "null_type": read_type("null"),
+    "type": read_type("type(dyn)"),
+    "optional_type": read_type("optional_type(dyn)"),
+    "google.protobuf.Timestamp": read_type("timestamp"),
+    "google.protobuf.Duration": read_type("duration"),
+    **{
+        name: read_type(name)
+        for name in (
+            "net.IP",
+            "net.CIDR",
+        )
+    },
+}
+
+
+class Program:
+    """A compiled expression. `type` is what it gives; `text` is what it was compiled from."""
+
+    def __init__(self, text: str, expression: Expression, variables: tuple[str, ...]) -> None:
+        planner = Planner(variables)
+        self.text = text
+        self.expression = expression
+        self.type = expression.type
+        self._run: Closure = planner.plan(expression)
+        self._size = planner.size
+        self._used = planner.used
+
+    def uses(self, name: str) -> bool:
+        """Say whether a variable occurs in the expression."""
+        return name in self._used
+
+    def evaluate(self, variables: Mapping[str, Any]) -> Any:
+        """Give the value of the expression for these variables.
+
+        Raises:
+            EvaluationFailed: it has none.
+        """
+        frame: list[Any] = [None] * self._size
+        try:
+            for name, slot in self._used.items():
+                frame[slot] = variables[name]
+        except KeyError as error:
+            raise EvaluationFailed(f"no such attribute(s): {error.args[0]}") from error
+        try:
+            return self._run(frame)
+        except RecursionError as error:
+            raise EvaluationFailed("the value is nested too deeply") from error
+
+
+class Environment:
+    """Compiles expressions over the same variables.
+
+    Args:
+        variables: name -> type of what expressions may refer to.
+    """
+
+    def __init__(self, variables: Mapping[str, Type]) -> None:
+        self._variables = dict(variables)
+
+    def with_variables(self, variables: Mapping[str, Type]) -> Environment:
+        """Give an environment with more variables."""
+        return Environment({**self._variables, **variables})
+
+    def compile(self, text: str) -> Program:
+        """Compile an expression.
+
+        Raises:
+            CompileFailed: it does not parse, its types do not fit, or a constant in it is none.
+        """
+        expression = parse(text)
+        checker = Checker(self._variables, _functions(), TYPE_NAMES)
+        checker.check(expression)
+        issues = checker.issues or literal_issues(expression)
+        if issues:
+            raise compile_failed(issues, text)
+        return Program(text, expression, tuple(self._variables))

@@ -1,0 +1,130 @@
+"""Kubernetes' `authorizer`: expressions that ask whether the user of a request may do something else."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import ClassVar, Protocol
+
+from pyctrl.cel._signatures import Table
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AuthorizerAttributes:
+    """What an expression asks for: a resource, or with `path` one that is none."""
+
+    verb: str = ""
+    group: str = ""
+    resource: str = ""
+    subresource: str = ""
+    namespace: str = ""
+    name: str = ""
+    path: str = ""
+    field_selector: str = ""
+    label_selector: str = ""
+    service_account: tuple[str, str] | None = None  # namespace and name, when not the user of the request is meant
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AuthorizerDecision:
+    """What the authorizer says."""
+
+    TYPE: ClassVar[str] = "kubernetes.authorization.Decision"
+    allowed: bool
+    reason: str = ""
+    error: str = ""
+
+
+class Decide(Protocol):
+    """Who decides: what the variable `authorizer` is made from."""
+
+    def __call__(self, access: AuthorizerAttributes, /) -> AuthorizerDecision:
+        """Say whether the user of the request has the access."""
+
+
+@dataclass(frozen=True, slots=True)
+class AuthorizerValue:
+    """The value of the variable `authorizer`."""
+
+    TYPE: ClassVar[str] = "kubernetes.authorization.Authorizer"
+    decide: Decide
+    access: AuthorizerAttributes = AuthorizerAttributes()
+
+
+@dataclass(frozen=True, slots=True)
+class PathCheck:
+    """`authorizer.path(...)`."""
+
+    TYPE: ClassVar[str] = "kubernetes.authorization.PathCheck"
+    decide: Decide
+    access: AuthorizerAttributes
+
+
+@dataclass(frozen=True, slots=True)
+class GroupCheck:
+    """`authorizer.group(...)`."""
+
+    TYPE: ClassVar[str] = "kubernetes.authorization.GroupCheck"
+    decide: Decide
+    access: AuthorizerAttributes
+
+
+@dataclass(frozen=True, slots=True)
+class ResourceCheck:
+    """`authorizer.group(...).resource(...)`, and the variable `authorizer.requestResource`."""
+
+    TYPE: ClassVar[str] = "kubernetes.authorization.ResourceCheck"
+    decide: Decide
+    access: AuthorizerAttributes
+
+
+def _path(who: AuthorizerValue, path: str) -> PathCheck:
+    return PathCheck(who.decide, replace(who.access, path=path))
+
+
+def _group(who: AuthorizerValue, group: str) -> GroupCheck:
+    return GroupCheck(who.decide, replace(who.access, group=group))
+
+
+def _service_account(who: AuthorizerValue, namespace: str, name: str) -> AuthorizerValue:
+    return AuthorizerValue(who.decide, replace(who.access, service_account=(namespace, name)))
+
+
+def _resource(check: GroupCheck, resource: str) -> ResourceCheck:
+    return ResourceCheck(check.decide, replace(check.access, resource=resource))
+
+
+def _with(field: str) -> tuple[str, object]:
+    def run(check: ResourceCheck, value: str) -> ResourceCheck:
+        return ResourceCheck(check.decide, replace(check.access, **{field: value}))  # type: ignore[arg-type]  # all texts
+
+    return f"{ResourceCheck.TYPE}.(string) -> {ResourceCheck.TYPE}", run
+
+
+def _check(check: PathCheck | ResourceCheck, verb: str) -> AuthorizerDecision:
+    return check.decide(replace(check.access, verb=verb))
+
+
+AUTHORIZATION: Table = {
+    "path": [(f"{AuthorizerValue.TYPE}.(string) -> {PathCheck.TYPE}", _path)],
+    "group": [(f"{AuthorizerValue.TYPE}.(string) -> {GroupCheck.TYPE}", _group)],
+    "serviceAccount": [(f"{AuthorizerValue.TYPE}.(string, string) -> {AuthorizerValue.TYPE}", _service_account)],
+    "resource": [(f"{GroupCheck.TYPE}.(string) -> {ResourceCheck.TYPE}", _resource)],
+    **{
+        function: [_with(field)]  # type: ignore[list-item]  # a function of two values, as all are
+        for function, field in {
+            "subresource": "subresource",
+            "namespace": "namespace",
+            "name": "name",
+            "fieldSelector": "field_selector",
+            "labelSelector": "label_selector",
+        }.items()
+    },
+    "check": [
+        (f"{PathCheck.TYPE}.(string) -> {AuthorizerDecision.TYPE}", _check),
+        (f"{ResourceCheck.TYPE}.(string) -> {AuthorizerDecision.TYPE}", _check),
+    ],
+    "allowed": [(f"{AuthorizerDecision.TYPE}.() -> bool", lambda decision: decision.allowed)],
+    "reason": [(f"{AuthorizerDecision.TYPE}.() -> string", lambda decision: decision.reason)],
+    "errored": [(f"{AuthorizerDecision.TYPE}.() -> bool", lambda decision: bool(decision.error))],
+    "error": [(f"{AuthorizerDecision.TYPE}.() -> string", lambda decision: decision.error)],
+}

@@ -1,0 +1,133 @@
+"""How the loops of macros run: the common ones without building what they do not need."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any, NamedTuple, TypeAlias
+
+from pyctrl.cel._errors import NO_OVERLOAD, EvaluationFailed
+from pyctrl.cel._expressions import Call, Comprehension, Constant, Expression, Identifier, ListLiteral
+
+_Closure: TypeAlias = Callable[[list[Any]], Any]
+_Plan: TypeAlias = Callable[[Expression], _Closure]
+
+_GO_TYPES = {int: "types.Int", float: "types.Double", bool: "types.Bool", str: "types.String", bytes: "types.Bytes"}
+
+
+class Loop(NamedTuple):
+    """What a loop goes over, how it begins, and the slots of its variables."""
+
+    ranged: _Closure
+    initial: _Closure
+    accumulator: int
+    first: int
+    second: int | None
+
+    def turns(self, frame: list[Any]) -> Iterable[None]:
+        """Set the variables for each turn."""
+        values = self.ranged(frame)
+        if self.second is None:
+            if not isinstance(values, (list, dict)):
+                raise EvaluationFailed(f"got '{_GO_TYPES.get(type(values), 'types.Null')}', expected iterable type")
+            for value in values:
+                frame[self.first] = value
+                yield
+            return
+        pairs = enumerate(values) if isinstance(values, list) else values.items()
+        for first, second in pairs:
+            frame[self.first], frame[self.second] = first, second
+            yield
+
+
+def plan_loop(planned: Loop, loop: Comprehension, plan: _Plan) -> Callable[[_Closure], _Closure]:
+    """Plan what a loop does in each turn; the answer takes what becomes of it in the end."""
+    step = loop.step
+    if isinstance(step, Call) and _is_accumulated(step.arguments[0] if step.arguments else None, loop):
+        if step.function in ("_&&_", "_||_"):
+            predicate = plan(step.arguments[1])
+            return lambda _result: _quantified(planned, predicate, decisive=step.function == "_||_")
+        if (item := _added(step)) is not None:
+            return _collected(planned, None, plan(item))
+    if isinstance(step, Call) and step.function == "_?_:_" and _is_accumulated(step.arguments[2], loop):
+        inner = step.arguments[1]
+        if isinstance(inner, Call) and (item := _added(inner)) is not None:
+            return _collected(planned, plan(step.arguments[0]), plan(item))
+    return _general(planned, None if _is_true(loop.condition) else plan(loop.condition), plan(step))
+
+
+def _is_true(expression: Expression) -> bool:
+    return isinstance(expression, Constant) and expression.value is True
+
+
+def _is_accumulated(expression: Expression | None, loop: Comprehension) -> bool:
+    return isinstance(expression, Identifier) and expression.name == loop.accumulator
+
+
+def _added(step: Call) -> Expression | None:
+    """The item, when a step is `accumulator + [item]`."""
+    if step.function != "_+_" or not isinstance(step.arguments[1], ListLiteral):
+        return None
+    items = step.arguments[1]
+    return items.items[0] if len(items.items) == 1 and not items.optional else None
+
+
+def _quantified(loop: Loop, predicate: _Closure, *, decisive: bool) -> _Closure:
+    """`all` and `exists`: one turn that decides is enough, whatever is wrong with others."""
+    return lambda frame: decided((predicate for _ in loop.turns(frame)), frame, decisive=decisive)
+
+
+def decided(closures: Iterable[_Closure], frame: list[Any], *, decisive: bool) -> bool:
+    """Evaluate until one gives the value that decides; what went wrong before counts only when none does."""
+    error: EvaluationFailed | None = None
+    for closure in closures:
+        try:
+            value = closure(frame)
+        except EvaluationFailed as failed:
+            error = error or failed
+            continue
+        if value is decisive:
+            return bool(value)
+        if type(value) is not bool:
+            error = error or EvaluationFailed(NO_OVERLOAD)
+    if error is not None:
+        raise error
+    return not decisive
+
+
+def _collected(loop: Loop, predicate: _Closure | None, transform: _Closure) -> Callable[[_Closure], _Closure]:
+    """`map`, `filter`, `transformList`."""
+
+    def run(frame: list[Any]) -> list[Any]:
+        found = []
+        for _ in loop.turns(frame):
+            chosen = True if predicate is None else predicate(frame)
+            if chosen is True:
+                found.append(transform(frame))
+            elif chosen is not False:
+                raise EvaluationFailed(NO_OVERLOAD)
+        return found
+
+    return lambda _result: run
+
+
+def _general(loop: Loop, condition: _Closure | None, step: _Closure) -> Callable[[_Closure], _Closure]:
+    def finished(result: _Closure) -> _Closure:
+        def run(frame: list[Any]) -> Any:
+            frame[loop.accumulator] = loop.initial(frame)
+            for _ in loop.turns(frame):
+                if condition is not None and condition(frame) is False:
+                    break
+                frame[loop.accumulator] = _or_error(step, frame)
+            return result(frame)
+
+        return run
+
+    return finished
+
+
+def _or_error(step: _Closure, frame: list[Any]) -> Any:
+    """An error is kept: a later turn may still decide."""
+    try:
+        return step(frame)
+    except EvaluationFailed as failed:
+        return failed

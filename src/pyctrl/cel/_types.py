@@ -1,0 +1,184 @@
+"""The types of expressions: what the checker reasons about, printed as cel-go prints them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Type:
+    """A type. `kind` says which sort; `name` tells objects, opaque values and type parameters apart."""
+
+    kind: str
+    name: str = ""
+    parameters: tuple[Type, ...] = ()
+    fields: Mapping[str, FieldType] = field(default_factory=dict, repr=False)  # of an object
+
+    def __eq__(self, other: object) -> bool:
+        if self is other:
+            return True
+        return (
+            isinstance(other, Type)
+            and self.kind == other.kind
+            and self.name == other.name
+            and self.parameters == other.parameters
+        )
+
+    def __hash__(self) -> int:
+        return hash((self.kind, self.name, self.parameters))
+
+    def __str__(self) -> str:
+        name = self.name or self.kind
+        if not self.parameters:
+            return name
+        return f"{name}({', '.join(str(each) for each in self.parameters)})"
+
+    @property
+    def is_dynamic(self) -> bool:
+        """Whether only evaluation tells what it is (or an error was found, after which nothing is complained about)."""
+        return self.kind in ("dyn", "error", "any")
+
+
+class FieldType(NamedTuple):
+    """A field of an object: its name in the data and its type."""
+
+    key: str
+    type: Type
+
+
+BOOL, INT, UINT, DOUBLE = Type("bool"), Type("int"), Type("uint"), Type("double")
+STRING, BYTES, NULL = Type("string"), Type("bytes"), Type("null")
+TIMESTAMP, DURATION = Type("timestamp"), Type("duration")
+DYN, ERROR, ANY = Type("dyn"), Type("error", "!error!"), Type("any")
+
+
+def list_of(item: Type) -> Type:
+    """`list(item)`."""
+    return Type("list", "", (item,))
+
+
+def map_of(key: Type, value: Type) -> Type:
+    """`map(key, value)`."""
+    return Type("map", "", (key, value))
+
+
+def optional_of(value: Type) -> Type:
+    """`optional_type(value)`."""
+    return Type("opaque", "optional_type", (value,))
+
+
+def type_of(value: Type) -> Type:
+    """The type of a type."""
+    return Type("type", "", (value,))
+
+
+def opaque(name: str) -> Type:
+    """A type that only functions look into, such as `kubernetes.Quantity`."""
+    return Type("opaque", name)
+
+
+def parameter(name: str) -> Type:
+    """A type that each use of a function chooses anew."""
+    return Type("parameter", name)
+
+
+def is_optional(kind: Type) -> bool:
+    """Say whether a type is `optional_type(...)`."""
+    return kind.kind == "opaque" and kind.name == "optional_type"
+
+
+class Substitution:
+    """What type parameters stand for so far, and whether one type may be used where another is asked for."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, Type] = {}
+        self._fresh = 0
+
+    def fresh(self) -> Type:
+        """Give a type parameter that nobody else has."""
+        self._fresh += 1
+        return parameter(f"_var{self._fresh}")
+
+    def apply(self, kind: Type, *, is_final: bool = False) -> Type:
+        """Replace parameters by what they stand for; `is_final` makes the others `dyn`."""
+        if kind.kind == "parameter":
+            found = self._known.get(kind.name)
+            if found is not None:
+                return self.apply(found, is_final=is_final)
+            return DYN if is_final else kind
+        if not kind.parameters:
+            return kind
+        inner = tuple(self.apply(each, is_final=is_final) for each in kind.parameters)
+        return Type(kind.kind, kind.name, inner, kind.fields)
+
+    def fits_all(self, given: list[Type], wanted: list[Type]) -> bool:
+        """Like `fits` for each pair; nothing is learnt about parameters unless all fit."""
+        before = dict(self._known)
+        if len(given) == len(wanted) and all(map(self._fits, given, wanted)):
+            return True
+        self._known = before
+        return False
+
+    def fits(self, given: Type, wanted: Type) -> bool:
+        """Say whether a value of one type may stand where the other is wanted, and learn parameters by it."""
+        return self.fits_all([given], [wanted])
+
+    def _fits(self, given: Type, wanted: Type) -> bool:
+        if wanted.kind == "parameter":
+            valid, is_known = self._bind(given, wanted)
+            if valid or is_known:
+                return valid
+        if given.kind == "parameter":
+            return self._bind(wanted, given)[0]
+        if given.is_dynamic or wanted.is_dynamic:
+            return True
+        if "null" in (given.kind, wanted.kind):
+            return _takes_null(wanted if given.kind == "null" else given)
+        if given.kind == "type":
+            return wanted.kind == "type"
+        if given.kind != wanted.kind or given.name != wanted.name:
+            return False
+        pairs = zip(given.parameters, wanted.parameters, strict=True)
+        return all(self._fits(mine, theirs) for mine, theirs in pairs)
+
+    def _bind(self, kind: Type, variable: Type) -> tuple[bool, bool]:
+        """Let a parameter stand for a type: whether it can, and whether it already stood for something."""
+        if kind == variable:
+            return True, True
+        known = self._known.get(variable.name)
+        if known is None:
+            if self._mentions(kind, variable):
+                return False, False
+            self._known[variable.name] = kind
+            return True, False
+        if kind == known:
+            return True, True
+        if not self._fits(kind, known):
+            return False, True
+        general = kind if _is_more_general(kind, known) else known
+        if not self._mentions(general, variable):
+            self._known[variable.name] = general
+        return True, True
+
+    def _mentions(self, kind: Type, variable: Type) -> bool:
+        if kind.kind == "parameter":
+            if kind == variable:
+                return True
+            found = self._known.get(kind.name)
+            return found is not None and self._mentions(found, variable)
+        return any(self._mentions(each, variable) for each in kind.parameters)
+
+
+def _takes_null(kind: Type) -> bool:
+    return kind.kind in ("null", "object", "opaque", "timestamp", "duration", "wrapper")
+
+
+def _is_more_general(left: Type, right: Type) -> bool:
+    """Whether `left` says as little as `right`, or less."""
+    if left.is_dynamic or left.kind == "parameter":
+        return True
+    if right.is_dynamic or left.kind != right.kind or left.name != right.name:
+        return False
+    return all(map(_is_more_general, left.parameters, right.parameters))

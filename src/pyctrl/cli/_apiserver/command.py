@@ -1,0 +1,151 @@
+"""`pyctrl apiserver`: a cluster in this process, served for kubectl and everybody else."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+from cyclopts import Group, Parameter
+from cyclopts.validators import Number
+
+from pyctrl.cli._apiserver.flags import WebhookFlags, modes
+from pyctrl.cli._command_line import NEGATABLE, CommandLine, epilogue
+
+SERVING = Group("Serving", sort_key=1)
+USERS = Group("Users and rights", sort_key=2)
+CONTENT = Group("Cluster", sort_key=3)
+WATCHING = Group("Logs", sort_key=4)
+
+START_SECONDS = 2.0  # a scheduler, an image and a start on an idle node; enough to see a pod Pending
+
+EPILOGUE = epilogue(
+    """\
+pyctrl apiserver --kubeconfig-out dev.kubeconfig
+kubectl --kubeconfig dev.kubeconfig get namespaces
+
+# with definitions and objects
+pyctrl apiserver --load config/crd --load config/samples
+
+# with users, roles and an audit log
+pyctrl apiserver --token-auth-file tokens.csv --audit audit.log
+
+# an API server and nothing else
+pyctrl apiserver --insecure-http --no-controllers
+""",
+    {
+        0: "stopped by a signal",
+        1: "could not start",
+        130: "interrupted by Ctrl-C before it was ready (SIGTERM: 143)",
+    },
+)
+
+app = CommandLine("apiserver", help_epilogue=EPILOGUE)
+
+
+@app.default
+def apiserver(
+    *,
+    port: Annotated[int, Parameter(group=SERVING, metavar="PORT", validator=Number(gte=0, lte=65535))] = 0,
+    bind_address: Annotated[str, Parameter(group=SERVING, metavar="ADDRESS")] = "127.0.0.1",
+    kubeconfig_out: Annotated[Path | None, Parameter(group=SERVING, metavar="FILE")] = None,
+    force: Annotated[bool, Parameter(group=SERVING)] = False,
+    cert_dir: Annotated[Path | None, Parameter(group=SERVING, metavar="DIR")] = None,
+    insecure_http: Annotated[bool, Parameter(group=SERVING)] = False,
+    allowed_host: Annotated[tuple[str, ...], Parameter(group=SERVING, metavar="NAME")] = (),
+    token_auth_file: Annotated[Path | None, Parameter(group=USERS, metavar="FILE")] = None,
+    client_ca_file: Annotated[Path | None, Parameter(group=USERS, metavar="FILE")] = None,
+    authorization_mode: Annotated[
+        tuple[Literal["RBAC", "AlwaysAllow", "Webhook"], ...] | None,
+        Parameter(group=USERS, metavar="MODE[,MODE]", converter=modes, n_tokens=1),
+    ] = None,
+    enable_admission_plugins: Annotated[
+        tuple[Literal["OwnerReferencesPermissionEnforcement"], ...],
+        Parameter(group=USERS, metavar="NAME"),
+    ] = (),
+    webhooks: WebhookFlags = WebhookFlags(),  # noqa: B008 (a value)
+    load: Annotated[tuple[Path, ...], Parameter(group=CONTENT, metavar="FILE|DIR")] = (),
+    controllers: Annotated[bool, Parameter(group=CONTENT, negative_bool=NEGATABLE)] = True,
+    kubelet: Annotated[bool, Parameter(group=CONTENT, negative_bool=NEGATABLE)] = True,
+    pod_start_seconds: Annotated[
+        float, Parameter(group=CONTENT, metavar="SECONDS", validator=Number(gte=0))
+    ] = START_SECONDS,
+    audit: Annotated[Path | None, Parameter(group=WATCHING, metavar="FILE")] = None,
+    audit_level: Annotated[
+        Literal["Metadata", "Request", "RequestResponse"], Parameter(group=WATCHING, metavar="LEVEL")
+    ] = "Metadata",
+    log_level: Annotated[
+        Literal["debug", "info", "warning", "error"], Parameter(group=WATCHING, metavar="LEVEL")
+    ] = "warning",
+) -> int:
+    """Serve an in-memory Kubernetes API server.
+
+    The controllers of a cluster and a simulated node run beside it. When it is ready it prints one line, `ready URL`,
+    and nothing else on stdout. Ctrl-C or SIGTERM stops it, and all data is gone.
+
+    Parameters
+    ----------
+    port
+        The port to listen on; 0 picks a free one.
+    bind_address
+        The address to listen on.
+    kubeconfig_out
+        Write an administrator's kubeconfig. Only a file written by this command is replaced.
+    force
+        Let `--kubeconfig-out` replace any file.
+    cert_dir
+        Keep the certificate authority (ca.crt, ca.key) here, to use it again in the next run.
+    insecure_http
+        Serve HTTP instead of HTTPS. Requests of web pages are refused.
+    allowed_host
+        With `--insecure-http`, a name that clients call the server by. Addresses, `localhost` and the `--bind-address`
+        need none. May be repeated.
+    token_auth_file
+        Static tokens in kube-apiserver's format: `token,user,uid,"group1,group2"`. Without it, everybody is an
+        administrator.
+    client_ca_file
+        Accept client certificates signed by these authorities, besides the server's own.
+    authorization_mode
+        RBAC, AlwaysAllow or Webhook (`--authorization-webhook-config-file`), or several in order, separated by commas.
+        Defaults to RBAC if users can be told apart, else AlwaysAllow.
+    enable_admission_plugins
+        Enable an admission plugin that is off by default. May be repeated.
+    load
+        Apply the objects of a file or directory before it is ready: definitions, then namespaces, then the rest. May be
+        repeated.
+    controllers
+        Run the controllers of a cluster: garbage collection, namespaces, Deployments, Jobs and so on.
+    kubelet
+        Run pods on a simulated node. No container is started. Without it pods stay Pending.
+    pod_start_seconds
+        How long a pod stays Pending before it is bound to the node.
+    audit
+        Append an `audit.k8s.io/v1` Event per request to this file, one JSON object per line. A new file is readable by
+        its owner only.
+    audit_level
+        How much of each request to audit. Secrets, ConfigMaps and tokens are in the file with RequestResponse only.
+    log_level
+        How much to log to stderr.
+    """
+    from pyctrl.cli._apiserver.runner import ApiServerRunner  # here: help and completion need none of it
+
+    return ApiServerRunner(
+        port=port,
+        bind_address=bind_address,
+        kubeconfig_out=kubeconfig_out,
+        force=force,
+        cert_dir=cert_dir,
+        insecure_http=insecure_http,
+        allowed_host=allowed_host,
+        token_auth_file=token_auth_file,
+        client_ca_file=client_ca_file,
+        authorization_mode=authorization_mode,
+        enable_admission_plugins=enable_admission_plugins,
+        webhooks=webhooks,
+        load=load,
+        controllers=controllers,
+        kubelet=kubelet,
+        pod_start_seconds=pod_start_seconds,
+        audit=audit,
+        audit_level=audit_level,
+        log_level=log_level,
+    ).main()

@@ -1,0 +1,127 @@
+"""The flags of `pyctrl apiserver` for webhooks that are asked about users: kube-apiserver's, with its defaults."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from cyclopts import Group, Parameter, Token
+
+from pyctrl.cli._durations import duration
+from pyctrl.errors import CommandFailed
+
+if TYPE_CHECKING:
+    from pyctrl.apiserver import AuthenticationWebhook, AuthorizationWebhook
+
+WEBHOOKS = Group("Authentication and authorization webhooks", sort_key=2.5)
+MODES = ("RBAC", "AlwaysAllow", "Webhook")
+
+_File = Annotated[Path | None, Parameter(group=WEBHOOKS, metavar="FILE")]
+_Version = Annotated[Literal["v1", "v1beta1"], Parameter(group=WEBHOOKS, metavar="VERSION")]
+_Duration = Annotated[timedelta, Parameter(group=WEBHOOKS, metavar="DURATION", converter=duration)]
+
+
+@Parameter(name="*")
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WebhookFlags:
+    """Who is asked about users, and for how long the answers are good."""
+
+    authentication_token_webhook_config_file: _File = None
+    """The kubeconfig of a webhook that reviews tokens nobody else knows."""
+    authentication_token_webhook_version: _Version = "v1beta1"
+    """The version of its TokenReviews."""
+    authentication_token_webhook_cache_ttl: _Duration = timedelta(minutes=2)
+    """How long to cache its answers."""
+    authorization_webhook_config_file: _File = None
+    """The kubeconfig of a webhook that authorizes requests, for `--authorization-mode Webhook`."""
+    authorization_webhook_version: _Version = "v1beta1"
+    """The version of its SubjectAccessReviews."""
+    authorization_webhook_cache_authorized_ttl: _Duration = timedelta(minutes=5)
+    """How long to cache that a request is allowed."""
+    authorization_webhook_cache_unauthorized_ttl: _Duration = timedelta(seconds=30)
+    """How long to cache that a request is denied."""
+
+    def authentication(self) -> AuthenticationWebhook | None:
+        """Return the webhook that knows tokens.
+
+        Raises:
+            CommandFailed: the file is no kubeconfig of a webhook.
+        """
+        from pyctrl.apiserver import AuthenticationWebhook  # here: help and completion need none of it
+
+        if self.authentication_token_webhook_config_file is None:
+            return None
+        url, ca = _target("--authentication-token-webhook-config-file", self.authentication_token_webhook_config_file)
+        return AuthenticationWebhook(
+            url=url,
+            ca=ca,
+            version=self.authentication_token_webhook_version,
+            cache=self.authentication_token_webhook_cache_ttl,
+        )
+
+    def authorization(self) -> AuthorizationWebhook | None:
+        """Return the webhook that knows who may do what.
+
+        Raises:
+            CommandFailed: the file is no kubeconfig of a webhook.
+        """
+        from pyctrl.apiserver import AuthorizationWebhook  # here: see authentication
+
+        if self.authorization_webhook_config_file is None:
+            return None
+        url, ca = _target("--authorization-webhook-config-file", self.authorization_webhook_config_file)
+        return AuthorizationWebhook(
+            url=url,
+            ca=ca,
+            version=self.authorization_webhook_version,
+            authorized_cache=self.authorization_webhook_cache_authorized_ttl,
+            unauthorized_cache=self.authorization_webhook_cache_unauthorized_ttl,
+        )
+
+
+def modes(kind: Any, tokens: Sequence[Token]) -> tuple[str, ...]:
+    """Read ``--authorization-mode``: one or several with commas between. For `Parameter(converter=…)`."""
+    found = tuple(mode.strip() for mode in tokens[0].value.split(","))
+    for mode in found:
+        if mode not in MODES:
+            raise ValueError(f"{mode!r} is not one of {', '.join(MODES)}")
+    return found
+
+
+def _target(flag: str, file: Path) -> tuple[str, bytes]:
+    """Give URL and authorities of the current context of a kubeconfig."""
+    from pyctrl.apiserver import read_documents  # here: help and completion need none of it
+
+    try:
+        config: Any = next(read_documents(file.read_bytes()), None)
+        context = _named(config, "contexts", config["current-context"])["context"]
+        cluster = _named(config, "clusters", context["cluster"])["cluster"]
+        user = _named(config, "users", context["user"]).get("user") if context.get("user") else None
+        url, ca = cluster["server"], _authorities(cluster, file)
+    except OSError as error:
+        raise CommandFailed(f"{flag} {file}: {error.strerror}: {error.filename}") from error
+    except (ValueError, LookupError, TypeError, AttributeError) as error:
+        raise CommandFailed(
+            f"{flag} {file}: a kubeconfig was expected, whose current context names a cluster that is the webhook: "
+            "its server, and the certificate-authority to trust"
+        ) from error
+    if user or cluster.get("insecure-skip-tls-verify"):
+        raise CommandFailed(
+            f"{flag} {file}: credentials and insecure-skip-tls-verify are not supported; leave them out"
+        )
+    return url, ca
+
+
+def _named(config: Mapping[str, Any], kind: str, name: str) -> dict[str, Any]:
+    return next(({**each} for each in config.get(kind) or () if each["name"] == name), {})
+
+
+def _authorities(cluster: Mapping[str, Any], file: Path) -> bytes:
+    if data := cluster.get("certificate-authority-data"):
+        return base64.b64decode(data, validate=True)
+    named = cluster.get("certificate-authority")
+    return (file.parent / named).read_bytes() if named else b""

@@ -1,0 +1,221 @@
+"""What `pyctrl apiserver` does: put a cluster together, serve it, and end when told to."""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import gc
+import os
+import resource
+import sys
+from collections.abc import Callable, Coroutine, Mapping
+from contextlib import AsyncExitStack
+from dataclasses import dataclass
+from io import FileIO
+from ipaddress import ip_address
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from pyctrl._log import configure_logging
+from pyctrl.apiserver import (
+    AdmissionPluginName,
+    ApiServer,
+    AuditLevel,
+    AuditLog,
+    CertificateAuthority,
+    User,
+    read_token_file,
+    serve,
+)
+from pyctrl.cli._apiserver.flags import WebhookFlags
+from pyctrl.cli._kubeconfig_file import check_kubeconfig, write_kubeconfig
+from pyctrl.cli._output import Progress, progress_line
+from pyctrl.cli._signals import run_until_signal
+from pyctrl.errors import CommandFailed
+
+if TYPE_CHECKING:
+    from pyctrl.cluster import Cluster
+
+ADMINISTRATORS = "system:masters"
+ADMIN = User(name="kubernetes-admin", groups=(ADMINISTRATORS,))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ApiServerRunner:
+    """The flags of the command, and how they are carried out."""
+
+    port: int
+    bind_address: str
+    kubeconfig_out: Path | None
+    force: bool
+    cert_dir: Path | None
+    insecure_http: bool
+    allowed_host: tuple[str, ...]
+    token_auth_file: Path | None
+    client_ca_file: Path | None
+    authorization_mode: tuple[Literal["RBAC", "AlwaysAllow", "Webhook"], ...] | None
+    enable_admission_plugins: tuple[AdmissionPluginName, ...]
+    webhooks: WebhookFlags
+    load: tuple[Path, ...]
+    controllers: bool
+    kubelet: bool
+    pod_start_seconds: float
+    audit: Path | None
+    audit_level: str
+    log_level: str
+
+    def main(self) -> int:
+        """Serve until a signal comes; give the exit code.
+
+        Raises:
+            PyctrlError: it cannot be served like this.
+        """
+        configure_logging(self.log_level)
+        self._warn()
+        _allow_connections()
+        return asyncio.run(_until_signalled(self._serve))
+
+    def _warn(self) -> None:
+        """Warn of an address that others reach, when nothing protects what is served there."""
+        if _is_loopback(self.bind_address):
+            return
+        risks = ["everybody who reaches it is an administrator"] if self._is_open else []
+        if self.insecure_http:
+            risks.append("tokens and Secrets are sent unencrypted")
+        if risks:
+            cure = "use a loopback address, or --token-auth-file without --insecure-http"
+            sys.stderr.write(f"warning: --bind-address {self.bind_address}: {', and '.join(risks)}; {cure}\n")
+
+    @property
+    def _is_open(self) -> bool:
+        """Whether every client is an administrator, because none has to authenticate."""
+        files = (
+            self.token_auth_file,
+            self.webhooks.authentication_token_webhook_config_file,
+            self.webhooks.authorization_webhook_config_file,
+        )
+        return not any(files) and "RBAC" not in (self.authorization_mode or ())
+
+    async def _serve(self, ready: Callable[[str], None]) -> None:
+        """Serve until cancelled. What can be seen to be wrong is refused before anything is started."""
+        if self.kubeconfig_out is not None:
+            check_kubeconfig(self.kubeconfig_out, force=self.force)
+        tokens, authority = self._tokens(), self._authority()
+        async with AsyncExitStack() as stack:
+            audit = self._audit_log(stack) if self.audit is not None else None
+            server = self._server(tokens, audit)
+            url = await self._listen(stack, server, authority)
+            if self.load:
+                from pyctrl.program import (
+                    apply_files_in_process,  # here and below: what is not needed to serve takes longer than all that is
+                )
+
+                with Progress("objects to be loaded", tell=progress_line):
+                    await apply_files_in_process(server, self.load)
+            if self.kubeconfig_out is not None:
+                token = _administrator(tokens or {}) or server.issue_token(ADMIN)
+                write_kubeconfig(self.kubeconfig_out, url, token, authority, force=self.force)
+            ready(url)
+            if self.controllers or self.kubelet:
+                # As in a real cluster controllers come after the API server; in a thread, so that it goes on answering.
+                cluster = await asyncio.to_thread(self._cluster, server, authority)
+                await stack.enter_async_context(cluster)
+            await asyncio.Event().wait()
+
+    def _server(self, tokens: dict[str, User] | None, audit: AuditLog | None) -> ApiServer:
+        authentication, authorization = self.webhooks.authentication(), self.webhooks.authorization()
+        try:
+            return ApiServer(
+                tokens=tokens,
+                authorization=self.authorization_mode,
+                authentication_webhook=authentication,
+                authorization_webhook=authorization,
+                audit=audit,
+                enable_admission_plugins=self.enable_admission_plugins,
+            )
+        except ValueError as error:
+            raise CommandFailed(
+                f"--authorization-mode and --authorization-webhook-config-file do not fit together: {error}"
+            ) from error
+
+    def _cluster(self, server: ApiServer, authority: CertificateAuthority | None) -> Cluster:
+        from pyctrl.cluster import Cluster, Kubelet
+
+        kubelet = Kubelet(start_seconds=self.pod_start_seconds) if self.kubelet else False
+        return Cluster(controllers=self.controllers, kubelet=kubelet, server=server, authority=authority)
+
+    def _tokens(self) -> dict[str, User] | None:
+        if self.token_auth_file is None:
+            return {} if "RBAC" in (self.authorization_mode or ()) else None
+        try:
+            return read_token_file(_read_file("--token-auth-file", self.token_auth_file).decode().splitlines())
+        except ValueError as error:
+            raise CommandFailed(f"--token-auth-file {self.token_auth_file}: {error}") from error
+
+    def _authority(self) -> CertificateAuthority | None:
+        if self.insecure_http:
+            return None
+        return CertificateAuthority.new() if self.cert_dir is None else CertificateAuthority.kept_in(self.cert_dir)
+
+    def _audit_log(self, stack: AsyncExitStack) -> AuditLog:
+        assert self.audit is not None
+        try:
+            file = stack.enter_context(_appended(self.audit))
+        except OSError as error:
+            raise CommandFailed(f"--audit {self.audit}: {error.strerror}") from error
+        return AuditLog(file.write, level=AuditLevel(self.audit_level))
+
+    async def _listen(self, stack: AsyncExitStack, server: ApiServer, authority: CertificateAuthority | None) -> str:
+        client_ca = _read_file("--client-ca-file", self.client_ca_file) if self.client_ca_file is not None else b""
+        tls = authority.server_context([self.bind_address], client_ca=client_ca) if authority is not None else None
+        try:
+            serving = serve(server, self.bind_address, self.port, tls, allowed_hosts=self.allowed_host)
+            return await stack.enter_async_context(serving)
+        except OSError as error:
+            where = f"{self.bind_address} port {self.port}"
+            if error.errno == errno.EADDRINUSE:
+                raise CommandFailed(f"{where} is taken by another program; --port 0 takes a free one") from error
+            raise CommandFailed(f"cannot listen at {where}: {error.strerror}") from error
+
+
+def _administrator(tokens: Mapping[str, User]) -> str | None:
+    """Give the token of an administrator, None when there is none."""
+    return next((token for token, user in tokens.items() if ADMINISTRATORS in user.groups), None)
+
+
+def _read_file(flag: str, file: Path) -> bytes:
+    try:
+        return file.read_bytes()
+    except OSError as error:
+        raise CommandFailed(f"{flag} {file}: {error.strerror}") from error
+
+
+def _appended(path: Path) -> FileIO:
+    """Open a log without a buffer, so that each line is seen at once; if it is new, only its owner may read it."""
+    return FileIO(path, "a", opener=lambda name, flags: os.open(name, flags, 0o600))
+
+
+def _is_loopback(address: str) -> bool:
+    try:
+        return ip_address(address).is_loopback
+    except ValueError:
+        return address == "localhost"
+
+
+def _allow_connections() -> None:
+    """Allow as many connections as the system lets a process have; by default it is often 1024."""
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+
+
+async def _until_signalled(serve: Callable[[Callable[[str], None]], Coroutine[Any, Any, None]]) -> int:
+    """Serve, and say where, until a signal ends it; see `run_until_signal`."""
+    announced: list[str] = []
+
+    def ready(url: str) -> None:
+        sys.stdout.write(f"ready {url}\n")
+        sys.stdout.flush()
+        announced.append(url)
+        gc.freeze()  # what is there now stays: the collector need not look at it again and again
+
+    return await run_until_signal(serve(ready), is_ready=lambda: announced)

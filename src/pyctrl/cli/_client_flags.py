@@ -1,0 +1,186 @@
+"""The flags of every command that speaks to a cluster, named as kubectl names them, and what they come to."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, TypeVar
+
+from cyclopts import Group, Parameter
+
+from pyctrl.cli._durations import duration
+from pyctrl.errors import CommandFailed, NoConfiguration, TransportError, Unauthorized
+
+if TYPE_CHECKING:
+    from pyctrl.client import Client, Config, HttpRequest, HttpResponse, HttpStream, Impersonation, Transport
+
+T = TypeVar("T")
+
+LOGIN = Group("Login", sort_key=9)
+
+
+@Parameter(name="*")  # each field is a flag of the command
+@dataclass(frozen=True, kw_only=True)
+class ConfigFlags:
+    """Which cluster, and as whom, of a command that has namespaces of its own; see `ClientFlags`."""
+
+    kubeconfig: Annotated[
+        Path | None,
+        Parameter(
+            group=LOGIN,
+            metavar="FILE",
+            help="The kubeconfig. Defaults to KUBECONFIG, the pod's service account, or `~/.kube/config`.",
+        ),
+    ] = None
+    context: Annotated[
+        str | None, Parameter(group=LOGIN, metavar="NAME", help="The kubeconfig context. Defaults to the current one.")
+    ] = None
+    as_user: Annotated[
+        str | None,
+        Parameter(
+            name="--as",
+            group=LOGIN,
+            metavar="USER",
+            help="Impersonate this user, such as `system:serviceaccount:NAMESPACE:NAME`.",
+        ),
+    ] = None
+    as_groups: Annotated[
+        tuple[str, ...],
+        Parameter(
+            name="--as-group",
+            group=LOGIN,
+            metavar="GROUP",
+            help="Impersonate this group, besides `--as`. May be repeated.",
+        ),
+    ] = ()
+
+    def config(self) -> Config:
+        """Find the login, with the user that the flags name.
+
+        Raises:
+            CommandFailed: no source of a login is there; the message lists each one and why it was not taken.
+            ConfigError: a source is there and cannot be used, or a group is named without a user.
+        """
+        from pyctrl.client import Config  # here and below: help and completion need none of it
+
+        try:
+            config = Config.load(kubeconfig=self.kubeconfig, context=self.context)
+        except NoConfiguration as error:
+            raise CommandFailed(_not_found(error)) from error
+        return replace(config, impersonate=self._impersonation(config.impersonate))
+
+    def _impersonation(self, named: Impersonation | None) -> Impersonation | None:
+        """Give whom to act as. As in kubectl a flag replaces its own field of the kubeconfig, and leaves the others."""
+        if self.as_user is None and not self.as_groups:
+            return named
+        from pyctrl.client import Impersonation
+
+        if named is None:
+            return Impersonation(user=self.as_user or "", groups=self.as_groups)
+        return replace(named, user=self.as_user or named.user, groups=self.as_groups or named.groups)
+
+
+@Parameter(name="*")
+@dataclass(frozen=True, kw_only=True)
+class ClientFlags(ConfigFlags):
+    """Which cluster, and as whom. A command has one parameter of this type: ``login: Login = NO_FLAGS``.
+
+    Without flags the login is looked for as `pyctrl.client.Config.load` does.
+    """
+
+    namespace: Annotated[
+        str | None,
+        Parameter(
+            name=("--namespace", "-n"),
+            group=LOGIN,
+            metavar="NAME",
+            help="The namespace. Defaults to that of the login.",
+        ),
+    ] = None
+    request_timeout: Annotated[
+        timedelta | None,
+        Parameter(
+            group=LOGIN,
+            metavar="DURATION",
+            converter=duration,
+            help="How long to wait for each response, such as `5s` or `1m`. Defaults to 30s.",
+        ),
+    ] = None
+
+    def config(self) -> Config:
+        """Find the login, as `ConfigFlags.config` does, with the namespace that the flags name."""
+        config = super().config()
+        return replace(config, namespace=self.namespace or config.namespace)
+
+    def client(self, config: Config) -> Client:
+        """Return a client for a login, to be closed by leaving its block."""
+        from pyctrl.client import Client
+
+        client = Client.connect(config)
+        if self.request_timeout is None:
+            return client
+        hurried = _TimeoutTransport(client.transport, self.request_timeout.total_seconds())
+        return Client(hurried, server=config.server)
+
+    def run(self, work: Callable[[Client, Config], Awaitable[T]], *, quiet: bool = False) -> T:
+        """Find the login and let ``work`` speak to its cluster, on a loop of its own; gives what it returns.
+
+        Args:
+            work: what to ask of the cluster.
+            quiet: do not say on stderr that it takes a while, because a program reads what is printed.
+
+        Raises:
+            CommandFailed: no login was found, the server did not answer, or it does not know who asks. The message
+                then names the login, what was sent (not the secret itself), and what to do.
+        """
+        import asyncio  # here: help and completion need no loop
+
+        return asyncio.run(self._run(work, quiet=quiet))
+
+    async def _run(self, work: Callable[[Client, Config], Awaitable[T]], *, quiet: bool) -> T:
+        from pyctrl.cli._output import Progress  # here: it imports asyncio
+
+        config = self.config()
+        async with self.client(config) as client:
+            try:
+                with Progress(f"the API server at {config.server}", quiet=quiet):
+                    return await work(client, config)
+            except (TransportError, Unauthorized) as error:
+                from pyctrl.cli._login_errors import explain_login_error  # here: needed only now
+
+                raise await explain_login_error(error, config) from error
+
+
+NO_CLIENT_FLAGS = ClientFlags()
+NO_CONFIG_FLAGS = ConfigFlags()
+
+
+class _TimeoutTransport:
+    """A transport that waits for an answer as long as it was told to."""
+
+    def __init__(self, transport: Transport, seconds: float) -> None:
+        self._transport = transport
+        self._seconds = seconds
+
+    async def request(self, request: HttpRequest) -> HttpResponse:
+        return await self._transport.request(replace(request, timeout=self._seconds))
+
+    def stream(
+        self, request: HttpRequest, *, idle_timeout: float | None = None
+    ) -> AbstractAsyncContextManager[HttpStream]:
+        return self._transport.stream(request, idle_timeout=idle_timeout)
+
+    async def aclose(self) -> None:
+        await self._transport.aclose()
+
+
+def _not_found(error: NoConfiguration) -> str:
+    tried = "".join(f"\n  - {source}: {why}" for source, why in error.attempts)
+    return (
+        f"no way to reach a cluster was found; tried:{tried}\n"
+        "Set KUBECONFIG to a kubeconfig file, or name one with --kubeconfig FILE. "
+        "For a cluster of your own: pyctrl apiserver --kubeconfig-out FILE"
+    )

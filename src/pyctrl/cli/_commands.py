@@ -1,0 +1,138 @@
+"""The commands there are. Each is imported when it is called or asked for help."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from cyclopts import Group, Parameter
+
+from pyctrl.cli._command_line import CommandLine, epilogue
+
+EPILOGUE = epilogue(
+    """\
+# a project, a kind, a controller and a passing test
+pyctrl init podset-operator --domain example.com
+pyctrl create api --group apps --version v1alpha1 --kind PodSet
+
+# develop it in a cluster of its own, inside this process
+pyctrl dev operator.py
+
+# run it against the cluster that kubectl uses
+pyctrl run operator.py --install-crds
+
+# build and deploy it
+pyctrl image build operator.py --image registry.example/podset:0.1.0
+pyctrl deploy operator.py --image registry.example/podset:0.1.0
+""",
+    {0: "done", 1: "failed, or a check found something"},
+    "Run `pyctrl COMMAND --help` for more about a command. With `--traceback`, any command shows where an error came "
+    "from.",
+)
+
+# cyclopts' script for zsh only defines a function, so it works only as a file of that function's name.
+ZSH = """
+if [[ "${funcstack[1]}" == _pyctrl ]]; then  # a file of $fpath, which is read when it is needed first
+  _cyclopts_pyctrl "$@"
+else
+  compdef _cyclopts_pyctrl pyctrl
+fi
+"""
+
+# In the order in which they are met. The help of a command is one line: `pyctrl --help` has to fit 80 columns.
+COMMANDS = {
+    "Start a project": {
+        "init": ("_init:app", "Start a project."),
+        "create": ("_create:app", "Add a kind or webhooks to a project."),
+        "delete": ("_delete:app", "Remove a kind or webhooks from a project."),
+    },
+    "Develop": {
+        "dev": ("_dev.command:app", "Run a program in an in-process cluster, reloading on save."),
+        "run": ("_run.command:app", "Run a program against a cluster."),
+        "apiserver": ("_apiserver.command:app", "Serve an in-memory Kubernetes API server."),
+    },
+    "Definitions and objects": {
+        "explain": ("_explain.command:app", "Show the fields of a kind."),
+        "validate": ("_validate.command:app", "Validate objects in files offline, with line numbers."),
+        "crd": ("_crd.command:app", "Compare and import CustomResourceDefinitions."),
+    },
+    "Ship": {
+        "manifests": ("_manifests:app", "Generate a program's manifests from its code."),
+        "bundle": ("_bundle.command:app", "Generate a bundle for OLM, the Operator Lifecycle Manager."),
+        "image": ("_image:app", "Build a program's container image."),
+        "build-installer": ("_image:installer_app", "Write all manifests to dist/install.yaml."),
+        "helm": ("_helm:app", "Generate a Helm chart of a program."),
+        "deploy": ("_deploy.command:deploy_app", "Deploy a program to a cluster."),
+        "undeploy": ("_deploy.command:undeploy_app", "Remove a deployed program from a cluster."),
+    },
+    "Access": {
+        "whoami": ("_whoami.command:app", "Show which login is used, and as whom."),
+        "token": ("_token.command:app", "Print a service account token."),
+        "url": ("_url.command:app", "Print the URL of a kind or object, and a curl command."),
+        "rbac": ("_rbac.command:app", "Generate, check and explain RBAC rights."),
+    },
+}
+OTHER = Group("Other", sort_key=len(COMMANDS))
+
+
+def _version() -> str:
+    from pyctrl._distribution import version  # here: it reads files, for an answer that is hardly ever wanted
+
+    return version()
+
+
+app = CommandLine(
+    "pyctrl",
+    help="Write, run and ship Kubernetes operators in Python.",
+    help_epilogue=EPILOGUE,
+    version=_version,
+    group_commands=OTHER,
+)
+app["--help"].help, app["--version"].help = "Show this help.", "Show the version."
+for place, (title, commands) in enumerate(COMMANDS.items()):
+    heading = Group(title, sort_key=place)
+    for key, (name, (module, told)) in enumerate(commands.items()):
+        app.command(f"pyctrl.cli.{module}", name=name, help=told, group=heading, sort_key=key)
+
+
+@app.command(name="help", help_epilogue=epilogue("pyctrl help rbac generate", {0: "printed", 1: "failed"}))
+def help_(*command: Annotated[str, Parameter(metavar="COMMAND")]) -> None:
+    """Show the help of a command, or of all.
+
+    Parameters
+    ----------
+    command
+        The command, such as `rbac generate`.
+    """
+    app([*command, "--help"], exit_on_error=False, print_error=False, result_action="return_value")
+
+
+@app.command(name="version", help_epilogue=epilogue("pyctrl version", {0: "printed", 1: "failed"}))
+def version_() -> None:
+    """Show the version."""
+    print(_version())
+
+
+@app.command(
+    help_epilogue=epilogue(
+        """\
+# bash: in ~/.bashrc
+source <(pyctrl completion bash)
+
+# zsh: in ~/.zshrc, after compinit; or as a file _pyctrl in a directory of $fpath
+source <(pyctrl completion zsh)
+
+# fish
+pyctrl completion fish > ~/.config/fish/completions/pyctrl.fish
+""",
+        {0: "printed", 1: "failed"},
+    )
+)
+def completion(shell: Annotated[Literal["bash", "zsh", "fish"], Parameter(metavar="SHELL")], /) -> None:
+    """Print a shell completion script.
+
+    Parameters
+    ----------
+    shell
+        The shell to complete for.
+    """
+    print(app.generate_completion(shell=shell) + (ZSH if shell == "zsh" else ""))

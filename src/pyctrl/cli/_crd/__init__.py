@@ -1,0 +1,1 @@
+"""The commands `pyctrl crd diff` and `pyctrl crd import`."""

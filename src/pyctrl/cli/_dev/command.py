@@ -1,0 +1,107 @@
+"""`pyctrl dev`: a program in a cluster of its own, in this process, that follows what is saved."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+from cyclopts import Group, Parameter
+from cyclopts.validators import Number
+
+from pyctrl.cli._command_line import NEGATABLE, CommandLine, epilogue
+from pyctrl.cli._log_flags import NO_LOG_FLAGS, LogFlags
+from pyctrl.cli._shared_flags import ShippedProgram
+
+CLUSTER = Group("Cluster", sort_key=1)
+SCREEN = Group("Display", sort_key=2)
+
+EPILOGUE = epilogue(
+    """\
+# the program of this project, or another one
+pyctrl dev
+pyctrl dev examples/podset
+
+# in another terminal, with the line that it prints
+export KUBECONFIG=~/.cache/pyctrl/operator.kubeconfig
+kubectl get podsets --watch
+
+# flags of the program itself
+pyctrl dev examples/evc -- --storage-class fast
+""",
+    {
+        0: "stopped by `q` or a signal",
+        1: "could not start",
+        130: "interrupted by Ctrl-C before it was ready (SIGTERM: 143)",
+    },
+)
+
+app = CommandLine("dev", help_epilogue=EPILOGUE)
+
+
+@app.default
+def dev(
+    target: ShippedProgram = None,
+    /,
+    *program_flags: Annotated[str, Parameter(show=False)],
+    apply: Annotated[tuple[Path, ...], Parameter(group=CLUSTER, metavar="FILE|DIR")] = (),
+    samples: Annotated[bool, Parameter(group=CLUSTER, negative_bool=NEGATABLE)] = True,
+    rbac: Annotated[bool, Parameter(group=CLUSTER, negative_bool=NEGATABLE)] = True,
+    controllers: Annotated[bool, Parameter(group=CLUSTER, negative_bool=NEGATABLE)] = True,
+    kubelet: Annotated[bool, Parameter(group=CLUSTER, negative_bool=NEGATABLE)] = True,
+    port: Annotated[int, Parameter(group=CLUSTER, metavar="PORT", validator=Number(gte=0, lte=65535))] = 0,
+    kubeconfig_out: Annotated[Path | None, Parameter(group=CLUSTER, metavar="FILE")] = None,
+    force: Annotated[bool, Parameter(group=CLUSTER)] = False,
+    live: Annotated[bool | None, Parameter(group=SCREEN, negative_bool=NEGATABLE)] = None,
+    logs: LogFlags = NO_LOG_FLAGS,
+) -> int:
+    """Run a program in an in-process cluster, reloading on save.
+
+    Starts an in-memory API server with the controllers of a cluster, installs the definitions of the program's types,
+    grants the program the rights that its code declares and no others, calls its webhooks, applies samples, and writes
+    a kubeconfig for kubectl. When a file is saved the program is imported again; objects and caches stay. If the import
+    fails, the error is shown and the old version keeps running.
+
+    On a terminal it shows objects, reconciles and errors: press `q` to quit, `p` to pause, `l` for the log. Elsewhere
+    it prints `ready URL` and `export KUBECONFIG=FILE`, and logs to stderr.
+
+    Parameters
+    ----------
+    program_flags
+        Flags of the program itself.
+    apply
+        Apply these objects instead of the samples. May be repeated.
+    samples
+        Apply `config/samples` or `config/sample.yaml` beside the program, or a generated sample of each kind.
+    rbac
+        Restrict the program to the rights that its code declares.
+    controllers
+        Run the controllers of a cluster: garbage collection, Deployments and so on.
+    kubelet
+        Run pods on a simulated node. No container is started.
+    port
+        The port of the API server on 127.0.0.1; 0 picks a free one.
+    kubeconfig_out
+        Where to write the kubeconfig. Defaults to `~/.cache/pyctrl/NAME.kubeconfig`.
+    force
+        Let `--kubeconfig-out` replace any file.
+    live
+        Show the live view. By default on terminals only.
+    """
+    from pyctrl.cli._dev.runner import DevRunner  # here: help and completion need none of it
+    from pyctrl.cli._shared_flags import find_target
+
+    found, named, own = find_target(target, program_flags)
+    return DevRunner(
+        target=found,
+        named=named,
+        program_flags=own,
+        apply=apply or (None if samples else ()),
+        rbac=rbac,
+        controllers=controllers,
+        kubelet=kubelet,
+        port=port,
+        kubeconfig_out=kubeconfig_out,
+        force=force,
+        live=live,
+        logs=logs,
+    ).main()

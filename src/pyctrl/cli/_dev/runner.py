@@ -1,0 +1,177 @@
+"""What `pyctrl dev` does: a session, its server for kubectl, and a screen or a log for people."""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import logging
+import os
+import sys
+from collections.abc import Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass, replace
+from itertools import chain, repeat
+from pathlib import Path
+from typing import TYPE_CHECKING, TextIO
+
+from cyclopts import CycloptsError
+
+from pyctrl._log import configure_logging
+from pyctrl.apiserver import User, serve
+from pyctrl.cli._kubeconfig_file import check_kubeconfig, server_of, write_kubeconfig
+from pyctrl.cli._log_flags import LogFlags
+from pyctrl.cli._output import Progress, is_terminal, progress_line
+from pyctrl.cli._program_flags import bind_program_flags
+from pyctrl.cli._signals import run_until_signal
+from pyctrl.dev import DevOptions, DevSession, ProgramLogFilter
+from pyctrl.errors import CommandFailed
+from pyctrl.program import SetupFunction, Target
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+ADMIN = User(name="kubernetes-admin", groups=("system:masters",))
+LOOPBACK = "127.0.0.1"
+
+RECONCILES = "info,pyctrl.controller=debug"
+
+
+@dataclass(frozen=True, kw_only=True)
+class DevRunner:
+    """The flags of the command, and how they are carried out."""
+
+    target: Target
+    named: Sequence[str]
+    program_flags: Sequence[str]
+    apply: Sequence[Path] | None
+    rbac: bool
+    controllers: bool
+    kubelet: bool
+    port: int
+    kubeconfig_out: Path | None
+    force: bool
+    live: bool | None
+    logs: LogFlags
+
+    def main(self) -> int:
+        """Follow the program until a signal comes, or `q`; give the exit code.
+
+        Raises:
+            PyctrlError: it cannot be loaded, or served.
+        """
+        if "--help" in self.program_flags:
+            self._bind(self.target.find())
+            return 0
+        check_kubeconfig(self._kubeconfig, force=self.force)
+        if not self.force and (url := server_of(self._kubeconfig)):
+            raise CommandFailed(
+                f"{self._kubeconfig} is that of {url}, which runs: end the other pyctrl dev, or give this one a "
+                "kubeconfig of its own with --kubeconfig-out FILE"
+            )
+        if missing := [str(path) for path in self.apply or () if not path.exists()]:
+            raise CommandFailed(f"--apply: there is no {', '.join(missing)}")
+        is_live = is_terminal(sys.stdout) and sys.stdin.isatty() if self.live is None else self.live
+        return asyncio.run(self._until_signalled(is_live=is_live))
+
+    async def _until_signalled(self, *, is_live: bool) -> int:
+        ready = asyncio.Event()
+        return await run_until_signal(self.follow(ready, is_live=is_live), is_ready=ready.is_set)
+
+    async def follow(self, ready: asyncio.Event, *, is_live: bool) -> None:
+        """Follow the program until cancelled, or until the screen is left."""
+        if is_live:
+            from pyctrl.cli._dev.screen import LogLines, Screen  # here: it imports rich
+
+            lines = LogLines()
+            async with self._session(lines) as (session, told):
+                ready.set()
+                await Screen(session, [_from_home(line) for line in told], lines).run()
+            return
+        async with self._session(sys.stderr) as (session, told):
+            ready.set()
+            print(*told, sep="\n", flush=True)
+            await session.run()
+
+    @asynccontextmanager
+    async def _session(self, stream: TextIO) -> AsyncIterator[tuple[DevSession, Sequence[str]]]:
+        """Begin: log to a stream, serve, and give the session with what there is to say of it."""
+        self._configure_logging(stream)
+        async with AsyncExitStack() as stack:
+            with Progress(f"{self.target.name} and its cluster to start", tell=progress_line):
+                session = await stack.enter_async_context(DevSession(self.target, self._options))
+                url = await stack.enter_async_context(self._served(session))
+            write_kubeconfig(self._kubeconfig, url, session.server.issue_token(ADMIN), None, force=self.force)
+            yield session, [f"ready {url}", f"export KUBECONFIG={self._kubeconfig}"]
+
+    @property
+    def _options(self) -> DevOptions:
+        binds = chain([self._bind], repeat(self._bind_again))  # what is wrong at first is a misuse of the command
+        return DevOptions(
+            enforce_rights=self.rbac,
+            apply=self.apply,
+            config=self._config,
+            controllers=self.controllers,
+            kubelet=self.kubelet,
+            bind=lambda wire: next(binds)(wire),  # noqa: PLW0108 (the next one, at each call)
+        )
+
+    @property
+    def _config(self) -> Path | None:
+        """The directory of manifests, if pyproject.toml names another one than ``config``."""
+        from pyctrl.packaging import (
+            Settings,
+            read_settings,  # here: it reads a file
+        )
+
+        settings = read_settings(self.target.place.folder or self.target.place.root)
+        return settings.directory if settings.config_dir != Settings().config_dir else None
+
+    @property
+    def _kubeconfig(self) -> Path:
+        if self.kubeconfig_out is not None:
+            return self.kubeconfig_out
+        caches = Path(os.environ.get("XDG_CACHE_HOME") or _home() / ".cache")
+        return caches / "pyctrl" / f"{self.target.name}.kubeconfig"
+
+    def _bind(self, wire: SetupFunction) -> SetupFunction:
+        command = ("dev", *self.named, "--")
+        return bind_program_flags(wire, self.program_flags, name=self.target.name, command=command) or wire
+
+    def _bind_again(self, wire: SetupFunction) -> SetupFunction:
+        """Give it the same flags, which it may no longer know."""
+        try:
+            return self._bind(wire)
+        except CycloptsError as error:
+            raise CommandFailed(f"flags of {self.target.name}: {' '.join(str(error).split())}") from error
+
+    def _configure_logging(self, stream: TextIO) -> None:
+        """Log the program's lines; unless a flag says how much, each reconcile is one."""
+        options = self.logs.options()
+        if options.log_level is None and options.devel is None:
+            options = replace(options, log_level=RECONCILES)
+        configure_logging(options, stream=stream)
+        for handler in logging.getLogger().handlers:
+            handler.addFilter(ProgramLogFilter())
+
+    @asynccontextmanager
+    async def _served(self, session: DevSession) -> AsyncIterator[str]:
+        try:
+            async with serve(session.server, LOOPBACK, self.port, user=ADMIN) as url:
+                yield url
+        except OSError as error:
+            if error.errno != errno.EADDRINUSE:
+                raise
+            message = f"{LOOPBACK} port {self.port} is taken by another program; --port 0 takes a free one"
+            raise CommandFailed(message) from error
+
+
+def _from_home(line: str) -> str:
+    """Write the home directory as a shell does, for people: `~`."""
+    return line.replace(f"={os.path.expanduser('~')}/", "=~/")  # noqa: PTH111 (Path's raises where there is no home)
+
+
+def _home() -> Path:
+    try:
+        return Path.home()
+    except RuntimeError as error:  # a number as user, as containers have it, and no HOME
+        raise CommandFailed("there is no home directory for the kubeconfig: name it with --kubeconfig-out") from error

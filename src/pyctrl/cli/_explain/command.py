@@ -1,0 +1,63 @@
+"""`pyctrl explain`: what the fields of a kind are, from a terminal, with or without a cluster."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from pyctrl.cli._client_flags import NO_CLIENT_FLAGS, ClientFlags
+from pyctrl.cli._command_line import CommandLine, epilogue
+from pyctrl.cli._shared_flags import KINDS, OUTPUT, Definitions, Output, Programs
+
+EPILOGUE = epilogue(
+    """\
+# a kind of this project, from config/crd/bases
+pyctrl explain podset.spec
+
+# from the classes of a program
+pyctrl explain podset --types examples.podset.podset --recursive
+
+# a built-in kind; --cluster adds its descriptions
+pyctrl explain deployment.spec.strategy
+pyctrl explain deployment.spec.strategy --cluster
+
+# from a file
+pyctrl explain certificate.spec.privateKey --crd cert-manager-crds.yaml
+""",
+    {0: "shown", 1: "no such kind or field, or failed"},
+)
+
+app = CommandLine("explain", help_epilogue=EPILOGUE)
+
+
+@app.default
+def explain(
+    field: Annotated[str, Parameter(metavar="KIND[.PATH]")],
+    /,
+    *,
+    recursive: Annotated[bool, Parameter(group=OUTPUT)] = False,
+    crd: Definitions = (),
+    types: Programs = (),
+    cluster: Annotated[bool, Parameter(group=KINDS)] = False,
+    output: Output = "text",
+    login: ClientFlags = NO_CLIENT_FLAGS,
+) -> None:
+    """Show the fields of a kind.
+
+    Prints type, default, bounds, validation rules and description of a kind or one of its fields. Like
+    `kubectl explain`, but with bounds and rules, and without a cluster.
+
+    Parameters
+    ----------
+    field
+        A kind as kubectl takes it (`podset`, `podsets.apps.jicki.cn`, `ps`), and optionally a path: `podset.spec.size`.
+        Paths go through lists and maps.
+    recursive
+        Print the tree of fields below, one per line.
+    cluster
+        Ask the cluster of the login instead.
+    """
+    from pyctrl.cli._explain.field import explain as show  # here: help needs none of it
+
+    show(field, definitions=crd, programs=types, recursive=recursive, cluster=cluster, output=output, login=login)

@@ -1,0 +1,100 @@
+"""The flags that say how a program is shipped; each is a setting of ``[tool.pyctrl]``, too."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from cyclopts import Group, Parameter
+from cyclopts.validators import Number
+
+if TYPE_CHECKING:
+    from pyctrl.packaging import Settings
+
+PACKAGING = Group("Manifests", sort_key=1)
+
+
+def _flag(text: str, metavar: str | None = None) -> Parameter:
+    return Parameter(group=PACKAGING, help=text, metavar=metavar)
+
+
+@Parameter(name="*")  # each field is a flag of the command
+@dataclass(frozen=True, kw_only=True)
+class PackagingFlags:
+    """How a program is packaged.
+
+    A command has one parameter of this type: ``flags: PackagingFlags = NO_PACKAGING_FLAGS``.
+    """
+
+    image: Annotated[
+        str | None, _flag("The container image. Defaults to `NAME:VERSION` of `[project]`, or `NAME:latest`.", "IMAGE")
+    ] = None
+    name: Annotated[str | None, _flag("The prefix of object names. Defaults to the program's name.", "NAME")] = None
+    namespace: Annotated[
+        str | None,
+        Parameter(
+            name=("--namespace", "-n"),
+            group=PACKAGING,
+            metavar="NAME",
+            help="The namespace to run in. Defaults to `NAME-system`.",
+        ),
+    ] = None
+    config_dir: Annotated[Path | None, _flag("The directory of the manifests. Defaults to `config`.", "DIR")] = None
+    replicas: Annotated[
+        int | None,
+        Parameter(
+            group=PACKAGING,
+            metavar="COUNT",
+            validator=Number(gte=0),
+            help="The number of replicas; one works at a time. Defaults to 1.",
+        ),
+    ] = None
+    watch_namespaces: Annotated[
+        tuple[str, ...] | None,
+        _flag("Watch only this namespace, with rights only there. May be repeated. Defaults to all.", "NAME"),
+    ] = None
+    metrics: Annotated[
+        Literal["https", "http", "off"] | None,
+        _flag("Serve /metrics over TLS to authorized users, in the clear, or not at all. Defaults to `https`.", "MODE"),
+    ] = None
+    prometheus: Annotated[bool | None, _flag("Add a ServiceMonitor for the Prometheus operator.")] = None
+    network_policy: Annotated[
+        bool | None, _flag("Add a NetworkPolicy that only admits metrics scrapers and webhook calls.")
+    ] = None
+    webhook_certificates: Annotated[
+        Literal["managed", "cert-manager"] | None,
+        _flag(
+            "Who issues webhook certificates: the program (`managed`) or cert-manager. Defaults to `managed`.", "ISSUER"
+        ),
+    ] = None
+
+    def settings(self, program: str | None) -> Settings:
+        """Return the settings of pyproject.toml, with the flags over them.
+
+        Args:
+            program: as it was named; None: as pyproject.toml says.
+        """
+        from pyctrl.packaging import read_settings  # here: help and completion need none of it
+
+        found = read_settings(folder(program))
+        said = {each.name: value for each in fields(self) if (value := getattr(self, each.name)) is not None}
+        if self.config_dir is not None:
+            said["config_dir"] = str(self.config_dir.absolute())
+        if program is not None:
+            place = Path(program.partition(":")[0])
+            said["program"] = str(Path.cwd() / program) if place.exists() else program
+            if not place.exists() and str(place) != found.program.partition(":")[0]:
+                said["version"] = ""  # a module that may be of another distribution
+        return replace(found, **said)
+
+
+def folder(program: str | None) -> Path:
+    """Return where to begin to look for pyproject.toml."""
+    place = Path((program or "").partition(":")[0])
+    if program and place.exists():
+        return (place if place.is_dir() else place.parent).resolve()
+    return Path.cwd()
+
+
+NO_PACKAGING_FLAGS = PackagingFlags()

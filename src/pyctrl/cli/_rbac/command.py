@@ -1,0 +1,197 @@
+"""`pyctrl rbac …`: the rights of a program, derived, compared and explained."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+from cyclopts import Group, Parameter
+
+from pyctrl.cli._client_flags import NO_CLIENT_FLAGS, ClientFlags
+from pyctrl.cli._command_line import CommandLine, epilogue
+from pyctrl.cli._shared_flags import Output, ShippedProgram
+
+ROLES = Group("Roles", sort_key=1)
+
+GENERATE_EPILOGUE = epilogue(
+    """\
+# roles, bindings and the service account of an operator
+pyctrl rbac generate examples/podset/podset.py --service-account podset-system:podset-operator
+
+# restricted to two namespaces
+pyctrl rbac generate examples.podset.podset:add_podset --namespace web --namespace shop
+
+# the program of this project
+pyctrl rbac generate
+
+# the least that lets its tests pass
+pytest --rbac-record asked.json && pyctrl rbac generate --recorded asked.json
+""",
+    {0: "printed", 1: "failed"},
+)
+CHECK_EPILOGUE = epilogue(
+    """\
+pyctrl rbac check examples/podset/podset.py --service-account podset-system:podset-operator
+""",
+    {0: "everything is allowed", 1: "a right is missing or unknown, or failed"},
+)
+DOCTOR_EPILOGUE = epilogue(
+    """\
+# what is wrong with the rights of a service account, in a cluster or in files?
+pyctrl rbac doctor default:jenkins
+pyctrl rbac doctor -f config/
+
+# and may it do all that a program does?
+pyctrl rbac doctor podset-system:podset-operator examples/podset/podset.py
+""",
+    {0: "no errors", 1: "some role or binding does not do what was meant, or failed"},
+)
+COMPARE_EPILOGUE = epilogue(
+    """\
+pytest --rbac-record asked.json && pyctrl rbac compare examples/podset/podset.py asked.json
+
+# with roles in a file
+pyctrl rbac compare --role config/rbac/role.yaml asked.json
+""",
+    {0: "nothing is missing", 1: "a right is missing (with `--strict`: anything differs), or failed"},
+)
+
+app = CommandLine("rbac")
+
+
+@app.command(help_epilogue=GENERATE_EPILOGUE)
+def generate(
+    target: ShippedProgram = None,
+    /,
+    *,
+    recorded: Annotated[tuple[Path, ...], Parameter(group=ROLES, metavar="FILE")] = (),
+    name: Annotated[str | None, Parameter(group=ROLES, metavar="NAME")] = None,
+    service_account: Annotated[str | None, Parameter(group=ROLES, metavar="NAMESPACE:NAME")] = None,
+    namespace: Annotated[tuple[str, ...], Parameter(name=("--namespace", "-n"), group=ROLES, metavar="NAME")] = (),
+    leader_elect: Annotated[str | None, Parameter(group=ROLES, metavar="LEASE")] = None,
+    cluster: Annotated[str, Parameter(group=ROLES, metavar="NAME")] = "",
+) -> None:
+    """Print the roles that a program needs, as YAML.
+
+    Derived from its wiring: what its controllers list and watch, what its reconcilers declare as `rbac`, and what else
+    its manager runs. The program is imported; no cluster is contacted.
+
+    Parameters
+    ----------
+    target
+        `FILE.py`, `DIRECTORY` or `MODULE`, with `:FUNCTION` if there are several, or `:NAME` of anything with an
+        attribute `rbac`. Defaults to `program` of `[tool.pyctrl]` in pyproject.toml.
+    recorded
+        Instead of a program: what tests asked for, as recorded by `pytest --rbac-record FILE`. May be repeated.
+    name
+        The name of roles and bindings. Defaults to that of the controller with `-operator`.
+    service_account
+        Print this service account, too, and bind the roles to it. Its namespace is taken for the program's own.
+    namespace
+        The program watches only this namespace. May be repeated. Defaults to `watch-namespaces` of `[tool.pyctrl]`.
+    leader_elect
+        The program elects a leader with a Lease of this name.
+    cluster
+        What it needs in another cluster or fleet of its manager, by name, instead of in its own.
+    """
+    from pyctrl.cli._rbac.generate import generate as print_roles  # here: help needs none of it
+
+    print_roles(
+        target,
+        recorded=recorded,
+        name=name,
+        account=service_account,
+        namespaces=namespace,
+        lease=leader_elect,
+        cluster=cluster,
+    )
+
+
+@app.command(help_epilogue=CHECK_EPILOGUE)
+def check(
+    target: ShippedProgram = None,
+    /,
+    *,
+    service_account: Annotated[str | None, Parameter(metavar="NAMESPACE:NAME")] = None,
+    watch_namespace: Annotated[tuple[str, ...], Parameter(metavar="NAME")] = (),
+    cluster: Annotated[str, Parameter(metavar="NAME")] = "",
+    output: Output = "text",
+    login: ClientFlags = NO_CLIENT_FLAGS,
+) -> int:
+    """Check in a cluster whether a program has its rights.
+
+    Asks what the manager asks at start (see `--strict-rbac`), without running the program, and prints how to grant what
+    is missing.
+
+    Parameters
+    ----------
+    service_account
+        Check the rights of this account instead of the login's. Needs the right to create subjectaccessreviews.
+    watch_namespace
+        The program watches only this namespace. May be repeated. Defaults to `watch-namespaces` of `[tool.pyctrl]`.
+    cluster
+        The login is for another cluster or fleet of its manager, by name.
+    """
+    from pyctrl.cli._rbac.check import check as review  # here: help needs none of it
+
+    return review(target, account=service_account, watched=watch_namespace, login=login, cluster=cluster, output=output)
+
+
+@app.command(help_epilogue=DOCTOR_EPILOGUE)
+def doctor(
+    service_account: Annotated[str | None, Parameter(metavar="ACCOUNT")] = None,
+    target: Annotated[str | None, Parameter(metavar="PROGRAM")] = None,
+    /,
+    *,
+    filename: Annotated[tuple[Path, ...], Parameter(name=("--filename", "-f"), metavar="FILE|DIR")] = (),
+    watch_namespace: Annotated[tuple[str, ...], Parameter(metavar="NAME")] = (),
+    output: Output = "text",
+    login: ClientFlags = NO_CLIENT_FLAGS,
+) -> int:
+    """Find broken roles and bindings, and how to fix them.
+
+    Reads a cluster, or files, and changes nothing. What cannot be read is reported, and the rest is examined.
+
+    Parameters
+    ----------
+    service_account
+        Examine only what concerns this service account: `NAME` or `NAMESPACE:NAME`. Without it, everything.
+    target
+        A program whose rights the account should have.
+    filename
+        Examine a file or directory instead of a cluster. Files of other types are searched for tokens. May be repeated.
+    watch_namespace
+        The program watches only this namespace. May be repeated.
+    """
+    from pyctrl.cli._rbac.doctor import doctor as examine  # here: help needs none of it
+
+    return examine(service_account, target, files=filename, watched=watch_namespace, output=output, login=login)
+
+
+@app.command(help_epilogue=COMPARE_EPILOGUE)
+def compare(
+    *named: Annotated[str, Parameter(metavar="PROGRAM|RECORDING")],
+    role: Annotated[tuple[Path, ...], Parameter(metavar="FILE")] = (),
+    namespace: Annotated[tuple[str, ...], Parameter(name=("--namespace", "-n"), metavar="NAME")] = (),
+    strict: bool = False,
+    output: Output = "text",
+) -> int:
+    """Compare a program's rights with what tests used.
+
+    Prints each right that is `missing` (used but not granted), `unused` (granted but never used) or a `wildcard`.
+
+    Parameters
+    ----------
+    named
+        The program (left out with `--role`; defaults to `program` of `[tool.pyctrl]`), and recordings written by
+        `pytest --rbac-record FILE`.
+    role
+        Compare with the roles in this YAML file instead of a program's. May be repeated.
+    namespace
+        The program watches only this namespace. May be repeated. Defaults to `watch-namespaces` of `[tool.pyctrl]`.
+    strict
+        Exit with 1 if anything differs.
+    """
+    from pyctrl.cli._rbac.compare import compare as print_differences  # here: help needs none of it
+
+    return print_differences(named, roles=role, namespaces=namespace, strict=strict, output=output)

@@ -1,0 +1,93 @@
+"""Print the roles of a program."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from collections.abc import Collection, Iterable
+from pathlib import Path
+from typing import Any
+
+from pyctrl.api import Key
+from pyctrl.cli._packaging_flags import NO_PACKAGING_FLAGS
+from pyctrl.cli._shared_flags import packaged_program
+from pyctrl.errors import CommandFailed
+from pyctrl.manager import LeaderElection
+from pyctrl.program import offline_manager
+from pyctrl.rbac import Grants, RecordedAccess, grants, is_default_access, manifests, read_recording, to_yaml
+
+__all__ = ["account_key", "generate", "read_recordings"]
+
+
+def generate(
+    target: str | None,
+    *,
+    recorded: Collection[Path],
+    name: str | None,
+    account: str | None,
+    namespaces: Collection[str],
+    lease: str | None = None,
+    cluster: str = "",
+) -> None:
+    """Print the roles that a target needs, or that were recorded, and with an account what binds them to it."""
+    is_said = target is not None or bool(NO_PACKAGING_FLAGS.settings(None).program)
+    if (not recorded and not is_said) or (recorded and target is not None):
+        raise CommandFailed("name a program, such as MODULE:FUNCTION, or what was recorded with --recorded FILE")
+    key = account_key(account) if account is not None else None
+    if not recorded:
+        target, namespaces = packaged_program(target, tuple(namespaces))
+        granted, role = asyncio.run(_derived(target, key, namespaces, lease, cluster))
+    else:
+        granted, role = _recorded(recorded, key, namespaces), "manager-role"
+    roles = manifests(granted, name=name or role, account=key)
+    sys.stdout.write(to_yaml(roles if key is None else [_account(key), *roles]))
+
+
+def account_key(text: str) -> Key:
+    """Read ``NAMESPACE:NAME``, as kubectl takes service accounts. Raises CommandFailed."""
+    namespace, _, name = text.partition(":")
+    if not namespace or not name or ":" in name:
+        raise CommandFailed(f"a service account is named NAMESPACE:NAME, such as default:jenkins; got {text!r}")
+    return Key(namespace, name)
+
+
+async def _derived(
+    target: str, account: Key | None, namespaces: Collection[str], lease: str | None, cluster: str
+) -> tuple[Grants, str]:
+    """Return what a target needs, and a name for its roles."""
+    election = LeaderElection(name=lease) if lease is not None else None
+    async with offline_manager(target, namespaces=namespaces, leader_election=election) as manager:
+        own = account.namespace if account is not None else None
+        granted = manager.grants(own_namespace=own, cluster=cluster)
+        where = manager.fleets[cluster] if cluster in manager.fleets else manager.clusters[cluster]
+        return granted, _name(where.controller_names)
+
+
+def _recorded(files: Collection[Path], account: Key | None, namespaces: Collection[str]) -> Grants:
+    """Return the least that lets happen what was recorded, in the namespaces if there are any."""
+    needed = [asked.permission for asked in read_recordings(files) if not is_default_access(asked.access)]
+    own = account.namespace if account is not None else "default"
+    return grants(needed, namespaces=namespaces or None, own_namespace=own)
+
+
+def _name(controllers: Collection[str]) -> str:
+    """Name the roles after the controller; several have controller-gen's name."""
+    return f"{next(iter(controllers))}-operator" if len(controllers) == 1 else "manager-role"
+
+
+def _account(account: Key) -> dict[str, Any]:
+    metadata = {"name": account.name, "namespace": account.namespace}
+    return {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": metadata}
+
+
+def read_recordings(files: Iterable[Path]) -> list[RecordedAccess]:
+    """Read files, one after the other. Raises CommandFailed, or RbacError if one is no recording."""
+    found = []
+    for file in files:
+        try:
+            found += read_recording(file.read_text(), str(file))
+        except OSError as error:
+            raise CommandFailed(f"{file}: {error.strerror}") from error
+        except UnicodeDecodeError as error:
+            raise CommandFailed(f"{file} is no text: {error.reason}") from error
+    return found

@@ -1,0 +1,69 @@
+"""`pyctrl run`: the controllers of a file or a module, against a cluster."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from pyctrl.cli._client_flags import NO_CONFIG_FLAGS, ConfigFlags
+from pyctrl.cli._command_line import CommandLine, epilogue
+from pyctrl.cli._log_flags import NO_LOG_FLAGS, LogFlags
+from pyctrl.cli._run.flags import NO_RUN_FLAGS, RunFlags
+from pyctrl.cli._shared_flags import ShippedProgram
+
+EPILOGUE = epilogue(
+    """\
+# against the cluster that kubectl uses
+pyctrl run operator.py
+
+# install its definitions first; watch two namespaces
+pyctrl run examples/podset --install-crds --namespace web,shop
+
+# as in a Deployment
+pyctrl run operators.podset:add_podset --leader-elect --zap-devel=false
+
+# flags of the program itself
+pyctrl run examples/evc -- --storage-class fast
+""",
+    {
+        0: "stopped by a signal",
+        1: "could not start, failed, lost its lease, or took too long to stop",
+        130: "interrupted by Ctrl-C before it ran",
+    },
+)
+
+app = CommandLine("run", help_epilogue=EPILOGUE)
+
+
+@app.default
+def run(
+    target: ShippedProgram = None,
+    /,
+    *program_flags: Annotated[str, Parameter(show=False)],
+    flags: RunFlags = NO_RUN_FLAGS,
+    logs: LogFlags = NO_LOG_FLAGS,
+    account: ConfigFlags = NO_CONFIG_FLAGS,
+) -> int:
+    """Run a program against a cluster.
+
+    A program is a function whose name begins with `add_` and which adds controllers to the manager it is given; or,
+    without one, every Reconciler that declares what it reconciles, `owns` and `watches`. The function's keyword
+    arguments are flags, after `--`.
+
+    Ctrl-C or SIGTERM stops it gracefully; a second one stops it at once.
+
+    Parameters
+    ----------
+    program_flags
+        Flags of the program itself.
+    """
+    from pyctrl.cli._program_flags import bind_program_flags  # here: help and completion need none of it
+    from pyctrl.cli._run.runner import ProgramRunner
+    from pyctrl.cli._shared_flags import find_target
+
+    found, named, own = find_target(target, program_flags)
+    wire = bind_program_flags(found.find(), own, name=found.name, command=("run", *named, "--"))
+    if wire is None:
+        return 0
+    return ProgramRunner(name=found.name, wire=wire, account=account, flags=flags, logs=logs).main()

@@ -1,0 +1,1 @@
+"""Comparison of a wanted object with the live one."""

@@ -1,0 +1,190 @@
+"""Whether a server-side apply would change anything, found out from the live object and its managed fields alone.
+
+The server keeps, for each owner, which fields it has applied (``metadata.managedFields``, a tree called FieldsV1). Its
+elements are ``f:NAME`` for a field, ``k:{KEYS}`` for an item of a list that is a map by keys, ``v:VALUE`` for an item
+of a list that is a set, ``i:INDEX`` for one of any other list, and ``.`` for the thing itself. What has nothing below
+it is owned as a whole. An apply changes nothing when it states exactly the fields that its owner has, and each has the
+value that it states: what the server has filled in is nobody's, and is not looked at.
+
+No schema is needed: the tree says what is a map by keys and what is one value. Where it does not say enough, the answer
+is "it would", since an apply that was not needed does no harm.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, TypeAlias
+
+import msgspec
+
+from pyctrl._json import UNREADABLE
+from pyctrl.api import GroupVersionKind
+from pyctrl.client._comparison.semantic_equality import Path, is_empty_value, json_equal, semantically_equal
+
+__all__ = ["first_difference"]
+
+Fields: TypeAlias = Mapping[str, Any]
+
+# Nobody ever owns these; kube-apiserver strips them from every field set.
+_IDENTITY = frozenset(
+    {
+        *("clusterName", "creationTimestamp", "generation", "managedFields", "name", "namespace"),
+        *("resourceVersion", "selfLink", "uid"),
+    }
+)
+_PRECONDITIONS = ("resourceVersion", "uid")  # an apply that names another one is refused
+
+
+def first_difference(
+    kind: GroupVersionKind,
+    desired: Mapping[str, Any],
+    live: Mapping[str, Any],
+    *,
+    field_owner: str,
+    has_status: bool,
+) -> str | None:
+    """Return the path of a field for which applying ``desired`` may matter; None when it surely changes nothing.
+
+    Args:
+        kind: the kind of both.
+        desired: what would be applied.
+        live: what there is, with its managed fields.
+        field_owner: who would apply it.
+        has_status: the status is a sub-resource, so that an apply of the object leaves it alone.
+    """
+    metadata = desired.get("metadata") or {}
+    there = live.get("metadata") or {}
+    for name in _PRECONDITIONS:
+        if metadata.get(name) and metadata[name] != there.get(name):
+            return f"metadata.{name}"
+    entries = there.get("managedFields")
+    if not entries:
+        return "metadata.managedFields"
+    mine = next((entry for entry in entries if _is_own_entry(entry, field_owner)), None)
+    if mine is not None and mine.get("apiVersion") != kind.api_version:
+        return "apiVersion"
+    fields = (mine or {}).get("fieldsV1") or {}
+    others: list[Fields] = [entry.get("fieldsV1") or {} for entry in entries if entry is not mine]
+    return _FieldComparison(kind).members(_applied_fields(desired, has_status=has_status), live, fields, others, ())
+
+
+def _is_own_entry(entry: Mapping[str, Any], field_owner: str) -> bool:
+    return entry.get("manager") == field_owner and entry.get("operation") == "Apply" and not entry.get("subresource")
+
+
+def _applied_fields(desired: Mapping[str, Any], *, has_status: bool) -> dict[str, Any]:
+    """Return what an apply has an opinion on."""
+    unowned = {"apiVersion", "kind", "metadata"} | ({"status"} if has_status else set())
+    stated = {name: value for name, value in desired.items() if name not in unowned}
+    metadata = {name: value for name, value in (desired.get("metadata") or {}).items() if name not in _IDENTITY}
+    return {**stated, "metadata": metadata} if metadata else stated
+
+
+class _FieldComparison:
+    """Goes down what is wanted, what is there and what is owned at once; returns the path where they part."""
+
+    def __init__(self, kind: GroupVersionKind) -> None:
+        self._kind = kind
+
+    def members(
+        self, wanted: Mapping[str, Any], live: Mapping[str, Any], mine: Fields, others: list[Fields], path: Path
+    ) -> str | None:
+        """Compare two maps."""
+        for element in mine:
+            if element != "." and not (element.startswith("f:") and element[2:] in wanted):
+                return _path_text((*path, element[2:]))  # given up
+        for name, value in wanted.items():
+            element, below = f"f:{name}", (*path, name)
+            if element not in mine:
+                return _path_text(below)  # not ours yet
+            if found := self._value(value, live.get(name), mine[element], _below(others, element), below):
+                return found
+        return None
+
+    def _value(self, wanted: Any, live: Any, mine: Fields, others: list[Fields], path: Path) -> str | None:
+        if any(element != "." for element in mine):
+            if isinstance(wanted, Mapping) and isinstance(live, Mapping):
+                return self.members(wanted, live, mine, others, path)
+            if isinstance(wanted, list) and isinstance(live, list):
+                return self._items(wanted, live, mine, others, path)
+            return _path_text(path)
+        return None if self._is_same_whole(wanted, live, others, path) else _path_text(path)
+
+    def _is_same_whole(self, wanted: Any, live: Any, others: list[Fields], path: Path) -> bool:
+        """Compare what is owned as a whole."""
+        if is_empty_value(wanted) and live is None:
+            return True  # had somebody else taken it away, it would not be ours
+        is_split = any(element != "." for fields in others for element in fields)
+        if wanted in ({}, []):
+            return live == wanted or (is_split and type(live) is type(wanted))
+        if is_split:
+            return False  # it was empty when it was applied last: now its parts are wanted
+        if json_equal(wanted, live):
+            return True
+        # The server has one value in two ways of writing; that is a conflict with whoever else owns it.
+        return not others and semantically_equal(self._kind, wanted, live, path)
+
+    def _items(self, wanted: list[Any], live: list[Any], mine: Fields, others: list[Fields], path: Path) -> str | None:
+        """Compare two lists whose items are owned one by one: the same items, in the same order."""
+        elements = [element for element in mine if element != "."]
+        last = -1
+        for item in wanted:
+            element = _path_element_of(item, elements, mine)
+            place = _index_of(element, live) if element is not None else None
+            if element is None or place is None or place <= last:
+                return _path_text(path)
+            elements.remove(element)
+            last = place
+            found = self._item(item, live[place], mine[element], _below(others, element), path)
+            if found:
+                return found
+        return _path_text(path) if elements else None
+
+    def _item(self, wanted: Any, live: Any, mine: Fields, others: list[Fields], path: Path) -> str | None:
+        if isinstance(wanted, Mapping) and isinstance(live, Mapping) and mine:
+            return self.members(wanted, live, mine, others, path)
+        return None if json_equal(wanted, live) else _path_text(path)
+
+
+def _below(others: list[Fields], element: str) -> list[Fields]:
+    return [fields[element] for fields in others if element in fields]
+
+
+def _path_text(path: Path) -> str:
+    return ".".join(path)
+
+
+def _path_element_of(item: Any, elements: list[str], mine: Fields) -> str | None:
+    """Return the element that an item of an apply has; None when it is not there, or not for sure."""
+    fitting = [element for element in elements if _matches_element(item, element, mine[element])]
+    return fitting[0] if len(fitting) == 1 else None
+
+
+def _matches_element(item: Any, element: str, below: Fields) -> bool:
+    value = _decode_element(element)
+    if element.startswith("v:"):
+        return json_equal(item, value)
+    if not element.startswith("k:") or not isinstance(item, Mapping):
+        return False  # an index says nothing that outlives a change of the list
+    # A key that the item leaves out, such as a port's protocol, is a default: then it is not owned either.
+    return all(
+        json_equal(item[name], each) if name in item else f"f:{name}" not in below for name, each in value.items()
+    )
+
+
+def _index_of(element: str, live: list[Any]) -> int | None:
+    value = _decode_element(element)
+    for place, item in enumerate(live):
+        if element.startswith("v:"):
+            if json_equal(item, value):
+                return place
+        elif isinstance(item, Mapping) and all(json_equal(item.get(name), each) for name, each in value.items()):
+            return place
+    return None
+
+
+def _decode_element(element: str) -> Any:
+    try:
+        return msgspec.json.decode(element[2:])
+    except UNREADABLE:
+        return None

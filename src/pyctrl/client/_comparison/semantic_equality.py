@@ -1,0 +1,127 @@
+"""When two values of a field mean the same to an API server, though they are written differently."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, TypeAlias
+
+from pyctrl.api import GroupVersionKind, Quantity
+from pyctrl.errors import QuantityError
+from pyctrl.kinds import BUILTIN_KINDS
+
+__all__ = ["Path", "is_empty_value", "json_equal", "semantically_equal", "without_empty"]
+
+#: The names of the fields on the way to a value; list items have none.
+Path: TypeAlias = tuple[str, ...]
+
+# Where the built-in kinds have quantities: the last names of the path, "*" for the key of a map. Servers write them in
+# their canonical form (1000m as 1). Quantities of custom resources stay as they were written.
+_QUANTITIES = {
+    *((parent, name, "*") for parent in ("resources", "hard") for name in ("limits", "requests")),
+    *(("spec", name, "*") for name in ("capacity", "hard", "overhead")),
+    *(("limits", name, "*") for name in ("max", "min", "default", "defaultRequest", "maxLimitRequestRatio")),
+    ("emptyDir", "sizeLimit"),
+    ("resourceFieldRef", "divisor"),
+    ("target", "averageValue"),
+    ("target", "value"),
+}
+# What the built-in kinds fill in inside of values that are owned as a whole, where no field set tells it.
+_DEFAULTS: dict[Path, Any] = {
+    ("fieldRef", "apiVersion"): "v1",
+    ("resourceFieldRef", "divisor"): "0",
+    ("serviceAccountToken", "expirationSeconds"): 3600,
+    ("ports", "protocol"): "TCP",
+}
+# Maps, as opposed to structures, whose being there says something even when they are empty.
+_MAPS = frozenset(
+    {
+        *("labels", "annotations", "matchLabels", "nodeSelector"),
+        *("data", "binaryData", "stringData", "limits", "requests"),
+    }
+)
+
+
+def semantically_equal(kind: GroupVersionKind, wanted: Any, found: Any, path: Path) -> bool:
+    """Say whether a wanted value is what the server has made of it, for a value that is owned as a whole.
+
+    Nulls are as good as absent; of built-in kinds quantities are equal by their number, and what the server fills in
+    inside of the value may be more than was wanted.
+    """
+    is_builtin = kind in BUILTIN_KINDS
+    return _equal_values(wanted, found, path, is_builtin=is_builtin)
+
+
+def json_equal(left: Any, right: Any) -> bool:
+    """Compare as JSON does, with numbers as they are written: true is not 1, and 1 is not 1.0."""
+    if isinstance(left, Mapping) and isinstance(right, Mapping):
+        return left.keys() == right.keys() and all(json_equal(value, right[name]) for name, value in left.items())
+    if isinstance(left, list) and isinstance(right, list):
+        return len(left) == len(right) and all(map(json_equal, left, right))
+    return type(left) is type(right) and bool(left == right)
+
+
+def is_empty_value(value: Any) -> bool:
+    """Say whether a value is what Go's encoders leave out: null, "", 0, false, an empty list or map."""
+    return not value
+
+
+def _equal_values(wanted: Any, found: Any, path: Path, *, is_builtin: bool) -> bool:
+    if isinstance(wanted, Mapping) and isinstance(found, Mapping):
+        names = {*wanted, *found}
+        return all(_equal_members(wanted, found, (*path, name), is_builtin=is_builtin) for name in names)
+    if isinstance(wanted, list) and isinstance(found, list):
+        pairs = zip(wanted, found, strict=True) if len(wanted) == len(found) else [(1, 2)]
+        return all(_equal_values(left, right, path, is_builtin=is_builtin) for left, right in pairs)
+    if json_equal(wanted, found):
+        return True
+    return is_builtin and _is_quantity(path) and _equal_quantities(wanted, found)
+
+
+def _equal_members(wanted: Mapping[str, Any], found: Mapping[str, Any], path: Path, *, is_builtin: bool) -> bool:
+    name = path[-1]
+    value, other = wanted.get(name), found.get(name)
+    if value is None and other is not None:
+        return is_builtin and path[-2:] in _DEFAULTS and json_equal(other, _DEFAULTS[path[-2:]])
+    return _equal_values(value, other, path, is_builtin=is_builtin)
+
+
+def _is_quantity(path: Path) -> bool:
+    return path[-2:] in _QUANTITIES or (*path[-3:-1], "*") in _QUANTITIES
+
+
+def _equal_quantities(left: Any, right: Any) -> bool:
+    try:
+        return Quantity(left) == Quantity(right)
+    except QuantityError:
+        return False
+
+
+def without_empty(kind: GroupVersionKind, document: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a document with one way to write each value: for comparing an object before and after a change.
+
+    Nulls are left out; of metadata and of built-in kinds empty lists and maps too, and quantities of built-in kinds are
+    in their canonical form. An empty structure stays: ``emptyDir: {}`` is not nothing.
+    """
+    is_builtin = kind in BUILTIN_KINDS
+    settled = {name: _normalised(each, (name,), is_builtin or name == "metadata") for name, each in document.items()}
+    return {name: each for name, each in settled.items() if each is not None}
+
+
+def _normalised(value: Any, path: Path, is_builtin: bool) -> Any:
+    if isinstance(value, Mapping):
+        members = {name: _normalised(each, (*path, name), is_builtin) for name, each in value.items()}
+        return {name: each for name, each in members.items() if not _is_left_out(name, each, is_builtin)}
+    if isinstance(value, list):
+        return [_normalised(each, path, is_builtin) for each in value]
+    return _canonical(value) if is_builtin and _is_quantity(path) else value
+
+
+def _canonical(value: Any) -> Any:
+    try:
+        return str(Quantity(value))
+    except QuantityError:
+        return value
+
+
+def _is_left_out(name: str, value: Any, is_builtin: bool) -> bool:
+    return value is None or (is_builtin and (value == [] or (value == {} and name in _MAPS)))

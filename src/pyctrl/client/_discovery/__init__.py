@@ -1,0 +1,1 @@
+"""Discovery: which kinds the server serves, and at which paths."""

@@ -1,0 +1,1 @@
+"""Events: recording, correlating, and writing them as series."""

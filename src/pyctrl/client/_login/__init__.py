@@ -1,0 +1,1 @@
+"""Logging in: kubeconfig, in-cluster, exec plugins, OIDC, TLS and proxies."""

@@ -1,0 +1,326 @@
+"""Logins made by kubernetes_asyncio's loaders: its ``Configuration`` as a `Config`.
+
+For programs that have such a Configuration already, and for what its loaders know and pyctrl does not, such as the
+old gcp provider. pyctrl's own logins never come here; docs/design/login.md says why. The library is imported by
+`load` only, and only there it has to be installed.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import sys
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import replace
+from datetime import datetime, timedelta
+from functools import partial
+from importlib import import_module
+from pathlib import Path
+from types import ModuleType
+from typing import Protocol, cast
+
+from pyctrl import _clock
+from pyctrl.client._login.config import Config, server_address
+from pyctrl.client._login.exec import INTERACTIVE_SECONDS, RUN_SECONDS, renewal_time
+from pyctrl.client._login.impersonation import Impersonation
+from pyctrl.client._login.in_cluster import SERVICE_ACCOUNT, namespace_of
+from pyctrl.client._login.kubeconfig import Kubeconfig
+from pyctrl.client._login.kubeconfig_context import impersonation
+from pyctrl.client._login.loading_rules import (
+    Paths,
+    SourceUnavailable,
+    environment_kubeconfig,
+    first_available,
+    home_kubeconfig,
+    read_kubeconfig,
+)
+from pyctrl.client._login.proxy import proxy_from_environment
+from pyctrl.client._login.single_flight import SingleFlight
+from pyctrl.client._login.tls import ClientCertificate, Pem, Tls
+from pyctrl.errors import ConfigError
+
+__all__ = ["ConfigurationCredentials", "LoadedConfiguration", "from_configuration", "load"]
+
+log = logging.getLogger("pyctrl.client")
+
+CHECK_AGAIN = timedelta(minutes=1)  # for gcp and oidc the loader itself knows, and asks for, what has expired
+
+# A Configuration means what its library makes of it: the checks of the Python it runs on, unless they are turned off.
+_PYTHON_IS_STRICT = sys.version_info >= (3, 13)
+
+
+class LoadedConfiguration(Protocol):
+    """What is read of a ``kubernetes_asyncio.client.Configuration``; spelled out, because that has no types."""
+
+    @property
+    def host(self) -> str | None: ...
+    @property
+    def ssl_ca_cert(self) -> str | None: ...
+    @property
+    def cert_file(self) -> str | None: ...
+    @property
+    def key_file(self) -> str | None: ...
+    @property
+    def verify_ssl(self) -> bool: ...
+    @property
+    def disable_strict_ssl_verification(self) -> bool: ...
+    @property
+    def tls_server_name(self) -> str | None: ...
+    @property
+    def proxy(self) -> str | None: ...
+    @property
+    def proxy_headers(self) -> object: ...
+    async def auth_settings(self) -> Mapping[str, Mapping[str, object]]:
+        """Run the refresh hook; return what to send."""
+        ...
+
+
+class _OwnConfiguration(LoadedConfiguration, Protocol):
+    """One that was made here, and may be given a hook."""
+
+    refresh_api_key_hook: object
+
+
+class _Loader(Protocol):
+    """What is used of its ``KubeConfigLoader``, which besides has ``exec_plugin_expiry`` after some plugins."""
+
+    provider: str | None
+
+    async def load_and_set(self, client_configuration: LoadedConfiguration) -> None: ...
+
+
+def from_configuration(configuration: LoadedConfiguration, namespace: str) -> Config:
+    """Take a Configuration that is loaded; see `Config.from_kubernetes_asyncio`, which is the contract."""
+    source = "a Configuration of kubernetes_asyncio"
+    return _config(configuration, ConfigurationCredentials(configuration, origin=source), namespace, source)
+
+
+async def load(kubeconfig: Paths | None, context: str | None, service_account: str | os.PathLike[str] | None) -> Config:
+    """Find a login and load it; see `Config.load_with_kubernetes_asyncio`, which is the contract."""
+    library = await asyncio.to_thread(_library)  # its import takes a third of a second
+    if kubeconfig is not None:
+        return await _load_context(library, read_kubeconfig(kubeconfig), context)
+    directory = Path(service_account or SERVICE_ACCOUNT)
+    sources: tuple[tuple[str, Callable[[], Kubeconfig | Config]], ...] = (
+        ("KUBECONFIG", environment_kubeconfig),
+        ("in-cluster", lambda: _from_in_cluster(library, context, directory)),
+        ("~/.kube/config", home_kubeconfig),
+    )
+    found, passed_over = first_available(*sources)
+    config = await _load_context(library, found, context) if isinstance(found, Kubeconfig) else found
+    return replace(config, passed_over=passed_over)
+
+
+class ConfigurationCredentials:
+    """Credentials that a Configuration holds, asked from it for each request, so that its refresh hook keeps working.
+
+    The hook never runs twice at the same time: requests that come meanwhile share its outcome. On a 401 ``renew``
+    is called, or the hook once more if there is none; a hook that then keeps its token ends the matter.
+    """
+
+    def __init__(
+        self,
+        configuration: LoadedConfiguration,
+        *,
+        origin: str,
+        renew: Callable[[LoadedConfiguration], Awaitable[None]] | None = None,
+    ) -> None:
+        self._configuration = configuration
+        self._origin = origin
+        self._renew = renew
+        self._header: str | None = None
+        self._asking = SingleFlight()
+
+    async def authorization(self) -> str | None:
+        """Return the header, Bearer or Basic, after the hook has run; None if the Configuration has none."""
+        await self._asking.run(self._ask)
+        return self._header
+
+    async def certificate(self) -> ClientCertificate | None:
+        """Return the client certificate that the Configuration names now; a plugin may have replaced it."""
+        certificate, key = self._configuration.cert_file, self._configuration.key_file
+        if not certificate:
+            return None
+        name = f"of {self._origin}"
+        return ClientCertificate(
+            Pem(f"cert_file {name}", path=Path(certificate)),
+            Pem(f"key_file {name}", path=Path(key or certificate)),  # as there: one file may hold both
+        )
+
+    async def refresh(self, rejected: str | None = None) -> bool:
+        """Renew; True if the header or the certificate is another one."""
+        if None not in (rejected, self._header) and rejected != self._header:
+            return True
+        before = (self._header, await self.certificate())
+        if self._renew is not None:
+            await self._renew(self._configuration)
+        await self._asking.run(self._ask)
+        return (self._header, await self.certificate()) != before
+
+    def __str__(self) -> str:
+        return f"what {self._origin} holds"
+
+    def __repr__(self) -> str:
+        return f"ConfigurationCredentials({self._origin!r})"
+
+    async def _ask(self) -> None:
+        try:
+            settings = await self._configuration.auth_settings()
+        except ConfigError:
+            raise
+        except Exception as error:
+            raise ConfigError(f"{self._origin}: its refresh hook failed: {_describe(error)}") from error
+        self._header = _checked(settings.get("BearerToken", {}).get("value"), self._origin)
+
+
+class _Renewal:
+    """The refresh hook for what a `_Loader` has fetched: the library leaves renewing to the program.
+
+    What a plugin issued is renewed shortly before it expires, and on a 401; without an expiry on a 401 only. While
+    that fails, what is there stays in use, and a warning is logged.
+    """
+
+    def __init__(self, loader: _Loader, origin: str) -> None:
+        self._loader = loader
+        self._origin = origin
+        self._flight = SingleFlight()
+        self._due_at = self._next()
+
+    async def __call__(self, configuration: LoadedConfiguration) -> None:
+        """Renew if it is time to."""
+        if self._due_at is None or _clock.now() < self._due_at:
+            return
+        try:
+            await self.renew(configuration)
+        except ConfigError as error:
+            self._due_at = _clock.now() + CHECK_AGAIN
+            log.warning("login cannot be renewed, the last one stays", extra={"error": str(error)})
+
+    async def renew(self, configuration: LoadedConfiguration) -> None:
+        """Renew now, or wait for a renewal that is under way. Raises ConfigError if it fails."""
+        await self._flight.run(partial(self._load, configuration))
+
+    async def _load(self, configuration: LoadedConfiguration) -> None:
+        vars(self._loader).pop("exec_plugin_expiry", None)  # or the loader would keep what it has
+        await _with_time_limit(self._loader.load_and_set(configuration), self._origin)
+        self._due_at = self._next()
+
+    def _next(self) -> datetime | None:
+        expires_at: datetime | None = getattr(self._loader, "exec_plugin_expiry", None)
+        if expires_at is not None:
+            return renewal_time(expires_at)
+        return _clock.now() + CHECK_AGAIN if self._loader.provider else None
+
+
+async def _load_context(library: ModuleType, kubeconfig: Kubeconfig, context_name: str | None) -> Config:
+    """Let the library log in. Which files, context and namespace, and as whom to act, is read by us: it has none."""
+    context = kubeconfig.context(context_name)
+    user = kubeconfig.find("users", context.text("user"))
+    source = f"{kubeconfig.origin}, context {context.name!r}, through kubernetes_asyncio"
+    configuration = _empty()
+    loading = library.load_kube_config(
+        config_file=_files(kubeconfig), context=context.name, client_configuration=configuration, persist_config=False
+    )
+    renewal = _Renewal(cast("_Loader", await _with_time_limit(loading, source)), source)
+    configuration.refresh_api_key_hook = renewal
+    credentials = ConfigurationCredentials(configuration, origin=source, renew=renewal.renew)
+    namespace = context.text("namespace") or "default"
+    return _config(configuration, credentials, namespace, source, impersonation(user) if user else None)
+
+
+def _from_in_cluster(library: ModuleType, context: str | None, directory: Path) -> Config:
+    if context is not None:
+        raise SourceUnavailable(f"not tried, because context {context!r} was asked for")
+    configuration, source = _empty(), f"the service account in {directory}, through kubernetes_asyncio"
+    files = {"token_filename": str(directory / "token"), "cert_filename": str(directory / "ca.crt")}
+    try:
+        library.load_incluster_config(client_configuration=configuration, **files)
+    except library.ConfigException as error:
+        raise SourceUnavailable(f"this is not a pod: {error}") from error
+    credentials = ConfigurationCredentials(configuration, origin=source)
+    return _config(configuration, credentials, namespace_of(directory), source)
+
+
+def _config(
+    configuration: LoadedConfiguration,
+    credentials: ConfigurationCredentials,
+    namespace: str,
+    source: str,
+    acting_as: Impersonation | None = None,
+) -> Config:
+    if not configuration.host:
+        raise ConfigError(f"{source} has no host: load it first, as with load_kube_config(client_configuration=…)")
+    if configuration.proxy_headers:
+        raise ConfigError(f"{source} has proxy_headers, which pyctrl cannot send; put name and password into proxy")
+    address = server_address(configuration.host, default_scheme="https", origin=source)
+    return Config(
+        server=address,
+        namespace=namespace,
+        tls=_tls(configuration, source),
+        credentials=credentials,
+        impersonate=acting_as,
+        proxy=configuration.proxy or proxy_from_environment(address),  # which aiohttp looks up for the library
+        source=source,
+    )
+
+
+def _tls(configuration: LoadedConfiguration, source: str) -> Tls:
+    """Return what to trust; the client certificate is the credentials' business, because plugins replace it."""
+    ca = configuration.ssl_ca_cert if configuration.verify_ssl else None  # verify_ssl=False wins there
+    return Tls(
+        ca=Pem(f"ssl_ca_cert of {source}", path=Path(ca)) if ca else None,
+        insecure=not configuration.verify_ssl,
+        server_name=configuration.tls_server_name or None,
+        strict=_PYTHON_IS_STRICT and not configuration.disable_strict_ssl_verification,
+    )
+
+
+def _library() -> ModuleType:
+    try:
+        return import_module("kubernetes_asyncio.config")
+    except ImportError as error:
+        raise ConfigError(
+            f"kubernetes_asyncio cannot be imported ({error}); pip install pyctrl-runtime[kubernetes-asyncio], "
+            "or use Config.load(), which does without it"
+        ) from error
+
+
+def _empty() -> _OwnConfiguration:
+    configuration = import_module("kubernetes_asyncio.client").Configuration()
+    configuration.disable_strict_ssl_verification = True  # as for all other logins of pyctrl: see `Tls.strict`
+    return cast("_OwnConfiguration", configuration)
+
+
+def _files(kubeconfig: Kubeconfig) -> str:
+    """Return the files, without those that hold nothing: the library's merge trips over them."""
+    used = {entry.file for entry in kubeconfig.entries.values()}
+    return os.pathsep.join(str(path) for path in kubeconfig.files if path in used)
+
+
+async def _with_time_limit(login: Awaitable[object], origin: str) -> object:
+    """Await what the library does without a limit, and map what it raises: anything, from KeyError to its own.
+
+    A plugin that hangs goes on hanging: the library holds the process, and does not end it.
+    """
+    is_terminal = sys.stdin is not None and not sys.stdin.closed and sys.stdin.isatty()
+    seconds = INTERACTIVE_SECONDS if is_terminal else RUN_SECONDS
+    limit = asyncio.timeout(seconds)
+    try:
+        async with limit:
+            return await login
+    except Exception as error:
+        if limit.expired():
+            raise ConfigError(f"{origin}: no login within {seconds:.0f} s") from error
+        raise ConfigError(f"{origin}: {_describe(error)}") from error
+
+
+def _describe(error: Exception) -> str:
+    return f"{type(error).__name__}: {error}"
+
+
+def _checked(value: object, origin: str) -> str | None:
+    header = str(value).strip() if value else ""  # the library keeps the line break at the end of a token file
+    if not (header.isascii() and header.isprintable()):
+        raise ConfigError(f"{origin}: its BearerToken holds characters that no header may have")
+    return header or None

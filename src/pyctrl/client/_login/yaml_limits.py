@@ -1,0 +1,73 @@
+"""Bounds of a kubeconfig's YAML, which may come from a Secret that others write.
+
+libyaml's composer recurses in C: a document that is deep enough ends the process. Aliases cost what they unfold to once
+the content is compared or copied.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+__all__ = ["LimitExceeded", "check_limits"]
+
+MAX_CHARACTERS = 4 * 1024 * 1024  # a hundred clusters have 0.5 MB
+MAX_NODES = 100_000  # a hundred clusters have 4,000; as many are read in half a second
+MAX_DEPTH = 100  # the deepest are extensions of clusters, which plugins define
+
+
+class LimitExceeded(ValueError):
+    """Raised for text that is not even parsed; says which bound it exceeds."""
+
+
+def check_limits(text: str, loader: Any) -> None:
+    """Check size, depth and the nodes that aliases unfold to, in time and memory that do not depend on the depth.
+
+    Raises:
+        LimitExceeded: a bound is exceeded.
+        yaml.YAMLError: it is not YAML.
+    """
+    import yaml  # here: see _kubeconfig
+
+    if len(text) > MAX_CHARACTERS:
+        raise LimitExceeded(f"it has {len(text)} characters; at most {MAX_CHARACTERS} are read")
+    counter = _Counter()
+    for event in yaml.parse(text, Loader=loader):
+        if isinstance(event, yaml.AliasEvent):
+            counter.alias(str(event.anchor))
+        elif isinstance(event, yaml.ScalarEvent):
+            counter.begin(event.anchor)
+            counter.end()
+        elif isinstance(event, yaml.CollectionStartEvent):
+            counter.begin(event.anchor)
+        elif isinstance(event, yaml.CollectionEndEvent):
+            counter.end()
+
+
+class _Counter:
+    """Counts nodes, each alias as all that it stands for."""
+
+    def __init__(self) -> None:
+        self._nodes = 0
+        self._open: list[tuple[str | None, int]] = []  # anchors of the nodes around, and the count before each
+        self._sizes: dict[str, int] = {}
+
+    def begin(self, anchor: str | None) -> None:
+        self._open.append((anchor, self._nodes))
+        self._add(1)
+        if len(self._open) > MAX_DEPTH:
+            raise LimitExceeded(f"it is nested more than {MAX_DEPTH} levels deep")
+
+    def end(self) -> None:
+        anchor, before = self._open.pop()
+        if anchor is not None:
+            self._sizes[anchor] = self._nodes - before
+
+    def alias(self, anchor: str) -> None:
+        if any(each == anchor for each, _ in self._open):
+            raise LimitExceeded(f"the anchor {anchor} contains itself")
+        self._add(self._sizes.get(anchor, 1))
+
+    def _add(self, nodes: int) -> None:
+        self._nodes += nodes
+        if self._nodes > MAX_NODES:
+            raise LimitExceeded(f"it has more than {MAX_NODES} values")

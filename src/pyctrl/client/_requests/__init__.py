@@ -1,0 +1,1 @@
+"""Requests of the client: paths, options, bodies, answers, and the observers of writes."""

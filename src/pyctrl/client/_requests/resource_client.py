@@ -1,0 +1,234 @@
+"""From a kind and a key to a request and its answer's bytes: what reads, writes and sub-resources have in common."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from functools import cache
+
+import msgspec
+
+from pyctrl._json import UNREADABLE
+from pyctrl.api import GroupVersionKind, Key, KindLike, KubernetesObject, Metadata, is_metadata_only, kind_of
+from pyctrl.client._comparison.apply_memo import ApplyMemo
+from pyctrl.client._discovery.discovery import Discovery
+from pyctrl.client._discovery.resource_mapping import ResourceMapping, path_for
+from pyctrl.client._keys import checked_key
+from pyctrl.client._requests.dropped_status import report_dropped_status
+from pyctrl.client._requests.options import ClientOptions, Query
+from pyctrl.client._requests.write_observers import WriteObservers, WriteVerb
+from pyctrl.client._transport.rest_client import RESTClient
+from pyctrl.client._transport.transport import REQUEST_TIMEOUT, Headers, HttpRequest, HttpStream
+from pyctrl.errors import NotFound, NotRegistered, UnknownKind
+
+__all__ = ["ResourceClient", "WriteRequest", "declared_mapping"]
+
+JSON = "application/json"
+NO_SUCH_PATH = "the server could not find the requested resource"  # of a group that is served; others have no Status
+
+
+class WriteRequest(msgspec.Struct, frozen=True, kw_only=True):
+    """One write, before it is known where its kind is served."""
+
+    verb: WriteVerb
+    method: str
+    key: Key
+    in_collection: bool = False  # POST and DELETE without a name in the path
+    subresource: str = ""
+    query: Query = ()
+    body: bytes | None = None
+    content_type: str = JSON
+    dry_run: bool = False  # the observers are not told of it
+
+
+class ResourceClient:
+    """Makes the requests of one client. Typed kinds know where they are served; only untyped ones need discovery."""
+
+    def __init__(
+        self,
+        exchange: RESTClient,
+        discovery: Discovery,
+        options: ClientOptions,
+        observers: WriteObservers,
+        settled: ApplyMemo | None = None,
+    ) -> None:
+        self.exchange = exchange
+        self.discovery = discovery
+        self.options = options
+        self.observers = observers
+        self.settled: ApplyMemo = settled or ApplyMemo()
+        self._known_headers: dict[tuple[str, str | None], Headers] = {}
+
+    def with_options(self, options: ClientOptions) -> ResourceClient:
+        """Return the same with other options; connections, discovery and observers are shared."""
+        return ResourceClient(self.exchange, self.discovery, options, self.observers, self.settled)
+
+    async def mapping(self, kind: KindLike) -> ResourceMapping:
+        """Return where a kind is served, by its class or by discovery."""
+        declared = declared_mapping(kind)
+        if declared is not None:
+            return declared
+        return await self.discovery.mapping(kind if isinstance(kind, GroupVersionKind) else kind.gvk)
+
+    async def read(self, kind: KindLike, key: Key, *, subresource: str = "", query: Query = ()) -> bytes:
+        """Return the bytes of one object. Raises TypeError and ValueError for what is no key."""
+        key = checked_key(kind, key)
+        mapping = await self.mapping(kind)
+        path = path_for(mapping, self._namespace(mapping, key.namespace), key.name, subresource)
+        accept = _accept(kind, "PartialObjectMetadata") if not subresource else JSON
+        request = HttpRequest(method="GET", path=path, query=query, headers=self._headers(accept))
+        return await self._answer(mapping, request, subresource)
+
+    async def read_collection(
+        self, kind: KindLike, namespace: str | None, *, query: Query, timeout: float = REQUEST_TIMEOUT
+    ) -> bytes:
+        """Return the bytes of a list."""
+        mapping = await self.mapping(kind)
+        path = path_for(mapping, self._namespace(mapping, namespace or ""))
+        headers = self._headers(_accept(kind, "PartialObjectMetadataList"))
+        request = HttpRequest(method="GET", path=path, query=query, headers=headers, timeout=timeout)
+        return await self._answer(mapping, request)
+
+    @asynccontextmanager
+    async def watch(
+        self, kind: KindLike, namespace: str | None, *, query: Query, timeout: float, idle_timeout: float
+    ) -> AsyncIterator[HttpStream]:
+        """Open the stream of a watch."""
+        mapping = await self.mapping(kind)
+        path = path_for(mapping, self._namespace(mapping, namespace or ""))
+        headers = self._headers(_accept(kind, "PartialObjectMetadata"))
+        request = HttpRequest(method="GET", path=path, query=query, headers=headers, timeout=timeout)
+        async with AsyncExitStack() as stack:
+            try:
+                stream = await stack.enter_async_context(self.exchange.stream(request, idle_timeout=idle_timeout))
+            except NotFound as error:
+                await self._check_served(error, mapping)
+                raise
+            yield stream
+
+    async def write(self, kind: KindLike, write: WriteRequest) -> bytes:
+        """Send a write, tell the observers, and return the answer's bytes. Raises as `read` does."""
+        if not write.in_collection:
+            checked_key(kind, write.key)
+        mapping = await self.mapping(kind)
+        key = Key(self._namespace(mapping, write.key.namespace), write.key.name)
+        request = self._write_request(mapping, key, write)
+        if write.dry_run:
+            return await self._answer(mapping, request, write.subresource)
+        self.observers.before(mapping.gvk, key)
+        try:
+            body = await self._answer(mapping, request, write.subresource)
+        except BaseException as error:
+            self.observers.after(mapping.gvk, key, write.verb, None, error)
+            raise
+        name, is_object = _parse_written(write, mapping.gvk, body)
+        self.observers.after(
+            mapping.gvk, Key(key.namespace, key.name or name), write.verb, body if is_object else None, None
+        )
+        if write.verb in ("update", "patch") and not write.subresource and "status" in mapping.subresources:
+            report_dropped_status(mapping.gvk, key, write.verb, write.body, body)
+        return body
+
+    async def _answer(self, mapping: ResourceMapping, request: HttpRequest, subresource: str = "") -> bytes:
+        try:
+            return (await self.exchange.send(request)).body
+        except NotFound as error:
+            await self._check_served(error, mapping, subresource)
+            raise
+
+    def _write_request(self, mapping: ResourceMapping, key: Key, write: WriteRequest) -> HttpRequest:
+        if mapping.namespaced and not key.namespace:
+            what = f"{mapping.gvk.kind} {key.name}".rstrip()
+            raise ValueError(f"{what} is namespaced: say in which namespace, or use in_namespace(client, ...)")
+        path = path_for(mapping, key.namespace, "" if write.in_collection else key.name, write.subresource)
+        headers = self._headers(JSON, write.content_type if write.body is not None else None)
+        return HttpRequest(method=write.method, path=path, query=write.query, headers=headers, body=write.body)
+
+    def _headers(self, accept: str, content_type: str | None = None) -> Headers:
+        """Return the headers of a request, which is one of a few."""
+        known = self._known_headers.get((accept, content_type))
+        if known is None:
+            pairs = [("Accept", accept)]
+            if content_type:
+                pairs.append(("Content-Type", content_type))
+            if self.options.impersonate:
+                pairs += self.options.impersonate.headers()
+            known = self._known_headers[accept, content_type] = Headers(pairs)
+        return known
+
+    def _namespace(self, mapping: ResourceMapping, namespace: str) -> str:
+        """Return the namespace to ask in; a client for one namespace fills it in, and refuses others."""
+        own = self.options.namespace
+        if not mapping.namespaced:
+            return ""
+        if own and namespace and namespace != own:
+            raise ValueError(
+                f"{mapping.gvk.kind} of namespace {namespace!r} was asked of a client for namespace {own!r}"
+            )
+        return namespace or own
+
+    async def _check_served(self, error: NotFound, mapping: ResourceMapping, subresource: str = "") -> None:
+        """Raise what "no such path" means; return when there is "no such object", which alone has a reason."""
+        if error.reason and (error.details or error.message != NO_SUCH_PATH):
+            return
+        if subresource:
+            raise UnknownKind(f"{mapping.gvk}, sub-resource {subresource}") from error
+        self.discovery.forget(mapping.gvk)
+        raise await self.discovery.explain(mapping.gvk) from error
+
+
+class _WrittenMetadata(msgspec.Struct):
+    name: str = ""
+
+
+class _WrittenObject(msgspec.Struct, rename="camel"):
+    """What is read of every answer to a write: which object it is."""
+
+    api_version: str = ""
+    kind: str = ""
+    metadata: _WrittenMetadata = msgspec.field(default_factory=_WrittenMetadata)
+
+
+def _parse_written(write: WriteRequest, gvk: GroupVersionKind, body: bytes) -> tuple[str, bool]:
+    """Return the name in the answer, and whether its body says what became of the object."""
+    if write.verb in ("delete", "delete_all_of"):
+        return "", True
+    try:
+        answer = msgspec.json.decode(body, type=_WrittenObject)
+    except UNREADABLE:
+        return "", False
+    return answer.metadata.name, (answer.api_version, answer.kind) == (gvk.api_version, gvk.kind)
+
+
+def declared_mapping(kind: KindLike) -> ResourceMapping | None:
+    """Return where a class says that it is served; None for what has no class, or only a view of its metadata.
+
+    Raises:
+        NotRegistered: it is no kind: a class without group and version, an object, a string.
+    """
+    if isinstance(kind, GroupVersionKind):
+        return None
+    if not isinstance(kind, type):
+        raise NotRegistered(repr(kind))
+    kind_of(kind)
+    if not issubclass(kind, Metadata):
+        return _mapping_of(kind)
+    return _mapping_of.__wrapped__(kind) if "resource" in vars(kind) else None  # which may change: of a view
+
+
+@cache  # asked for with every request
+def _mapping_of(kind: type[KubernetesObject]) -> ResourceMapping:
+    resource = kind.resource
+    return ResourceMapping(
+        gvk=kind.gvk,
+        plural=resource.plural,
+        namespaced=resource.namespaced,
+        subresources=resource.subresources,
+        singular=resource.singular,
+        short_names=resource.short_names,
+        categories=resource.categories,
+    )
+
+
+def _accept(kind: KindLike, form: str) -> str:
+    return f"{JSON};as={form};g=meta.k8s.io;v=v1,{JSON}" if is_metadata_only(kind) else JSON

@@ -1,0 +1,183 @@
+"""The transport to an API server in this process: no sockets, no threads, and it works in virtual time."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from types import TracebackType
+from typing import TYPE_CHECKING
+
+from pyctrl.client._login.credentials import Anonymous, Credentials
+from pyctrl.client._transport.transport import (
+    HEAD_TIMEOUT,
+    Application,
+    ApplicationResponse,
+    Headers,
+    HttpRequest,
+    HttpResponse,
+    HttpStream,
+)
+from pyctrl.errors import ConnectionFailed, RequestTimeout, StreamBroken
+
+if TYPE_CHECKING:
+    from pyctrl.client._login.impersonation import Impersonation
+
+__all__ = ["InProcessTransport"]
+
+
+class InProcessTransport:
+    """Calls an `Application` directly, with the manners of a network.
+
+    A request lets other tasks run at least once, as a socket would; timeouts count; cancelling the caller cancels
+    the handler; leaving a stream closes the application's iterator before the block is left. A handler that raises
+    looks like a connection that broke, with the handler's exception as the cause.
+
+    Args:
+        application: answers the requests; it is not closed with the transport.
+        credentials: who asks; asked for the Authorization header before every request, and to renew it after a 401.
+        impersonate: the user to act as.
+        headers: sent with every request; a request's own win.
+    """
+
+    def __init__(
+        self,
+        application: Application,
+        *,
+        credentials: Credentials | None = None,
+        impersonate: Impersonation | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> None:
+        self._application = application
+        self._credentials = credentials or Anonymous()
+        self._headers = Headers.of(headers or {}).over(Headers(impersonate.headers() if impersonate else ()))
+        self._closed = False
+
+    async def request(self, request: HttpRequest) -> HttpResponse:
+        """Send a request and return the whole answer."""
+        async with _Deadline(request, _deadline_after(request.timeout)):
+            answer = await self._ask(request)
+            body = answer.body
+            if not isinstance(body, bytes):
+                body = await _Stream(answer, request, None, None).read_and_close()
+        return HttpResponse(status=answer.status, headers=Headers(answer.headers), body=body)
+
+    @asynccontextmanager
+    async def stream(self, request: HttpRequest, *, idle_timeout: float | None = None) -> AsyncIterator[HttpStream]:
+        """Send a request; inside the block its body can be read."""
+        ends_at = _deadline_after(request.timeout)
+        async with _Deadline(request, _earlier_deadline(ends_at, _deadline_after(HEAD_TIMEOUT))):
+            answer = await self._ask(request)
+        stream = _Stream(answer, request, idle_timeout, ends_at)
+        try:
+            yield stream
+        finally:
+            await stream.aclose()
+
+    async def aclose(self) -> None:
+        """Refuse further requests."""
+        self._closed = True
+
+    async def _ask(self, request: HttpRequest) -> ApplicationResponse:
+        if self._closed:
+            raise ConnectionFailed(f"the transport is closed; {request} was not sent")
+        headers = await self._headers_of(request)
+        answer = await self._ask_as(request, headers)
+        if answer.status == 401 and await self._credentials.refresh(headers.get("Authorization")):
+            return await self._ask_as(request, await self._headers_of(request))
+        return answer
+
+    async def _ask_as(self, request: HttpRequest, headers: Headers) -> ApplicationResponse:
+        await asyncio.sleep(0)
+        try:
+            return await self._application.handle(
+                request.method, request.path, request.query, headers, request.body or b""
+            )
+        except Exception as error:
+            raise StreamBroken(f"the API server in this process failed at {request}: {error!r}") from error
+
+    async def _headers_of(self, request: HttpRequest) -> Headers:
+        headers = Headers.of(request.headers).over(self._headers)
+        authorization = await self._credentials.authorization()
+        if authorization is None or "Authorization" in headers:
+            return headers
+        return Headers((*headers.pairs, ("Authorization", authorization)))
+
+
+class _Stream:
+    """The body of one answer, and the iterator over it."""
+
+    def __init__(
+        self, answer: ApplicationResponse, request: HttpRequest, idle_timeout: float | None, ends_at: float | None
+    ) -> None:
+        self.status = answer.status
+        self.headers = Headers(answer.headers)
+        self._request = request
+        self._idle_timeout = idle_timeout
+        self._ends_at = ends_at
+        self._body = _single_chunk(answer.body) if isinstance(answer.body, bytes) else answer.body
+
+    async def read(self) -> bytes:
+        return b"".join([chunk async for chunk in self])
+
+    async def read_and_close(self) -> bytes:
+        try:
+            return await self.read()
+        finally:
+            await self.aclose()
+
+    def chunks(self) -> AsyncIterator[bytes]:
+        return self
+
+    def __aiter__(self) -> _Stream:
+        return self
+
+    async def __anext__(self) -> bytes:
+        while True:
+            async with _Deadline(self._request, _earlier_deadline(self._ends_at, _deadline_after(self._idle_timeout))):
+                try:
+                    chunk = await anext(self._body)
+                except StopAsyncIteration:
+                    raise
+                except Exception as error:
+                    raise StreamBroken(f"the answer to {self._request} broke off: {error!r}") from error
+            if chunk:
+                return chunk
+
+    async def aclose(self) -> None:
+        close = getattr(self._body, "aclose", None)
+        if close is not None:
+            await close()
+
+
+async def _single_chunk(body: bytes) -> AsyncIterator[bytes]:
+    yield body
+
+
+def _deadline_after(seconds: float | None) -> float | None:
+    return None if seconds is None else asyncio.get_running_loop().time() + seconds
+
+
+def _earlier_deadline(one: float | None, other: float | None) -> float | None:
+    if one is None or other is None:
+        return other if one is None else one
+    return min(one, other)
+
+
+class _Deadline:
+    """Raise `RequestTimeout` at a time of the loop; a TimeoutError of the application's own stays what it is."""
+
+    def __init__(self, request: HttpRequest, when: float | None) -> None:
+        self._request = request
+        self._limit = asyncio.timeout_at(when)
+
+    async def __aenter__(self) -> None:
+        await self._limit.__aenter__()
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        try:
+            await self._limit.__aexit__(kind, error, trace)
+        except TimeoutError as expired:
+            raise RequestTimeout(f"no answer to {self._request} in time") from expired

@@ -1,0 +1,161 @@
+"""One request and its answer, as Kubernetes means them: failures become errors, warnings are passed on."""
+
+from __future__ import annotations
+
+import logging
+import re
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import msgspec
+
+from pyctrl._json import UNREADABLE
+from pyctrl.client._transport.retry import retry_after
+from pyctrl.client._transport.transport import HttpRequest, HttpResponse, HttpStream, Transport
+from pyctrl.errors import ApiError, Forbidden, error_from_status
+
+__all__ = [
+    "NOT_MODIFIED",
+    "RESTClient",
+    "ServerWarning",
+    "WarningHandler",
+    "WarningLog",
+    "error_from_response",
+    "forbidden_log",
+    "log_warning",
+]
+
+
+log = logging.getLogger("pyctrl.client")
+
+# RFC 7234 5.5: code, agent, quoted text; 299 is the only code that API servers send
+_WARNING = re.compile(r'299 \S+ "((?:[^"\\]|\\.)*)"')
+NOT_MODIFIED = 304
+#: A whole object as the value of a field in an error, quoted as Go quotes. Kubernetes' own words replace it.
+_PATCHED_OBJECT = re.compile(r'Invalid value: "(?:[{\[]|map\[)(?:[^"\\]|\\.)*"', re.DOTALL)
+_REDACTED = 'Invalid value: "<secret contents redacted>"'
+_MAX_BODY_SHOWN = (
+    300  # characters of a body that is not a Status: enough for a proxy's sentence, too little for its page
+)
+_MAX_REMEMBERED_WARNINGS = (
+    1000  # texts of warnings that are remembered; those about unknown fields name them, so there is no end of them
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServerWarning:
+    """What the server wants its user to know: a deprecated version, an unknown field, a policy that would refuse."""
+
+    text: str
+    request: str
+
+
+WarningHandler: TypeAlias = Callable[[ServerWarning], None]
+
+
+def log_warning(warning: ServerWarning) -> None:
+    """Log a warning of the server, each time."""
+    log.warning("the API server warns: %s", warning.text, extra={"request": warning.request})
+
+
+class WarningLog:
+    """Logs a warning of the server the first time it comes; the handler of a client unless another is given.
+
+    A watch of a deprecated kind is opened anew every few minutes: its warning is news once.
+    """
+
+    def __init__(self) -> None:
+        self._told: set[str] = set()
+
+    def __call__(self, warning: ServerWarning) -> None:
+        if warning.text in self._told:
+            return
+        if len(self._told) >= _MAX_REMEMBERED_WARNINGS:
+            self._told.clear()
+        self._told.add(warning.text)
+        log_warning(warning)
+
+
+class RESTClient:
+    """Sends requests; every answer that it returns is a success. Errors name ``cluster``, where there are several."""
+
+    def __init__(self, transport: Transport, *, on_warning: WarningHandler | None = None, cluster: str = "") -> None:
+        self.transport = transport
+        self.cluster = cluster
+        self._on_warning = on_warning or WarningLog()
+
+    async def send(self, request: HttpRequest) -> HttpResponse:
+        """Send a request. 304 is a success: only a request that has a tag is answered so.
+
+        Raises:
+            ApiError: the server refused; the class says why.
+            TransportError: no whole answer came.
+        """
+        response = await self.transport.request(request)
+        self._pass_on_warnings(request, response)
+        if response.status >= 300 and response.status != NOT_MODIFIED:
+            raise error_from_response(request, response, response.body, cluster=self.cluster)
+        return response
+
+    @asynccontextmanager
+    async def stream(self, request: HttpRequest, *, idle_timeout: float | None = None) -> AsyncIterator[HttpStream]:
+        """Send a request; inside the block the body of a successful answer can be read. Raises as `send` does."""
+        async with self.transport.stream(request, idle_timeout=idle_timeout) as stream:
+            self._pass_on_warnings(request, stream)
+            if stream.status >= 300:
+                raise error_from_response(request, stream, await stream.read(), cluster=self.cluster)
+            yield stream
+
+    def _pass_on_warnings(self, request: HttpRequest, response: HttpResponse | HttpStream) -> None:
+        for header in response.headers.get_all("Warning"):
+            for text in _WARNING.findall(header):
+                self._on_warning(ServerWarning(text=re.sub(r"\\(.)", r"\1", text), request=str(request)))
+
+
+def error_from_response(
+    request: HttpRequest, response: HttpResponse | HttpStream, body: bytes, *, cluster: str = ""
+) -> ApiError:
+    """Make the error of a failed answer, whatever its body is.
+
+    An error whose ``reason`` is "" was not made by a resource of the API server: an unknown path, a proxy.
+    """
+    asked = f"{request} in cluster {cluster!r}" if cluster else str(request)
+    status = _parse_status(body, response)
+    if "secrets" in request.path.split("/"):
+        status = _redact_values(status)
+    error = error_from_status(status, http_code=response.status, request=asked, retry_after=retry_after(response))
+    error.cluster = cluster
+    if isinstance(error, Forbidden) and (noted := forbidden_log.get()) is not None:
+        noted.append(error)
+    return error
+
+
+def _redact_values(status: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Leave out of a Status the object that kube-apiserver shows whole when a patch of it does not decode."""
+    found, details = dict(status), status.get("details")
+    found["message"] = _PATCHED_OBJECT.sub(_REDACTED, str(status.get("message") or ""))
+    if isinstance(details, Mapping) and isinstance(causes := details.get("causes"), list):
+        shown = [{**each, "message": _PATCHED_OBJECT.sub(_REDACTED, str(each.get("message", "")))} for each in causes]
+        found["details"] = {**details, "causes": shown}
+    return found
+
+
+def _parse_status(body: bytes, response: HttpResponse | HttpStream) -> Mapping[str, Any]:
+    try:
+        document = msgspec.json.decode(body)
+    except UNREADABLE:
+        document = None
+    if isinstance(document, dict) and document.get("kind") == "Status":
+        return document
+    text = " ".join(body[: _MAX_BODY_SHOWN * 4].decode("utf-8", "replace").split())[:_MAX_BODY_SHOWN]
+    if not text or "html" in response.headers.get("Content-Type", ""):
+        text = "a page that is not of the API" if text else "nothing"
+    return {"message": f"the server answered {response.status}: {text}"}
+
+
+#: A list that takes each Forbidden that a request of this task, or of one that it has begun, is answered; None for
+#: nobody. Who sets it empties it.
+forbidden_log: ContextVar[list[Forbidden] | None] = ContextVar("pyctrl_refusals", default=None)

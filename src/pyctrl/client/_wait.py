@@ -1,0 +1,162 @@
+"""Waiting for the cluster to come to something, by watching: no polling, no cache."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from contextlib import aclosing
+from typing import Any, TypeVar, overload
+
+from pyctrl.api import GroupVersionKind, Key, KindLike, KubernetesObject, Unstructured, redacted
+from pyctrl.client._client import Client
+from pyctrl.client._keys import checked_key
+from pyctrl.client._requests.options import Fields, Labels
+from pyctrl.errors import Gone, StreamBroken
+
+__all__ = ["wait_for", "wait_for_list", "wait_until_gone"]
+
+T = TypeVar("T", bound=KubernetesObject)
+
+
+@overload
+async def wait_for(
+    client: Client, kind: type[T], key: Key, condition: Callable[[T], bool] = ..., *, timeout: float | None = 30.0
+) -> T: ...
+@overload
+async def wait_for(
+    client: Client,
+    kind: GroupVersionKind,
+    key: Key,
+    condition: Callable[[Unstructured], bool] = ...,
+    *,
+    timeout: float | None = 30.0,
+) -> Unstructured: ...
+async def wait_for(
+    client: Client,
+    kind: KindLike,
+    key: Key,
+    condition: Callable[[Any], bool] = lambda _: True,
+    *,
+    timeout: float | None = 30.0,
+) -> Any:
+    """Wait until an object exists and ``condition`` holds of it; returns it.
+
+    ``podset = await wait_for(client, PodSet, key, lambda podset: len(podset.status.nodes) == 3)`` waits for a status.
+    Without a condition, to exist is enough.
+
+    Args:
+        timeout: seconds; None waits for as long as it takes.
+
+    Raises:
+        TimeoutError: it did not happen in time; says what was seen last.
+        PyctrlError: the list or the watch was refused.
+    """
+    return (
+        await _wait(client, kind, lambda found: bool(found) and condition(found[0]), _select_one(kind, key), timeout)
+    )[0]
+
+
+async def wait_until_gone(client: Client, kind: KindLike, key: Key, *, timeout: float | None = 30.0) -> None:
+    """Wait until there is no object of this name. Raises as `wait_for` does."""
+    await _wait(client, kind, lambda found: not found, _select_one(kind, key), timeout)
+
+
+def _select_one(kind: KindLike, key: Key) -> dict[str, Any]:
+    namespace, name = checked_key(kind, key)
+    return {"namespace": namespace or None, "fields": {"metadata.name": name}}
+
+
+@overload
+async def wait_for_list(
+    client: Client,
+    kind: type[T],
+    condition: Callable[[Sequence[T]], bool],
+    *,
+    namespace: str | None = None,
+    labels: Labels = None,
+    fields: Fields = None,
+    timeout: float | None = 30.0,
+) -> list[T]: ...
+@overload
+async def wait_for_list(
+    client: Client,
+    kind: GroupVersionKind,
+    condition: Callable[[Sequence[Unstructured]], bool],
+    *,
+    namespace: str | None = None,
+    labels: Labels = None,
+    fields: Fields = None,
+    timeout: float | None = 30.0,
+) -> list[Unstructured]: ...
+async def wait_for_list(
+    client: Client,
+    kind: KindLike,
+    condition: Callable[[Sequence[Any]], bool],
+    *,
+    namespace: str | None = None,
+    labels: Labels = None,
+    fields: Fields = None,
+    timeout: float | None = 30.0,
+) -> list[Any]:
+    """Wait until ``condition`` holds of all objects that the selectors choose, sorted by key; returns them.
+
+    Raises as `wait_for` does.
+    """
+    return await _wait(client, kind, condition, {"namespace": namespace, "labels": labels, "fields": fields}, timeout)
+
+
+async def _wait(
+    client: Client,
+    kind: KindLike,
+    condition: Callable[[list[Any]], bool],
+    selectors: dict[str, Any],
+    timeout: float | None,
+) -> list[Any]:
+    view = _ObjectWatch(client, kind, condition, selectors)
+    try:
+        async with asyncio.timeout(timeout):
+            return await view.wait()
+    except TimeoutError:
+        raise TimeoutError(f"what was waited for did not happen in {timeout:g} s; last seen: {view}") from None
+
+
+class _ObjectWatch:
+    """The objects as last seen, kept up by a list and the watch that follows it."""
+
+    def __init__(
+        self, client: Client, kind: Any, condition: Callable[[list[Any]], bool], selectors: dict[str, Any]
+    ) -> None:
+        self._client, self._kind, self._condition, self._selectors = client, kind, condition, selectors
+        self._objects: dict[Key, Any] = {}
+
+    async def wait(self) -> list[Any]:
+        """Return the objects as soon as the condition holds of them; a watch that ends is begun again by a list."""
+        while True:
+            listed = await self._client.list(self._kind, **self._selectors)
+            self._objects = {obj.key: obj for obj in listed}
+            try:
+                if self._holds() or await self._follow(listed.resource_version):
+                    return self._sorted()
+            except (Gone, StreamBroken):
+                continue
+
+    async def _follow(self, version: str) -> bool:
+        watch = self._client.watch(self._kind, resource_version=version, bookmarks=False, **self._selectors)
+        async with aclosing(watch):
+            async for event in watch:
+                if event.type == "DELETED":
+                    self._objects.pop(event.object.key, None)
+                else:
+                    self._objects[event.object.key] = event.object
+                if self._holds():
+                    return True
+        return False
+
+    def _holds(self) -> bool:
+        return bool(self._condition(self._sorted()))
+
+    def _sorted(self) -> list[Any]:
+        return [self._objects[key] for key in sorted(self._objects)]
+
+    def __str__(self) -> str:
+        return "; ".join(repr(redacted(obj.to_wire())) for obj in self._sorted())[:2000] or "nothing"

@@ -1,0 +1,1 @@
+"""Controllers of kube-controller-manager, and what they share."""

@@ -1,0 +1,1 @@
+"""DaemonSet controller."""

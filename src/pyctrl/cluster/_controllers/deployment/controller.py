@@ -1,0 +1,246 @@
+"""Deployments: one ReplicaSet for each template they have had, and the rollout from one to the next.
+
+The steps, and the order of what is written, are those of kube-controller-manager's deployment controller
+(pkg/controller/deployment). What a rollout's next step is, its history and its status are in files of their own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pyctrl.api import LabelSelector, is_controlled_by, is_deleting
+from pyctrl.client import MergePatch, merge_from
+from pyctrl.cluster._controllers.controller_ref_manager import ControllerRefManager, enqueue_adopters, index_orphans
+from pyctrl.cluster._controllers.deployment.progress import (
+    calculate_status,
+    has_progress_deadline,
+    is_complete,
+    progressing_condition,
+    rollout_status,
+    set_deployment_condition,
+    time_until_stuck,
+)
+from pyctrl.cluster._controllers.deployment.revisions import (
+    REVISION,
+    new_replica_set,
+    new_replica_set_annotations,
+    replica_sets_to_clean_up,
+    replicas_annotations,
+    rollout_of,
+)
+from pyctrl.cluster._controllers.deployment.rolling import Rollout, ScaleStep
+from pyctrl.cluster._controllers.namespace import is_namespace_terminating
+from pyctrl.cluster._controllers.pod_template_hash import equal_ignore_hash, template_hash
+from pyctrl.cluster._controllers.replicaset import desired_replicas
+from pyctrl.cluster._legacy_event_recorder import LegacyEventRecorder
+from pyctrl.controller import Builder, Controller, ManagedCluster, Reconciler, Request, Result
+from pyctrl.errors import AlreadyExists, ApiError, Conflict, Forbidden, NotFound
+from pyctrl.kinds.apps.v1 import Deployment, DeploymentStatus, ReplicaSet
+from pyctrl.kinds.core.v1 import Pod
+
+__all__ = ["DeploymentReconciler", "add_deployments"]
+
+
+def add_deployments(host: ManagedCluster) -> Controller:
+    """Run Deployments in a manager."""
+    index_orphans(host, ReplicaSet)
+    return (
+        Builder(host)
+        .reconciles(Deployment)
+        .owns(ReplicaSet)
+        .watches(ReplicaSet, enqueue_adopters(host, Deployment, selector_of))
+        .options(name="deployment", workers=4)
+        .build(DeploymentReconciler(LegacyEventRecorder(host.live_client, "deployment-controller")))
+    )
+
+
+def selector_of(deployment: Deployment) -> LabelSelector:
+    """Return which ReplicaSets can be a Deployment's."""
+    return LabelSelector.from_wire(deployment.spec.selector)
+
+
+class DeploymentReconciler(Reconciler[Deployment]):
+    """Makes the ReplicaSet of the present template, moves pods to it step by step, and reports."""
+
+    def __init__(self, events: LegacyEventRecorder) -> None:
+        self._events = events
+
+    async def reconcile(self, request: Request) -> Result | None:
+        deployment = await self.client.find(Deployment, request.key)
+        if deployment is None:
+            return None
+        sets = await ControllerRefManager(self.client, ReplicaSet).settle(deployment, selector_of(deployment))
+        rollout = rollout_of(deployment, sets)
+        try:
+            return await self._advance(rollout)
+        except (NotFound, Conflict):
+            return None  # it or one of its sets has changed or gone: the next event tells
+
+    async def _advance(self, rollout: Rollout) -> Result | None:
+        deployment = rollout.deployment
+        if is_deleting(deployment):
+            return await self._report(rollout, calculate_status(rollout))
+        if await self._check_paused_conditions(deployment):
+            return None  # its own change brings it here again, with the condition that the rest builds on
+        if deployment.spec.paused or rollout.is_scaling:
+            await self._mark(rollout)
+            await self._scale(rollout, rollout.resize())
+            if deployment.spec.paused:
+                await self._forget_history(rollout)
+            return await self._report(rollout, calculate_status(rollout))
+        await self._roll(rollout)
+        return await self._report(rollout, rollout_status(rollout))
+
+    async def _roll(self, rollout: Rollout) -> None:
+        """Make the next step towards the present template."""
+        if not rollout.is_rolling:
+            await self._mark(rollout)
+            if emptied := rollout.scale_down_old_for_recreate():
+                return await self._scale(rollout, emptied)
+            if await self._old_pods_running(rollout):
+                return None
+        if rollout.new is None:
+            await self._create(rollout)
+        else:
+            await self._mark(rollout)
+        if steps := rollout.step() if rollout.new is not None else []:
+            await self._scale(rollout, steps)
+        elif is_complete(rollout.deployment, rollout.deployment.status):
+            await self._forget_history(rollout)
+
+    async def _check_paused_conditions(self, deployment: Deployment) -> bool:
+        """Say in the conditions that the rollout has been paused or goes on; tells whether that was news."""
+        condition = progressing_condition(deployment.status)
+        if not has_progress_deadline(deployment) or (condition and condition.reason == "ProgressDeadlineExceeded"):
+            return False
+        is_noted = condition is not None and condition.reason == "DeploymentPaused"
+        if bool(deployment.spec.paused) == is_noted:
+            return False
+        before = deployment.deep_copy()
+        if deployment.spec.paused:
+            set_deployment_condition(
+                deployment.status, "Progressing", "Unknown", "DeploymentPaused", "Deployment is paused"
+            )
+        else:
+            set_deployment_condition(
+                deployment.status, "Progressing", "Unknown", "DeploymentResumed", "Deployment is resumed"
+            )
+        await self.client.status.patch(deployment, merge_from(before))
+        return True
+
+    async def _old_pods_running(self, rollout: Rollout) -> bool:
+        """Say whether a pod of an old set may still run, though it is going."""
+        if any(found.status.replicas for found in rollout.old):
+            return True
+        for found in rollout.old:
+            pods = await self.client.list(Pod, index=("owner", found.metadata.uid))
+            if any(pod.status.phase not in ("Succeeded", "Failed") for pod in pods):
+                return True
+        return False
+
+    # --- the set of the present template ---
+
+    async def _create(self, rollout: Rollout) -> None:
+        """Create the set of the present template. Its name is taken by another template once in 2^32: count on."""
+        deployment = rollout.deployment
+        collisions = deployment.status.collision_count or 0
+        wanted = new_replica_set(rollout, template_hash(deployment.spec.template, collisions))
+        try:
+            rollout.new = await self.client.create(wanted)
+        except AlreadyExists:
+            await self._use_existing(rollout, wanted, collisions)
+            return
+        except ApiError as error:
+            if not (isinstance(error, Forbidden) and is_namespace_terminating(error)):
+                await self._record_create_failure(rollout, wanted, error)
+                raise
+            return
+        if size := desired_replicas(rollout.new):
+            message = f"Scaled up replica set {rollout.new.metadata.name} from 0 to {size}"
+            await self._events.normal(deployment, "ScalingReplicaSet", message)
+        await self._number(rollout, "NewReplicaSetCreated", f'Created new replica set "{wanted.metadata.name}"')
+
+    async def _use_existing(self, rollout: Rollout, wanted: ReplicaSet, collisions: int) -> None:
+        present = await self.client.live.get(ReplicaSet, wanted.key)
+        template = rollout.deployment.spec.template
+        if is_controlled_by(present, rollout.deployment) and equal_ignore_hash(present.spec.template, template):
+            rollout.new = present
+            return
+        collision = MergePatch({"status": {"collisionCount": collisions + 1}})
+        rollout.deployment = await self.client.status.patch(rollout.deployment, collision)
+
+    async def _record_create_failure(self, rollout: Rollout, wanted: ReplicaSet, error: ApiError) -> None:
+        message = f'Failed to create new replica set "{wanted.metadata.name}": {error.message}'
+        if has_progress_deadline(rollout.deployment):
+            before = rollout.deployment.deep_copy()
+            set_deployment_condition(
+                rollout.deployment.status, "Progressing", "False", "ReplicaSetCreateError", message
+            )
+            await self._write_status(rollout, before)
+        await self._events.warning(rollout.deployment, "ReplicaSetCreateError", message)
+
+    async def _mark(self, rollout: Rollout) -> None:
+        """Bring the revision and what else the present set has from its Deployment up to date."""
+        new, deployment = rollout.new, rollout.deployment
+        if new is None:
+            return
+        annotations, seconds = new_replica_set_annotations(rollout, new), deployment.spec.min_ready_seconds
+        if annotations != new.metadata.annotations or (new.spec.min_ready_seconds or 0) != (seconds or 0):
+            before = new.deep_copy()
+            new.metadata.annotations, new.spec.min_ready_seconds = annotations, seconds
+            rollout.new = await self.client.patch(new, merge_from(before))
+        is_told = progressing_condition(deployment.status) is not None
+        message = f'Found new replica set "{new.metadata.name}"'
+        await self._number(rollout, "" if is_told else "FoundNewReplicaSet", message)
+
+    async def _number(self, rollout: Rollout, reason: str, message: str) -> None:
+        """Give the Deployment its set's revision, and tell of the set if there is a reason.
+
+        The revision goes through the status, as upstream's does: there an annotation is no new generation.
+        """
+        before = rollout.deployment.deep_copy()
+        if rollout.new is not None and (revision := rollout.new.metadata.annotations.get(REVISION)):
+            rollout.deployment.metadata.annotations[REVISION] = revision
+        if reason and has_progress_deadline(rollout.deployment):
+            set_deployment_condition(rollout.deployment.status, "Progressing", "True", reason, message)
+        await self._write_status(rollout, before)
+
+    # --- what is done and told ---
+
+    async def _scale(self, rollout: Rollout, steps: Sequence[ScaleStep]) -> None:
+        for replica_set, size in steps:
+            present = next(found for found in rollout.every if found.key == replica_set.key)
+            was, told = desired_replicas(present), replicas_annotations(rollout)
+            if was == size and told.items() <= present.metadata.annotations.items():
+                continue
+            patch = MergePatch({"metadata": {"annotations": told}, "spec": {"replicas": size}})
+            _replace(rollout, await self.client.patch(present, patch))
+            if was != size:
+                direction = "up" if size > was else "down"
+                message = f"Scaled {direction} replica set {present.metadata.name} from {was} to {size}"
+                await self._events.normal(rollout.deployment, "ScalingReplicaSet", message)
+
+    async def _forget_history(self, rollout: Rollout) -> None:
+        for replica_set in replica_sets_to_clean_up(rollout):
+            await self.client.delete(replica_set)
+
+    async def _report(self, rollout: Rollout, status: DeploymentStatus) -> Result | None:
+        """Write the status if it has changed, and come back when the rollout may be late."""
+        before = rollout.deployment.deep_copy()
+        rollout.deployment.status = status
+        await self._write_status(rollout, before)
+        wait = time_until_stuck(rollout.deployment, status)
+        return None if wait is None else Result(requeue_after=wait)
+
+    async def _write_status(self, rollout: Rollout, before: Deployment) -> None:
+        deployment = rollout.deployment
+        is_numbered = deployment.metadata.annotations == before.metadata.annotations
+        if not is_numbered or deployment.status.to_wire() != before.status.to_wire():
+            rollout.deployment = await self.client.status.patch(deployment, merge_from(before))
+
+
+def _replace(rollout: Rollout, changed: ReplicaSet) -> None:
+    if rollout.new is not None and rollout.new.key == changed.key:
+        rollout.new = changed
+    else:
+        rollout.old = [changed if found.key == changed.key else found for found in rollout.old]

@@ -1,0 +1,13 @@
+"""Shares: a number, or a part in a hundred of another one."""
+
+from __future__ import annotations
+
+__all__ = ["scaled_value"]
+
+
+def scaled_value(value: int | str, total: int, *, up: bool) -> int:
+    """Resolve ``3`` or ``"25%"`` of a total, rounded up or down (intstr.GetScaledValueFromIntOrPercent)."""
+    if isinstance(value, int):
+        return value
+    parts = int(value.removesuffix("%")) * total
+    return -(-parts // 100) if up else parts // 100

@@ -1,0 +1,1 @@
+"""Job controller, with orphaned pods and TTL after finish."""

@@ -1,0 +1,183 @@
+"""Nodes that fall silent or say that they are not well: kube-controller-manager's node lifecycle controller.
+
+A node whose lease is not renewed becomes Unknown; conditions and cordons become taints, which keep pods away or drive
+them away; the pods of a node that is not ready are not ready either.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import timedelta
+from typing import Any
+
+from pyctrl import _clock
+from pyctrl.api import Key, format_time
+from pyctrl.client import MergePatch, StrategicMergePatch
+from pyctrl.cluster._controllers.podgc import add_pod_gc
+from pyctrl.cluster._controllers.tainteviction import add_taint_eviction
+from pyctrl.cluster._kubelet.node_status import NODE_LEASE_NAMESPACE
+from pyctrl.cluster._legacy_event_recorder import LegacyEventRecorder
+from pyctrl.controller import Builder, ManagedCluster, Reconciler, Request, Result
+from pyctrl.errors import Conflict, NotFound
+from pyctrl.kinds.coordination.v1 import Lease
+from pyctrl.kinds.core.v1 import Node, Pod, Taint
+
+__all__ = ["add_node_lifecycle"]
+
+MONITOR_GRACE_PERIOD = 50.0  # seconds of silence until a node is Unknown (--node-monitor-grace-period)
+MONITOR_PERIOD = timedelta(seconds=5)  # --node-monitor-period: how often a node that is not well is looked at
+PREFIX = "node.kubernetes.io/"
+NOT_READY, UNREACHABLE, UNSCHEDULABLE = PREFIX + "not-ready", PREFIX + "unreachable", PREFIX + "unschedulable"
+UNHEALTHY_ZONE_THRESHOLD = (
+    0.55  # --unhealthy-zone-threshold: of nodes lost, from which on a small cluster evicts nobody
+)
+
+#: Conditions whose being true is a taint.
+_PRESSURES = {
+    "MemoryPressure": PREFIX + "memory-pressure",
+    "DiskPressure": PREFIX + "disk-pressure",
+    "PIDPressure": PREFIX + "pid-pressure",
+    "NetworkUnavailable": PREFIX + "network-unavailable",
+}
+_MANAGED_TAINTS = {NOT_READY, UNREACHABLE, UNSCHEDULABLE, *_PRESSURES.values()}
+_REPORTED = ("Ready", "MemoryPressure", "DiskPressure", "PIDPressure")
+
+
+def add_node_lifecycle(host: ManagedCluster) -> None:
+    """Watch over nodes in a manager, and evict and collect pods from those that are lost."""
+    recorder = LegacyEventRecorder(host.live_client, "node-controller")
+    lifecycle = NodeLifecycleReconciler(recorder)
+    Builder(host).reconciles(Node).watches(Lease, _no_requests).options(name="node-lifecycle").build(lifecycle)
+    add_taint_eviction(host)
+    add_pod_gc(host)
+
+
+def _no_requests(observed: object) -> list[Request]:
+    """Leases are looked up when it is time; each renewal is no news."""
+    return []
+
+
+class NodeLifecycleReconciler(Reconciler[Node]):
+    """Sees when nodes fall silent, and says in their conditions and taints what has become of them."""
+
+    def __init__(self, recorder: LegacyEventRecorder) -> None:
+        self._recorder = recorder
+        self._heard: dict[str, tuple[object, float]] = {}  # what was last heard of a node, and when
+
+    async def reconcile(self, request: Request) -> Result | None:
+        node = await self.client.find(Node, request.key)
+        if node is None:
+            self._heard.pop(request.name, None)
+            return None
+        if request.name not in self._heard:
+            said = f"Node {request.name} event: Registered Node {request.name} in Controller"
+            await self._recorder.normal(node, "RegisteredNode", said)
+        try:
+            silent = await self._silence(node)
+            if silent >= MONITOR_GRACE_PERIOD:
+                await self._mark_unknown(node)
+            await self._taint(node)
+        except (NotFound, Conflict):
+            return Result.after(MONITOR_PERIOD)
+        left = timedelta(seconds=MONITOR_GRACE_PERIOD - silent)
+        return Result.after(left if _status(node, "Ready") == "True" and left > MONITOR_PERIOD else MONITOR_PERIOD)
+
+    async def _silence(self, node: Node) -> float:
+        """Return for how many seconds nothing was heard of a node."""
+        lease = await self.client.find(Lease, Key(NODE_LEASE_NAMESPACE, node.metadata.name))
+        beats = [each.last_heartbeat_time for each in node.status.conditions if each.type == "Ready"]
+        sign = lease.spec.renew_time if lease is not None and lease.spec is not None else None, beats
+        now, known = asyncio.get_running_loop().time(), self._heard.get(node.metadata.name)
+        if known is None or known[0] != sign:
+            self._heard[node.metadata.name] = sign, now
+            return 0.0
+        return now - known[1]
+
+    async def _mark_unknown(self, node: Node) -> None:
+        """Say of a silent node that nothing is known of it."""
+        conditions = [each for kind in _REPORTED if (each := _unknown(node, kind)) is not None]
+        if conditions:
+            patch = StrategicMergePatch({"status": {"conditions": conditions}})
+            changed = await self.client.status.patch(node, patch)
+            node.status = changed.status
+
+    # -- taints ------------------------------------------------------------------------------------------------
+
+    async def _taint(self, node: Node) -> None:
+        """Bring the taints into line with the conditions; a node that is no longer ready takes its pods along."""
+        wanted = _wanted_taints(node, evicts=await self._evicts())
+        had = {(taint.key, taint.effect): taint for taint in node.spec.taints}
+        kept = [
+            taint
+            for taint in node.spec.taints
+            if taint.key not in _MANAGED_TAINTS or (taint.key, taint.effect) in wanted
+        ]
+        added = [_taint(*each) for each in wanted if each not in had]
+        if len(kept) == len(node.spec.taints) and not added:
+            return
+        lock = {"resourceVersion": node.metadata.resource_version}
+        taints = [taint.to_wire() for taint in (*kept, *added)]
+        await self.client.patch(Node, node.key, MergePatch({"metadata": lock, "spec": {"taints": taints or None}}))
+        names = {taint.key for taint in added}
+        if names & {NOT_READY, UNREACHABLE}:
+            await self._mark_pods_not_ready(node)
+
+    async def _evicts(self) -> bool:
+        """Whether pods are driven away: not when (nearly) all nodes are lost, for then it is the network."""
+        statuses = [_status(node, "Ready") == "True" for node in await self.client.list(Node)]
+        lost = statuses.count(False)
+        return lost < len(statuses) and not (lost > 2 and lost / len(statuses) >= UNHEALTHY_ZONE_THRESHOLD)
+
+    async def _mark_pods_not_ready(self, node: Node) -> None:
+        """Say of the pods of a node that is not ready that they are not either."""
+        name = node.metadata.name
+        said = f"Node {name} status is now: NodeNotReady"
+        await self._recorder.normal(node, "NodeNotReady", said)
+        for pod in await self.client.list(Pod, fields={"spec.nodeName": name}):
+            if any(each.type == "Ready" and each.status == "True" for each in pod.status.conditions):
+                condition = {
+                    "type": "Ready",
+                    "status": "False",
+                    "observedGeneration": pod.metadata.generation,
+                    "lastTransitionTime": format_time(_clock.now()),
+                }
+                patch = StrategicMergePatch({"status": {"conditions": [condition]}})
+                await self.client.status.patch(pod, patch)
+                await self._recorder.warning(pod, "NodeNotReady", "Node is not ready")
+
+
+def _status(node: Node, kind: str) -> str | None:
+    return next((each.status for each in node.status.conditions if each.type == kind), None)
+
+
+def _unknown(node: Node, kind: str) -> dict[str, Any] | None:
+    """Return the condition that says that nothing is known; None when it says so already."""
+    present = next((each for each in node.status.conditions if each.type == kind), None)
+    if present is not None and present.status == "Unknown":
+        return None
+    never = present is None
+    now = format_time(_clock.now())
+    return {
+        "type": kind,
+        "status": "Unknown",
+        "reason": "NodeStatusNeverUpdated" if never else "NodeStatusUnknown",
+        "message": "Kubelet never posted node status." if never else "Kubelet stopped posting node status.",
+        "lastTransitionTime": now,
+        **({"lastHeartbeatTime": now} if never else {}),
+    }
+
+
+def _wanted_taints(node: Node, *, evicts: bool) -> list[tuple[str, str]]:
+    """Return the taints, as key and effect, that the conditions of a node and its cordon ask for."""
+    wanted = []
+    ready = _status(node, "Ready")
+    if ready not in ("True", None):  # None: it has just been made, and its kubelet may be about to say more
+        key = NOT_READY if ready == "False" else UNREACHABLE
+        wanted += [(key, "NoSchedule"), *([(key, "NoExecute")] if evicts else [])]
+    if node.spec.unschedulable:
+        wanted.append((UNSCHEDULABLE, "NoSchedule"))
+    return wanted + [(key, "NoSchedule") for kind, key in _PRESSURES.items() if _status(node, kind) == "True"]
+
+
+def _taint(key: str, effect: str) -> Taint:
+    return Taint(key=key, effect=effect, time_added=_clock.now())

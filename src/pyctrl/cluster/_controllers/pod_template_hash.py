@@ -1,0 +1,53 @@
+"""Pod templates: whether two are the same, and a short name for each."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from pyctrl.kinds.core.v1 import PodTemplateSpec
+
+__all__ = ["HASH_LABEL", "equal_ignore_hash", "fnv_1", "safe_encode_string", "template_hash"]
+
+HASH_LABEL = "pod-template-hash"
+
+_ALPHABET = "bcdfghjklmnpqrstvwxz2456789"  # no vowels, no 0 1 3: never a word (apimachinery pkg/util/rand)
+
+
+def template_hash(template: PodTemplateSpec, collisions: int) -> str:
+    """Return a short name for a pod template: the same for equal templates, another one for another count."""
+    document = [_metadata(template), template.spec.to_wire(), collisions]
+    return safe_encode_string(str(_fnv_1a(msgspec.json.encode(document, order="sorted"))))
+
+
+def equal_ignore_hash(a: PodTemplateSpec, b: PodTemplateSpec) -> bool:
+    """Say whether two templates make the same pods; the hash label that ReplicaSets add does not count."""
+    return _metadata(a) == _metadata(b) and a.spec == b.spec
+
+
+def _metadata(template: PodTemplateSpec) -> dict[str, Any]:
+    wire = template.metadata.to_wire()
+    labels = {key: value for key, value in wire.pop("labels", {}).items() if key != HASH_LABEL}
+    return {**{key: value for key, value in wire.items() if value}, "labels": labels}
+
+
+def _fnv_1a(data: bytes) -> int:
+    """Return the 32 bit FNV-1a hash."""
+    value = 2166136261
+    for byte in data:
+        value = (value ^ byte) * 16777619 & 0xFFFFFFFF
+    return value
+
+
+def fnv_1(data: bytes) -> int:
+    """Return the 32 bit FNV-1 hash."""
+    value = 2166136261
+    for byte in data:
+        value = value * 16777619 & 0xFFFFFFFF ^ byte
+    return value
+
+
+def safe_encode_string(text: str) -> str:
+    """Write a text in letters that make no words (rand.SafeEncodeString)."""
+    return "".join(_ALPHABET[ord(letter) % len(_ALPHABET)] for letter in text)

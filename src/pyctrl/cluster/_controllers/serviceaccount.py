@@ -1,0 +1,81 @@
+"""Secrets of type `kubernetes.io/service-account-token`: filled with a token, and gone with their account.
+
+The rules are those of kube-controller-manager's tokens controller.
+"""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Callable
+from typing import TypeAlias
+
+from pyctrl.api import is_deleting
+from pyctrl.client import Preconditions
+from pyctrl.controller import Builder, Controller, ManagedCluster, Reconciler, Request, Result, mapped
+from pyctrl.errors import Conflict, NotFound
+from pyctrl.kinds.core.v1 import Secret, ServiceAccount
+
+__all__ = ["MakeToken", "add_account_tokens"]
+
+TYPE = "kubernetes.io/service-account-token"
+ACCOUNT_NAME = "kubernetes.io/service-account.name"
+ACCOUNT_UID = "kubernetes.io/service-account.uid"
+
+#: Makes the token of an account that a Secret is to keep: namespace, name and uid of the account, name of the Secret.
+MakeToken: TypeAlias = Callable[[str, str, str, str], str]
+
+
+def add_account_tokens(host: ManagedCluster, *, make_token: MakeToken, root_ca: str) -> Controller:
+    """Run the tokens of service accounts in a manager."""
+    return (
+        Builder(host)
+        .reconciles(ServiceAccount)
+        .watches(Secret, mapped(_account_of))
+        .options(name="serviceaccount-tokens", workers=2)
+        .build(ServiceAccountTokenReconciler(make_token, root_ca))
+    )
+
+
+def _account_of(secret: Secret) -> list[Request]:
+    name = (secret.metadata.annotations or {}).get(ACCOUNT_NAME, "")
+    return [Request(secret.metadata.namespace, name)] if secret.type == TYPE and name else []
+
+
+class ServiceAccountTokenReconciler(Reconciler[ServiceAccount]):
+    """Looks after the token Secrets of one account."""
+
+    def __init__(self, make_token: MakeToken, root_ca: str) -> None:
+        self._make_token = make_token
+        self._root_ca = _base64(root_ca)
+
+    async def reconcile(self, request: Request) -> Result | None:
+        secrets = await self.client.list(Secret, namespace=request.namespace)
+        own = [secret for secret in secrets if request in _account_of(secret) and not is_deleting(secret)]
+        if not own:
+            return None
+        # Asked of the server: a cache that has not seen a new account yet would cost its Secrets their lives.
+        account = await self.client.live.find(ServiceAccount, request.key)
+        for secret in own:
+            try:
+                await self._settle(secret, account)
+            except (NotFound, Conflict):
+                continue  # it has changed or gone: its next event tells
+        return None
+
+    async def _settle(self, secret: Secret, account: ServiceAccount | None) -> None:
+        annotations = secret.metadata.annotations
+        uid = account.metadata.uid if account else ""
+        if account is None or annotations.get(ACCOUNT_UID, uid) != uid:
+            await self.client.delete(secret, preconditions=Preconditions(uid=secret.metadata.uid))
+            return
+        filled = secret.deep_copy()
+        filled.metadata.annotations = {**annotations, ACCOUNT_UID: uid}
+        filled.data = {"namespace": _base64(secret.metadata.namespace), **secret.data, "ca.crt": self._root_ca}
+        if not secret.data.get("token"):
+            filled.data["token"] = _base64(self._make_token(*account.key, uid, secret.metadata.name))
+        if filled.data != secret.data or filled.metadata.annotations != annotations:
+            await self.client.update(filled)
+
+
+def _base64(text: str) -> str:
+    return base64.b64encode(text.encode()).decode()

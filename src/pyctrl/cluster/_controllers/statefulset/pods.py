@@ -1,0 +1,121 @@
+"""The pods of a StatefulSet: each has a name, a number and claims of its own, and gets them back when it is replaced.
+
+The rules are those of kube-controller-manager's stateful_set_utils.go (pkg/controller/statefulset).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from pyctrl.api import ObjectMeta, OwnerReference, owner_reference
+from pyctrl.cluster._controllers.pod_control import pod_from_template
+from pyctrl.kinds.apps.v1 import StatefulSet
+from pyctrl.kinds.core.v1 import (
+    PersistentVolumeClaim,
+    PersistentVolumeClaimVolumeSource,
+    Pod,
+    PodTemplateSpec,
+    Volume,
+)
+
+__all__ = [
+    "REVISION_LABEL",
+    "claim_owner_references",
+    "identity_labels",
+    "identity_matches",
+    "is_in_ordinal_range",
+    "new_stateful_set_pod",
+    "ordinal_of",
+    "revision_of",
+    "volume_claims_for",
+]
+
+REVISION_LABEL = "controller-revision-hash"
+NAME_LABEL, INDEX_LABEL = "statefulset.kubernetes.io/pod-name", "apps.kubernetes.io/pod-index"
+
+_NAME = re.compile(r"(.*)-([0-9]+)")
+
+
+def ordinal_of(pod: Pod, stateful_set: StatefulSet) -> int | None:
+    """Return a pod's number, None when its name is none of the set's."""
+    found = _NAME.fullmatch(pod.metadata.name)
+    return int(found[2]) if found and found[1] == stateful_set.metadata.name else None
+
+
+def ordinals(stateful_set: StatefulSet) -> range:
+    """Return the numbers of the pods that a set wants."""
+    spec = stateful_set.spec
+    start = spec.ordinals.start if spec.ordinals is not None else 0
+    return range(start, start + (1 if spec.replicas is None else spec.replicas))
+
+
+def is_in_ordinal_range(pod: Pod, stateful_set: StatefulSet) -> bool:
+    """Say whether a pod's number is one that the set wants."""
+    return ordinal_of(pod, stateful_set) in ordinals(stateful_set)
+
+
+def revision_of(pod: Pod) -> str:
+    """Return the name of the revision that a pod was made of."""
+    return pod.metadata.labels.get(REVISION_LABEL, "")
+
+
+def identity_labels(name: str, ordinal: int) -> dict[str, str]:
+    """Return the labels that say which pod of the set it is."""
+    return {NAME_LABEL: name, INDEX_LABEL: str(ordinal)}
+
+
+def identity_matches(pod: Pod) -> bool:
+    """Say whether a pod carries its own name."""
+    return pod.metadata.labels.get(NAME_LABEL) == pod.metadata.name
+
+
+def new_stateful_set_pod(stateful_set: StatefulSet, template: PodTemplateSpec, revision: str, ordinal: int) -> Pod:
+    """Return the pod of a number, to be created."""
+    pod = pod_from_template(template, stateful_set)
+    name = f"{stateful_set.metadata.name}-{ordinal}"
+    pod.metadata.name = name
+    pod.metadata.labels |= {**identity_labels(name, ordinal), REVISION_LABEL: revision}
+    spec = pod.spec = template.spec.deep_copy()
+    spec.hostname, spec.subdomain = name, stateful_set.spec.service_name or None
+    claims = [claim.metadata.name for claim in stateful_set.spec.volume_claim_templates]
+    sources = [
+        Volume(name=c, persistent_volume_claim=PersistentVolumeClaimVolumeSource(claim_name=f"{c}-{name}"))
+        for c in claims
+    ]
+    spec.volumes = [*sources, *(volume for volume in spec.volumes if volume.name not in claims)]
+    return pod
+
+
+def volume_claims_for(stateful_set: StatefulSet, pod: Pod) -> Iterator[PersistentVolumeClaim]:
+    """Return the claims of a pod as they would be created."""
+    for template in stateful_set.spec.volume_claim_templates:
+        meta = template.metadata
+        yield PersistentVolumeClaim(
+            metadata=ObjectMeta(
+                name=f"{meta.name}-{pod.metadata.name}",
+                namespace=stateful_set.metadata.namespace,
+                labels={**meta.labels, **stateful_set.spec.selector.match_labels},
+                annotations=dict(meta.annotations),
+                finalizers=list(meta.finalizers),
+            ),
+            spec=template.spec.deep_copy(),
+        )
+
+
+def claim_owner_references(claim: PersistentVolumeClaim, stateful_set: StatefulSet, pod: Pod) -> list[OwnerReference]:
+    """Return the owners that a claim shall have, by persistentVolumeClaimRetentionPolicy.
+
+    A claim that is to go with the set belongs to it; one that is to go with the pod belongs to the pod, from the
+    moment on when the pod is one too many.
+    """
+    policy = stateful_set.spec.persistent_volume_claim_retention_policy
+    goes_with_set = policy is not None and policy.when_deleted == "Delete"
+    goes_with_pod = policy is not None and policy.when_scaled == "Delete" and not is_in_ordinal_range(pod, stateful_set)
+    ours = {("StatefulSet", stateful_set.metadata.name), ("Pod", pod.metadata.name)}
+    kept = [ref for ref in claim.metadata.owner_references if (ref.kind, ref.name) not in ours]
+    if goes_with_pod:
+        return [*kept, owner_reference(pod, controller=True, block_owner_deletion=True)]
+    if goes_with_set:
+        return [*kept, owner_reference(stateful_set, controller=True, block_owner_deletion=True)]
+    return kept

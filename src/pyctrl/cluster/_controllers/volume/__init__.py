@@ -1,0 +1,1 @@
+"""Persistent volume, volume protection and ephemeral volume controllers."""

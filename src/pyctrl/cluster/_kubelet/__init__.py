@@ -1,0 +1,1 @@
+"""Simulated kubelet: pods run as scripts say, nothing is executed."""

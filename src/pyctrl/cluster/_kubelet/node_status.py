@@ -1,0 +1,100 @@
+"""The part of a kubelet that keeps its Node: registers it, says every few seconds that it is alive."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from datetime import timedelta
+
+from pyctrl import _clock
+from pyctrl.api import Key, ObjectMeta, format_micro_time, owner_reference
+from pyctrl.client import MergePatch, StrategicMergePatch
+from pyctrl.cluster._kubelet.node_objects import STATE, node_conditions
+from pyctrl.controller import Builder, Controller, ManagedCluster, Reconciler, Request, Result, TickSource
+from pyctrl.errors import AlreadyExists, NotFound
+from pyctrl.kinds.coordination.v1 import Lease, LeaseSpec
+from pyctrl.kinds.core.v1 import Node
+
+__all__ = ["LEASE_SECONDS", "NODE_LEASE_NAMESPACE", "NodeStatusReconciler", "add_node_status"]
+
+NODE_LEASE_NAMESPACE = "kube-node-lease"
+LEASE_SECONDS = 40  # nodeLeaseDurationSeconds, after which a node counts as silent
+RENEW = timedelta(seconds=10)  # a quarter of the lease, as the kubelet does
+REPORT = timedelta(minutes=5)  # nodeStatusReportFrequency: how often a status without news is written
+
+
+def add_node_status(host: ManagedCluster, nodes: Sequence[Node]) -> Controller:
+    """Register nodes, and keep them, in a manager."""
+    requests = [Request.of(node) for node in nodes]
+    ticks = TickSource(RENEW, requests, name="node-lease", jitter=0.04, random=host.random)
+    agent = NodeStatusReconciler(nodes)
+    return Builder(host).reconciles(Node).watches_source(ticks).options(name="pretend-node").build(agent)
+
+
+class NodeStatusReconciler(Reconciler[Node]):
+    """Registers the nodes it is given, renews their leases, and reports their conditions.
+
+    A node that somebody deletes stays deleted, as that of a kubelet that is not restarted.
+    """
+
+    def __init__(self, nodes: Sequence[Node]) -> None:
+        self._nodes = {node.metadata.name: node for node in nodes}
+        self._registered: set[str] = set()
+        self._renewed: dict[str, float] = {}
+
+    async def reconcile(self, request: Request) -> Result | None:
+        template = self._nodes.get(request.name)
+        if template is None:
+            return None
+        node = await self.client.find(Node, request.key)
+        if node is None:
+            if request.name not in self._registered:
+                await self._register(template)
+            return None
+        self._registered.add(request.name)
+        state = node.metadata.annotations.get(STATE)
+        if state != "lost":
+            await self._report(node, is_ready=state != "not-ready")
+            await self._renew(node)
+        return None
+
+    async def _register(self, template: Node) -> None:
+        try:
+            await self.client.create(template)
+        except AlreadyExists:
+            return  # of an earlier kubelet: its event brings it here again
+        self._registered.add(template.metadata.name)
+
+    async def _renew(self, node: Node) -> None:
+        now, name = asyncio.get_running_loop().time(), node.metadata.name
+        if now - self._renewed.get(name, float("-inf")) < RENEW.total_seconds() / 2:
+            return  # it is here because the node has changed
+        key = Key(NODE_LEASE_NAMESPACE, name)
+        try:
+            await self.client.patch(Lease, key, MergePatch({"spec": {"renewTime": format_micro_time(_clock.now())}}))
+        except NotFound:
+            await self.client.create(_lease(node))
+        self._renewed[name] = now
+
+    async def _report(self, node: Node, *, is_ready: bool) -> None:
+        """Write the conditions when one of them is not as it should be, and now and then when all are."""
+        present = {condition.type: condition for condition in node.status.conditions}
+        wanted = node_conditions(is_ready=is_ready)
+        news = False
+        for each in wanted:
+            before = present.get(each["type"])
+            if before is not None and before.status == each["status"] and before.last_transition_time is not None:
+                each["lastTransitionTime"] = before.to_wire()["lastTransitionTime"]
+            beat = before.last_heartbeat_time if before is not None else None
+            is_same = before is not None and (before.status, before.reason) == (each["status"], each["reason"])
+            news = news or not is_same or beat is None or _clock.now() - beat >= REPORT
+        if news:
+            await self.client.status.patch(node, StrategicMergePatch({"status": {"conditions": wanted}}))
+
+
+def _lease(node: Node) -> Lease:
+    name = node.metadata.name
+    return Lease(
+        metadata=ObjectMeta(name=name, namespace=NODE_LEASE_NAMESPACE, owner_references=[owner_reference(node)]),
+        spec=LeaseSpec(holder_identity=name, lease_duration_seconds=LEASE_SECONDS, renew_time=_clock.now()),
+    )

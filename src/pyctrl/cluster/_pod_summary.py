@@ -1,0 +1,89 @@
+"""The few fields of a pod that most of the cluster's parts look at, read from its bytes without the rest.
+
+A pod changes six or seven times while it starts, and a dozen controllers hear of each change: decoding whole pods for
+them all would be half of the work of a cluster. This takes a tenth of the time.
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+from pyctrl.cache import Record
+
+__all__ = ["PodSummary", "may_use_claims", "summarize_pod"]
+
+
+class _Struct(msgspec.Struct, rename="camel"):
+    """A part of a pod; other fields are left out."""
+
+
+class _Port(_Struct):
+    container_port: int
+    name: str | None = None
+    protocol: str | None = None
+
+
+class _Container(_Struct):
+    ports: list[_Port] | None = None
+    restart_policy: str | None = None
+
+
+class _Spec(_Struct):
+    node_name: str | None = None
+    hostname: str | None = None
+    subdomain: str | None = None
+    containers: list[_Container] | None = None
+    init_containers: list[_Container] | None = None
+
+
+class _Condition(_Struct):
+    type: str
+    status: str
+    last_transition_time: str | None = None
+
+
+class _Status(msgspec.Struct):
+    phase: str | None = None
+    pod_ip: str | None = msgspec.field(name="podIP", default=None)
+    conditions: list[_Condition] | None = None
+
+
+class _Metadata(_Struct):
+    labels: dict[str, str] | None = None
+    deletion_timestamp: str | None = None
+
+
+class PodSummary(_Struct):
+    """A pod at a glance."""
+
+    metadata: _Metadata
+    spec: _Spec
+    status: _Status = msgspec.field(default_factory=_Status)
+
+    @property
+    def node(self) -> str:
+        """The node it is bound to, or ""."""
+        return self.spec.node_name or ""
+
+    @property
+    def is_over(self) -> bool:
+        """Whether all of its containers have ended for good."""
+        return self.status.phase in ("Succeeded", "Failed")
+
+    @property
+    def ready(self) -> _Condition | None:
+        """Its condition Ready."""
+        return next((each for each in self.status.conditions or () if each.type == "Ready"), None)
+
+
+_decode = msgspec.json.Decoder(PodSummary).decode
+
+
+def summarize_pod(record: Record) -> PodSummary:
+    """Look at a cached pod."""
+    return _decode(record.data)
+
+
+def may_use_claims(record: Record) -> bool:
+    """Whether a pod may have volumes that are claims; says yes now and then when it has none."""
+    return b'"persistentVolumeClaim"' in record.data or b'"ephemeral"' in record.data

@@ -1,0 +1,241 @@
+"""Which node a pod goes to, and why not to the others: the scheduler's filters and its choice. No I/O.
+
+Filters and their sentences are kube-scheduler's; preemption is not played.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+
+from pyctrl.api import LabelSelector
+from pyctrl.cluster._scheduler.pod_info import (
+    PodInfo,
+    ResourceAmounts,
+    affinity_term_matches,
+    host_ports,
+    host_ports_conflict,
+    new_pod_info,
+    pod_requests,
+    quantities,
+)
+from pyctrl.cluster._taints_and_affinity import matches_node, preferred_affinity_score, untolerated_taints
+from pyctrl.kinds.core.v1 import Node, Pod, PodAffinityTerm, Taint, TopologySpreadConstraint
+
+__all__ = ["ScheduleResult", "SchedulerCache"]
+
+_UNHELPFUL = "Preemption is not helpful for scheduling"
+_NO_VICTIMS = "No preemption victims found for incoming pod"
+
+
+@dataclass(frozen=True, slots=True)
+class ScheduleResult:
+    """Where a pod goes; without a node, why nowhere."""
+
+    node: str = ""
+    message: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class _FilterStatus:
+    reasons: tuple[str, ...]
+    preemption_could_help: bool = False  # by going
+
+
+class SchedulerCache:
+    """The nodes of a cluster, and what is on them."""
+
+    def __init__(self) -> None:
+        self._nodes: dict[str, Node] = {}
+        self._pods: dict[tuple[str, str], PodInfo] = {}
+        self._repelling: dict[tuple[str, str], PodInfo] = {}  # those of the pods that others have to avoid
+        self._used: dict[str, ResourceAmounts] = {}
+
+    def put_node(self, node: Node) -> None:
+        """Add or replace a node."""
+        self._nodes[node.metadata.name] = node
+
+    def remove_node(self, name: str) -> None:
+        """Forget a node; what was on it counts again when it comes back."""
+        self._nodes.pop(name, None)
+
+    def has_pod(self, key: tuple[str, str], node: str) -> bool:
+        """Whether a pod is counted on this node already."""
+        found = self._pods.get(key)
+        return found is not None and found.node == node
+
+    def put_pod(self, key: tuple[str, str], pod: PodInfo) -> None:
+        """Count a pod on its node."""
+        self.remove_pod(key)
+        self._pods[key] = pod
+        if pod.repels:
+            self._repelling[key] = pod
+        self._count(pod, 1)
+
+    def remove_pod(self, key: tuple[str, str]) -> bool:
+        """Count a pod no longer; says whether it was counted."""
+        gone = self._pods.pop(key, None)
+        self._repelling.pop(key, None)
+        if gone is not None:
+            self._count(gone, -1)
+        return gone is not None
+
+    def _count(self, pod: PodInfo, sign: int) -> None:
+        used = self._used.setdefault(pod.node, {})
+        for name, value in pod.needs.items():
+            used[name] = used.get(name, Decimal(0)) + sign * value
+
+    # -- the choice --------------------------------------------------------------------------------------------
+
+    def choose(self, pod: Pod, *, only: Mapping[str, str] | None = None) -> ScheduleResult:
+        """Return the node of a pod: of those that fit the one it prefers, or the emptiest.
+
+        Args:
+            pod: what is to be placed.
+            only: nodes that something else has refused already, with its reason.
+        """
+        if not self._nodes:
+            return ScheduleResult(message="no nodes available to schedule pods")
+        refusals: list[_FilterStatus] = []
+        fitting: list[Node] = []
+        needs = pod_requests(pod)
+        for node in self._nodes.values():
+            elsewhere = (only or {}).get(node.metadata.name)
+            refusal = self._refusal(pod, needs, node) or (_FilterStatus((elsewhere,)) if elsewhere else None)
+            if refusal is None:
+                fitting.append(node)
+            else:
+                refusals.append(refusal)
+        if fitting:
+            return ScheduleResult(node=min(fitting, key=lambda node: self._cost(pod, node)).metadata.name)
+        return ScheduleResult(message=self.explain(refusals))
+
+    def explain_all(self, reason: str) -> str:
+        """Return what to say of a pod that something else keeps from every node."""
+        total = len(self._nodes)
+        return (
+            f"0/{total} nodes are available: {reason}. no new claims to deallocate, "
+            f"preemption: 0/{total} nodes are available: {total} {_UNHELPFUL}."
+        )
+
+    def _cost(self, pod: Pod, node: Node) -> tuple[int, int, Decimal, str]:
+        name = node.metadata.name
+        soft = untolerated_taints(node.spec.taints, pod.spec.tolerations, ("PreferNoSchedule",))
+        return len(soft), -preferred_affinity_score(pod, node), self._used.get(name, {}).get("pods", Decimal(0)), name
+
+    def explain(self, refusals: Iterable[_FilterStatus]) -> str:
+        """Say why no node is available, as kube-scheduler does."""
+        refused = list(refusals)
+        reasons = Counter(reason for each in refused for reason in each.reasons)
+        help_ = Counter(_NO_VICTIMS if each.preemption_could_help else _UNHELPFUL for each in refused)
+        available = f"0/{len(refused)} nodes are available: "
+        return f"{available}{_listed(reasons)}. no new claims to deallocate, preemption: {available}{_listed(help_)}."
+
+    # -- the filters, in kube-scheduler's order ----------------------------------------------------------------
+
+    def _refusal(self, pod: Pod, needs: ResourceAmounts, node: Node) -> _FilterStatus | None:
+        if untolerated_taints(node.spec.taints, pod.spec.tolerations, ("NoSchedule", "NoExecute")):
+            if node.spec.unschedulable and len(node.spec.taints) == 1:
+                return _FilterStatus(("node(s) were unschedulable",))
+            return _FilterStatus(("node(s) had untolerated taint(s)",))
+        if node.spec.unschedulable and not _tolerates_unschedulable(pod):
+            return _FilterStatus(("node(s) were unschedulable",))
+        if not matches_node(pod, node):
+            return _FilterStatus(("node(s) didn't match Pod's node affinity/selector",))
+        wanted = host_ports(pod)
+        if wanted and any(host_ports_conflict(wanted, each.ports) for each in self._pods_on(node)):
+            return _FilterStatus(("node(s) didn't have free ports for the requested pod ports",), True)
+        if short := self._short(needs, node):
+            return _FilterStatus(short, self._fits_when_empty(needs, node))
+        if reason := self._spread(pod, node) or self._inter_pod_affinity(pod, node):
+            return _FilterStatus((reason,), True)
+        return None
+
+    def _pods_on(self, node: Node) -> Iterable[PodInfo]:
+        return (each for each in self._pods.values() if each.node == node.metadata.name)
+
+    def _short(self, needs: ResourceAmounts, node: Node) -> tuple[str, ...]:
+        used, room = self._used.get(node.metadata.name, {}), quantities(node.status.allocatable)
+        missing = [
+            name for name, value in needs.items() if value and used.get(name, 0) + value > room.get(name, Decimal(0))
+        ]
+        return tuple("Too many pods" if name == "pods" else f"Insufficient {name}" for name in missing)
+
+    @staticmethod
+    def _fits_when_empty(needs: ResourceAmounts, node: Node) -> bool:
+        room = quantities(node.status.allocatable)
+        return all(value <= room.get(name, Decimal(0)) for name, value in needs.items())
+
+    def _spread(self, pod: Pod, node: Node) -> str | None:
+        for constraint in pod.spec.topology_spread_constraints:
+            if constraint.when_unsatisfiable != "DoNotSchedule":
+                continue
+            domain = node.metadata.labels.get(constraint.topology_key)
+            if domain is None:
+                return "node(s) didn't match pod topology spread constraints (missing required label)"
+            counts = self._domains(pod, constraint)
+            if counts[domain] + 1 - min(counts.values()) > constraint.max_skew:
+                return "node(s) didn't match pod topology spread constraints"
+        return None
+
+    def _domains(self, pod: Pod, constraint: TopologySpreadConstraint) -> Counter[str]:
+        """Count the pods that a constraint means in each domain that the pod could go to."""
+        key = constraint.topology_key
+        nodes = {
+            name: node for name, node in self._nodes.items() if key in node.metadata.labels and matches_node(pod, node)
+        }
+        counts = Counter({node.metadata.labels[key]: 0 for node in nodes.values()})
+        wire = constraint.label_selector.to_wire() if constraint.label_selector else None
+        selector = LabelSelector.from_wire(wire)
+        for each in self._pods.values():
+            if each.node in nodes and each.namespace == pod.metadata.namespace and selector.matches(each.labels):
+                counts[nodes[each.node].metadata.labels[key]] += 1
+        return counts
+
+    def _inter_pod_affinity(self, pod: Pod, node: Node) -> str | None:
+        """Check affinity to other pods: what this one wants near, what it wants far, and who wants it far."""
+        affinity = pod.spec.affinity
+        near = affinity.pod_affinity if affinity else None
+        far = affinity.pod_anti_affinity if affinity else None
+        namespace = pod.metadata.namespace
+        for term in near.required_during_scheduling_ignored_during_execution if near else ():
+            if not self._has_matching_pod(term, namespace, node) and not self._is_first_of_group(term, pod):
+                return "node(s) didn't match pod affinity rules"
+        for term in far.required_during_scheduling_ignored_during_execution if far else ():
+            if self._has_matching_pod(term, namespace, node):
+                return "node(s) didn't match pod anti-affinity rules"
+        me = new_pod_info(pod, "")
+        for each in self._repelling.values():
+            for term in each.repels:
+                if self._same_domain(term.topology_key, each.node, node) and affinity_term_matches(
+                    term, each.namespace, me
+                ):
+                    return "node(s) didn't satisfy existing pods anti-affinity rules"
+        return None
+
+    def _has_matching_pod(self, term: PodAffinityTerm, namespace: str, node: Node) -> bool:
+        return any(
+            self._same_domain(term.topology_key, each.node, node) and affinity_term_matches(term, namespace, each)
+            for each in self._pods.values()
+        )
+
+    def _is_first_of_group(self, term: PodAffinityTerm, pod: Pod) -> bool:
+        """Whether a pod that wants to be near its like is the first of them."""
+        others = (each for each in self._pods.values() if affinity_term_matches(term, pod.metadata.namespace, each))
+        return affinity_term_matches(term, pod.metadata.namespace, new_pod_info(pod, "")) and next(others, None) is None
+
+    def _same_domain(self, key: str, one: str, other: Node) -> bool:
+        found = self._nodes.get(one)
+        domain = found.metadata.labels.get(key) if found else None
+        return domain is not None and domain == other.metadata.labels.get(key)
+
+
+def _listed(counted: Mapping[str, int]) -> str:
+    return ", ".join(sorted(f"{count} {reason}" for reason, count in counted.items()))
+
+
+def _tolerates_unschedulable(pod: Pod) -> bool:
+    taint = Taint(key="node.kubernetes.io/unschedulable", effect="NoSchedule")
+    return not untolerated_taints([taint], pod.spec.tolerations, ("NoSchedule",))

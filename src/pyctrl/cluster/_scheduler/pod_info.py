@@ -1,0 +1,103 @@
+"""What a pod asks of a node: resources, ports, and the company of other pods. Pure functions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+
+from pyctrl.api import LabelSelector, Quantity
+from pyctrl.kinds.core.v1 import Container, Pod, PodAffinityTerm
+
+__all__ = ["PodInfo", "new_pod_info", "pod_requests"]
+
+_ZERO = Decimal(0)
+ResourceAmounts = dict[str, Decimal]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PodInfo:
+    """A pod on a node, as the scheduler counts it."""
+
+    node: str
+    namespace: str
+    labels: Mapping[str, str]
+    needs: ResourceAmounts
+    ports: frozenset[tuple[str, str, int]]
+    repels: tuple[PodAffinityTerm, ...]  # required anti-affinity, which holds against those who come later too
+
+
+def new_pod_info(pod: Pod, node: str) -> PodInfo:
+    """Return what counts of a pod on a node."""
+    anti = pod.spec.affinity.pod_anti_affinity if pod.spec.affinity else None
+    return PodInfo(
+        node=node,
+        namespace=pod.metadata.namespace,
+        labels=pod.metadata.labels,
+        needs=pod_requests(pod),
+        ports=host_ports(pod),
+        repels=tuple(anti.required_during_scheduling_ignored_during_execution) if anti else (),
+    )
+
+
+def pod_requests(pod: Pod) -> ResourceAmounts:
+    """Return the resources that a pod requests: its containers and sidecars together, or more while it starts."""
+    running = _sum(_requests(container) for container in pod.spec.containers)
+    most: ResourceAmounts = {}
+    sidecars: ResourceAmounts = {}
+    for container in pod.spec.init_containers:
+        if container.restart_policy == "Always":
+            sidecars = _sum((sidecars, _requests(container)))
+            most = _max_resources(most, sidecars)
+        else:
+            most = _max_resources(most, _sum((sidecars, _requests(container))))
+    overhead = {name: quantity.value for name, quantity in pod.spec.overhead.items()}
+    return _sum((_max_resources(_sum((running, sidecars)), most), overhead, {"pods": Decimal(1)}))
+
+
+def _requests(container: Container) -> ResourceAmounts:
+    return {name: quantity.value for name, quantity in container.resources.requests.items()}
+
+
+def _sum(parts: Iterable[Mapping[str, Decimal]]) -> ResourceAmounts:
+    total: ResourceAmounts = {}
+    for part in parts:
+        for name, value in part.items():
+            total[name] = total.get(name, _ZERO) + value
+    return total
+
+
+def _max_resources(one: ResourceAmounts, other: ResourceAmounts) -> ResourceAmounts:
+    return {name: max(one.get(name, _ZERO), other.get(name, _ZERO)) for name in {**one, **other}}
+
+
+def host_ports(pod: Pod) -> frozenset[tuple[str, str, int]]:
+    """Return the ports of the node that a pod takes: address, protocol, number."""
+    return frozenset(
+        (port.host_ip or "0.0.0.0", port.protocol or "TCP", port.host_port)
+        for container in (*pod.spec.init_containers, *pod.spec.containers)
+        for port in container.ports
+        if port.host_port
+    )
+
+
+def host_ports_conflict(one: Iterable[tuple[str, str, int]], other: Iterable[tuple[str, str, int]]) -> bool:
+    """Whether two sets of ports cannot be on one node: the same number on the same or on every address."""
+    everywhere = "0.0.0.0"
+    return any(a[1:] == b[1:] and (a[0] == b[0] or everywhere in (a[0], b[0])) for a in one for b in other)
+
+
+def affinity_term_matches(term: PodAffinityTerm, namespace: str, other: PodInfo) -> bool:
+    """Whether an affinity term of a pod in ``namespace`` means another pod."""
+    if term.label_selector is None:
+        return False
+    namespaces = term.namespaces or ([] if term.namespace_selector is not None else [namespace])
+    is_everywhere = term.namespace_selector is not None and not term.namespace_selector.to_wire()
+    if other.namespace not in namespaces and not is_everywhere:
+        return False
+    return LabelSelector.from_wire(term.label_selector.to_wire()).matches(other.labels)
+
+
+def quantities(values: Mapping[str, Quantity]) -> ResourceAmounts:
+    """Return quantities as numbers."""
+    return {name: quantity.value for name, quantity in values.items()}

@@ -1,0 +1,344 @@
+"""One attempt to reconcile: call the user's code, judge what came of it, tell the queue. Nothing gets past here."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import logging
+import uuid
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from datetime import timedelta
+from random import Random
+from types import CoroutineType
+from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct
+
+from pyctrl._log import LazyFields, current_log_context, log_context, log_fields
+from pyctrl._metrics import RECONCILE_DURATIONS, Histogram
+from pyctrl._tracing import Attributes, Tracing, current_tracing
+from pyctrl.api import GroupVersionKind
+from pyctrl.client import forbidden_log
+from pyctrl.controller._causes import Cause, ChangeCause, RetryCause, cause_label, error_summary
+from pyctrl.controller._hot_loops import HotLoops
+from pyctrl.controller._permissions import PermissionTracker
+from pyctrl.controller._reconciler import Reconciler, Request, Result
+from pyctrl.controller._workqueue.work_item import Done, Retry, Terminal, WorkItem
+from pyctrl.errors import Forbidden, InvalidResult, PyctrlError, TerminalError, UnknownCluster
+
+if TYPE_CHECKING:
+    from pyctrl.controller._statistics import ReconcileStatistics
+
+__all__ = ["ReconcileHandler", "reconcile_id", "reconcile_span"]
+
+
+log = logging.getLogger("pyctrl.controller")
+
+_AT_ONCE = timedelta(0)
+
+
+class _Counts(Struct):
+    """What `ReconcileStatistics` are made of; counted at every reconcile, and so in place."""
+
+    success: int = 0
+    requeue: int = 0
+    requeue_after: int = 0
+    error: int = 0
+    terminal_error: int = 0
+    timeout: int = 0
+    self_caused: int = 0
+    forbidden: int = 0
+    causes: dict[str, int] = {}  # of a Struct: each has its own
+
+
+class ReconcileHandler:
+    """Reconcile one turn after the other and count how they end.
+
+    An exception never leaves: it becomes a retry or, if terminal, an end. Only the cancellation of the worker does;
+    a CancelledError that the reconciler caught from elsewhere (it awaited a task that was cancelled) is a failure.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        kind: GroupVersionKind | None,
+        reconciler: Reconciler[Any],
+        *,
+        timeout: timedelta | None,
+        random: Random,
+        rights: PermissionTracker,
+        is_own_write: Callable[[ChangeCause], bool] = lambda _cause: False,
+        state_of: Callable[[ChangeCause], bytes | None] = lambda _cause: None,
+    ) -> None:
+        self._name = name
+        self._reconciler = reconciler
+        self._timeout = timeout
+        self._random = random
+        self._rights = rights
+        self._fields = {"controller": name}
+        if kind is not None:
+            self._fields |= {"controllerGroup": kind.group, "controllerKind": kind.kind}
+        self._is_own_write = is_own_write
+        #: Finds reconciles that cause themselves.
+        self.hot_loops: HotLoops = HotLoops(name, state_of)
+        self._counts = _Counts()
+        self._has_warned_of_delay = False
+        #: How long reconciles took, in seconds.
+        self.durations: Histogram = Histogram(RECONCILE_DURATIONS)
+        #: Told of each turn when it has ended, with how long it took.
+        self.on_reconciled: Callable[[WorkItem, timedelta], None] | None = None
+
+    @property
+    def statistics(self) -> ReconcileStatistics:
+        """How reconciles have ended so far, and why they ran."""
+        counts = self._counts
+        from pyctrl.controller._statistics import ReconcileStatistics  # here: a start does without
+
+        return ReconcileStatistics(
+            success=counts.success,
+            requeue=counts.requeue,
+            requeue_after=counts.requeue_after,
+            error=counts.error,
+            terminal_error=counts.terminal_error,
+            timeout=counts.timeout,
+            took=timedelta(seconds=self.durations.total),
+            causes=dict(counts.causes),
+            self_caused=counts.self_caused,
+            forbidden=counts.forbidden,
+        )
+
+    async def work(self, turn: WorkItem) -> None:
+        """Reconcile a turn's request and tell the turn how it went."""
+        # The id is drawn now, so that runs repeat, and written down when a line is logged.
+        own = _ReconcileFields(self._fields, turn, self._random.getrandbits(128), log_fields.get())
+        fields = log_fields.set(own)
+        if (refused := forbidden_log.get()) is None:
+            forbidden_log.set(refused := [])  # one for each worker, for as long as it lives
+        try:
+            if (tracing := current_tracing()) is None:
+                await self._attempt(turn)
+            else:
+                with reconcile_span(tracing, turn):
+                    await self._attempt(turn)
+        finally:
+            turn.ended = asyncio.get_running_loop().time()
+            if self._count_causes(turn.causes):
+                self.hot_loops.caused_itself(turn.request, turn.causes)
+            elif self.hot_loops.rows:
+                self.hot_loops.rows.pop(turn.request, None)
+            log_fields.reset(fields)
+            took = turn.ended - turn.began
+            self.durations.observe(took)
+            if refused:
+                self._count_forbidden(turn, refused)
+            if self.on_reconciled is not None:
+                self.on_reconciled(turn, timedelta(seconds=took))
+
+    def _count_forbidden(self, turn: WorkItem, refused: list[Forbidden]) -> None:
+        """Count what was forbidden, and say what of it nobody would hear of: the reconcile has gone on all the same."""
+        self._counts.forbidden += len(refused)
+        if isinstance(turn.outcome, Done):
+            for error in refused:
+                self._rights.overlooked(error)
+        refused.clear()
+
+    def _count_causes(self, causes: tuple[Cause, ...]) -> bool:
+        """Count causes by what they are, and return whether all of them are writes of this process."""
+        counts, is_own = self._counts.causes, bool(causes)
+        for cause in causes:
+            if type(cause) is ChangeCause:
+                label: str = "listed" if cause.initial else cause.change
+                is_own = is_own and self._is_own_write(cause)
+            else:
+                label, is_own = cause_label(cause), False
+            counts[label] = counts.get(label, 0) + 1
+        self._counts.self_caused += is_own
+        return is_own
+
+    async def _attempt(self, turn: WorkItem) -> None:
+        if log.isEnabledFor(logging.DEBUG):
+            log.debug("Reconciling", extra={"causes": turn.causes, "failures": turn.failures or None})
+        try:
+            result = await (self._call(turn.request) if self._timeout is None else self._limited(turn.request))
+        except TerminalError as error:
+            self._give_up(turn, error)
+        except asyncio.CancelledError as error:
+            if _is_cancelled():
+                log.warning("Reconcile was cut off: its controller has no more time to stop")
+                raise
+            self._fail(turn, error)
+        except Exception as error:  # noqa: BLE001 - whatever the user's code raises is a failed attempt
+            self._fail(turn, error)
+        else:
+            self._rights.heed(turn.request, None)
+            self._judge(turn, result)
+
+    async def _limited(self, request: Request) -> object:
+        """Call the user's code and give it so much time."""
+        assert self._timeout is not None  # else it has as much as it likes
+        limit = asyncio.timeout(self._timeout.total_seconds())
+        try:
+            async with limit:
+                return await self._call(request)
+        except TimeoutError as error:
+            if not limit.expired():
+                raise  # somebody else's
+            self._counts.timeout += 1
+            message = f"the reconcile took longer than reconcile_timeout={self._timeout}"
+            raise TimeoutError(message) from error.__cause__  # the cancellation, whose traceback ends where it hung
+
+    async def _call(self, request: Request) -> object:
+        """Call the user's code; what it returns is anything, whatever its annotation says."""
+        returned: object = self._reconciler.reconcile(request)
+        if type(returned) is CoroutineType or inspect.isawaitable(returned):  # the second takes a while to say so
+            return await returned
+        return _NotAsync(returned)
+
+    def _judge(self, turn: WorkItem, result: object) -> None:
+        match result:
+            case None | Result(requeue_after=None, priority=None | int()):
+                self._counts.success += 1
+                log.debug("Reconcile successful")
+                turn.succeed()
+            case Result(requeue_after=timedelta() as after, priority=None | int() as priority):
+                if after > _AT_ONCE:
+                    self._counts.requeue_after += 1
+                else:
+                    self._counts.requeue += 1
+                    self._check_delay(after)
+                log.debug("Reconcile done, requeueing", extra={"after": after})
+                turn.succeed(requeue_after=after, priority=priority)
+            case _:
+                self._give_up(turn, InvalidResult(self._name, result))
+
+    def _check_delay(self, after: timedelta) -> None:
+        """Warn of a negative delay, once: it is a mistake of the code, and the next object has it too."""
+        if after < _AT_ONCE and not self._has_warned_of_delay:
+            self._has_warned_of_delay = True
+            log.warning(
+                "Reconcile returned a negative delay and runs again at once, rate-limited; further ones are not logged",
+                extra={"after": after, "cure": "Result.after(max(delay, timedelta(0))), or None when nothing is due"},
+            )
+
+    def _fail(self, turn: WorkItem, error: BaseException) -> None:
+        if isinstance(error, UnknownCluster) and error.cluster == turn.request.cluster:
+            log.info("The cluster of the object is gone, its request is dropped")
+            turn.give_up()
+            return
+        self._counts.error += 1
+        extra = {"causes": turn.causes, "failures": turn.failures + 1}
+        trace = _worth_a_trace(error, turn)
+        told = error_summary(error)
+        log.error("Reconciler error: %s", told, extra=extra | {"error": told}, exc_info=trace)
+        turn.fail(error)
+        self._rights.heed(turn.request, error)
+
+    def _give_up(self, turn: WorkItem, error: Exception) -> None:
+        self._counts.terminal_error += 1
+        extra = {"causes": turn.causes, "failures": turn.failures + 1}
+        trace = _worth_a_trace(error, turn)
+        told = error_summary(error)
+        log.error("Reconciler error, not retried: %s", told, extra=extra | {"error": told}, exc_info=trace)
+        turn.give_up(error)
+        self._rights.heed(turn.request, error)
+
+
+class _ReconcileFields(LazyFields):
+    """What each line of an attempt has: those of its controller, of its turn, and its id."""
+
+    __slots__ = ("_number", "_of_controller", "_outer", "_turn")
+
+    def __init__(
+        self, of_controller: Mapping[str, str], turn: WorkItem, number: int, outer: Mapping[str, object]
+    ) -> None:
+        self._made = None
+        self._of_controller = of_controller
+        self._turn = turn
+        self._number = number
+        self._outer = outer
+
+    def _make(self) -> Mapping[str, object]:
+        made, turn = str(uuid.UUID(int=self._number, version=4)), self._turn
+        names = _names(turn.request)
+        return {**self._outer, **self._of_controller, **names, "reconcileID": made, "causes": turn.causes}
+
+
+def reconcile_id() -> str | None:
+    """Return the id of the reconcile that this runs in, which its log lines have; None outside of one.
+
+    Each attempt has its own: give it to other systems, so that their logs can be put beside these.
+    """
+    found = current_log_context().get("reconcileID")
+    return found if isinstance(found, str) else None
+
+
+def _worth_a_trace(error: BaseException, turn: WorkItem) -> BaseException | None:
+    """Return the error when its traceback tells more than its message does.
+
+    pyctrl's own errors say what happened and what to do; of another error that repeats, once is enough.
+    """
+    told = {cause.error for cause in turn.causes if isinstance(cause, RetryCause)}
+    return None if isinstance(error, PyctrlError) or error_summary(error) in told else error
+
+
+class _NotAsync:
+    """What a reconcile returned that is not a coroutine function; its repr ends up in the message of InvalidResult."""
+
+    def __init__(self, value: object) -> None:
+        self._value = value
+
+    def __repr__(self) -> str:
+        return f"{self._value!r} without being `async def`"
+
+
+def _names(request: Request) -> dict[str, str]:
+    names = {"namespace": request.namespace, "name": request.name, "cluster": request.cluster}
+    return {key: value for key, value in names.items() if value}
+
+
+def _is_cancelled() -> bool:
+    """Whether somebody asked this very task to end."""
+    task = asyncio.current_task()
+    return task is not None and task.cancelling() > 0
+
+
+@contextmanager
+def reconcile_span(tracing: Tracing, turn: WorkItem) -> Iterator[None]:
+    """Make a span of a block that works on ``turn`` and in whose log context it is said which one; tell its outcome."""
+    fields = current_log_context()
+    name = f"reconcile {fields['controller']}"
+    with tracing.span(name, _span_attributes(fields, turn), waited=turn.waited) as span:
+        with log_context(**span.ids):
+            yield
+        match turn.outcome:
+            case Done(requeue_after=after):
+                span.set({"pyctrl.result": "success" if after is None else "requeue_after"})
+            case Retry(error):
+                span.set({"pyctrl.result": "error"})
+                span.fail(type(error).__name__, error)
+            case Terminal(error):
+                span.set({"pyctrl.result": "terminal_error"})
+                span.fail(type(error).__name__, error)
+
+
+#: The keys of log lines, as attributes: OpenTelemetry's where it has some.
+_SPAN_KEYS = {
+    "controller": "pyctrl.controller",
+    "controllerGroup": "pyctrl.object.group",
+    "controllerKind": "pyctrl.object.kind",
+    "namespace": "k8s.namespace.name",
+    "name": "pyctrl.object.name",
+    "cluster": "k8s.cluster.name",
+    "reconcileID": "pyctrl.reconcile_id",
+}
+
+
+def _span_attributes(fields: Mapping[str, object], turn: WorkItem) -> Attributes:
+    return {
+        **{name: str(fields[key]) for key, name in _SPAN_KEYS.items() if fields.get(key)},
+        "pyctrl.priority": turn.priority,
+        "pyctrl.failures": turn.failures,
+        "pyctrl.queue_wait_seconds": turn.waited.total_seconds(),
+        "pyctrl.causes": [str(cause) for cause in turn.causes],
+    }

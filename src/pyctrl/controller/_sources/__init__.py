@@ -1,0 +1,1 @@
+"""Sources of reconcile requests, and the runner that keeps them running."""

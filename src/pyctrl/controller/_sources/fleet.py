@@ -1,0 +1,190 @@
+"""What the sources have in common that are about every cluster of a fleet."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import logging
+from abc import abstractmethod
+from collections.abc import Callable, Iterable, Sequence
+from contextvars import Context, copy_context
+from datetime import timedelta
+from typing import Any
+
+from pyctrl._log import log_context
+from pyctrl._tasks import end
+from pyctrl.api import GroupVersionKind, KindLike, kind_of
+from pyctrl.controller._causes import ChangeCause, TriggerCause
+from pyctrl.controller._handlers import Handler, Requests
+from pyctrl.controller._managed_cluster import ManagedCluster, ManagedFleet
+from pyctrl.controller._object_change import ObjectChange
+from pyctrl.controller._options import Absence
+from pyctrl.controller._sources.kind import KindSource
+from pyctrl.controller._sources.source import Source, add_all
+from pyctrl.controller._workqueue.queue import RequestSink
+from pyctrl.rbac import Permission
+
+__all__ = ["FleetKindSource", "FleetMembershipSource", "PerClusterSource"]
+
+
+log = logging.getLogger("pyctrl.controller")
+
+
+class PerClusterSource(Source):
+    """A source that does something in each cluster that is in a fleet, for as long as it is there.
+
+    The controller does not wait for these clusters: one that is down would keep it from its work for the others.
+    Requests for objects of a cluster that leaves are dropped.
+    """
+
+    def __init__(self, fleet: ManagedFleet) -> None:
+        super().__init__()
+        self.fleet_name: str = fleet.name
+        self._hosts: dict[str, ManagedCluster] = {}
+        self._tasks: dict[str, asyncio.Task[None]] = {}
+        self._group: asyncio.TaskGroup | None = None
+        self._queue: RequestSink | None = None
+        self._context: Context = copy_context()
+        fleet.attach(self)
+
+    @property
+    def is_elsewhere(self) -> bool:
+        """Always: a fleet is not where the controller lives."""
+        return True
+
+    @abstractmethod
+    async def follow(self, cluster: ManagedCluster, queue: RequestSink) -> None:
+        """Add requests about one cluster, until cancelled."""
+
+    def has_left(self, cluster: str, queue: RequestSink | None) -> None:
+        """Take note that a cluster has left; nothing runs there any more."""
+
+    def join(self, cluster: ManagedCluster) -> None:
+        """Begin with a cluster that has come."""
+        self._hosts[cluster.client.cluster] = cluster
+        self._start(cluster)
+
+    async def leave(self, cluster: ManagedCluster, patience: timedelta | None) -> None:
+        """End with a cluster, and drop what is in line for its objects."""
+        name = cluster.client.cluster
+        self._hosts.pop(name, None)
+        if (task := self._tasks.pop(name, None)) is not None:
+            await end([task])
+        if dropped := (self._queue.drop(name) if self._queue is not None else ()):
+            some = [str(request) for request in dropped[:10]]
+            facts = {"cluster": name, "dropped": len(dropped), "requests": some}
+            log.info("Requests for objects of a cluster that has left are dropped", extra=facts)
+        self.has_left(name, self._queue)
+
+    async def run(self, queue: RequestSink) -> None:
+        """Do it in all clusters that are there and that come, until cancelled."""
+        self._queue = queue
+        self._context = copy_context()  # clusters are told of by who has another one
+        async with asyncio.TaskGroup() as self._group:
+            try:
+                for cluster in self._hosts.values():
+                    self._start(cluster)
+                self.synced.set()
+                await asyncio.get_running_loop().create_future()  # until cancelled
+            finally:
+                self._group = self._queue = None
+                self._tasks.clear()
+
+    def _start(self, cluster: ManagedCluster) -> None:
+        if self._group is not None and self._queue is not None:
+            name = cluster.client.cluster
+            life = self._live(cluster, self._queue)
+            self._tasks[name] = self._group.create_task(life, name=f"{self}: {name}", context=self._context.copy())
+
+    async def _live(self, cluster: ManagedCluster, queue: RequestSink) -> None:
+        with log_context(cluster=cluster.client.cluster):
+            await self.follow(cluster, queue)
+
+
+class FleetKindSource(PerClusterSource):
+    """Follows a kind in each cluster that is in a fleet; made by ``Builder.watches(..., cluster=fleet)``."""
+
+    def __init__(
+        self,
+        fleet: ManagedFleet,
+        kind: KindLike,
+        handler: Handler[Any],
+        predicates: Iterable[Callable[[ObjectChange[Any]], bool]] = (),
+        *,
+        absence: Absence = Absence.FAULT,
+    ) -> None:
+        self.gvk: GroupVersionKind = kind_of(kind)
+        chosen = tuple(predicates)
+        self._make: Callable[[ManagedCluster], KindSource] = lambda host: KindSource(
+            host.client, kind, handler, chosen, is_elsewhere=True, absence=absence
+        )
+        self._rbac = self._make(fleet.blueprint).rbac
+        self._sources: dict[str, KindSource] = {}
+        super().__init__(fleet)
+
+    @property
+    def rbac(self) -> Sequence[Permission]:
+        """To list and to watch the kind in each cluster."""
+        return self._rbac
+
+    def is_own_write(self, cause: ChangeCause) -> bool:
+        """Whether this process has written the version of the object that the cause tells of."""
+        source = self._sources.get(cause.cluster)
+        return source is not None and source.is_own_write(cause)
+
+    def state_of(self, cause: ChangeCause) -> bytes | None:
+        """Return the object of a change as the cache of its cluster has it."""
+        source = self._sources.get(cause.cluster)
+        return None if source is None else source.state_of(cause)
+
+    def join(self, cluster: ManagedCluster) -> None:
+        """Follow the kind in a cluster that has come: its informer begins now, also on a replica that does not lead."""
+        self._sources[cluster.client.cluster] = self._make(cluster)
+        super().join(cluster)
+
+    async def follow(self, cluster: ManagedCluster, queue: RequestSink) -> None:
+        """Add what the changes in one cluster ask for."""
+        await self._sources[cluster.client.cluster].run(queue)
+
+    def has_left(self, cluster: str, queue: RequestSink | None) -> None:
+        """Forget a cluster."""
+        self._sources.pop(cluster, None)
+
+    def __str__(self) -> str:
+        return f"kind source: {self.gvk} in the clusters of {self.fleet_name}"
+
+
+class FleetMembershipSource(PerClusterSource):
+    """Asks a function, for each cluster of a fleet, what to reconcile now that it is there; `Builder.watches_clusters`.
+
+    It is asked once the caches of the cluster are filled, and once more when the cluster has left. It may look at a
+    cache for the requests; one that fails is logged, and asked no further.
+    """
+
+    def __init__(self, fleet: ManagedFleet, handler: Callable[[str], Requests]) -> None:
+        self._handler = handler
+        super().__init__(fleet)
+
+    async def follow(self, cluster: ManagedCluster, queue: RequestSink) -> None:
+        """Tell of a cluster when it can be worked in."""
+        await cluster.cache.wait_for_sync(even_forbidden=False)
+        name = cluster.client.cluster
+        await self._tell(name, queue, f"cluster {name} has come")
+
+    async def leave(self, cluster: ManagedCluster, patience: timedelta | None) -> None:
+        """Tell of a cluster that goes."""
+        await super().leave(cluster, patience)
+        if self._queue is not None:
+            name = cluster.client.cluster
+            await self._tell(name, self._queue, f"cluster {name} has left")
+
+    async def _tell(self, cluster: str, queue: RequestSink, why: str) -> None:
+        try:
+            requests = self._handler(cluster)
+            found = await requests if inspect.isawaitable(requests) else requests
+            await add_all(queue, found, cause=TriggerCause(why))
+        except Exception:
+            log.exception("A handler failed, that a cluster has come or gone is lost", extra={"source": str(self)})
+
+    def __str__(self) -> str:
+        return f"cluster source: {self.fleet_name}"

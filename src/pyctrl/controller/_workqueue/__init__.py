@@ -1,0 +1,1 @@
+"""Work queue of reconcile requests: deduplicated, prioritized, delayed and rate-limited."""

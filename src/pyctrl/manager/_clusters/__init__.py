@@ -1,0 +1,1 @@
+"""Clusters that a manager is connected to, and providers of clusters."""

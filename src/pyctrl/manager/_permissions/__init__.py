@@ -1,0 +1,1 @@
+"""Permissions that a manager's runnables require, reviewed with the API server."""

@@ -1,0 +1,1 @@
+"""Runnables: their groups, restarts, signals, and the order in which they start and stop."""

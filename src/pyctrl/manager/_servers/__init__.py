@@ -1,0 +1,1 @@
+"""HTTP servers for health probes and metrics."""

@@ -1,0 +1,1 @@
+"""Typed Python classes generated from CustomResourceDefinitions."""

@@ -1,0 +1,93 @@
+"""Recognises what Kubernetes has a type for inside of somebody's schema: conditions, pod templates, selectors."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from pyctrl.manifests._schema.builtin import builtin_schema_by_name
+from pyctrl.manifests._schema.schema import Schema as OurSchema
+
+__all__ = ["known_type"]
+
+Schema = Mapping[str, Any]
+
+_CORE, _META, _API = "pyctrl.kinds.core.v1", "pyctrl.kinds.meta.v1", "pyctrl.api"
+
+# Types by fields that are theirs alone, and how many of their fields there have to be at least: schemas are of
+# other releases of Kubernetes than this one, and know a few fields less.
+_BY_FIELDS: tuple[tuple[str, str, frozenset[str], int], ...] = (
+    ("PodSpec", _CORE, frozenset({"containers", "restartPolicy", "serviceAccountName", "nodeSelector"}), 25),
+    ("Container", _CORE, frozenset({"image", "imagePullPolicy", "volumeMounts", "livenessProbe"}), 18),
+    ("Volume", _CORE, frozenset({"name", "emptyDir", "configMap", "hostPath", "projected"}), 20),
+    ("Probe", _CORE, frozenset({"exec", "httpGet", "tcpSocket", "periodSeconds", "failureThreshold"}), 8),
+    ("PodSecurityContext", _CORE, frozenset({"fsGroup", "runAsUser", "supplementalGroups", "sysctls"}), 8),
+    ("SecurityContext", _CORE, frozenset({"allowPrivilegeEscalation", "capabilities", "runAsUser"}), 8),
+    ("PersistentVolumeClaimSpec", _CORE, frozenset({"accessModes", "storageClassName", "volumeName"}), 6),
+    ("TopologySpreadConstraint", _CORE, frozenset({"maxSkew", "topologyKey", "whenUnsatisfiable"}), 4),
+)
+_EXACTLY: dict[frozenset[str], tuple[str, str]] = {
+    frozenset({"nodeAffinity", "podAffinity", "podAntiAffinity"}): ("Affinity", _CORE),
+    frozenset({"effect", "key", "operator", "tolerationSeconds", "value"}): ("Toleration", _CORE),
+    frozenset({"name", "value", "valueFrom"}): ("EnvVar", _CORE),
+    frozenset({"limits", "requests", "claims"}): ("ResourceRequirements", _CORE),
+    frozenset({"limits", "requests"}): ("ResourceRequirements", _CORE),
+    frozenset({"matchExpressions", "matchLabels"}): ("LabelSelector", _META),
+    frozenset({"key", "name", "optional"}): ("SecretKeySelector", _CORE),
+    frozenset({"name", "annotations", "labels", "namespace", "finalizers"}): ("ObjectMeta", _API),
+}
+_CONDITION = frozenset({"type", "status", "reason", "message", "lastTransitionTime"})
+
+
+def known_type(schema: Schema, *, name: str = "") -> tuple[str, str] | None:
+    """Give the class, and its module, of what Kubernetes has a type for; None for everything else.
+
+    A part that somebody has added rules to, or that keeps what it does not name, is not recognised: its own class says
+    more. Nor is a small one with other fields further down; of large ones Kubernetes has dropped a few.
+
+    Args:
+        name: of the field that has it, where that is known.
+    """
+    fields = frozenset(schema.get("properties") or ())
+    if schema.get("type") != "object" or schema.get("x-kubernetes-preserve-unknown-fields"):
+        return ("ObjectMeta", _API) if _is_metadata(schema, name) else None
+    found = _found(schema, fields, name)
+    return None if found is None or (found[0] != "ObjectMeta" and _has_rules(schema)) else found
+
+
+def _has_all(ours: OurSchema, theirs: Schema) -> bool:
+    """Say whether each field of theirs is one of ours, all the way down."""
+    if ours.preserve_unknown_fields or ours.int_or_string:
+        return True
+    if any(name not in ours.properties for name in theirs.get("properties") or ()):
+        return False
+    below = [(ours.properties[name], each) for name, each in (theirs.get("properties") or {}).items()]
+    below += [(ours.items, theirs["items"])] if ours.items and isinstance(theirs.get("items"), Mapping) else []
+    return all(_has_all(our, their) for our, their in below)
+
+
+def _found(schema: Schema, fields: frozenset[str], name: str) -> tuple[str, str] | None:
+    if _is_metadata(schema, name):
+        return "ObjectMeta", _API
+    if _CONDITION <= fields <= _CONDITION | {"observedGeneration"}:
+        return "Condition", _API
+    if fields == {"metadata", "spec"} and known_type(schema["properties"]["spec"]) == ("PodSpec", _CORE):
+        return "PodTemplateSpec", _CORE
+    for kind, module, own, least in _BY_FIELDS:
+        if own <= fields and len(fields) >= least:
+            return kind, module
+    if (found := _EXACTLY.get(fields)) is None or found[1] == _API:
+        return found
+    ours = builtin_schema_by_name(found[1], found[0])
+    return found if ours is not None and _has_all(ours, schema) else None
+
+
+def _is_metadata(schema: Schema, name: str) -> bool:
+    """Say whether it is the metadata of an object inside this one, of which generators tell nothing."""
+    return name == "metadata" and schema.get("type") == "object" and not set(schema) - {"type", "description"}
+
+
+def _has_rules(value: Any) -> bool:
+    if isinstance(value, Mapping):
+        return bool(value.get("x-kubernetes-validations")) or any(map(_has_rules, value.values()))
+    return isinstance(value, list) and any(map(_has_rules, value))

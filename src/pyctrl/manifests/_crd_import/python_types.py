@@ -1,0 +1,234 @@
+"""From the schema of a place to the Python type of its values, and what stands beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Annotated, Any
+
+from pydantic import Field, PydanticSchemaGenerationError, TypeAdapter
+from pydantic_core import SchemaError
+
+from pyctrl.manifests._crd_import.classes import ITEM, KEY, Classes, rule_marker
+from pyctrl.manifests._crd_import.known_types import known_type
+from pyctrl.manifests._crd_import.python_names import field_names
+from pyctrl.manifests._crd_import.source_layout import Expression, call, literal, sequence, subscript, union
+
+__all__ = ["TypedField", "note_unsupported_of_object", "type_of", "with_markers"]
+
+Schema = Mapping[str, Any]
+ClassMaker = Callable[[Schema, tuple[str, ...], Classes], str]
+
+_INT_OR_STRING = [{"type": "integer"}, {"type": "string"}]
+_QUANTITY = "numkMGTPE"  # the letters of suffixes in the pattern of a quantity, in the form generators write it
+_PLAIN = ("string", "integer", "boolean")  # types of which JSON values are values, unless they are times
+_NUMBERS = {"minimum": "ge", "maximum": "le"}
+_EXCLUSIVE = {"minimum": "gt", "maximum": "lt"}
+#: What is of the place, and what is told of elsewhere.
+_ELSEWHERE = frozenset(
+    {
+        *("type", "description", "default", "nullable", "title", "example", "externalDocs", "enum", "format"),
+        *("properties", "required", "items", "additionalProperties", "x-kubernetes-int-or-string"),
+        *("x-kubernetes-validations", "exclusiveMinimum", "exclusiveMaximum"),
+    }
+)
+_OF_OBJECTS = frozenset(
+    {
+        *("minProperties", "maxProperties", "x-kubernetes-map-type", "x-kubernetes-preserve-unknown-fields"),
+        "x-kubernetes-embedded-resource",
+    }
+)
+
+
+@dataclass(slots=True)
+class TypedField:
+    """A type, the marks beside it, and what ``Field(…)`` says of it; ``empty`` makes what an absent one reads as."""
+
+    annotation: Expression
+    marks: list[Expression] = field(default_factory=list)
+    checks: dict[str, Expression] = field(default_factory=dict)
+    empty: str = ""
+    is_class: bool = False
+    is_plain: bool = False  # a JSON value is a value of the type
+
+
+def with_markers(annotation: Expression, marks: Iterable[Expression], classes: Classes) -> Expression:
+    """Put marks beside a type, if there are some."""
+    beside = tuple(marks)
+    return subscript(classes.use("Annotated"), annotation, *beside) if beside else annotation
+
+
+def type_of(schema: Schema, way: tuple[str, ...], classes: Classes, make: ClassMaker) -> TypedField:
+    """Give the type of a place; ``make`` makes the class of an object."""
+    told = set(_ELSEWHERE)
+    name = way[-1] if way else ""
+    if (known := known_type(schema, name=name)) is not None:
+        return TypedField(classes.use(*known), is_class=True)
+    if schema.get("x-kubernetes-int-or-string"):
+        typed = _int_or_string(schema, classes, told)
+    elif schema.get("enum"):
+        typed = _enum(schema, classes)
+    else:
+        typed = _of_type(schema, way, classes, make, told)
+    if not typed.is_class:
+        typed.marks += [rule_marker(rule, classes) for rule in schema.get("x-kubernetes-validations") or ()]
+    if not typed.is_class:  # a class tells of itself
+        _note_unsupported(schema, way, told, classes)
+    return typed
+
+
+def _of_type(schema: Schema, way: tuple[str, ...], classes: Classes, make: ClassMaker, told: set[str]) -> TypedField:
+    kind = schema.get("type")
+    if kind in ("array", "object"):
+        return (_array if kind == "array" else _object)(schema, way, classes, make, told)
+    return {"string": _string, "integer": _number, "number": _number}.get(str(kind), _other)(schema, classes, told)
+
+
+def note_unsupported_of_object(schema: Schema, way: tuple[str, ...], classes: Classes) -> None:
+    """Tell of what is said of an object that its class cannot say."""
+    _note_unsupported(schema, way, {*_ELSEWHERE, *_OF_OBJECTS}, classes)
+
+
+def _note_unsupported(schema: Schema, way: tuple[str, ...], told: set[str], classes: Classes) -> None:
+    for key, value in sorted(schema.items()):
+        if key not in told and value is not None and value is not False and value not in ([], {}):
+            classes.note(key, way)
+
+
+def _inner(schema: Schema, way: tuple[str, ...], classes: Classes, make: ClassMaker) -> Expression:
+    """Give the type of items, or of values of a map, with all that is said of them."""
+    typed = type_of(schema, way, classes, make)
+    checks = [call(classes.use("Field"), **typed.checks)] if typed.checks else []
+    if schema.get("default") is not None:
+        classes.note("default", way)
+    may_be_none = schema.get("nullable") and not schema.get("enum")
+    annotation = union(typed.annotation, "None") if may_be_none else typed.annotation
+    return with_markers(annotation, [*typed.marks, *checks], classes)
+
+
+# -- scalars ---------------------------------------------------------------------------------------------------------
+
+
+def _int_or_string(schema: Schema, classes: Classes, told: set[str]) -> TypedField:
+    told |= {"pattern"}
+    if schema.get("anyOf") == _INT_OR_STRING:
+        told.add("anyOf")
+    if schema.get("allOf") == [{"anyOf": _INT_OR_STRING}]:
+        told.add("allOf")
+    if schema.get("enum"):
+        return _enum(schema, classes)
+    pattern = schema.get("pattern") or ""
+    if _QUANTITY in pattern:
+        return TypedField(classes.use("Quantity"))
+    marks: list[Expression] = [call(classes.use("Pattern"), literal(pattern))] if pattern else []
+    return TypedField(classes.use("IntOrString"), marks, is_plain=True)
+
+
+def _enum(schema: Schema, classes: Classes) -> TypedField:
+    values = list(dict.fromkeys(each for each in schema["enum"] if each is not None))
+    format_ = schema.get("format")
+    marks: list[Expression] = [call(classes.use("Format"), literal(format_))] if format_ else []
+    return TypedField(subscript(classes.use("Literal"), *map(literal, values)), marks, is_plain=True)
+
+
+def _string(schema: Schema, classes: Classes, told: set[str]) -> TypedField:
+    told |= {"minLength", "maxLength", "pattern"}
+    words = {"min_length": schema.get("minLength"), "max_length": schema.get("maxLength")}
+    checks = {key: literal(value) for key, value in words.items() if value is not None}
+    format_, pattern = schema.get("format"), schema.get("pattern")
+    if format_ == "date-time" and not checks and not pattern:
+        return TypedField(classes.use("Time"))
+    marks: list[Expression] = [call(classes.use("Format"), literal(format_))] if format_ else []
+    if pattern and _can_check(pattern):
+        checks["pattern"] = literal(pattern)
+    elif pattern:
+        marks.append(call(classes.use("Pattern"), literal(pattern)))
+    return TypedField("str", marks, checks, is_plain=True)
+
+
+def _can_check(pattern: str) -> bool:
+    """Say whether pydantic reads a pattern, whose expressions are Rust's and not Go's."""
+    try:
+        TypeAdapter(Annotated[str, Field(pattern=pattern)])
+    except (SchemaError, PydanticSchemaGenerationError):
+        return False
+    return True
+
+
+def _number(schema: Schema, classes: Classes, told: set[str]) -> TypedField:
+    told |= {"minimum", "maximum", "multipleOf"}
+    checks: dict[str, Expression] = {}
+    for key, word in _NUMBERS.items():
+        if schema.get(key) is not None:
+            is_exclusive = schema.get(f"exclusive{key.capitalize()}")
+            checks[_EXCLUSIVE[key] if is_exclusive else word] = literal(schema[key])
+    if schema.get("multipleOf") is not None:
+        checks["multiple_of"] = literal(schema["multipleOf"])
+    name, format_ = "int" if schema["type"] == "integer" else "float", schema.get("format")
+    if name == "int" and format_ in ("int32", "int64"):
+        return TypedField(classes.use(format_.capitalize()), [], checks, is_plain=True)
+    marks: list[Expression] = [call(classes.use("Format"), literal(format_))] if format_ else []
+    return TypedField(name, marks, checks, is_plain=True)
+
+
+def _other(schema: Schema, classes: Classes, told: set[str]) -> TypedField:
+    if schema.get("type") == "boolean":
+        return TypedField("bool", is_plain=True)
+    told.add("x-kubernetes-preserve-unknown-fields")
+    return TypedField(classes.use("Any"), [call(classes.use("PreserveUnknownFields"))])
+
+
+# -- what has parts --------------------------------------------------------------------------------------------------
+
+
+def _array(schema: Schema, way: tuple[str, ...], classes: Classes, make: ClassMaker, told: set[str]) -> TypedField:
+    told |= {"minItems", "maxItems", "x-kubernetes-list-type", "x-kubernetes-list-map-keys"}
+    items = schema.get("items") or {"x-kubernetes-preserve-unknown-fields": True}
+    words = {"min_length": schema.get("minItems"), "max_length": schema.get("maxItems")}
+    checks = {key: literal(value) for key, value in words.items() if value is not None}
+    kind = schema.get("x-kubernetes-list-type")
+    marks: list[Expression] = []
+    if kind == "map":
+        names = field_names(items.get("properties") or ())
+        keys = sequence(*(literal(names[key]) for key in schema["x-kubernetes-list-map-keys"]))
+        marks.append(call(classes.use("ListType"), '"map"', keys=keys))
+    elif kind or known_type(items) == ("Condition", "pyctrl.api"):
+        marks.append(call(classes.use("ListType"), literal(kind or "atomic")))
+    annotation = subscript("list", _inner(items, (*way, ITEM), classes, make))
+    return TypedField(
+        annotation, marks, checks, empty="list", is_plain=items.get("type") in ("string", "integer", "boolean")
+    )
+
+
+def _object(schema: Schema, way: tuple[str, ...], classes: Classes, make: ClassMaker, told: set[str]) -> TypedField:
+    told |= _OF_OBJECTS
+    embedded: list[Expression] = []
+    if schema.get("x-kubernetes-embedded-resource"):
+        embedded = [call(classes.use("EmbeddedResource"))]
+    additional = schema.get("additionalProperties")
+    is_open = bool(schema.get("x-kubernetes-preserve-unknown-fields"))
+    if schema.get("properties") or not (additional or is_open):
+        return TypedField(make(schema, way, classes), embedded, is_class=True)
+    marks, checks = _of_map(schema, classes)
+    for name in schema.get("required") or ():
+        classes.note("that it is required, and described nowhere", (*way, name))
+    if isinstance(additional, Mapping):
+        return TypedField(
+            subscript("dict", "str", _inner(additional, (*way, KEY), classes, make)),
+            [*embedded, *marks],
+            checks,
+            empty="dict",
+            is_plain=additional.get("type") in _PLAIN,
+        )
+    if additional:
+        classes.note("that values keep none of their fields (additionalProperties: true)", way)
+    annotation = subscript("dict", "str", classes.use("Any"))
+    open_ = call(classes.use("PreserveUnknownFields"))
+    return TypedField(annotation, [*embedded, open_, *marks], checks, empty="dict", is_plain=True)
+
+
+def _of_map(schema: Schema, classes: Classes) -> tuple[list[Expression], dict[str, Expression]]:
+    words = {"min_length": schema.get("minProperties"), "max_length": schema.get("maxProperties")}
+    checks = {key: literal(value) for key, value in words.items() if value is not None}
+    kind = schema.get("x-kubernetes-map-type")
+    return ([call(classes.use("MapType"), literal(kind))] if kind else []), checks

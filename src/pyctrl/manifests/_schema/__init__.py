@@ -1,0 +1,1 @@
+"""Structural schemas generated from Python types."""

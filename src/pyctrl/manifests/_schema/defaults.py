@@ -1,0 +1,84 @@
+"""Defaults: which of those in Python the server fills in as well."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from typing import Any
+
+from msgspec import UNSET, UnsetType
+from pydantic import BaseModel, RootModel, SecretBytes, SecretStr
+from pydantic.fields import FieldInfo
+from pydantic_core import PydanticSerializationError, PydanticUndefined
+
+from pyctrl.api import NoServerDefault, ServerDefault
+from pyctrl.manifests._schema.annotations import first_metadata, has_metadata
+from pyctrl.manifests._schema.locations import Location, Problems
+from pyctrl.manifests._schema.schema import JSON, Schema
+from pyctrl.manifests._schema.wire_names import wire_name
+
+__all__ = ["default_of", "has_defaults"]
+
+
+def default_of(
+    cls: type[BaseModel], name: str, beside: Sequence[Any], schema: Schema, place: Location, problems: Problems
+) -> JSON | UnsetType:
+    """Return what the server fills in where a field is absent; ``UNSET`` for nothing.
+
+    Nothing is what an absent field reads as anyway: None, an empty text, list or map; and a default that is another
+    one each time. A default that is a model is the fields that were given to it.
+    """
+    info = cls.model_fields[name]
+    if said := first_metadata(ServerDefault, beside):
+        return said.value
+    if info.is_required() or has_metadata(NoServerDefault, beside):
+        return UNSET
+    value = _value(info)
+    if isinstance(value, (SecretStr, SecretBytes)):
+        return UNSET  # everybody may read definitions
+    if value is None or value is PydanticUndefined or (isinstance(value, Collection) and not value):
+        return UNSET
+    wire = _on_wire(cls, name, value, place, problems)
+    return UNSET if wire == {} and not has_defaults(schema) else wire
+
+
+def _value(info: FieldInfo) -> Any:
+    if info.default_factory is None:
+        return info.default
+    if info.default_factory_takes_validated_data:
+        return None
+    one, other = (info.get_default(call_default_factory=True) for _ in range(2))
+    return one if one == other else None
+
+
+def _on_wire(cls: type[BaseModel], name: str, value: Any, place: Location, problems: Problems) -> JSON:
+    """Write a default as an object of the class would be written."""
+    obj = cls.model_construct(_fields_set={name}, **{name: value})
+    try:
+        wire = obj.model_dump(
+            mode="json", by_alias=True, exclude_unset=True, exclude_none=True, include={name}, warnings="error"
+        )
+    except (PydanticSerializationError, TypeError, ValueError, AttributeError) as error:
+        problems.report(place, f"the default {value!r} cannot be written: {error}", "give it a default of its type")
+        return UNSET
+    return _in_order(value, wire.get(wire_name(name, cls.model_fields[name]), UNSET))
+
+
+def _in_order(value: Any, wire: JSON) -> JSON:
+    """Put the items of sets into an order: that of Python is another one in each process."""
+    if isinstance(value, RootModel):
+        return _in_order(value.root, wire)
+    if isinstance(value, (set, frozenset)):
+        return sorted(wire, key=lambda item: (str(type(item)), item))
+    if isinstance(value, (list, tuple)):
+        return [_in_order(item, wired) for item, wired in zip(value, wire, strict=True)]
+    if isinstance(value, dict) and isinstance(wire, dict) and len(value) == len(wire):
+        return {key: _in_order(item, wired) for item, (key, wired) in zip(value.values(), wire.items(), strict=True)}
+    if isinstance(value, BaseModel) and isinstance(wire, dict):
+        names = {wire_name(name, info): name for name, info in type(value).model_fields.items()}
+        return {key: _in_order(getattr(value, names.get(key, ""), None), wired) for key, wired in wire.items()}
+    return wire
+
+
+def has_defaults(schema: Schema) -> bool:
+    """Say whether the server fills in anything in an empty object."""
+    return any(each.default is not UNSET for each in schema.properties.values())

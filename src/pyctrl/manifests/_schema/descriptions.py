@@ -1,0 +1,49 @@
+"""Descriptions: what docstrings and `Field(description=…)` say, for those who read the definition."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from typing import Generic
+
+from pydantic import BaseModel
+from pydantic.fields import FieldInfo
+
+from pyctrl.api import CustomResource, KubernetesObject, Model
+from pyctrl.manifests._schema.locations import source_of
+
+__all__ = ["describe_class", "describe_field"]
+
+_BASES = (object, str, int, float, Generic, BaseModel, Model, KubernetesObject, CustomResource)
+_LIBRARIES = ("enum", "pydantic")
+# The first section of Google's, NumPy's or Sphinx's form: what follows is for readers of the code.
+_SECTION = re.compile(
+    r"^(?:(?:Args|Arguments|Attributes|Class keywords?|Examples?|Fields|Notes?|Parameters|Raises|References|Returns|"
+    r"See Also|Warns|Yields):?\s*(?:\n-+\s*)?$|:\w+[^:\n]*:|\.\. \w+::)",
+    re.MULTILINE,
+)
+
+
+def describe_class(cls: type[object]) -> str:
+    """Return a class's docstring, or that of the nearest base that has one; of our own, its first line."""
+    for each in cls.__mro__:
+        text = each.__dict__.get("__doc__")
+        if text and each not in _BASES and each.__module__.partition(".")[0] not in _LIBRARIES:
+            return _clean(text).partition("\n")[0] if each.__module__.startswith("pyctrl.api.") else _clean(text)
+    return ""
+
+
+def describe_field(cls: type[object], name: str, info: FieldInfo) -> str:
+    """Return what is said about a field beside it: its description, or the docstring below it; and a deprecation."""
+    told = info.description
+    if told is None:
+        written = (source_of(each) for each in cls.__mro__)
+        told = next((source.docstrings.get(name, "") for source in written if name in source.lines), "")
+    warning = f"Deprecated: {info.deprecated}" if isinstance(info.deprecated, str) else ""
+    return "\n\n".join(filter(None, (_clean(told), warning)))
+
+
+def _clean(text: str) -> str:
+    text = inspect.cleandoc(text)
+    section = _SECTION.search(text)
+    return (text[: section.start()] if section else text).strip()

@@ -1,0 +1,137 @@
+"""Where in the types a schema is made, and what is wrong there."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import linecache
+import os
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from pathlib import Path
+
+from pyctrl._source_excerpts import Excerpt
+from pyctrl.errors import DefinitionError
+
+__all__ = ["Location", "Problems", "Source", "definition_error", "source_of"]
+
+
+_BEGINNING = re.compile(r"(?P<file>\S.*?):(?P<line>\d+) ")
+
+
+@dataclass(frozen=True, slots=True)
+class Location:
+    """A class, one of its fields, and the way from the field to a part of its type, such as ``[]``."""
+
+    cls: type[object]
+    field: str = ""
+    below: str = ""
+    #: The classes on the way from the kind, outermost first.
+    within: tuple[type[object], ...] = ()
+
+    def part(self, below: str) -> Location:
+        """Return the place of a part of the field's type."""
+        return replace(self, below=self.below + below)
+
+    def __str__(self) -> str:
+        name = ".".join(filter(None, (self.cls.__name__, self.field))) + self.below
+        return " ".join(filter(None, (source_of(self.cls).location(self.field), name)))
+
+
+@dataclass(slots=True)
+class Problems:
+    """What is wrong with the types, collected: one error tells all of it."""
+
+    found: list[str] = field(default_factory=list)
+
+    def report(self, place: Location, what: str, cure: str = "") -> None:
+        """Add a problem: ``what`` goes on after the place, ``cure`` says what to do."""
+        line = f"{place}: {what}" + (f"; {cure}" if cure else "")
+        if line not in self.found:
+            self.found.append(line)
+
+
+def definition_error(subject: str, problems: Iterable[str]) -> DefinitionError:
+    """Return the error of problems that begin with their place, each with its line of source."""
+    lines, excerpts = list(problems), []
+    for problem in lines:
+        found = _BEGINNING.match(problem)
+        source = Excerpt(found["file"], int(found["line"])).source if found else ""
+        excerpts.append("" if source in excerpts else source)
+    return DefinitionError(subject, lines, excerpts)
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Where a class is written; empty when its text is not at hand (made by a call, or typed into a console)."""
+
+    file: str = ""
+    line: int = 0
+    #: The line of each field.
+    lines: Mapping[str, int] = field(default_factory=dict)
+    docstrings: Mapping[str, str] = field(default_factory=dict)
+
+    def location(self, name: str = "") -> str:
+        """Return ``file:line`` of the class or of a field, and "" when nobody knows."""
+        return f"{self.file}:{self.lines.get(name, self.line)}" if self.file else ""
+
+
+def source_of(cls: type[object]) -> Source:
+    """Return the source of a class; a file is read once, and again when it has been saved."""
+    try:
+        file = inspect.getsourcefile(cls)
+    except (OSError, TypeError):
+        return Source()
+    found = _classes(file, _saved(file)).get(cls.__qualname__) if file else None
+    return found or Source()
+
+
+def _saved(file: str) -> int:
+    """Return when a file was saved: `pyctrl dev` reads it anew in the process that has read it before."""
+    try:
+        return Path(file).stat().st_mtime_ns
+    except OSError:  # made up, as doctests do
+        return 0
+
+
+@lru_cache
+def _classes(file: str, saved: int) -> dict[str, Source]:
+    """Return the classes of a file by their qualified names; the last one of a name, as it is in Python."""
+    if saved:
+        linecache.checkcache(file)
+    try:
+        tree = ast.parse("".join(linecache.getlines(file)))
+    except SyntaxError:  # it is not what was imported any more
+        return {}
+    return {name: _source(file, node) for name, node in _walk(tree.body, "")}
+
+
+def _walk(body: list[ast.stmt], within: str) -> Iterator[tuple[str, ast.ClassDef]]:
+    for statement in body:
+        if isinstance(statement, ast.ClassDef):
+            yield within + statement.name, statement
+            yield from _walk(statement.body, f"{within}{statement.name}.")
+        elif isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef):
+            yield from _walk(statement.body, f"{within}{statement.name}.<locals>.")
+        elif isinstance(statement, ast.If | ast.With | ast.Try):
+            yield from _walk(statement.body, within)
+
+
+def _source(file: str, node: ast.ClassDef) -> Source:
+    lines: dict[str, int] = {}
+    docstrings: dict[str, str] = {}
+    for statement, following in zip(node.body, [*node.body[1:], None], strict=True):
+        if not (isinstance(statement, ast.AnnAssign) and isinstance(statement.target, ast.Name)):
+            continue
+        lines[statement.target.id] = statement.lineno
+        if isinstance(following, ast.Expr) and isinstance(following.value, ast.Constant):
+            docstrings[statement.target.id] = str(following.value.value)
+    return Source(_shown(file), node.lineno, lines, docstrings)
+
+
+def _shown(file: str) -> str:
+    """Name a file from the working directory, if it is below."""
+    relative = os.path.relpath(file)
+    return file if relative.startswith("..") else relative

@@ -1,0 +1,103 @@
+"""A program as it is shipped: the objects it needs in a cluster, the files they are kept in, and how they get there.
+
+`read_project` wires a program and finds out everything that it needs; the `Project` that it gives is data. `parts`
+makes objects of it, `tree` the files of a ``config/`` directory as kubebuilder lays it out, `install` the objects in an
+order in which each finds what it needs. None of them touches a disk; a `ConfigDirectory` compares files with one, and
+writes them. `read_chart` gives the same objects as a Helm chart, in which settings are values, and a `ChartDirectory`
+is one on a disk.
+
+`bundle` makes the files of a bundle for the Operator Lifecycle Manager of a program that `read_bundled` has read, and
+`check_bundle` says what is wrong with one.
+
+Nothing is imported before it is used.
+"""
+
+from typing import TYPE_CHECKING
+
+from pyctrl._lazy_imports import lazy_names
+
+if TYPE_CHECKING:
+    from pyctrl.packaging._bundle.contents import SUITES, BundleProblem, Suite, read_files
+    from pyctrl.packaging._bundle.directory import BundleDirectory
+    from pyctrl.packaging._bundle.files import bundle
+    from pyctrl.packaging._bundle.publication import Link, Person, Publication, read_publication
+    from pyctrl.packaging._bundle.release import Release, read_bundled, release
+    from pyctrl.packaging._bundle.validate import check_bundle
+    from pyctrl.packaging._chart.chart import Chart, read_chart
+    from pyctrl.packaging._chart.directory import ChartDirectory
+    from pyctrl.packaging._config.directory import INDEX, ConfigDirectory
+    from pyctrl.packaging._config.tree import tree
+    from pyctrl.packaging._deploy.deployer import Deployer, Step
+    from pyctrl.packaging._deploy.diff import ObjectChange, changes
+    from pyctrl.packaging._difference import Difference
+    from pyctrl.packaging._image.image import Image, find_tool, image_of
+    from pyctrl.packaging._objects.parts import PARTS, Part, install, parts
+    from pyctrl.packaging._objects.samples import problems_of
+    from pyctrl.packaging._project import Project
+    from pyctrl.packaging._project_reader import read_project
+    from pyctrl.packaging._settings import Settings, read_settings
+
+__all__ = [
+    "INDEX",
+    "PARTS",
+    "SUITES",
+    "BundleDirectory",
+    "BundleProblem",
+    "Chart",
+    "ChartDirectory",
+    "ConfigDirectory",
+    "Deployer",
+    "Difference",
+    "Image",
+    "Link",
+    "ObjectChange",
+    "Part",
+    "Person",
+    "Project",
+    "Publication",
+    "Release",
+    "Settings",
+    "Step",
+    "Suite",
+    "bundle",
+    "changes",
+    "check_bundle",
+    "find_tool",
+    "image_of",
+    "install",
+    "parts",
+    "problems_of",
+    "read_bundled",
+    "read_chart",
+    "read_files",
+    "read_project",
+    "read_publication",
+    "read_settings",
+    "release",
+    "tree",
+]
+
+_FILES = {
+    **dict.fromkeys(("SUITES", "BundleProblem", "Suite", "read_files"), "_bundle.contents"),
+    **dict.fromkeys(("Link", "Person", "Publication", "read_publication"), "_bundle.publication"),
+    **dict.fromkeys(("Release", "read_bundled", "release"), "_bundle.release"),
+    **dict.fromkeys(("Chart", "read_chart"), "_chart.chart"),
+    **dict.fromkeys(("Deployer", "Step"), "_deploy.deployer"),
+    **dict.fromkeys(("ObjectChange", "changes"), "_deploy.diff"),
+    **dict.fromkeys(("INDEX", "ConfigDirectory"), "_config.directory"),
+    "Difference": "_difference",
+    **dict.fromkeys(("Image", "find_tool", "image_of"), "_image.image"),
+    **dict.fromkeys(("PARTS", "Part", "install", "parts"), "_objects.parts"),
+    **dict.fromkeys(("Settings", "read_settings"), "_settings"),
+    "BundleDirectory": "_bundle.directory",
+    "ChartDirectory": "_chart.directory",
+    "Project": "_project",
+    "bundle": "_bundle.files",
+    "check_bundle": "_bundle.validate",
+    "problems_of": "_objects.samples",
+    "read_project": "_project_reader",
+    "tree": "_config.tree",
+}
+
+if not TYPE_CHECKING:  # type checkers would take it as a promise of any name
+    __getattr__, __dir__ = lazy_names(__name__, _FILES)

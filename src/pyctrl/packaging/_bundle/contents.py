@@ -1,0 +1,169 @@
+"""A bundle that somebody has written: its files, and the objects in them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal, TypeAlias, get_args
+
+from pyctrl.errors import CommandFailed
+from pyctrl.manifests import Document, read_manifest_objects
+from pyctrl.packaging._bundle.cluster_service_version import KIND
+
+__all__ = ["SUITES", "BundleProblem", "Contents", "Suite", "read_contents", "read_files"]
+
+Object = Mapping[str, Any]
+
+#: Rules that belong together: those that every bundle has to keep, those of operatorhub.io, good practices, those of
+#: the scorecard, and what nobody checks before something fails in a cluster.
+Suite: TypeAlias = Literal["bundle", "operatorhub", "good-practices", "scorecard", "cluster"]
+
+SUITES: tuple[Suite, ...] = get_args(Suite)
+
+MANIFESTS, METADATA = "manifests", "metadata"
+
+
+@dataclass(frozen=True, slots=True)
+class BundleProblem:
+    """Something that is wrong with a bundle.
+
+    Attributes:
+        suite: the rules that it offends.
+        source: the file, with line and column where they are known.
+        path: the field; "" is the whole.
+        message: what is wrong, and what was expected.
+        is_warning: it is only advised against.
+    """
+
+    suite: Suite
+    source: str
+    path: str
+    message: str
+    is_warning: bool = False
+
+    def __str__(self) -> str:
+        where = f"{self.path}: " if self.path else ""
+        return f"{self.source}: {where}{self.message}"
+
+
+@dataclass(slots=True)
+class Contents:
+    """The files of a bundle by their paths, with what could be read of them."""
+
+    files: Mapping[str, bytes]
+    documents: list[Document] = field(default_factory=list)  # of manifests/, the first one of each file
+    further: dict[str, int] = field(default_factory=dict)  # files with more documents than one: how many
+    unread: list[BundleProblem] = field(default_factory=list)
+    annotations: tuple[str, Object] | None = None
+    dependencies: tuple[str, Object] | None = None
+
+    def of_kind(self, kind: str) -> list[Document]:
+        """Return the objects of a kind."""
+        return [each for each in self.documents if each.obj.get("kind") == kind]
+
+    @property
+    def csv(self) -> Document | None:
+        """The ClusterServiceVersion."""
+        return next(iter(self.of_kind(KIND)), None)
+
+    def definitions(self) -> list[tuple[str, Object]]:
+        """Return the definitions of kinds, each with its file."""
+        return [(each.source, each.obj) for each in self.of_kind("CustomResourceDefinition")]
+
+    def owned(self) -> list[Object]:
+        """Return what the ClusterServiceVersion says of the kinds that it brings."""
+        return _dicts(self.spec("customresourcedefinitions", "owned"))
+
+    def spec(self, *keys: str) -> Any:
+        """Return a part of the ClusterServiceVersion's spec; None: there is no such thing."""
+        found: Any = self.csv.obj.get("spec") if self.csv is not None else None
+        for key in keys:
+            found = found.get(key) if isinstance(found, dict) else None
+        return found
+
+    def csv_annotations(self) -> Object:
+        """Return the annotations of the ClusterServiceVersion."""
+        metadata = self.csv.obj.get("metadata") if self.csv is not None else None
+        found = metadata.get("annotations") if isinstance(metadata, dict) else None
+        return found if isinstance(found, dict) else {}
+
+    def examples(self) -> list[Object]:
+        """Return the examples of objects, those that are JSON."""
+        texts = self.csv_annotations()
+        try:
+            return _dicts(json.loads(texts.get("alm-examples") or texts.get("olm.examples") or "[]"))
+        except (TypeError, ValueError):
+            return []
+
+    def csv_error(self, path: str, message: str, *, suite: Suite = "scorecard", warn: bool = False) -> BundleProblem:
+        """Object to something in the ClusterServiceVersion."""
+        assert self.csv is not None  # or nobody would have found anything in it
+        return problem_with(self.csv, suite, path, message, warn=warn)
+
+
+def problem_with(document: Document, suite: Suite, path: str, message: str, *, warn: bool = False) -> BundleProblem:
+    """Object to something in an object, by its line."""
+    line, column = document.find(path)
+    return BundleProblem(suite, f"{document.source}:{line}:{column}", path, message, warn)
+
+
+def _dicts(values: Any) -> list[Object]:
+    return [each for each in values if isinstance(each, dict)] if isinstance(values, list) else []
+
+
+def read_files(directory: Path) -> dict[str, bytes]:
+    """Return the files of a bundle by their paths below its directory.
+
+    Raises:
+        CommandFailed: there is no such directory.
+    """
+    if not directory.is_dir():
+        raise CommandFailed(f"{directory} is no directory: a bundle was expected, as pyctrl bundle writes it")
+    found = sorted(each for each in directory.rglob("*") if each.is_file())
+    return {each.relative_to(directory).as_posix(): each.read_bytes() for each in found}
+
+
+def read_contents(files: Mapping[str, bytes], place: str = "") -> Contents:
+    """Read the objects of a bundle's files.
+
+    Args:
+        files: by their paths below the bundle's directory.
+        place: that directory, for messages.
+    """
+    contents = Contents(files)
+    for path, data in files.items():
+        top, _, rest = path.partition("/")
+        if top == MANIFESTS and "/" not in rest and not rest.startswith("."):
+            _read_manifest(contents, place + path, data)
+        elif top == METADATA and not rest.startswith("."):
+            _read_metadata(contents, place + path, data)
+    return contents
+
+
+def _read_manifest(contents: Contents, source: str, data: bytes) -> None:
+    documents = _read(contents, source, data)
+    contents.documents += documents[:1]
+    if len(documents) > 1:
+        contents.further[source] = len(documents)
+
+
+def _read_metadata(contents: Contents, source: str, data: bytes) -> None:
+    for document in _read(contents, source, data)[:1]:
+        if contents.annotations is None and isinstance(document.obj.get("annotations"), dict):
+            contents.annotations = source, document.obj["annotations"]
+        elif isinstance(document.obj.get("dependencies"), list):
+            contents.dependencies = source, document.obj
+
+
+def _read(contents: Contents, source: str, data: bytes) -> Sequence[Document]:
+    try:
+        return list(_documents(data, source))
+    except ValueError as error:
+        contents.unread.append(BundleProblem("bundle", source, "", f"it cannot be read: {error}"))
+        return []
+
+
+def _documents(data: bytes, source: str) -> Iterator[Document]:
+    yield from read_manifest_objects(data, source)

@@ -1,0 +1,61 @@
+"""The files of a bundle on a disk: ours come and go, those of others stay, and belong to the bundle."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from pyctrl.packaging._bundle.contents import read_files
+from pyctrl.packaging._bundle.files import DOCKERFILE
+from pyctrl.packaging._config.directory import INDEX
+from pyctrl.packaging._difference import Difference, not_generated, read_text, stale
+
+__all__ = ["BundleDirectory"]
+
+
+@dataclass(frozen=True, slots=True)
+class BundleDirectory:
+    """A directory of a bundle, some of whose files are ours: those that its index names, which is no part of it."""
+
+    path: Path
+
+    def differences(self, wanted: Mapping[str, str], *, force: bool = False) -> list[Difference]:
+        """Return the files that are not as they should be, in the order of their names.
+
+        Args:
+            wanted: what should be there, as `bundle` gives it.
+            force: take over files that somebody else has written.
+
+        Raises:
+            CommandFailed: a file that should be there is somebody else's.
+        """
+        owned = self._owned()
+        texts: dict[str, str | None] = {
+            **dict.fromkeys(owned),
+            **wanted,
+            INDEX: "".join(f"{each}\n" for each in wanted),
+        }
+        found = [Difference(self._place(path), self._read(path), text) for path, text in sorted(texts.items())]
+        for path, each in zip(sorted(texts), found, strict=True):
+            is_ours = path in owned or path == INDEX or force
+            if each.before not in {None, each.after} and not is_ours:
+                raise not_generated(each.path)
+        return stale(found)
+
+    def contents(self, wanted: Mapping[str, str]) -> dict[str, bytes]:
+        """Return the files that the bundle will have, once it is as it should be: ours, and those of others."""
+        owned = self._owned()
+        there = read_files(self.path) if self.path.is_dir() else {}
+        others = {path: data for path, data in there.items() if path not in owned and path != INDEX}
+        ours = {path: text.encode() for path, text in wanted.items() if path != DOCKERFILE}
+        return {**others, **ours}
+
+    def _owned(self) -> set[str]:
+        return set((self._read(INDEX) or "").split("\n")) - {""}
+
+    def _place(self, path: str) -> Path:
+        return self.path.parent / path if path == DOCKERFILE else self.path / path
+
+    def _read(self, path: str) -> str | None:
+        return read_text(self._place(path))

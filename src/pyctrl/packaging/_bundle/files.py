@@ -1,0 +1,115 @@
+"""The files of a bundle, and of the image that carries it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from pyctrl.packaging._bundle.cluster_service_version import cluster_service_version, without_location
+from pyctrl.packaging._bundle.publication import Publication
+from pyctrl.packaging._bundle.release import Release, bundled
+from pyctrl.packaging._bundle.scorecard import CONFIGURATION
+from pyctrl.packaging._bundle.webhooks import service_name
+from pyctrl.packaging._objects import rbac as rights
+from pyctrl.packaging._objects import workload
+from pyctrl.packaging._project import Project
+from pyctrl.rbac import to_yaml
+
+__all__ = ["ANNOTATIONS", "DOCKERFILE", "LABEL", "bundle"]
+
+Object = dict[str, Any]
+
+LABEL = "operators.operatorframework.io"
+DOCKERFILE = "bundle.Dockerfile"
+ANNOTATIONS = "metadata/annotations.yaml"
+SCORECARD = "tests/scorecard/config.yaml"
+
+
+def bundle(
+    project: Project, publication: Publication, release: Release, *, directory: str = "bundle"
+) -> dict[str, str]:
+    """Return the texts of a bundle's files by their paths: below its directory, and `DOCKERFILE` beside it.
+
+    The same program gives the same bytes.
+
+    Args:
+        project: as `read_bundled` reads it.
+        publication: what its author says of it.
+        release: with everything filled in, as `release` does.
+        directory: what the directory is called, for the Dockerfile.
+
+    Raises:
+        CommandFailed: something in it is nothing that the Operator Lifecycle Manager can do; says what.
+    """
+    csv = cluster_service_version(project, publication, release)
+    objects = {f"{release.package}.clusterserviceversion.yaml": csv, **dict(_others(project))}
+    texts = {f"manifests/{name}": _text(obj) for name, obj in objects.items()}
+    labels = _labels(release)
+    texts[ANNOTATIONS] = _text({"annotations": labels})
+    texts[SCORECARD] = _text(CONFIGURATION)
+    return {**dict(sorted(texts.items())), DOCKERFILE: _dockerfile(labels, directory)}
+
+
+def _text(obj: Object) -> str:
+    return to_yaml([obj]).removeprefix("---\n")
+
+
+def _others(project: Project) -> Iterator[tuple[str, Object]]:
+    """Give what is installed beside the ClusterServiceVersion, under the names that the Operator SDK gives files."""
+    for definition in project.definitions:
+        spec = definition["spec"]
+        yield f"{spec['group']}_{spec['names']['plural']}.yaml", _converted(project, definition)
+    for obj in map(without_location, _installed(bundled(project))):
+        group, _, version = obj["apiVersion"].rpartition("/")
+        parts = (obj["metadata"]["name"], group, version, obj["kind"].lower())
+        yield f"{'_'.join(part for part in parts if part)}.yaml", obj
+
+
+def _converted(project: Project, definition: Object) -> Object:
+    """Name the Service that conversions will be asked at. OLM puts in its namespace, and the authority."""
+    conversion = definition["spec"].get("conversion")
+    if conversion is None:
+        return definition
+    webhook = conversion["webhook"]
+    service = {**webhook["clientConfig"]["service"], "name": service_name(project)}
+    told = {**conversion, "webhook": {**webhook, "clientConfig": {"service": service}}}
+    return {**definition, "spec": {**definition["spec"], "conversion": told}}
+
+
+def _installed(project: Project) -> Iterator[Object]:
+    settings = project.settings
+    for kind, *_ in project.kinds:
+        yield from rights.kind_roles(project, kind).values()
+    if settings.metrics == "https":
+        yield rights.metrics_reader(project)
+    if settings.metrics != "off":
+        yield workload.metrics_service(project)
+        if settings.prometheus:
+            yield workload.monitor(project)
+        if settings.network_policy:
+            yield workload.metrics_policy(project)
+    if settings.network_policy and project.webhooks is not None:
+        yield workload.webhook_policy(project)
+
+
+# -- the image -------------------------------------------------------------------------------------------------------
+
+
+def _labels(release: Release) -> dict[str, str]:
+    """Return what the image is labelled with, and ``annotations.yaml`` says again."""
+    return {
+        f"{LABEL}.bundle.mediatype.v1": "registry+v1",
+        f"{LABEL}.bundle.manifests.v1": "manifests/",
+        f"{LABEL}.bundle.metadata.v1": "metadata/",
+        f"{LABEL}.bundle.package.v1": release.package,
+        f"{LABEL}.bundle.channels.v1": ",".join(release.channels),
+        f"{LABEL}.bundle.channel.default.v1": release.default_channel,
+        f"{LABEL}.test.mediatype.v1": "scorecard+v1",
+        f"{LABEL}.test.config.v1": "tests/scorecard/",
+    }
+
+
+def _dockerfile(labels: dict[str, str], directory: str) -> str:
+    said = "".join(f"LABEL {name}={value}\n" for name, value in labels.items())
+    copied = "".join(f"COPY {directory}/{each} /{each}\n" for each in ("manifests/", "metadata/", "tests/scorecard/"))
+    return f"FROM scratch\n\n{said}\n{copied}"

@@ -1,0 +1,195 @@
+"""The values of a chart, with what they are if nobody says anything: what the settings of the program say."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pyctrl.packaging._chart.values import Section, Value, Values
+from pyctrl.packaging._project import Project
+from pyctrl.packaging._settings import Settings
+
+__all__ = ["values_of"]
+
+Object = dict[str, Any]
+
+_TEXT: Object = {"type": "string"}
+_SWITCH: Object = {"type": "boolean"}
+_OBJECT: Object = {"type": "object"}
+_OBJECTS: Object = {"type": "array", "items": {"type": "object"}}
+_TEXTS: Object = {"type": "object", "additionalProperties": {"type": "string"}}
+_QUANTITIES: Object = {"type": "object", "additionalProperties": {"type": ["string", "number"]}}
+_NAMES: Object = {"type": "array", "items": {"type": "string", "minLength": 1}, "uniqueItems": True}
+_ARGUMENTS: Object = {"type": "array", "items": {"type": "string"}}
+_NAMED: Object = {"type": "array", "items": {"type": "object", "required": ["name"]}}
+
+_POLICY = "Only admit webhook calls, and metrics scrapers in namespaces labelled metrics: enabled."
+
+
+def values_of(project: Project, repository: str, digest: str) -> Values:
+    """Return the values of a chart: those only that mean something to this program."""
+    settings = project.settings
+    webhook = (_webhook(settings),) if project.webhooks is not None else ()
+    return (
+        *_names(),
+        _image(repository, digest),
+        *_program(settings),
+        _account(),
+        _rights(),
+        *((_definitions(),) if project.definitions else ()),
+        *_metrics(settings),
+        *webhook,
+        *_pod(project),
+    )
+
+
+def _names() -> Values:
+    return (
+        Value("nameOverride", "", "Replaces the chart's name in labels and names.", _TEXT),
+        Value("fullnameOverride", "", "Replaces the prefix of object names, which is RELEASE-NAME.", _TEXT),
+    )
+
+
+def _image(repository: str, digest: str) -> Section:
+    policy = {"enum": ["", "Always", "IfNotPresent", "Never"]}
+    return Section(
+        "image",
+        (
+            Value("repository", repository, "", {"type": "string", "minLength": 1}),
+            Value("tag", "", "Defaults to appVersion of the chart.", _TEXT),
+            Value(
+                "digest",
+                digest,
+                "sha256:…; if set, the tag is ignored.",
+                {**_TEXT, "pattern": "^(sha256:[0-9a-f]{64})?$"},
+            ),
+            Value(
+                "pullPolicy", "", "Defaults to Always for the tag latest, and to IfNotPresent for any other.", policy
+            ),
+        ),
+        "The container image.",
+    )
+
+
+def _program(settings: Settings) -> Values:
+    env = [{"name": name, "value": value} for name, value in sorted(settings.env.items())]
+    resources = {"requests": dict(settings.requests), "limits": dict(settings.limits)}
+    parts = {"requests": _QUANTITIES, "limits": _QUANTITIES, "claims": _OBJECTS}
+    return (
+        Value("imagePullSecrets", [], "Secrets for the registry, such as: - name: registry", _NAMED),
+        Value(
+            "replicas",
+            settings.replicas,
+            "The number of replicas; one works at a time.",
+            {"type": "integer", "minimum": 0},
+        ),
+        Value("args", list(settings.args), "More flags for the program.", _ARGUMENTS),
+        Value("env", env, "Environment variables: each with name, and value or valueFrom.", _NAMED),
+        Value(
+            "resources",
+            resources,
+            "There is no CPU limit: it would only make the start slow.",
+            {"type": "object", "properties": parts, "additionalProperties": False},
+        ),
+        Value(
+            "watchNamespaces",
+            list(settings.watch_namespaces),
+            "Watch only these namespaces, with rights only there. Defaults to all.",
+            _NAMES,
+        ),
+    )
+
+
+def _account() -> Section:
+    return Section(
+        "serviceAccount",
+        (
+            Value("create", True, "Create it.", _SWITCH),
+            Value(
+                "name", "", "Defaults to RELEASE-NAME-controller-manager or, if it is not created, to default.", _TEXT
+            ),
+            Value("annotations", {}, "For example, for a cloud identity.", _TEXTS),
+        ),
+        "The service account of the program.",
+    )
+
+
+def _rights() -> Section:
+    return Section(
+        "rbac",
+        (
+            Value("create", True, "Create them. If not, somebody else has to grant these rights.", _SWITCH),
+            Value(
+                "helpers", True, "Also create admin, editor and viewer roles for each kind, to bind people to.", _SWITCH
+            ),
+        ),
+        "Roles and bindings.",
+    )
+
+
+def _definitions() -> Section:
+    return Section(
+        "crds",
+        (
+            Value("enabled", True, "Install them. If not, they have to be there.", _SWITCH),
+            Value(
+                "keep",
+                True,
+                "Keep them on uninstall. If not, all objects of these kinds are deleted with them.",
+                _SWITCH,
+            ),
+        ),
+        "CustomResourceDefinitions. They are templates: helm upgrade updates them.",
+    )
+
+
+def _metrics(settings: Settings) -> Values:
+    return (
+        Section(
+            "metrics",
+            (
+                Value("enabled", settings.metrics != "off", "Serve /metrics.", _SWITCH),
+                Value(
+                    "secure", settings.metrics != "http", "Over TLS, to authorized users; if not, to anybody.", _SWITCH
+                ),
+            ),
+            "Metrics, at port 8443, or 8080 if not secure.",
+        ),
+        Section(
+            "prometheus",
+            (Value("enabled", settings.prometheus, "Add a ServiceMonitor for the Prometheus operator.", _SWITCH),),
+        ),
+        Section(
+            "networkPolicy",
+            (Value("enabled", settings.network_policy, _POLICY, _SWITCH),),
+        ),
+    )
+
+
+def _webhook(settings: Settings) -> Section:
+    told = "Who issues them: managed, which is the program, or cert-manager, which has to be installed."
+    choices = {"enum": ["managed", "cert-manager"]}
+    return Section("webhook", (Value("certificates", settings.webhook_certificates, told, choices),))
+
+
+def _pod(project: Project) -> Values:
+    from pyctrl.packaging._objects.workload import deployment
+
+    pod = deployment(project)["spec"]["template"]["spec"]
+    return (
+        Value("podAnnotations", {}, "", _TEXTS),
+        Value("podLabels", {}, "", _TEXTS),
+        Value("podSecurityContext", pod["securityContext"], "The security context of the pod.", _OBJECT),
+        Value(
+            "securityContext",
+            pod["containers"][0]["securityContext"],
+            "The security context of the container.",
+            _OBJECT,
+        ),
+        Value("nodeSelector", {}, "", _TEXTS),
+        Value("tolerations", [], "", _OBJECTS),
+        Value("affinity", {}, "", _OBJECT),
+        Value("topologySpreadConstraints", [], "", _OBJECTS),
+        Value("priorityClassName", "", "", _TEXT),
+        Value("volumes", [], "More volumes for the pod.", _NAMED),
+        Value("volumeMounts", [], "More volume mounts for the container.", _NAMED),
+    )

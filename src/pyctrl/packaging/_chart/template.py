@@ -1,0 +1,230 @@
+"""YAML with template actions in it: what of an object is said by values, and what is there under a condition only.
+
+A tree is what `yaml` would be given, with these nodes where a template says more than a text; every other ``{{`` is one
+that somebody has written into a description or a rule, and comes out as it was.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+__all__ = [
+    "Entries",
+    "Entry",
+    "Items",
+    "OptionalMember",
+    "Spread",
+    "TemplateExpression",
+    "Tree",
+    "argument",
+    "negated",
+    "to_template",
+]  # fmt: skip
+
+Tree: TypeAlias = Any
+
+_INDENT = 2
+_END = "{{- end }}"
+_WIDTH = 1 << 20  # letters; a folded text would be one more thing that an action could come into the middle of
+
+
+@dataclass(frozen=True, slots=True)
+class TemplateExpression:
+    """A value that an action gives."""
+
+    action: str
+
+
+@dataclass(frozen=True, slots=True)
+class OptionalMember:
+    """A member that is there if values have it: an object or a list, or in one line what is none."""
+
+    values: str
+    is_inline: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Spread:
+    """Members or items that an action gives, among others: the key of a member, or an item of a list.
+
+    Attributes:
+        action: what gives them.
+        is_optional: whether it may give none; the action stands in values then.
+    """
+
+    action: str
+    is_optional: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A member of an object, or an item of a list without a key, that is there under a condition; "" is always."""
+
+    condition: str
+    key: Any
+    value: Tree
+
+
+@dataclass(frozen=True, slots=True)
+class Entries:
+    """An object whose members depend on conditions; a key comes again for each value that it may have."""
+
+    members: tuple[Entry, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Items:
+    """A list whose items depend on conditions."""
+
+    items: tuple[Entry, ...]
+
+
+def to_template(tree: Tree, names: Mapping[str, str]) -> str:
+    """Return an object as a template.
+
+    Args:
+        tree: the object.
+        names: actions, by the words in texts that stand for what they give.
+    """
+    return "".join(f"{_named(line, names)}\n" for line in _lines(tree, 0))
+
+
+def _named(line: str, names: Mapping[str, str]) -> str:
+    for word, action in names.items():
+        line = line.replace(word, f"{{{{ {action} }}}}")
+    return line
+
+
+def _lines(tree: Tree, indent: int) -> Iterator[str]:
+    """Give the lines of an object or a list."""
+    if _is_plain(tree):
+        yield from _plain(tree, indent)
+    elif isinstance(tree, Entries | dict):
+        members = tree.members if isinstance(tree, Entries) else [Entry("", *each) for each in tree.items()]
+        yield from _conditional([(each.condition, _member(each.key, each.value, indent)) for each in members], indent)
+    else:
+        items = tree.items if isinstance(tree, Items) else [Entry("", None, each) for each in tree]
+        yield from _conditional([(each.condition, _item(each.value, indent)) for each in items], indent)
+
+
+def _conditional(found: Sequence[tuple[str, Iterable[str]]], indent: int) -> Iterator[str]:
+    """Give lines under their conditions, each condition once for neighbours that have it, or have its contrary."""
+    head, last = " " * indent, ""
+    for condition, lines in found:
+        if condition != last:
+            if last and condition and (condition == negated(last) or last == negated(condition)):
+                yield f"{head}{{{{- else }}}}"
+            else:
+                if last:
+                    yield f"{head}{_END}"
+                if condition:
+                    yield f"{head}{{{{- if {condition} }}}}"
+            last = condition
+        yield from lines
+    if last:
+        yield f"{head}{_END}"
+
+
+def negated(condition: str) -> str:
+    """Return the contrary of a condition."""
+    if condition.startswith("eq "):
+        return condition.replace("eq ", "ne ", 1)
+    return f"not {argument(condition)}"
+
+
+def argument(text: str) -> str:
+    """Return a condition as one word of another."""
+    return f"({text})" if " " in text else text
+
+
+def _with(values: str, line: str, indent: int) -> Iterator[str]:
+    yield from (f"{' ' * indent}{{{{- with {values} }}}}", line, f"{' ' * indent}{_END}")
+
+
+def _member(key: Any, value: Tree, indent: int) -> Iterator[str]:
+    """Give the lines of a member of an object."""
+    head = " " * indent
+    match key, value:
+        case Spread(), _:
+            yield from _spread(key, indent)
+        case _, TemplateExpression(action):
+            yield f"{head}{key}: {{{{ {action} }}}}"
+        case _, OptionalMember(values, True):
+            yield from _with(values, f"{head}{key}: {{{{ . | quote }}}}", indent)
+        case _, OptionalMember(values):
+            block = f"{head}{key}:\n{head}  {{{{- toYaml . | nindent {indent + _INDENT} }}}}"
+            yield from _with(values, block, indent)
+        case _:
+            yield from _nested(key, value, indent)
+
+
+def _nested(key: str, value: Tree, indent: int) -> Iterator[str]:
+    if _is_plain(value):
+        yield from _plain({key: value}, indent)
+        return
+    yield f"{' ' * indent}{key}:"
+    is_list = isinstance(value, list | Items)
+    yield from _lines(value, indent if is_list else indent + _INDENT)
+
+
+def _item(value: Tree, indent: int) -> Iterator[str]:
+    """Give the lines of an item of a list; one that begins with an action begins in a line of its own."""
+    if isinstance(value, Spread):
+        yield from _spread(value, indent)
+        return
+    if _is_plain(value):
+        yield from _plain([value], indent)
+        return
+    if isinstance(value, TemplateExpression):
+        yield f"{' ' * indent}- {{{{ {value.action} }}}}"
+        return
+    first, *rest = _lines(value, indent + _INDENT)
+    if first.lstrip().startswith("{{"):
+        yield from (f"{' ' * indent}-", first)
+    else:
+        yield f"{' ' * indent}- {first.lstrip()}"
+    yield from rest
+
+
+def _spread(spread: Spread, indent: int) -> Iterator[str]:
+    head = " " * indent
+    if spread.is_optional:
+        yield from _with(spread.action, f"{head}{{{{- toYaml . | nindent {indent} }}}}", indent)
+    else:
+        yield f"{head}{{{{- {spread.action} | nindent {indent} }}}}"
+
+
+def _is_plain(tree: Tree) -> bool:
+    """Whether there is no node in it."""
+    if isinstance(tree, dict):
+        return all(isinstance(key, str) and _is_plain(value) for key, value in tree.items())
+    if isinstance(tree, list):
+        return all(map(_is_plain, tree))
+    return tree is None or isinstance(tree, str | int | float)
+
+
+def _plain(data: object, indent: int) -> list[str]:
+    """Give data as YAML; a ``{{`` in it is a text to the template engine."""
+    text = re.sub(r"\{\{", '{{ "{{" }}', _dump(data))
+    return [f"{' ' * indent}{line}" if line else "" for line in text.removesuffix("\n").split("\n")]
+
+
+def _dump(data: object) -> str:
+    import yaml  # here: who asks for no file needs none of it
+
+    class Dumper(yaml.SafeDumper):
+        """Writes texts of several lines as such, but for those whose end an action behind them would take away."""
+
+        def ignore_aliases(self, data: object) -> bool:
+            """Write twice what is there twice: half of it may be under a condition."""
+            return True
+
+    def text(dumper: yaml.SafeDumper, value: str) -> yaml.ScalarNode:
+        style = None if "\n" not in value else '"' if value.endswith("\n") else "|"
+        return dumper.represent_scalar("tag:yaml.org,2002:str", value, style=style)
+
+    Dumper.add_representer(str, text)
+    return yaml.dump(data, Dumper=Dumper, sort_keys=False, width=_WIDTH, allow_unicode=True)

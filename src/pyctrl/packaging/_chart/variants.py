@@ -1,0 +1,140 @@
+"""One template of many objects: what an object is under each choice, and under which condition it differs.
+
+A chart leaves open what `pyctrl.packaging.Settings` decides. So the objects are made for every choice there is, as
+`install` makes them, and laid over each other: what all have in common is said once, what differs under a condition.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Sequence
+from typing import Any, TypeAlias
+
+from pyctrl.packaging._chart.template import Entries, Entry, Items, Tree, argument, negated
+
+__all__ = ["SWITCHES", "Choice", "both", "condition", "overlaid"]
+
+#: The switches that are on.
+Choice: TypeAlias = frozenset[str]
+
+#: What is chosen, and the condition of a template that says so; in the order in which conditions name them.
+SWITCHES = {
+    "keep": ".Values.crds.keep",
+    "watch": ".Values.watchNamespaces",
+    "cert-manager": 'eq .Values.webhook.certificates "cert-manager"',
+    "metrics": ".Values.metrics.enabled",
+    "secure": ".Values.metrics.secure",
+    "prometheus": ".Values.prometheus.enabled",
+    "network-policy": ".Values.networkPolicy.enabled",
+}
+
+_Literal: TypeAlias = tuple[str, bool]
+_Case: TypeAlias = tuple[Choice, Any]
+
+
+def overlaid(cases: Sequence[tuple[Choice, Any]]) -> Tree:
+    """Return what is one tree under each choice, as one tree. The cases are all objects, all lists, or all equal."""
+    first = cases[0][1]
+    if all(value == first for _, value in cases):
+        return first
+    choices = [choice for choice, _ in cases]
+    if isinstance(first, dict):
+        found = []
+        for key in _in_order(value for _, value in cases):
+            having = [(choice, value[key]) for choice, value in cases if key in value]
+            found += [Entry(_of(alike, choices), key, overlaid(alike)) for alike in _alike(having)]
+        return Entries(tuple(found))
+    items = [(choice, {_identity(item): item for item in value}) for choice, value in cases]
+    order = _in_order(value for _, value in items)
+    same = [[(choice, found[each]) for choice, found in items if each in found] for each in order]
+    return Items(tuple(Entry(_of(each, choices), None, overlaid(each)) for each in same))
+
+
+def _of(cases: Sequence[_Case], choices: Sequence[Choice]) -> str:
+    return condition([choice for choice, _ in cases], choices)
+
+
+def _alike(cases: Sequence[_Case]) -> Iterable[list[_Case]]:
+    """Sort into what can be laid over each other: objects, lists, and other values that are equal."""
+    groups: dict[Hashable, list[_Case]] = {}
+    for choice, value in cases:
+        kind = type(value) if value and isinstance(value, dict | list) else repr(value)
+        groups.setdefault(kind, []).append((choice, value))
+    return groups.values()
+
+
+def _identity(item: Any) -> Hashable:
+    """Say which items of two lists are the same one, though they may differ: those of one name."""
+    if isinstance(item, dict) and isinstance(item.get("name"), str):
+        return "name", item["name"]
+    return repr(item)
+
+
+def _in_order(sequences: Iterable[Iterable[Any]]) -> list[Any]:
+    """Return what is in any of them once, each behind what it is behind in the longest that has it."""
+    found: list[Any] = []
+    for sequence in sorted((list(each) for each in sequences), key=len, reverse=True):
+        place = 0
+        for each in sequence:
+            if each in found:
+                place = found.index(each) + 1
+            else:
+                found.insert(place, each)
+                place += 1
+    return found
+
+
+# -- conditions ------------------------------------------------------------------------------------------------------
+
+
+def condition(chosen: Sequence[Choice], choices: Sequence[Choice]) -> str:
+    """Return the condition that holds for some of the choices, and for no other of them; "": for all."""
+    if (literals := _common(chosen, choices)) is not None:
+        return both(*(_written(each) for each in literals))
+    others = [each for each in choices if each not in chosen]
+    if (literals := _common(others, choices)) is not None:
+        return _joined("or", [_written((name, not is_on)) for name, is_on in literals])
+    name = next(name for name in SWITCHES if len({name in choice for choice in chosen}) == 2)
+    ways = []
+    for is_on in (True, False):
+        inner, outer = ([each for each in some if (name in each) is is_on] for some in (chosen, choices))
+        ways.append(both(_written((name, is_on)), condition(inner, outer)))
+    return _joined("or", ways)
+
+
+def both(*conditions: str) -> str:
+    """Return the condition that all hold; "" always does."""
+    return _joined("and", [each for each in conditions if each])
+
+
+def _common(chosen: Sequence[Choice], choices: Sequence[Choice]) -> list[_Literal] | None:
+    """Return the fewest switches that tell them from the others; None: there are none."""
+    literals = [(name, is_on) for name in SWITCHES for is_on in (True, False)]
+    literals = [(name, is_on) for name, is_on in literals if all((name in each) is is_on for each in chosen)]
+    if _count(literals, choices) != len(chosen):
+        return None
+    for literal in reversed(literals):
+        fewer = [each for each in literals if each != literal]
+        if _count(fewer, choices) == len(chosen):
+            literals = fewer
+    return literals
+
+
+def _count(literals: Sequence[_Literal], choices: Sequence[Choice]) -> int:
+    return sum(all((name in choice) is is_on for name, is_on in literals) for choice in choices)
+
+
+def _written(literal: _Literal) -> str:
+    name, is_on = literal
+    return SWITCHES[name] if is_on else negated(SWITCHES[name])
+
+
+def _joined(word: str, conditions: Sequence[str]) -> str:
+    """Return conditions as one; one that is such a one already is not put into brackets."""
+    if len(conditions) < 2:
+        return "".join(conditions)
+    return " ".join(
+        [
+            word,
+            *(each.removeprefix(f"{word} ") if each.startswith(f"{word} ") else argument(each) for each in conditions),
+        ]
+    )

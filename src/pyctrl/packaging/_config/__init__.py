@@ -1,0 +1,1 @@
+"""The config directory of a project, as kubebuilder lays it out."""

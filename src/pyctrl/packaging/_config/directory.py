@@ -1,0 +1,150 @@
+"""The files on a disk: which of them are not as they should be, and how they become so."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from pyctrl.packaging._config.tree import DIRECTORIES, KUSTOMIZATION
+from pyctrl.packaging._difference import Difference, not_generated, read_text, stale
+from pyctrl.packaging._objects.parts import PARTS, Part
+
+__all__ = ["INDEX", "ConfigDirectory", "entries", "merged"]
+
+
+#: Names the files that were written, one in a line: what is not in it is somebody else's.
+INDEX = ".pyctrl-manifests"
+
+
+@dataclass(frozen=True, slots=True)
+class ConfigDirectory:
+    """A directory of manifests, some of which are ours.
+
+    Ours are those that its index names. They become what they should be, and go when nobody wants them any more. Files
+    that others put beside them are left alone; so are a sample that is there, which people edit, and in a
+    kustomization everything but the entries of ours.
+    """
+
+    path: Path
+
+    def differences(
+        self, wanted: Mapping[str, str], *, parts: Collection[Part] = PARTS, force: bool = False
+    ) -> list[Difference]:
+        """Return the files that are not as they should be, in the order of their names.
+
+        Args:
+            wanted: what should be there, as `tree` gives it.
+            parts: what `wanted` has the files of; those of others are left alone.
+            force: take over files that somebody else has written.
+
+        Raises:
+            CommandFailed: a file that should be there is somebody else's.
+        """
+        owned = self._owned()
+        ours = {directory for part in parts for directory in DIRECTORIES[part]}
+        elsewhere = {path for path in owned if path.partition("/")[0] not in ours}
+        gone = owned - elsewhere - set(wanted)
+        texts: dict[str, str | None] = {path: self._left(path, gone) for path in gone}
+        for path, text in wanted.items():
+            texts[path] = self._text(path, text, gone, may_replace=force or path in owned)
+        texts[INDEX] = "".join(f"{path}\n" for path in sorted(elsewhere | set(wanted)))
+        return stale(Difference(self.path / path, self._read(path), text) for path, text in sorted(texts.items()))
+
+    def _text(self, path: str, text: str, gone: Collection[str], *, may_replace: bool) -> str:
+        """Return what should be in a file that is wanted."""
+        current = self._read(path)
+        if current is None or current == text:
+            return text
+        if path.endswith(f"/{KUSTOMIZATION}"):
+            return merged(current, text, gone=_entries(path, gone) | self._deleted(path, current, text))
+        if path.startswith("samples/"):
+            return current
+        if not may_replace:
+            raise not_generated(self.path / path)
+        return text
+
+    def _deleted(self, path: str, current: str, wanted: str) -> set[str]:
+        """Return what a kustomization of samples lists and its author has deleted: with it nothing could be applied."""
+        if not path.startswith("samples/"):
+            return set()
+        files = {each for each in entries(current) if "/" not in each}.difference(entries(wanted))
+        return {each for each in files if not (self.path / "samples" / each).exists()}
+
+    def _left(self, path: str, gone: Collection[str]) -> str | None:
+        """Return what stays of a file that nobody wants: of a kustomization, what others put into it."""
+        current = self._read(path)
+        if current is None or not path.endswith(f"/{KUSTOMIZATION}"):
+            return None
+        rest = merged(current, "", gone=_entries(path, gone))
+        return rest if any(line.lstrip().startswith("- ") for line in rest.splitlines()) else None
+
+    def _owned(self) -> set[str]:
+        return set((self._read(INDEX) or "").split("\n")) - {""}
+
+    def _read(self, path: str) -> str | None:
+        return read_text(self.path / path)
+
+
+def _entries(path: str, gone: Collection[str]) -> set[str]:
+    """Return how a kustomization names files that are gone, and directories."""
+    directory = path.partition("/")[0]
+    return {each for file in gone for each in _names(file, directory)}
+
+
+def _names(file: str, directory: str) -> Iterator[str]:
+    top, _, rest = file.partition("/")
+    if top == directory:
+        yield rest
+    elif rest == KUSTOMIZATION:
+        yield f"../{top}"
+
+
+RESOURCES = "resources:"
+
+
+def merged(current: str, wanted: str, *, gone: Collection[str]) -> str:
+    """Return a kustomization with the resources that another one lists, too, and without those that are gone.
+
+    Args:
+        current: the file as it is, with what people have put into it.
+        wanted: the file as it would be made.
+        gone: entries of files that are not there any more.
+    """
+    has = set(entries(current))
+    new = [each for each in entries(wanted) if each not in has]
+    leaving = {each for each in gone if each in has}
+    if not new and not leaving:
+        return current
+    lines = [line for line in current.splitlines() if _entry(line) not in leaving or not _entry(line)]
+    return "\n".join(_inserted(lines, new)) + "\n"
+
+
+def _inserted(lines: list[str], new: list[str]) -> list[str]:
+    """Put entries behind the last one of the resources."""
+    if not new:
+        return lines
+    if RESOURCES not in lines:
+        return [*lines, RESOURCES, *(f"- {each}" for each in new)]
+    end = start = lines.index(RESOURCES) + 1
+    while end < len(lines) and (_entry(lines[end]) or lines[end].lstrip().startswith("#")):
+        end += 1
+    indent = lines[start][: len(lines[start]) - len(lines[start].lstrip())] if end > start else ""
+    return [*lines[:end], *(f"{indent}- {each}" for each in new), *lines[end:]]
+
+
+def entries(text: str) -> list[str]:
+    """Return the resources of a kustomization."""
+    found, is_inside = [], False
+    for line in text.splitlines():
+        if entry := _entry(line):
+            found += [entry] * is_inside
+        elif line.strip() and not line.lstrip().startswith("#"):
+            is_inside = line.rstrip() == RESOURCES
+    return found
+
+
+def _entry(line: str) -> str:
+    """Return what a line of a list names; "" for any other."""
+    stripped = line.strip()
+    return stripped[2:].partition(" #")[0].strip().strip("'\"") if stripped.startswith("- ") else ""

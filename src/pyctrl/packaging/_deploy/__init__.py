@@ -1,0 +1,1 @@
+"""Deployment of a program to a cluster."""

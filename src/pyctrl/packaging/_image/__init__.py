@@ -1,0 +1,1 @@
+"""The container image of a program."""

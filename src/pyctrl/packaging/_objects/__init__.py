@@ -1,0 +1,1 @@
+"""The objects that a program needs in a cluster."""

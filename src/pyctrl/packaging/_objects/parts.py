@@ -1,0 +1,129 @@
+"""The objects of a program, by the file that each belongs into, and in the order in which they are applied."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias, get_args
+
+from pyctrl.packaging._objects import rbac as rights
+from pyctrl.packaging._objects import webhooks as admission
+from pyctrl.packaging._objects import workload
+from pyctrl.packaging._objects.samples import generated_samples, missing_samples
+from pyctrl.packaging._project import Project
+
+__all__ = ["PARTS", "ObjectsOfFile", "Part", "install", "parts"]
+
+Object = dict[str, Any]
+
+#: What can be asked for by itself.
+Part: TypeAlias = Literal["crd", "rbac", "manager", "webhook", "samples"]
+
+PARTS: tuple[Part, ...] = get_args(Part)
+
+#: Each kind before those that need it. Webhooks come last: from then on the API server asks them.
+_ORDER = (
+    *("Namespace", "CustomResourceDefinition", "ServiceAccount", "Role", "ClusterRole", "RoleBinding"),
+    *("ClusterRoleBinding", "Service", "Issuer", "Certificate", "NetworkPolicy", "Deployment", "ServiceMonitor"),
+    *("MutatingWebhookConfiguration", "ValidatingWebhookConfiguration"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ObjectsOfFile:
+    """The objects of one file below ``config/``."""
+
+    part: Part
+    path: str
+    objects: tuple[Object, ...]
+
+
+def parts(project: Project, wanted: Collection[Part] = PARTS) -> list[ObjectsOfFile]:
+    """Return the objects of a program by file, under kubebuilder's names of files.
+
+    Args:
+        project: the program.
+        wanted: these only.
+    """
+    makers = {
+        "crd": _definitions,
+        "rbac": _rights,
+        "manager": _workload,
+        "webhook": _webhooks,
+        "samples": _samples,
+    }
+    return [
+        ObjectsOfFile(part, path, objects)
+        for part in PARTS
+        if part in wanted
+        for path, objects in makers[part](project)
+    ]
+
+
+def install(project: Project, wanted: Collection[Part] = PARTS) -> list[Object]:
+    """Return the objects in an order in which each finds what it needs; samples only if nothing else is wanted.
+
+    Samples are those of the author, and made-up ones of the kinds that have none.
+    """
+    asked: Collection[Part] = [part for part in wanted if part != "samples"] or wanted
+    if "samples" in asked:
+        return [*(each.obj for each in project.samples), *missing_samples(project)]
+    found = [obj for sheet in parts(project, asked) for obj in sheet.objects]
+    return sorted(found, key=lambda obj: _ORDER.index(obj["kind"]) if obj["kind"] in _ORDER else len(_ORDER))
+
+
+_Files: TypeAlias = Iterator[tuple[str, tuple[Object, ...]]]
+
+
+def _definitions(project: Project) -> _Files:
+    for definition in project.definitions:
+        spec = definition["spec"]
+        yield (
+            f"crd/bases/{spec['group']}_{spec['names']['plural']}.yaml",
+            (admission.with_ca_injection(project, definition),),
+        )
+
+
+def _rights(project: Project) -> _Files:
+    yield "rbac/service_account.yaml", (rights.service_account(project),)
+    if found := rights.roles(project):
+        yield "rbac/role.yaml", tuple(found)
+        yield "rbac/role_binding.yaml", tuple(rights.bindings(project))
+    yield "rbac/leader_election_role.yaml", (rights.election_role(project),)
+    yield "rbac/leader_election_role_binding.yaml", (rights.election_binding(project),)
+    if project.settings.metrics == "https":
+        yield "rbac/metrics_auth_role.yaml", (rights.metrics_role(project),)
+        yield "rbac/metrics_auth_role_binding.yaml", (rights.metrics_binding(project),)
+        yield "rbac/metrics_reader_role.yaml", (rights.metrics_reader(project),)
+    for kind, *_ in project.kinds:
+        for who, role in rights.kind_roles(project, kind).items():
+            yield f"rbac/{project.short(kind).replace('-', '_')}_{who}_role.yaml", (role,)
+
+
+def _workload(project: Project) -> _Files:
+    settings = project.settings
+    yield "manager/manager.yaml", (workload.namespace(project), workload.deployment(project))
+    if settings.metrics != "off":
+        yield "default/metrics_service.yaml", (workload.metrics_service(project),)
+        if settings.prometheus:
+            yield "prometheus/monitor.yaml", (workload.monitor(project),)
+        if settings.network_policy:
+            yield "network-policy/allow-metrics-traffic.yaml", (workload.metrics_policy(project),)
+    if settings.network_policy and project.webhooks is not None:
+        yield "network-policy/allow-webhook-traffic.yaml", (workload.webhook_policy(project),)
+
+
+def _webhooks(project: Project) -> _Files:
+    if project.webhooks is None:
+        return
+    if project.has_admission:
+        yield "webhook/manifests.yaml", tuple(admission.webhook_configurations(project))
+    yield "webhook/service.yaml", (admission.service(project),)
+    if project.settings.webhook_certificates == "cert-manager":
+        yield "certmanager/issuer.yaml", (admission.issuer(project),)
+        yield "certmanager/certificate-webhook.yaml", (admission.certificate(project),)
+
+
+def _samples(project: Project) -> _Files:
+    for path, made in generated_samples(project):
+        yield path, (made,)

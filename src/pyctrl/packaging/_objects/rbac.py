@@ -1,0 +1,134 @@
+"""Who the program is and what it may do; and what people may do with its kinds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import Any
+
+from pyctrl.api import AccessRule
+from pyctrl.packaging._project import Kind, Project
+from pyctrl.rbac import EVENTS, LEADER_ELECTION, manifests, normalise
+
+__all__ = [
+    "METRICS_RULES", "bindings", "election_binding", "election_role", "election_rules", "kind_roles", "metrics_binding",
+    "metrics_reader", "metrics_role", "roles", "service_account",
+]  # fmt: skip
+
+Object = dict[str, Any]
+
+_GROUP = "rbac.authorization.k8s.io"
+_VERSION = f"{_GROUP}/v1"
+_EDIT = ("create", "delete", "get", "list", "patch", "update", "watch")
+_VIEW = ("get", "list", "watch")
+
+
+def service_account(project: Project) -> Object:
+    """Return the account that the program is."""
+    return project.make("v1", "ServiceAccount", project.account.name, namespaced=True)
+
+
+def roles(project: Project) -> list[Object]:
+    """Return what the program may do: a ClusterRole, and a Role for each namespace that it needs more in."""
+    return [_labelled(project, each) for each in _granted(project) if not each["kind"].endswith("Binding")]
+
+
+def bindings(project: Project) -> list[Object]:
+    """Return what gives it to its account."""
+    found = [_labelled(project, each) for each in _granted(project) if each["kind"].endswith("Binding")]
+    for each in found:
+        each["metadata"]["name"] = project.called("manager-rolebinding")
+    return found
+
+
+def _granted(project: Project) -> list[Object]:
+    return manifests(project.grants, name=project.called("manager-role"), account=project.account)
+
+
+def _labelled(project: Project, obj: Object) -> Object:
+    metadata = dict(sorted({**obj["metadata"], "labels": project.labels}.items()))
+    return {**obj, "metadata": metadata}
+
+
+# -- leader election -------------------------------------------------------------------------------------------------
+
+
+def election_role(project: Project) -> Object:
+    """Return the Role to elect a leader: to create the Lease, to change this one only, and to tell of it."""
+    return _role(project, "leader-election-role", election_rules(project), namespaced=True)
+
+
+def election_rules(project: Project) -> tuple[AccessRule, ...]:
+    """Return what it takes to elect a leader."""
+    rule = LEADER_ELECTION.rule
+    create = replace(rule, verbs=("create",))
+    change = replace(rule, verbs=("get", "update"), names=(lease_of(project),))
+    return create, change, EVENTS.rule
+
+
+def election_binding(project: Project) -> Object:
+    """Return what gives it to the account."""
+    return _bound(project, "leader-election-rolebinding", "leader-election-role", namespaced=True)
+
+
+def lease_of(project: Project) -> str:
+    """Name the Lease."""
+    return project.called("controller-manager")
+
+
+# -- metrics ---------------------------------------------------------------------------------------------------------
+
+
+METRICS_RULES = (
+    AccessRule(verbs=("create",), groups=("authentication.k8s.io",), resources=("tokenreviews",)),
+    AccessRule(verbs=("create",), groups=("authorization.k8s.io",), resources=("subjectaccessreviews",)),
+)
+
+
+def metrics_role(project: Project) -> Object:
+    """Return the role to ask who somebody is who wants metrics, and whether they may."""
+    return _role(project, "metrics-auth-role", METRICS_RULES)
+
+
+def metrics_binding(project: Project) -> Object:
+    """Return what gives it to the account."""
+    return _bound(project, "metrics-auth-rolebinding", "metrics-auth-role")
+
+
+def metrics_reader(project: Project) -> Object:
+    """Return the role of who may read metrics: nobody has it before you bind it, to Prometheus' account."""
+    return _role(project, "metrics-reader", (AccessRule(verbs=("get",), paths=("/metrics",)),))
+
+
+# -- people ----------------------------------------------------------------------------------------------------------
+
+
+def kind_roles(project: Project, kind: Kind) -> dict[str, Object]:
+    """Return roles for people, for a kind: of an administrator, an editor and a viewer. Nobody has them yet."""
+    group, plural = (kind.gvk.group,), kind.resource.plural
+    found = {}
+    for who, verbs in (("admin", ("*",)), ("editor", _EDIT), ("viewer", _VIEW)):
+        rules = [AccessRule(verbs=verbs, groups=group, resources=(plural,))]
+        if "status" in kind.resource.subresources:
+            rules.append(AccessRule(verbs=("get",), groups=group, resources=(f"{plural}/status",)))
+        found[who] = _role(project, f"{project.short(kind)}-{who}-role", rules)
+    return found
+
+
+def _role(project: Project, name: str, rules: Iterable[AccessRule], *, namespaced: bool = False) -> Object:
+    wire = [rule.to_wire() for rule in normalise(rules)]
+    kind = "Role" if namespaced else "ClusterRole"
+    return project.make(_VERSION, kind, project.called(name), namespaced=namespaced, rules=wire)
+
+
+def _bound(project: Project, name: str, role: str, *, namespaced: bool = False) -> Object:
+    kind = "Role" if namespaced else "ClusterRole"
+    account = {"kind": "ServiceAccount", "name": project.account.name, "namespace": project.namespace}
+    return project.make(
+        _VERSION,
+        f"{kind}Binding",
+        project.called(name),
+        namespaced=namespaced,
+        roleRef={"apiGroup": _GROUP, "kind": kind, "name": project.called(role)},
+        subjects=[account],
+    )

@@ -1,0 +1,102 @@
+"""What a program needs, found out by wiring it into a manager that never runs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from pyctrl.client import Config
+from pyctrl.controller import Absence, Controller, KindSource
+from pyctrl.errors import CommandFailed
+from pyctrl.manager import NoServer
+from pyctrl.packaging._project import Followed, Project
+from pyctrl.packaging._settings import Settings
+from pyctrl.program import (
+    Manifest,
+    ProgramManager,
+    Target,
+    WebhookOptions,
+    custom_kinds,
+    definitions_of,
+    read_samples,
+    run_setup,
+)
+from pyctrl.webhook import ManagedCertificates, Service, Webhooks
+
+__all__ = ["MOUNTED", "read_project"]
+
+MOUNTED = Path("/", "tmp", "k8s-webhook-server", "serving-certs")  # in the container, where kubebuilder has it
+
+
+async def read_project(settings: Settings, *, with_samples: bool = False) -> Project:
+    """Import a program, wire it, and return everything that it needs.
+
+    Args:
+        settings: how it is shipped.
+        with_samples: also read the samples that its author keeps.
+
+    Raises:
+        CommandFailed: there is no such program, it cannot be wired, or a file of samples cannot be read.
+        DefinitionError: a type cannot be a definition.
+    """
+    target = Target.parse(settings.target)
+    settings = settings.named(target.name)
+    manager = ProgramManager(Config.in_process(NoServer()), namespaces=settings.watch_namespaces or None)
+    async with manager:
+        manager.serving = _serving(settings)
+        run_setup(target.find(), manager, settings.name)
+        return _project(manager, settings, read_samples(settings.directory) if with_samples else ())
+
+
+def _serving(settings: Settings) -> WebhookOptions:
+    if settings.webhook_certificates == "cert-manager":
+        return WebhookOptions(certificates=MOUNTED)
+    service = Service(settings.namespace, f"{settings.name}-webhook-service")
+    return WebhookOptions(service=service, configuration=f"{settings.name}-webhook-configuration")
+
+
+def _project(manager: ProgramManager, settings: Settings, samples: Sequence[Manifest]) -> Project:
+    webhooks = _webhooks(manager)
+    service, configuration = _watched_namespaces(manager, settings)
+    kinds = custom_kinds(manager, manager.webhooks)
+    ordered = {name: kinds[name] for name in sorted(kinds, key=str)}
+    return Project(
+        settings=settings,
+        kinds=list(ordered.values()),
+        definitions=definitions_of(ordered, manager.webhooks, target=service),
+        grants=manager.grants(own_namespace=settings.namespace),
+        webhooks=webhooks,
+        webhook_service=service,
+        webhook_configuration=configuration,
+        followed=list(_followed(manager)),
+        samples=samples,
+    )
+
+
+def _followed(manager: ProgramManager) -> Iterator[Followed]:
+    for controller in (each.runnable for each in manager.members):
+        if not isinstance(controller, Controller):
+            continue
+        by = controller.kind.group_kind if controller.kind else None
+        for source in controller.sources:
+            if isinstance(source, KindSource) and source.gvk != controller.kind:
+                yield Followed(by, source.kind, source.absence is not Absence.FAULT)
+
+
+def _watched_namespaces(manager: ProgramManager, settings: Settings) -> tuple[Service, str]:
+    """Return the Service and the name of the configurations: those that its code names, if it names some."""
+    service, configuration = f"{settings.name}-webhook-service", f"{settings.name}-webhook-configuration"
+    for member in manager.members:
+        certificates = member.runnable
+        if isinstance(certificates, ManagedCertificates) and isinstance(certificates.target, Service):
+            return certificates.target, next(iter(certificates.configurations), configuration)
+    return Service(settings.namespace, service), configuration
+
+
+def _webhooks(manager: ProgramManager) -> Webhooks | None:
+    found = [each for each in manager.webhooks if each.paths]
+    if len(found) > 1:
+        raise CommandFailed(
+            "the program has several webhook servers, and a Service leads to one; add all webhooks to one Webhooks()"
+        )
+    return found[0] if found else None

@@ -1,0 +1,147 @@
+"""Reconcilers that a program has and never runs: without a kind, without reconcile(), or named by no function."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from types import CodeType, FunctionType, ModuleType
+from typing import TYPE_CHECKING, Any
+
+from pyctrl.api import kind_argument
+from pyctrl.controller import Reconciler
+from pyctrl.errors import CommandFailed
+
+if TYPE_CHECKING:
+    import ast
+
+__all__ = ["check_class", "check_declared", "check_mentioned"]
+
+METHOD = "reconcile"
+
+
+def check_declared(modules: Sequence[ModuleType], *, among: Sequence[ModuleType] = ()) -> None:
+    """Refuse reconcilers of modules that would be wired by what their classes declare, if that were complete.
+
+    A class that another class is derived from is a base, and need not be complete; nor one that code names, which may
+    wire it.
+
+    Args:
+        modules: whose reconcilers are wired by what they declare.
+        among: further modules that may name a class.
+
+    Raises:
+        CommandFailed: a reconciler names no kind or has no reconcile(); says what to write, where.
+    """
+    incomplete = {cls: why for cls in _reconcilers_of(modules) if (why := _why_incomplete(cls))}
+    for cls in _never_named(list(incomplete), (*modules, *among)):
+        raise _setup_error(cls, *incomplete[cls])
+
+
+def check_class(cls: type[Any]) -> None:
+    """Refuse a reconciler that cannot be wired by what it declares. Raises CommandFailed."""
+    if lack := _why_incomplete(cls):
+        raise _setup_error(cls, *lack)
+
+
+def check_mentioned(modules: Sequence[ModuleType], *, among: Sequence[ModuleType] = ()) -> None:
+    """Refuse reconcilers of modules whose functions wire them, if no code ever names one.
+
+    A class that is named somewhere, beside its own body, may be wired there: under a condition, or by a helper.
+
+    Args:
+        modules: with functions that wire.
+        among: further modules that may name a class.
+
+    Raises:
+        CommandFailed: a reconciler is never named; says what to write, where.
+    """
+    for cls in _never_named(list(_reconcilers_of(modules)), (*modules, *among)):
+        if inspect.isabstract(cls):
+            raise _setup_error(cls, *_abstract(cls))
+        text = f"no function of the program adds {cls.__name__}, so nothing would run it"
+        cure = f"write Builder(manager).build({cls.__name__}()) in the function that wires controllers, or remove it"
+        raise _setup_error(cls, f"{text}; {cure}")
+
+
+def _never_named(classes: Sequence[type[Any]], modules: Sequence[ModuleType]) -> Iterator[type[Any]]:
+    """Give the classes that no code of modules names, and that no class is derived from."""
+    in_functions = {name for module in modules for name in _names_in_functions(module)} if classes else set()
+    if all(cls.__name__ in in_functions for cls in classes):  # as in most programs: no source has to be read
+        return
+    texts = [_source(module) for module in dict.fromkeys(modules)]
+    if None in texts:  # a module whose code cannot be read may name any
+        return
+    named = {name for text in texts if text is not None for name in _names_in_source(text)}
+    yield from (cls for cls in classes if cls.__name__ not in named and not cls.__subclasses__())
+
+
+def _why_incomplete(cls: type[Any]) -> tuple[str, str] | None:
+    """Say what a reconciler does not declare, and name the place of what may be meant for it; None: nothing."""
+    if inspect.isabstract(cls):
+        return _abstract(cls)
+    if kind_argument(cls, Reconciler) is not None:
+        return None
+    text = f"{cls.__name__} does not name the kind that it reconciles, so nothing would run it"
+    cure = f"write class {cls.__name__}(Reconciler[KIND]), or wire it in a function: def add_controllers"
+    return f"{text}; {cure}(manager: Manager) -> None: ...", ""
+
+
+def _reconcilers_of(modules: Iterable[ModuleType]) -> Iterator[type[Any]]:
+    """Give the reconcilers that are written in modules; names that begin with "_" are for the module itself."""
+    for module in modules:
+        for name, value in vars(module).items():
+            is_written_here = getattr(value, "__module__", "") == module.__name__ and not name.startswith("_")
+            if is_written_here and isinstance(value, type) and issubclass(value, Reconciler):
+                yield value
+
+
+def _names_in_functions(module: ModuleType) -> Iterator[str]:
+    """Give the names that the functions of a module use."""
+    own = (each for each in vars(module).values() if isinstance(each, FunctionType))
+    waiting = [each.__code__ for each in own if each.__module__ == module.__name__]
+    while waiting:
+        code = waiting.pop()
+        yield from code.co_names
+        waiting += [each for each in code.co_consts if isinstance(each, CodeType)]
+
+
+def _abstract(cls: type[Any]) -> tuple[str, str]:
+    """Say which method an abstract class lacks, and name the place of one that may be meant for it."""
+    import difflib  # here and below: only errors need it
+
+    missing = sorted(cls.__abstractmethods__)
+    methods = [name for name, value in vars(cls).items() if inspect.isfunction(value) and not name.startswith("__")]
+    near = difflib.get_close_matches(METHOD, methods, n=1) if METHOD in missing else []
+    hint = f"; rename {near[0]} if it is meant" if near else f"; write async def {METHOD}(self, request: Request)"
+    cure = hint if METHOD in missing else "; write them, or name the class with _ if it is a base"
+    return f"{cls.__name__} has no method {' and '.join(missing)}, so nothing can run it{cure}", near[0] if near else ""
+
+
+def _setup_error(cls: type[Any], text: str, member: str = "") -> CommandFailed:
+    from pyctrl._source_excerpts import class_excerpt
+
+    place = class_excerpt(cls, member)
+    return CommandFailed(text if place is None else f"{text}\n{place}")
+
+
+def _source(module: ModuleType) -> ast.Module | None:
+    """Return the code of a module; None if its file cannot be read."""
+    import ast
+
+    try:
+        return ast.parse(Path(module.__file__ or "").read_bytes())
+    except (OSError, SyntaxError, ValueError):
+        return None
+
+
+def _names_in_source(tree: ast.AST, within: str = "") -> Iterator[str]:
+    """Give the names that the code uses, those of classes in their own bodies left out; strings do not count."""
+    import ast
+
+    for node in ast.iter_child_nodes(tree):
+        if isinstance(node, ast.Name | ast.Attribute):
+            name = node.id if isinstance(node, ast.Name) else node.attr
+            if name != within:
+                yield name
+        yield from _names_in_source(node, node.name if isinstance(node, ast.ClassDef) else within)

@@ -1,0 +1,102 @@
+"""What a service account may do: by which binding, and what it lacks of what a program needs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from pyctrl.api import AccessRule, Key
+from pyctrl.rbac._doctor.facts import Facts, user_of
+from pyctrl.rbac._doctor.findings import BoundRole, Finding, ObjectRef, RequiredRule
+from pyctrl.rbac._doctor.fixes import bound_everywhere
+from pyctrl.rbac._grants import Grants
+from pyctrl.rbac._normalization import normalise
+from pyctrl.rbac._remedy import remedy
+
+__all__ = ["bound_roles", "check_required_rules", "required_rules"]
+
+
+def bound_roles(facts: Facts, account: Key) -> list[BoundRole]:
+    """Return what an account has: bound to it, to the user that it logs in as, or to groups that it is in."""
+    found = [
+        BoundRole(
+            binding=binding.named,
+            role=ObjectRef(binding.role_kind, *binding.role_key[1]),
+            rules=facts.rules_of(binding.role_key),
+            is_own=binding.is_own,
+        )
+        for binding in facts.bindings_for(account)
+    ]
+    return sorted(found, key=lambda holding: (not holding.is_own, holding.namespace, holding.binding))
+
+
+def required_rules(held: Iterable[BoundRole], granted: Grants) -> list[RequiredRule]:
+    """Tell of each right that is needed which binding grants it."""
+    known = list(held)
+    return [
+        RequiredRule(rule=atom, namespace=namespace, granted_by=_granting(known, atom, namespace))
+        for namespace, rules in granted.rules.items()
+        for rule in rules
+        for atom in rule.atoms()
+    ]
+
+
+def _granting(held: list[BoundRole], atom: AccessRule, namespace: str) -> ObjectRef | None:
+    for holding in held:
+        if holding.namespace in ("", namespace) and any(rule.covers(atom) for rule in holding.rules or ()):
+            return holding.binding
+    return None
+
+
+def check_required_rules(
+    facts: Facts, account: Key, wanted: Iterable[RequiredRule], *, is_certain: bool
+) -> Iterator[Finding]:
+    """Find the rights that are missing: those of one resource together, and those that are there in one namespace only.
+
+    Args:
+        is_certain: all roles and bindings that could grant them were read.
+    """
+    missing: dict[str, list[AccessRule]] = {}
+    for need in wanted:
+        if need.granted_by is None:
+            missing.setdefault(need.namespace, []).append(need.rule)
+    for namespace, rules in missing.items():
+        for rule in normalise(rules):
+            yield from _missing(facts, account, namespace, rule, is_certain=is_certain)
+
+
+def _missing(facts: Facts, account: Key, namespace: str, rule: AccessRule, *, is_certain: bool) -> Iterator[Finding]:
+    who = ObjectRef("ServiceAccount", account.namespace, account.name)
+    for part in _by_resource(rule):
+        told = remedy(part, namespace, user=user_of(account), name=account.name)
+        narrow = None if namespace else _narrow(bound_roles(facts, account), part)
+        if narrow is None:
+            message = f"It may not {told.what}, which the program needs."
+            added = "".join(f"#   {line}\n" for line in told.rule.splitlines())
+            cure = "\n".join(told.commands) + f"\n# or one more rule in a role that it has:\n{added}"
+        else:
+            message = (
+                f"It may not {told.what}, which the program needs: {narrow.binding} grants that in namespace "
+                f"{narrow.namespace} only. A RoleBinding never grants in the whole cluster, whatever it binds."
+            )
+            binding = next(each for each in facts.bindings if each.named == narrow.binding)
+            is_cluster_role = binding.role_kind == "ClusterRole"
+            cure = bound_everywhere(binding) if is_cluster_role else "\n".join(told.commands)
+        yield Finding(
+            severity="error" if is_certain else "warning", code="missing-right", object=who, message=message, cure=cure
+        )
+
+
+def _narrow(held: list[BoundRole], rule: AccessRule) -> BoundRole | None:
+    """Find what grants a rule in a namespace, which is needed everywhere."""
+    for holding in held:
+        if holding.namespace and all(any(each.covers(atom) for each in holding.rules or ()) for atom in rule.atoms()):
+            return holding
+    return None
+
+
+def _by_resource(rule: AccessRule) -> Iterator[AccessRule]:
+    """Take a rule apart by group: a command names resources of one group."""
+    if rule.paths:
+        yield rule
+    for group in rule.groups:
+        yield AccessRule(verbs=rule.verbs, groups=(group,), resources=rule.resources, names=rule.names)

@@ -1,0 +1,127 @@
+"""The whole examination, and what of it concerns one service account."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import chain
+
+from pyctrl.api import Key
+from pyctrl.rbac._doctor import escalation_risks, role_refs, service_accounts, subjects
+from pyctrl.rbac._doctor import roles as _roles
+from pyctrl.rbac._doctor import rules as _rule_resources
+from pyctrl.rbac._doctor import rules as _rule_verbs
+from pyctrl.rbac._doctor.bound_roles import bound_roles, check_required_rules, required_rules
+from pyctrl.rbac._doctor.facts import Facts, Role, Wire
+from pyctrl.rbac._doctor.findings import BoundRole, Diagnosis, Finding, ObjectRef, Severity
+from pyctrl.rbac._doctor.plaintext_tokens import check_tokens
+from pyctrl.rbac._doctor.served_resources import Served, ServedResource
+from pyctrl.rbac._grants import Grants
+
+__all__ = ["examine"]
+
+_ORDER: tuple[Severity, ...] = ("error", "warning", "hint")
+_DEFINITION = ("apiextensions.k8s.io/v1", "CustomResourceDefinition")
+_ACCESS = frozenset(("Role", "ClusterRole", "RoleBinding", "ClusterRoleBinding"))
+
+
+def examine(
+    objects: Iterable[tuple[Wire, str]],
+    *,
+    account: Key | None,
+    namespace: str,
+    complete: Mapping[str, frozenset[str]] | None,
+    served: Iterable[ServedResource] | None,
+    granted: Grants | None,
+) -> Diagnosis:
+    """Do what `diagnose` says."""
+    known = list(objects)
+    definitions = [obj for obj, _ in known if (obj.get("apiVersion"), obj.get("kind")) == _DEFINITION]
+    table = Served(served or (), definitions=definitions, is_complete=served is not None)
+    facts = Facts(known, served=table, complete=complete or {}, namespace=namespace)
+    wanted = () if granted is None or account is None else tuple(required_rules(bound_roles(facts, account), granted))
+    findings = list(_examine(facts))
+    if account is not None:
+        concerned = _concerned(facts, account)
+        findings = [each for each in findings if each.object in concerned]
+        is_certain = all(facts.knows_all(kind) for kind in _ACCESS) or complete is None
+        findings += check_required_rules(facts, account, wanted, is_certain=is_certain)
+    return Diagnosis(findings=_sorted(findings), accounts=_accounts_of(facts, account), needs=wanted)
+
+
+def _examine(facts: Facts) -> Iterator[Finding]:
+    for binding in facts.bindings:
+        if binding.is_own:
+            yield from role_refs.check_role_ref(facts, binding)
+            yield from subjects.check_subjects(facts, binding)
+            yield from role_refs.check_scope(facts, binding)
+    for role in facts.roles.values():
+        if role.is_own:
+            yield from _examine_role(facts, role)
+    yield from service_accounts.check_workloads(facts)
+    for secret, account in facts.token_secrets:
+        yield from service_accounts.check_token_secret(facts, secret, account)
+    for named, obj in facts.objects:
+        yield from _roles.check_namespaces(named, obj)
+        yield from check_tokens(named, obj)
+    yield from _roles.check_definitions(facts)
+
+
+def _examine_role(facts: Facts, role: Role) -> Iterator[Finding]:
+    yield from chain(
+        role_refs.check_role_name(facts, role),
+        _rule_resources.check_resources(facts, role),
+        _rule_verbs.check_verbs(facts, role),
+        _rule_verbs.check_names(role),
+        _rule_verbs.check_pairs(facts, role),
+        _roles.check_idle_rules(facts, role),
+        _roles.check_aggregation(facts, role),
+        escalation_risks.check_wildcards(facts, role),
+        escalation_risks.check_escalation(facts, role),
+    )
+    if facts.bindings_of((role.named.kind, Key(role.named.namespace, role.named.name))):
+        yield from _roles.check_status(facts, role)
+
+
+def _concerned(facts: Facts, account: Key) -> set[ObjectRef]:
+    """Find the objects that are about an account: bound to it or meant so, their roles, what runs as it or near it."""
+    found: set[ObjectRef] = set()
+    for binding in facts.bindings:
+        if not any(subjects.meant_account(facts, binding, each) == account for each in binding.subjects):
+            continue
+        found.add(binding.named)
+        role = facts.roles.get(binding.role_key)
+        found.update((role.named,) if role is not None else role_refs.mistaken(facts, binding))
+    for workload in facts.workloads:
+        if workload.named.namespace == account.namespace and workload.account.name in (account.name, "default"):
+            found.add(workload.named)
+    found.update(secret for secret, owner in facts.token_secrets if owner == account)
+    found.update(_definitions(facts, account))
+    return found
+
+
+def _definitions(facts: Facts, account: Key) -> Iterator[ObjectRef]:
+    """Find the definitions that are the account's: those in the same files, and those whose group it has rights in."""
+    rules = [rule for held in bound_roles(facts, account) if held.is_own for rule in held.rules or ()]
+    groups = {group for rule in rules for group in rule.groups}
+    for named, obj in facts.objects:
+        if named.kind == "CustomResourceDefinition" and (
+            named.source or (obj.get("spec") or {}).get("group") in groups
+        ):
+            yield named
+
+
+def _accounts_of(facts: Facts, account: Key | None) -> dict[Key, tuple[BoundRole, ...]]:
+    used = {workload.account for workload in facts.workloads}
+    wanted = sorted({*facts.mentioned, *used}) if account is None else [account]
+    held = {each: tuple(holding for holding in bound_roles(facts, each) if holding.is_own) for each in wanted}
+    return {each: found for each, found in held.items() if found or account is not None}
+
+
+def _sorted(findings: Iterable[Finding]) -> tuple[Finding, ...]:
+    """Order findings by object, and objects by the worst that was found of them."""
+    unique = list(dict.fromkeys(findings))
+    worst: dict[ObjectRef, int] = {}
+    for each in unique:
+        rank = _ORDER.index(each.severity)
+        worst[each.object] = min(rank, worst.get(each.object, rank))
+    return tuple(sorted(unique, key=lambda each: (worst[each.object], each.object, _ORDER.index(each.severity))))

@@ -1,0 +1,129 @@
+"""What mends it: YAML for what is in a file, command lines for what is in a cluster."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import Any
+
+from pyctrl.api import AccessRule, Key
+from pyctrl.rbac._doctor.facts import RBAC, Binding, Role, Subject
+from pyctrl.rbac._doctor.findings import ObjectRef
+from pyctrl.rbac._manifests import dump
+
+__all__ = [
+    "as_service_account",
+    "bound_everywhere",
+    "delete",
+    "new_account",
+    "rebound",
+    "rewritten",
+    "rule_instead",
+    "set_namespace",
+]
+
+
+def as_service_account(account: Key) -> Subject:
+    """Name a service account as bindings do."""
+    return Subject("ServiceAccount", account.name, account.namespace, "")
+
+
+def with_subject(binding: Binding, wrong: Subject, right: Subject) -> Binding:
+    """Put one subject in the place of another."""
+    subjects = [right if each == wrong else each for each in binding.subjects]
+    return replace(binding, subjects=tuple(dict.fromkeys(subjects)))
+
+
+def rebound(binding: Binding, *, is_other_role: bool = False) -> str:
+    """Have a binding as it should be.
+
+    Args:
+        is_other_role: it is to bind another role than it did, which cannot be changed in place.
+    """
+    if not binding.named.source:
+        return f"{delete(binding.named)}\n{_create(binding)}"
+    note = f"# a roleRef cannot be changed; if it was applied already: {delete(binding.named)}\n"
+    return (note if is_other_role else "") + dump(_document(binding))
+
+
+def bound_everywhere(binding: Binding) -> str:
+    """Make a ClusterRoleBinding of a RoleBinding."""
+    named = ObjectRef("ClusterRoleBinding", "", binding.named.name, binding.named.source)
+    if not named.source:
+        return f"{delete(binding.named)}\n{_create(replace(binding, named=named))}"
+    return dump(_document(replace(binding, named=named)))
+
+
+def delete(named: ObjectRef) -> str:
+    """Delete an object."""
+    return f"kubectl delete {named.kind.lower()} {shlex.quote(named.name)}{set_namespace(named.namespace)}"
+
+
+def new_account(account: Key) -> str:
+    """Make a service account."""
+    return f"kubectl create serviceaccount {shlex.quote(account.name)}{set_namespace(account.namespace)}"
+
+
+def set_namespace(namespace: str) -> str:
+    """Say where, in kubectl's words."""
+    return f" --namespace={shlex.quote(namespace)}" if namespace else ""
+
+
+def rule_instead(role: Role, rule: AccessRule, *rules: AccessRule) -> str:
+    """Put rules in the place of one that a role has; without a place to put them, only those."""
+    number = role.rules.index(rule)
+    return f"{_where(role.named, f'rules[{number}] of')}{dump([each.to_wire() for each in rules])}"
+
+
+def rule_added(named: ObjectRef, *rules: AccessRule) -> str:
+    """Add rules to a role."""
+    return f"{_where(named, 'one more of the rules of')}{dump([each.to_wire() for each in rules])}"
+
+
+def rewritten(role: Role, name: str) -> str:
+    """Have a role under another name; it cannot be renamed in place."""
+    rules = [rule.to_wire() for rule in role.rules]
+    metadata = {"name": name, **({"namespace": role.named.namespace} if role.named.namespace else {})}
+    obj = {"apiVersion": f"{RBAC}/v1", "kind": role.named.kind, "metadata": metadata, "rules": rules}
+    if role.named.source:
+        return f"# {role.named.source}\nmetadata:\n  name: {name}\n"
+    return f"{delete(role.named)}\nkubectl create -f - <<'EOF'\n{dump(obj)}EOF\n"
+
+
+def _where(named: ObjectRef, what: str) -> str:
+    command = f" (kubectl edit {named.kind.lower()} {shlex.quote(named.name)}{set_namespace(named.namespace)})"
+    return f"# {what} {named}{f', {named.source}' if named.source else command}\n"
+
+
+def _create(binding: Binding) -> str:
+    kind, role = binding.named.kind.lower(), binding.role_kind.lower()
+    subjects = "".join(_flag(each, binding.namespace) for each in binding.subjects)
+    name, bound = shlex.quote(binding.named.name), shlex.quote(binding.role_name)
+    return f"kubectl create {kind} {name}{set_namespace(binding.namespace)} --{role}={bound}{subjects}"
+
+
+def _flag(subject: Subject, namespace: str) -> str:
+    if subject.kind == "ServiceAccount":
+        return f" --serviceaccount={shlex.quote(f'{subject.namespace or namespace}:{subject.name}')}"
+    return f" --{subject.kind.lower()}={shlex.quote(subject.name)}"
+
+
+def _document(binding: Binding) -> dict[str, Any]:
+    named = binding.named
+    metadata = {"name": named.name, **({"namespace": named.namespace} if named.namespace else {})}
+    return {
+        "apiVersion": f"{RBAC}/v1",
+        "kind": named.kind,
+        "metadata": metadata,
+        "roleRef": {"apiGroup": RBAC, "kind": binding.role_kind, "name": binding.role_name},
+        "subjects": list(_subjects(binding.subjects, named.namespace)),
+    }
+
+
+def _subjects(subjects: Iterable[Subject], namespace: str) -> Iterable[dict[str, str]]:
+    for each in subjects:
+        if each.kind == "ServiceAccount":
+            yield {"kind": each.kind, "name": each.name, "namespace": each.namespace or namespace}
+        else:
+            yield {"apiGroup": RBAC, "kind": each.kind, "name": each.name}

@@ -1,0 +1,142 @@
+"""What runs as which service account: as the one that was meant, and one that is there."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator
+from typing import Any
+
+from pyctrl.api import Key
+from pyctrl.rbac._doctor.facts import DEFAULT, Facts, Workload
+from pyctrl.rbac._doctor.findings import Finding, ObjectRef, join_words
+from pyctrl.rbac._doctor.fixes import new_account, set_namespace
+from pyctrl.rbac._doctor.similar_names import similar_name
+from pyctrl.rbac._doctor.subjects import meant_account
+from pyctrl.rbac._manifests import dump
+
+__all__ = ["check_token_secret", "check_workloads"]
+
+
+def check_workloads(facts: Facts) -> Iterator[Finding]:
+    """Find pods that run as an account that has nothing, or that is not there."""
+    bound = _bound(facts)
+    idle = bound - {each.account for each in facts.workloads}
+    for workload in facts.workloads:
+        if workload.account.name == DEFAULT:
+            yield from _check_default(workload, bound, idle)
+        elif not facts.has_account(workload.account):
+            yield from _check_missing(facts, workload, bound)
+        elif workload.account in bound:
+            yield from _check_token(facts, workload)
+
+
+def _check_token(facts: Facts, workload: Workload) -> Iterator[Finding]:
+    if _has_no_token(facts, workload):
+        yield Finding(
+            severity="warning",
+            code="no-token",
+            object=workload.named,
+            message=f"ServiceAccount {workload.account} has rights, and automountServiceAccountToken is false: the "
+            "pods get no token to use them with.",
+            cure=dump(_at(workload, {"automountServiceAccountToken": True})),
+        )
+
+
+def _check_default(workload: Workload, bound: set[Key], idle: set[Key]) -> Iterator[Finding]:
+    """It runs as `default`; that is wrong where that has nothing, and an account that has rights is used by nobody."""
+    nearby = sorted(each.name for each in idle if each.namespace == workload.named.namespace)
+    if workload.account in bound or not nearby:
+        return
+    names = join_words(map(repr, nearby))
+    yield Finding(
+        severity="error",
+        code="runs-as-default",
+        object=workload.named,
+        message=f"It {'runs' if workload.written else 'has no serviceAccountName, so its pods run'} as ServiceAccount "
+        f"{workload.account}, which nothing is bound to. Rights are bound to {names}, and nothing runs as that.",
+        cure=_set_account(workload, nearby[0]),
+    )
+
+
+def _check_missing(facts: Facts, workload: Workload, bound: set[Key]) -> Iterator[Finding]:
+    account, is_certain = workload.account, facts.knows_all("ServiceAccount", workload.named.namespace)
+    names = {each.name for each in {*facts.accounts, *bound} if each.namespace == account.namespace}
+    elsewhere = sorted(each.namespace for each in facts.accounts if each.name == account.name)
+    alike = similar_name(account.name, names)
+    if account in bound and not is_certain:
+        return  # a binding in the same files names it: it will be somewhere
+    if alike is not None:
+        why, cure = f"{alike.name!r} was probably meant: {alike.difference}.", _set_account(workload, alike.name)
+    else:
+        there = f"There is one of this name in namespace {', '.join(elsewhere)}. " if elsewhere else ""
+        why = f"{there}The server takes it, and makes no pods: they are refused until the account is there."
+        cure = new_account(account)
+    yield Finding(
+        severity="error" if is_certain or alike is not None else "warning",
+        code="workload-account-not-found",
+        object=workload.named,
+        message=f"It runs as ServiceAccount {account}, which is not {_where(is_certain=is_certain)}. {why}",
+        cure=cure,
+    )
+
+
+def _where(*, is_certain: bool) -> str:
+    return "there" if is_certain else "in what was read"
+
+
+def _bound(facts: Facts) -> set[Key]:
+    """The accounts that users have bound something to, or wanted to."""
+    found = (
+        meant_account(facts, binding, subject)
+        for binding in facts.bindings
+        if binding.is_own
+        for subject in binding.subjects
+    )
+    return {account for account in found if account is not None}
+
+
+def _has_no_token(facts: Facts, workload: Workload) -> bool:
+    own = workload.pod_spec.get("automountServiceAccountToken")
+    if own is None:
+        own = facts.accounts.get(workload.account, {}).get("automountServiceAccountToken")
+    volumes = workload.pod_spec.get("volumes") or ()
+    sources = (source for volume in volumes for source in (volume.get("projected") or {}).get("sources") or ())
+    return own is False and not any("serviceAccountToken" in source for source in sources)
+
+
+def _set_account(workload: Workload, name: str) -> str:
+    named = workload.named
+    if named.source or named.kind not in (
+        "Deployment",
+        "StatefulSet",
+        "DaemonSet",
+        "ReplicaSet",
+        "ReplicationController",
+    ):
+        return dump(_at(workload, {"serviceAccountName": name}))
+    namespace = set_namespace(named.namespace)
+    return f"kubectl set serviceaccount {shlex.quote(workload.kubectl)} {shlex.quote(name)}{namespace}"
+
+
+def _at(workload: Workload, value: Any) -> Any:
+    for part in reversed(workload.path):
+        value = {part: value}
+    return value
+
+
+def check_token_secret(facts: Facts, secret: ObjectRef, account: Key) -> Iterator[Finding]:
+    """Find a Secret that waits for the token of an account that is not there."""
+    if facts.has_account(account):
+        return
+    is_certain = facts.knows_all("ServiceAccount", account.namespace)
+    names = {each.name for each in facts.accounts if each.namespace == account.namespace}
+    alike = similar_name(account.name, names)
+    why = f"{alike.name!r} was probably meant: {alike.difference}. " if alike else ""
+    yield Finding(
+        severity="error" if is_certain or alike else "warning",
+        code="token-for-nobody",
+        object=secret,
+        message=f"It is for a token of ServiceAccount {account}, which is not {_where(is_certain=is_certain)}. {why}"
+        "Where the account is missing, the Secret is deleted a moment after it was made.",
+        cure=new_account(account),
+    )

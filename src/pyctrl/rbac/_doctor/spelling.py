@@ -1,0 +1,168 @@
+"""What was meant by the words of a rule: its groups, resources and verbs as they are rightly written."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import NamedTuple
+
+from pyctrl.api import AccessRule
+from pyctrl.rbac._doctor.served_resources import Served, ServedResource
+from pyctrl.rbac._doctor.similar_names import similar_name
+
+__all__ = [
+    "VIRTUAL",
+    "Correction",
+    "corrected_group",
+    "corrected_resource",
+    "corrected_rule",
+    "corrected_verbs",
+    "subresources_of",
+    "wrong_verbs",
+]
+
+VERBS = frozenset(("get", "list", "watch", "create", "update", "patch", "delete", "deletecollection"))
+OF_PATHS = frozenset(("get", "head", "options", "post", "put", "patch", "delete"))
+_SPECIAL = frozenset(("use", "bind", "escalate", "impersonate", "approve", "sign", "attest", "proxy", "*"))
+_WORDS = {  # what other systems call it
+    "read": ("get", "list", "watch"),
+    "view": ("get", "list", "watch"),
+    "write": ("create", "update", "patch"),
+    "edit": ("update", "patch"),
+    "modify": ("update", "patch"),
+    "put": ("update",),
+    "post": ("create",),
+    "remove": ("delete",),
+    "all": ("*",),
+    "any": ("*",),
+}
+
+# What is asked about and never served: kubelets' endpoints, signers, and what impersonation is a right to.
+VIRTUAL = {
+    ("", "users"),
+    ("", "groups"),
+    ("authentication.k8s.io", "uids"),
+    ("authentication.k8s.io", "userextras"),
+    ("certificates.k8s.io", "signers"),
+    ("policy", "podsecuritypolicies"),
+}
+_VIRTUAL_PARTS = {
+    ("", "nodes"): {"metrics", "stats", "log", "spec", "configz", "healthz", "pods", "checkpoint"},
+    ("certificates.k8s.io", "certificatesigningrequests"): {"nodeclient", "selfnodeclient", "selfnodeserver"},
+    ("resource.k8s.io", "resourceclaims"): {"binding", "driver"},
+}
+
+
+class Correction(NamedTuple):
+    """What is right, in which group if that is another one, and what is wrong with what is written."""
+
+    word: str
+    group: str | None
+    code: str
+    why: str
+
+
+def corrected_group(served: Served, group: str) -> Correction | None:
+    """Return the group that was meant by one that is not there; None where nobody knows better."""
+    if served.has_group(group) or group == "*":
+        return None
+    code = "wrong-api-group"
+    if group in ("core", "v1"):
+        return Correction("", None, code, f'There is no API group {group!r}: the core group is "" in rules.')
+    name, slash, version = group.partition("/")
+    if slash:
+        why = f"{group!r} is a group and a version: rules name the group alone, {name!r}, without {version!r}."
+        return Correction(name, None, code, why)
+    alike = similar_name(group, (each for each in served.groups if each))
+    if alike is None:
+        return None
+    why = f"There is no API group {group!r}. {alike.name!r} was probably meant: {alike.difference}."
+    return Correction(alike.name, None, code, why)
+
+
+def corrected_resource(served: Served, rule: AccessRule, resource: str) -> Correction | None:
+    """Return what was meant by a resource that is not in the groups of its rule."""
+    plural, slash, part = resource.partition("/")
+    found = [each for group in rule.groups if (each := served.find(group, plural)) is not None]
+    if plural == "*" or any((group, plural) in VIRTUAL for group in rule.groups):
+        return None
+    if found:
+        return _corrected_subresource(found, part) if slash else None
+    elsewhere = served.named(plural)
+    if elsewhere:
+        if "*" in rule.groups:
+            return None
+        groups = ", ".join(map(repr, rule.groups))
+        why = f"the API group is {elsewhere[0].group!r}, and the rule is for {groups}, where there is no such resource"
+        return Correction(resource, elsewhere[0].group, "missing-api-group", why)
+    return _otherwise(served, rule, resource)
+
+
+def _otherwise(served: Served, rule: AccessRule, resource: str) -> Correction | None:
+    """Find a resource by what people call it, and by what its plural looks like."""
+    plural, slash, part = resource.partition("/")
+    meant = served.meant(plural, rule.groups)
+    if meant is not None:
+        group = None if meant.group in rule.groups or "*" in rule.groups else meant.group
+        place = f", which is in the API group {group!r}" if group is not None else ""
+        why = f"There is no resource {resource!r}: rules name the plural in lower case, {meant.plural!r}{place}."
+        return Correction(f"{meant.plural}{slash}{part}", group, "not-a-plural", why)
+    known = {each.plural for each in served if each.group in rule.groups}
+    alike = similar_name(plural, known)
+    if alike is not None:
+        why = f"There is no resource {resource!r}. {alike.name!r} was probably meant: {alike.difference}."
+        return Correction(f"{alike.name}{slash}{part}", None, "unknown-resource", why)
+    if plural != plural.lower():
+        why = f"There is no resource {resource!r}: rules name the plural in lower case."
+        return Correction(resource.lower(), None, "not-a-plural", why)
+    return None
+
+
+def subresources_of(found: list[ServedResource]) -> set[str]:
+    """Return the sub-resources of resources, those among them that are only ever asked about."""
+    virtual = (_VIRTUAL_PARTS.get((each.group, each.plural), ()) for each in found)
+    return {*(part for each in found for part in each.subresources), *(part for parts in virtual for part in parts)}
+
+
+def _corrected_subresource(found: list[ServedResource], part: str) -> Correction | None:
+    known, plural = subresources_of(found), found[0].plural
+    if part in known or part in ("*", "finalizers"):  # of everything; asked by OwnerReferencesPermissionEnforcement
+        return None
+    alike = similar_name(part, known)
+    if alike is None:
+        return None
+    why = f"{plural} have no sub-resource {part!r}. {alike.name!r} was probably meant: {alike.difference}."
+    return Correction(f"{plural}/{alike.name}", None, "unknown-subresource", why)
+
+
+def corrected_verbs(rule: AccessRule, verb: str) -> tuple[str, ...]:
+    """Return the verbs that were meant by one that nobody asks about; nothing where nobody knows."""
+    known = OF_PATHS if rule.paths else VERBS
+    folded = verb.strip().casefold()
+    if folded in known:
+        return (folded,)
+    if folded in _WORDS and not rule.paths:
+        return _WORDS[folded]
+    alike = similar_name(verb, known)
+    return (alike.name,) if alike else ()
+
+
+def wrong_verbs(rule: AccessRule) -> tuple[str, ...]:
+    """Return the verbs of a rule that nobody asks about; those of DRA have prefixes."""
+    known = OF_PATHS | {"*"} if rule.paths else VERBS | _SPECIAL
+    return tuple(verb for verb in rule.verbs if verb not in known and ":" not in verb)
+
+
+def corrected_rule(served: Served, rule: AccessRule) -> list[AccessRule]:
+    """Write a rule as it was meant, with all of its words right; what is in other groups gets rules of its own."""
+    groups = tuple(right.word if (right := corrected_group(served, each)) else each for each in rule.groups) or ("",)
+    wrong = wrong_verbs(rule)
+    verbs = (each for verb in rule.verbs for each in ((verb in wrong and corrected_verbs(rule, verb)) or (verb,)))
+    written = replace(rule, groups=tuple(dict.fromkeys(groups)), verbs=tuple(dict.fromkeys(verbs)))
+    found: dict[tuple[str, ...], dict[str, None]] = {}
+    for resource in rule.resources:
+        right = corrected_resource(served, written, resource)
+        where = written.groups if right is None or right.group is None else (right.group,)
+        found.setdefault(where, {})[resource if right is None else right.word] = None
+    if rule.paths:
+        return [written]
+    return [replace(written, groups=where, resources=tuple(resources)) for where, resources in found.items()]

@@ -1,0 +1,198 @@
+"""Subjects of bindings: whether anybody is called so, and who was meant."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pyctrl.api import Key
+from pyctrl.rbac._doctor.facts import ACCOUNT_GROUP, ACCOUNT_USER, Binding, Facts, Subject, account_of
+from pyctrl.rbac._doctor.findings import Finding, Severity
+from pyctrl.rbac._doctor.fixes import as_service_account, new_account, rebound, with_subject
+from pyctrl.rbac._doctor.similar_names import similar_name
+
+__all__ = ["check_subjects", "meant_account"]
+
+_ALL_USERS = {
+    "system:authenticated": "everybody who can log in, each service account among them",
+    "system:unauthenticated": "everybody who reaches the server, without any login",
+    "system:anonymous": "everybody who reaches the server, without any login",
+}
+
+
+def check_subjects(facts: Facts, binding: Binding) -> Iterator[Finding]:
+    """Find subjects that nobody logs in as."""
+    if not binding.subjects:
+        yield Finding(
+            severity="warning",
+            code="no-subjects",
+            object=binding.named,
+            message="It has no subjects, so it grants nothing to anybody.",
+        )
+    for subject in binding.subjects:
+        if subject.kind == "ServiceAccount":
+            yield from _check_account(facts, binding, subject)
+        elif subject.kind in ("User", "Group"):
+            yield from _check_name(facts, binding, subject)
+        else:
+            yield _finding(
+                "unknown-subject",
+                binding,
+                f"The subject {subject} is none of User, Group and ServiceAccount: the server refuses it.",
+            )
+
+
+def meant_account(facts: Facts, binding: Binding, subject: Subject) -> Key | None:
+    """Return the service account that a subject is, or was probably meant to be."""
+    if subject.kind == "ServiceAccount":
+        written = Key(subject.namespace or binding.namespace, subject.name)
+        if facts.has_account(written) or written in facts.evident:
+            return written
+        return _namesake(facts, subject.name.rpartition(":")[2], binding) or written
+    if account := account_of(subject.name):
+        return account
+    if subject.name.startswith("system:"):
+        return None
+    written = _taken_apart(subject.name)
+    if written.namespace:
+        return written if written in facts.mentioned else None
+    return _namesake(facts, written.name, binding)
+
+
+def _taken_apart(name: str) -> Key:
+    """Read what people write for an account: ``default:jenkins``, ``default/jenkins``, ``jenkins``."""
+    name = name.removeprefix("serviceaccount:")
+    for separator in (":", "/"):
+        namespace, found, rest = name.partition(separator)
+        if found and rest and separator not in rest:
+            return Key(namespace, rest)
+    return Key("", name)
+
+
+def _namesake(facts: Facts, name: str, binding: Binding) -> Key | None:
+    """Find an account of a name, in the namespace of the binding before others."""
+    if name == "default":
+        return None  # every namespace has one
+
+    def distance(account: Key) -> tuple[bool, bool, Key]:
+        return account not in facts.evident, account.namespace != binding.namespace, account
+
+    return min(facts.namesakes(name), key=distance, default=None)
+
+
+# --- users and groups ---
+
+
+def _check_name(facts: Facts, binding: Binding, subject: Subject) -> Iterator[Finding]:
+    name = subject.name
+    if name in _ALL_USERS:
+        message = f"It grants {binding.role_kind} {binding.role_name!r} to {name}: {_ALL_USERS[name]}."
+        yield Finding(severity="warning", code="everybody", object=binding.named, message=message)
+        return
+    account, other = meant_account(facts, binding, subject), _otherwise(subject)
+    if other is not None:
+        yield _finding("wrong-subject-kind", binding, other[0], with_subject(binding, subject, other[1]))
+    elif name.startswith(ACCOUNT_USER) and subject.kind == "User":
+        if account is None:
+            why = f"User {name!r} is no service account: those log in as {ACCOUNT_USER}NAMESPACE:NAME."
+            yield _finding("malformed-user", binding, why)
+        else:
+            yield from _check_exists(facts, binding, subject, account)
+    elif account is not None:
+        yield _slip(facts, binding, subject, account)
+
+
+def _otherwise(subject: Subject) -> tuple[str, Subject] | None:
+    """Say why a name is one of the other kind, and which subject it should be."""
+    account, name = account_of(subject.name), subject.name
+    if subject.kind == "Group" and account is not None:
+        why = f"Group {name!r} has no members: that is the name of a user, whom ServiceAccount {account} logs in as."
+        return why, as_service_account(account)
+    if subject.kind == "User" and (name == ACCOUNT_GROUP or name.startswith(f"{ACCOUNT_GROUP}:")):
+        why = f"User {name!r} is nobody: that is the name of a group, which the server puts service accounts into."
+        return why, subject._replace(kind="Group")
+    return None
+
+
+def _slip(facts: Facts, binding: Binding, subject: Subject, account: Key) -> Finding:
+    told = (
+        f"{subject.kind} {subject.name!r} is not ServiceAccount {account}, which logs in as the user "
+        f"{ACCOUNT_USER}{account.namespace}:{account.name}. The server takes any name and asks nobody whether there "
+        f"is such a {subject.kind.lower()}: "
+    )
+    is_granted = _is_granted_to(facts, binding, account)
+    rest = "another binding grants the same to the account." if is_granted else "the account gets nothing from this."
+    mended = with_subject(binding, subject, as_service_account(account))
+    severity: Severity = "warning" if is_granted else "error"
+    code = f"{subject.kind.lower()}-for-account"
+    return _finding(code, binding, told + rest, mended, severity=severity)
+
+
+def _is_granted_to(facts: Facts, binding: Binding, account: Key) -> bool:
+    return any(
+        each.namespace in ("", binding.namespace)
+        and any(as_service_account(account) == subject._replace(group="") for subject in each.subjects)
+        for each in facts.bindings_of(binding.role_key)
+    )
+
+
+# --- service accounts ---
+
+
+def _check_account(facts: Facts, binding: Binding, subject: Subject) -> Iterator[Finding]:
+    if subject.group:
+        why = f"The server refuses a ServiceAccount with apiGroup {subject.group!r}: it has none, leave it out."
+        yield _finding("subject-api-group", binding, why, with_subject(binding, subject, subject._replace(group="")))
+    if ":" in subject.name or "/" in subject.name:
+        account = account_of(subject.name) or _taken_apart(subject.name)
+        why = f"The server refuses {subject.name!r} as the name of a ServiceAccount: namespace is a field of its own."
+        right = as_service_account(Key(account.namespace or subject.namespace or binding.namespace, account.name))
+        yield _finding("malformed-account", binding, why, with_subject(binding, subject, right))
+    elif not subject.namespace and not binding.namespace:
+        candidate = _namesake(facts, subject.name, binding) or Key(facts.namespace, subject.name)
+        why = (
+            f"The subject {subject} of a ClusterRoleBinding needs a namespace: accounts of one name may be in many. "
+            "The server refuses it without."
+        )
+        mended = with_subject(binding, subject, as_service_account(candidate))
+        yield _finding("subject-without-namespace", binding, why, mended)
+    else:
+        account = Key(subject.namespace or binding.namespace, subject.name)
+        yield from _check_exists(facts, binding, subject, account)
+
+
+def _check_exists(facts: Facts, binding: Binding, subject: Subject, account: Key) -> Iterator[Finding]:
+    if facts.has_account(account) or account in facts.evident:
+        return
+    namesakes = sorted(each for each in facts.evident if each.name == account.name)
+    if namesakes:
+        places = ", ".join(each.namespace for each in namesakes)
+        why = (
+            f"There is no ServiceAccount {account}, but one called {account.name!r} in namespace {places}: the subject "
+            "names the wrong namespace. The server takes accounts that are not there."
+        )
+        mended = with_subject(binding, subject, as_service_account(namesakes[0]))
+        yield _finding("account-in-other-namespace", binding, why, mended)
+        return
+    names = [each.name for each in facts.evident if each.namespace == account.namespace]
+    alike = similar_name(account.name, names)
+    if alike is not None:
+        why = f"There is no ServiceAccount {account}. {alike.name!r} was probably meant: {alike.difference}."
+        right = as_service_account(Key(account.namespace, alike.name))
+        yield _finding("account-not-found", binding, why, with_subject(binding, subject, right))
+        return
+    is_certain = facts.knows_all("ServiceAccount", account.namespace)
+    where = "" if is_certain else " in what was read"
+    yield Finding(
+        severity="error" if is_certain else "warning",
+        code="account-not-found",
+        object=binding.named,
+        message=f"There is no ServiceAccount {account}{where}. The server takes accounts that are not there.",
+        cure=new_account(account),
+    )
+
+
+def _finding(
+    code: str, binding: Binding, message: str, mended: Binding | None = None, *, severity: Severity = "error"
+) -> Finding:
+    cure = rebound(mended) if mended is not None else ""
+    return Finding(severity=severity, code=code, object=binding.named, message=message, cure=cure)

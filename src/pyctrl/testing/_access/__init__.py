@@ -1,0 +1,1 @@
+"""Recorded accesses, and operators run with exactly their declared permissions."""

@@ -1,0 +1,235 @@
+"""Writing down what a program asks of a cluster, where its requests leave it: between its client and the connection."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from pyctrl._log import current_log_context
+from pyctrl.api import Access, GroupVersionKind, KindLike, KubernetesObject, kind_of
+from pyctrl.client import Config, HttpRequest, HttpResponse, HttpStream, Transport
+from pyctrl.rbac import RecordedAccess, is_default_access, resource_of
+
+__all__ = ["AccessRecorder"]
+
+BLOCKS = b"blockOwnerDeletion"
+
+
+@dataclass(slots=True)
+class _Count:
+    first_by: str
+    names: set[str] = field(default_factory=set)
+    times: int = 0
+    refused: int = 0
+
+
+class AccessRecorder:
+    """Notes what is asked of a cluster, as its authorizer sees it, and what of it was refused.
+
+        recorder = AccessRecorder()
+        async with Manager(recorder.recorded(cluster.config)) as manager:
+            ...
+            assert not compare(manager.grants(), recorder.asked).missing
+
+    Everything that goes through the client of such a login is noted: informers, writes, Events, leases, reviews.
+
+    - A watch that begins with what there is counts as a list too: that is what a server without streaming lists is
+      asked for.
+    - Whoever makes an object that keeps its owner from being deleted, as `set_controller_reference` makes them, asks
+      for ``update`` of the owner's ``finalizers``: clusters with OwnerReferencesPermissionEnforcement want that.
+    - An apply of what is not there yet counts as ``create`` too, as API servers ask for both.
+    - What is asked as somebody else (`pyctrl.client.impersonate`) is noted as the right to be them.
+
+    Args:
+        by: who asks, in words, such as the name of a test; the controller and the object are added.
+    """
+
+    def __init__(self, *, by: str = "") -> None:
+        self._by = by
+        self._counts: dict[Access, _Count] = {}
+        self._refused = asyncio.Event()
+
+    def recorded(self, config: Config) -> Config:
+        """Return the same login; what is asked with it is noted here."""
+        inner = config.wrap_transport
+        return replace(config, wrap_transport=lambda carrier: self.wrap(inner(carrier) if inner else carrier))
+
+    def wrap(self, transport: Transport) -> Transport:
+        """Return a transport that hands requests to another one and notes them here."""
+        return _RecordingTransport(transport, self)
+
+    @property
+    def asked(self) -> list[RecordedAccess]:
+        """What was asked for, sorted, but for what every user may do."""
+        return [each for each in self._all() if not is_default_access(each.access)]
+
+    @property
+    def discovery(self) -> list[RecordedAccess]:
+        """What was asked for that every user may do: discovery, and what oneself may do."""
+        return [each for each in self._all() if is_default_access(each.access)]
+
+    @property
+    def refused(self) -> list[RecordedAccess]:
+        """What was asked for and refused, at least once."""
+        return [each for each in self.asked if each.refused]
+
+    async def wait_until_refused(self, *, timeout: float | None = 30.0) -> list[RecordedAccess]:
+        """Wait for the first refusal, and return what was refused.
+
+        Raises:
+            TimeoutError: nothing was, for ``timeout`` seconds.
+        """
+        async with asyncio.timeout(timeout):
+            await self._refused.wait()
+        return self.refused
+
+    def note(self, accesses: Iterable[Access]) -> None:
+        """Count something that is asked for."""
+        for access in accesses:
+            count = self._counts.setdefault(access._replace(name=""), _Count(self._asker()))
+            count.names.add(access.name)
+            count.times += 1
+
+    def note_refusal(self, access: Access) -> None:
+        """Count that something which is noted was refused."""
+        self._counts[access._replace(name="")].refused += 1
+        self._refused.set()
+
+    def _all(self) -> list[RecordedAccess]:
+        return [
+            RecordedAccess(
+                access=access,
+                names=frozenset(count.names),
+                times=count.times,
+                refused=count.refused,
+                first_by=count.first_by,
+            )
+            for access, count in sorted(self._counts.items(), key=lambda item: item[0])
+        ]
+
+    def _asker(self) -> str:
+        facts = current_log_context()
+        if "controller" not in facts:
+            return self._by
+        place = "/".join(str(facts[part]) for part in ("namespace", "name") if facts.get(part))
+        words = f"controller {facts['controller']}" + (f" for {place}" if place else "")
+        return f"{words} in {self._by}" if self._by else words
+
+
+class _RecordingTransport:
+    def __init__(self, inner: Transport, recorder: AccessRecorder) -> None:
+        self._inner = inner
+        self._recorder = recorder
+
+    async def request(self, request: HttpRequest) -> HttpResponse:
+        accesses = list(_accesses(request))
+        self._recorder.note(accesses)
+        response = await self._inner.request(request)
+        if response.status == 201 and accesses[0].verb == "patch":
+            self._recorder.note([_creation(accesses[0])])
+        if response.status == 403:
+            self._refuse(accesses, response.body)
+        return response
+
+    def stream(
+        self, request: HttpRequest, *, idle_timeout: float | None = None
+    ) -> AbstractAsyncContextManager[HttpStream]:
+        return self._stream(request, idle_timeout)
+
+    async def aclose(self) -> None:
+        await self._inner.aclose()
+
+    @asynccontextmanager
+    async def _stream(self, request: HttpRequest, idle_timeout: float | None) -> AsyncIterator[HttpStream]:
+        accesses = list(_accesses(request))
+        self._recorder.note(accesses)
+        async with self._inner.stream(request, idle_timeout=idle_timeout) as stream:
+            if stream.status == 403:  # lists, watches and logs: nothing but the right to them can be refused
+                self._recorder.note_refusal(accesses[0])
+            yield stream
+
+    def _refuse(self, accesses: list[Access], body: bytes) -> None:
+        """Note which of the rights that a request takes was refused; quotas and webhooks answer 403 too."""
+        said = body.decode(errors="replace")
+        if accesses[0].verb == "patch" and " cannot create resource " in said:
+            accesses = [_creation(accesses[0]), *accesses[1:]]
+            self._recorder.note(accesses[:1])
+        if "cannot find RESTMapping" in said:
+            refused = []  # the kind of the owner is too new for the server to say; it is asked again
+        elif "cannot set blockOwnerDeletion" in said:
+            refused = [access for access in accesses if access.subresource == "finalizers"]
+        elif any(f" cannot {access.verb} {what} " in said for access in accesses[:1] for what in ("resource", "path")):
+            refused = accesses[:1]
+        else:
+            refused = []
+        for access in refused:
+            self._recorder.note_refusal(access)
+
+
+def _creation(patch: Access) -> Access:
+    """Return what an apply takes besides, when there is no such object yet."""
+    return patch._replace(verb="create")
+
+
+def _accesses(request: HttpRequest) -> Iterator[Access]:
+    """Give what a request takes: the access itself first, then what goes with it."""
+    impersonated = list(_impersonated(request.headers))
+    if impersonated:
+        yield from impersonated
+        return
+    query = dict(reversed(request.query))
+    access = Access.of_request(request.method, request.path, query)
+    yield access
+    if access.verb == "watch" and query.get("sendInitialEvents") == "true":
+        yield access._replace(verb="list")  # in another form: a server that does not stream lists is asked for it
+    if request.body is not None and access.verb in ("create", "patch") and BLOCKS in request.body:
+        for owner in _blocked_owners(request.body):
+            group, plural, is_namespaced = resource_of(_class_of(owner[0]))
+            namespace = "" if is_namespaced is False else access.namespace
+            yield Access("update", group, plural, "finalizers", namespace, owner[1])
+
+
+def _impersonated(headers: Mapping[str, str]) -> Iterator[Access]:
+    """Give the rights that acting as somebody else takes."""
+    given = {name.lower(): value for name, value in headers.items()}
+    user = given.get("impersonate-user")
+    if user is None:
+        return
+    if user.startswith("system:serviceaccount:") and user.count(":") == 3:
+        _, _, namespace, name = user.split(":")
+        yield Access("impersonate", "", "serviceaccounts", "", namespace, name)
+    else:
+        yield Access("impersonate", "", "users", name=user)
+    if "impersonate-group" in given:
+        yield Access("impersonate", "", "groups", name=given["impersonate-group"])
+
+
+def _blocked_owners(body: bytes) -> Iterator[tuple[GroupVersionKind, str]]:
+    """Give the owners that an object keeps from being deleted, wherever in a patch they are."""
+    try:
+        pending: list[Any] = [json.loads(body)]
+    except ValueError:
+        return  # YAML, of an apply by hand
+    while pending:
+        value = pending.pop()
+        if isinstance(value, dict):
+            if value.get("blockOwnerDeletion") is True and "kind" in value and "apiVersion" in value:
+                yield GroupVersionKind.parse(value["apiVersion"], value["kind"]), str(value.get("name", ""))
+            pending += value.values()
+        elif isinstance(value, list):
+            pending += value
+
+
+def _class_of(kind: GroupVersionKind) -> KindLike:
+    """Return the class of a kind, where the program has one: it knows the plural, which would be guessed."""
+    pending = KubernetesObject.__subclasses__()
+    while pending:
+        found = pending.pop()
+        pending += found.__subclasses__()
+        if getattr(found, "resource", None) is not None and kind_of(found) == kind:
+            return found
+    return kind

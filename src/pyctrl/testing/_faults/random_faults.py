@@ -1,0 +1,96 @@
+"""Faults by chance, for histories that nobody would think of: drawn from a seed, so that each can be lived again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import timedelta
+from random import Random
+
+from pyctrl.client import HttpRequest
+from pyctrl.testing._faults.transport import (
+    Answered,
+    AnswerLost,
+    Broken,
+    Delayed,
+    Ended,
+    Fault,
+    Inserted,
+    Refused,
+    Repeated,
+    Silent,
+)
+
+__all__ = ["RandomFaults"]
+
+Draw = Callable[[Random], Fault]
+
+LONGEST_DELAY = 5.0  # seconds; what takes longer than a timeout is `Silent`
+LINES = 12  # before a stream goes wrong: within its list, at the end of it, or some events later
+
+#: What is no watch event: cut off, of another protocol, of another kind, without an object, without a name.
+GARBAGE = (
+    b'{"type":"ADDED","object":{"kind":"Pod","metadata":{"na',
+    b"\x00\xff\xfe",
+    b"<html><body>502 Bad Gateway</body></html>",
+    b"[]",
+    b'{"type":"ADDED"}',
+    b'{"type":"MODIFIED","object":{}}',
+    b'{"type":"UNHEARD","object":{"metadata":{"name":"x","resourceVersion":"1"}}}',
+)
+
+_ANYWHERE: tuple[Draw, ...] = (
+    lambda _: Refused(),
+    lambda _: AnswerLost(),
+    lambda random: Delayed(timedelta(seconds=random.uniform(0.0, LONGEST_DELAY))),
+    lambda random: Answered.too_many_requests(retry_after=random.randint(1, 3)),
+    lambda _: Answered(status=500, reason="InternalError"),
+    lambda random: Answered.unavailable(retry_after=random.choice((None, 1))),
+    lambda _: Answered(status=504, reason="Timeout"),
+)
+
+_OF_REQUESTS: tuple[Draw, ...] = (*_ANYWHERE, lambda _: Broken(), lambda _: Silent())
+
+_OF_WRITES: tuple[Draw, ...] = (*_OF_REQUESTS, lambda _: AnswerLost(), lambda _: Answered.conflict())
+
+_OF_STREAMS: tuple[Draw, ...] = (
+    *_ANYWHERE,
+    lambda random: Broken(lines=random.randrange(LINES)),
+    lambda random: Broken(lines=random.randrange(LINES)),
+    lambda random: Ended(lines=random.randrange(LINES)),
+    lambda random: Silent(lines=random.randrange(LINES)),
+    lambda _: Repeated(),
+    lambda random: Inserted(line=random.choice(GARBAGE), lines=random.randrange(LINES)),
+    lambda random: Inserted.error_event(410, "Expired", lines=random.randrange(LINES)),
+    lambda random: Inserted.error_event(500, "InternalError", lines=random.randrange(LINES)),
+    lambda _: Answered.expired(),
+    lambda _: Answered(status=403, reason="Forbidden"),
+)
+
+
+class RandomFaults:
+    """Decides by chance which requests of a `FaultyTransport` fail, and how.
+
+        weather = Weather(Random(seed), share=0.3)
+        transport = FaultyTransport(InProcessTransport(cluster.server), weather=weather)
+        ...
+        weather.share = 0.0  # from now on all is well; streams that are slow or silent stay so until they end
+
+    Reads and writes are refused, delayed, never answered, answered with 429, 500, 503 and 504, or lose their answer;
+    writes meet conflicts too, and streams break within a line, end early, fall silent, stutter, and bring garbage, 410
+    and 403.
+
+    Args:
+        random: decides; with the same seed and the same requests the weather is the same.
+        share: of all requests, how many fail; 0.0 is calm. May be changed at any time.
+    """
+
+    def __init__(self, random: Random, *, share: float = 0.2) -> None:
+        self._random = random
+        self.share = share
+
+    def draw(self, request: HttpRequest, *, streamed: bool) -> Fault | None:
+        """Return what befalls a request; None for nothing."""
+        if self._random.random() >= self.share:
+            return None
+        faults = _OF_STREAMS if streamed else _OF_REQUESTS if request.method == "GET" else _OF_WRITES
+        return self._random.choice(faults)(self._random)

@@ -1,0 +1,1 @@
+"""Event loops of tests: virtual time and misuse checks."""

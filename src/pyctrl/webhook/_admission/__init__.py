@@ -1,0 +1,1 @@
+"""Admission webhooks: requests, responses, defaulters and validators."""

@@ -1,0 +1,1 @@
+"""Serving certificates: files, rotation and CA injection."""

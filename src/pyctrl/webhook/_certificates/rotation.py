@@ -1,0 +1,255 @@
+"""Certificates that nobody has to bring: an own authority in a Secret, renewed in time, trusted before use."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import tempfile
+from collections.abc import Coroutine, Iterable, Sequence
+from datetime import timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pyctrl._clock import now
+from pyctrl.api import GroupVersionKind, Key, Unstructured
+from pyctrl.errors import AlreadyExists, ApiError, ConfigError, Conflict, TransportError
+from pyctrl.rbac import Permission, Resource, allow
+from pyctrl.webhook._certificates.ca_injection import CaInjection
+from pyctrl.webhook._certificates.keys import Keys, Lifetimes, certificate_to_serve, renewed, split_bundle, with_trusted
+from pyctrl.webhook._configuration import Service, Url
+
+if TYPE_CHECKING:
+    from pyctrl.client import Client
+
+__all__ = ["CertificateRotation", "ManagedCertificates"]
+
+log = logging.getLogger("pyctrl.webhook.certificates")
+
+SECRET = GroupVersionKind("", "v1", "Secret")
+ATTEMPTS = 5  # at one write that others make as well
+RETRY_SECONDS = 2.0
+
+
+class ManagedCertificates:
+    """Makes the certificate of a `WebhookServer`, keeps it in a Secret, and has API servers trust it.
+
+        certificates = ManagedCertificates(
+            manager.live_client,
+            secret=Key("podset-system", "webhook-certificate"),
+            target=Service("podset-system", "webhooks"),
+            configurations=["podset"],
+        )
+        manager.add(certificates)
+        manager.add(certificates.rotation)
+        manager.add(WebhookServer(webhooks, certificates=certificates))
+
+    Every replica reads the Secret, and shows what it holds; the first one makes it. The replica that leads renews it
+    (`rotation`): see `Lifetimes`. At any time what is shown is trusted: a new authority is in every ``caBundle`` before
+    it signs what is shown. A Secret that somebody deletes is written again with what it held.
+
+    Needs the package cryptography: ``pip install 'pyctrl-runtime[webhook]'``.
+    """
+
+    name = "webhook-certificates"
+    manager_group = "webhooks"
+    only_leader = False
+
+    def __init__(
+        self,
+        client: Client,
+        *,
+        secret: Key,
+        target: Service | Url,
+        configurations: Iterable[str] = (),
+        definitions: Iterable[str] = (),
+        names: Iterable[str] = (),
+        lifetimes: Lifetimes | None = None,
+        interval: timedelta = timedelta(minutes=1),
+    ) -> None:
+        """Say what is to be kept; nothing is asked or made yet.
+
+        Args:
+            client: reads and writes on the server, such as ``manager.live_client``.
+            secret: where certificate, authority and keys are.
+            target: what configurations name: its names are in the certificate, and only its ``caBundle``s are set.
+            configurations: names of Mutating- and ValidatingWebhookConfigurations.
+            definitions: names of CustomResourceDefinitions with a conversion webhook.
+            names: more names and addresses of the server.
+            lifetimes: of what is made.
+            interval: how often the Secret is read, and by the leader everything looked after.
+
+        Raises:
+            ConfigError: the package cryptography is not installed.
+        """
+        try:
+            import cryptography  # noqa: F401 (here: only those who make certificates have it)
+        except ImportError as error:
+            raise ConfigError(
+                "making certificates needs the package cryptography, which is not installed: "
+                "pip install 'pyctrl-runtime[webhook]', or let cert-manager make them"
+            ) from error
+        self._client = client
+        self._secret = secret
+        #: What configurations name.
+        self.target: Service | Url = target
+        #: The names of these.
+        self.configurations: tuple[str, ...] = tuple(configurations)
+        self._names = tuple(dict.fromkeys((*target.host_names, *names)))
+        self._injection = CaInjection(client, target, configurations=self.configurations, definitions=definitions)
+        self._lifetimes = lifetimes or Lifetimes()
+        self._interval = interval.total_seconds()
+        self._keys: Keys | None = None
+        self._directory: Path | None = None
+        self._ready = asyncio.Event()
+        #: The leader's part: added to the manager, it renews what has to be.
+        self.rotation: CertificateRotation = CertificateRotation(self, self._interval)
+
+    @property
+    def directory(self) -> Path:
+        """Where ``tls.crt`` and ``tls.key`` are while it runs."""
+        if self._directory is None:
+            raise ConfigError("there is no certificate yet: add the ManagedCertificates to the manager as well")
+        return self._directory
+
+    @property
+    def keys(self) -> Keys | None:
+        """What is shown now; None before the first."""
+        return self._keys
+
+    @property
+    def rbac(self) -> Sequence[Permission]:
+        """The Secret, and what has a ``caBundle``."""
+        secrets, where = Resource("", "secrets", True), [self._secret.namespace]
+        return [
+            allow(secrets, "create", where=where),
+            allow(secrets, "get", "update", names=[self._secret.name], where=where),
+            *self._injection.rbac,
+        ]
+
+    @property
+    def why_not_ready(self) -> str:
+        """Why API servers cannot trust this one, or ""."""
+        if self._keys is None:
+            return "there is no certificate yet"
+        return "" if self._keys.expiry > now() else f"the certificate has expired at {self._keys.expiry:%F %T}"
+
+    async def wait_until_ready(self) -> None:
+        """Return when there is a certificate that is trusted."""
+        await self._ready.wait()
+
+    async def run(self) -> None:
+        """Make or find the certificate, and then show whatever the Secret holds."""
+        with tempfile.TemporaryDirectory(prefix="pyctrl-webhook-") as directory:
+            self._directory = Path(directory)
+            while not self._ready.is_set():
+                if await _tried(self.keep()):
+                    self._ready.set()
+                else:
+                    await asyncio.sleep(RETRY_SECONDS)
+            while True:
+                await asyncio.sleep(self._interval)
+                await _tried(self._follow())
+
+    async def keep(self) -> None:
+        """See once to it that there is a good certificate that is trusted. Several replicas may do so at once.
+
+        Raises:
+            ApiError: something may not be read or written, or is not there, such as the namespace.
+            TransportError: the API server does not answer.
+        """
+        for attempt in range(1, ATTEMPTS + 1):
+            try:
+                return await self._keep()
+            except (AlreadyExists, Conflict):
+                if attempt == ATTEMPTS:
+                    raise
+
+    async def _keep(self) -> None:
+        found = await self._client.find(SECRET, self._secret)
+        there = Keys.from_data(found.get("data") or {}) if found is not None else None
+        before = there or self._keys
+        if there is not None and self._keys is not None:
+            before = with_trusted(there, self._keys.authorities, self._names)
+        untrusted = await self._untrusted(before) if before is not None else None
+        keys = renewed(before, self._names, self._lifetimes, is_trusted=untrusted is None)
+        if before is None:
+            known = [each for bundle in await self._injection.injected() for each in split_bundle(bundle)]
+            keys = with_trusted(keys, known, self._names)
+        if keys != there:
+            await self._write(found, keys)
+            log.info("Wrote webhook certificates", extra={"secret": str(self._secret), "expiry": str(keys.expiry)})
+        if before is None or keys.bundle != before.bundle:
+            await self._injection.inject(keys.bundle)
+        self._adopt(keys)
+        if untrusted is not None:
+            raise untrusted
+
+    async def _untrusted(self, keys: Keys) -> ApiError | TransportError | None:
+        """Have the authorities trusted, or return why that failed: what needs no new trust is renewed all the same."""
+        try:
+            await self._injection.inject(keys.bundle)
+        except Conflict:
+            raise
+        except (ApiError, TransportError) as error:
+            return error
+        return None
+
+    async def _write(self, found: Unstructured | None, keys: Keys) -> None:
+        if found is not None:
+            found["data"] = keys.to_data()
+            await self._client.update(found)
+            return
+        key = self._secret
+        made = Unstructured.new(
+            SECRET, name=key.name, namespace=key.namespace, type="kubernetes.io/tls", data=keys.to_data()
+        )
+        await self._client.create(made)
+
+    async def _follow(self) -> None:
+        found = await self._client.find(SECRET, self._secret)
+        keys = Keys.from_data(found.get("data") or {}) if found is not None else None
+        if keys is not None:
+            self._adopt(keys)
+
+    def _adopt(self, found: Keys) -> None:
+        keys = certificate_to_serve(self._keys, found, self._names, self._lifetimes)
+        if self._directory is not None and (self._keys is None or keys.certificate != self._keys.certificate):
+            _write_file(self._directory / "tls.crt", keys.certificate)
+            _write_file(self._directory / "tls.key", keys.key)
+        self._keys = keys
+
+
+class CertificateRotation:
+    """The leader's part of `ManagedCertificates`: renews in time, and has API servers trust what is shown."""
+
+    name = "webhook-certificate-rotation"
+
+    def __init__(self, certificates: ManagedCertificates, interval: float) -> None:
+        self._certificates = certificates
+        self._interval = interval
+
+    async def run(self) -> None:
+        """Look after everything, for ever. What fails is logged, and tried again in the next round."""
+        while True:
+            await _tried(self._certificates.keep())
+            await asyncio.sleep(self._interval)
+
+
+async def _tried(work: Coroutine[object, object, None]) -> bool:
+    """Await something, log why it failed, and say whether it did not."""
+    try:
+        await work
+    except (ApiError, TransportError) as error:
+        log.warning("Webhook certificates cannot be looked after now", extra={"error": str(error)})
+        return False
+    return True
+
+
+def _write_file(path: Path, content: bytes) -> None:
+    """Replace a file as a whole, for the owner's eyes."""
+    fresh = path.with_suffix(".new")
+    descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    with os.fdopen(descriptor, "wb") as file:
+        file.write(content)
+    fresh.replace(path)

@@ -1,0 +1,1 @@
+"""Conversion webhooks: hub and spokes."""

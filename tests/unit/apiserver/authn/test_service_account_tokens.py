@@ -1,0 +1,121 @@
+"""Tokens of service accounts: what they say, what they are bound to, and when they end."""
+
+from __future__ import annotations
+
+import base64
+import json
+import sys
+from datetime import timedelta
+from random import Random
+from typing import Any
+
+import pytest
+
+from pyctrl import _clock
+from pyctrl.apiserver import ApiServer
+from pyctrl.apiserver._authn import token_signing
+from tests.unit.apiserver._kit import Asker
+
+ACCOUNTS = "/api/v1/namespaces/default/serviceaccounts"
+PODS = "/api/v1/namespaces/default/pods"
+REVIEWS = "/apis/authentication.k8s.io/v1/tokenreviews"
+
+
+@pytest.fixture
+def ask() -> Asker:
+    ask = Asker(ApiServer(random=Random(1), tokens={}, authorization="AlwaysAllow"))
+    ask("POST", ACCOUNTS, {"metadata": {"name": "bot"}})
+    return ask
+
+
+def token(ask: Asker, **spec: Any) -> str:
+    code, made = ask("POST", f"{ACCOUNTS}/bot/token", {"spec": spec})
+    assert code == 201, made
+    found: str = made["status"]["token"]
+    return found
+
+
+def part(token: str, index: int) -> dict[str, Any]:
+    text = token.split(".")[index]
+    found: dict[str, Any] = json.loads(base64.urlsafe_b64decode(text + "=" * (-len(text) % 4)))
+    return found
+
+
+def review(ask: Asker, token: str, *audiences: str) -> dict[str, Any]:
+    status: dict[str, Any] = ask("POST", REVIEWS, {"spec": {"token": token, "audiences": list(audiences)}})[1]["status"]
+    return status
+
+
+def test_a_token_is_signed_by_the_key_that_is_published(ask: Asker) -> None:
+    """The header names the key of /openid/v1/jwks, and the claims are those of kube-apiserver."""
+    made = token(ask)
+    header, claims = part(made, 0), part(made, 1)
+    keys = ask("GET", "/openid/v1/jwks")[1]["keys"]
+    assert header == {"alg": "RS256", "kid": keys[0]["kid"]}
+    assert claims["aud"] == ["https://kubernetes.default.svc"]
+    assert claims["exp"] - claims["iat"] == 3600
+    assert claims["sub"] == "system:serviceaccount:default:bot"
+    configuration = ask("GET", "/.well-known/openid-configuration")[1]
+    assert configuration["id_token_signing_alg_values_supported"] == ["RS256"]
+
+
+def test_without_cryptography_tokens_are_signed_all_the_same(ask: Asker, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The server of a test needs no library for tokens; a key that is secret is not published."""
+    token_signing._rsa_key.cache_clear()
+    monkeypatch.setitem(sys.modules, "cryptography.hazmat.primitives.asymmetric.rsa", None)
+    try:
+        made = token(ask)
+        assert part(made, 0)["alg"] == "HS256"
+        assert review(ask, made)["authenticated"]
+        assert ask("GET", "/openid/v1/jwks")[1] == {"keys": []}
+    finally:
+        token_signing._rsa_key.cache_clear()
+
+
+def test_a_token_is_good_for_its_audiences(ask: Asker) -> None:
+    """One for somebody else does not log in here, and a review says for whom it is."""
+    made = token(ask, audiences=["vault"])
+    assert review(ask, made, "vault", "other")["audiences"] == ["vault"]
+    assert "is invalid for the target audiences" in review(ask, made)["error"]
+    assert ask("GET", PODS, headers={"Authorization": f"Bearer {made}"})[0] == 401
+
+
+def test_a_token_ends_when_it_says(ask: Asker) -> None:
+    """After its time it is expired."""
+    made = token(ask, expirationSeconds=600)
+    later = _clock.now() + timedelta(seconds=600)
+    with _clock.use(lambda: later):
+        assert review(ask, made)["error"] == "[invalid bearer token, service account token has expired]"
+
+
+@pytest.mark.parametrize("kind", ["Pod", "Secret", "Node"])
+def test_a_bound_token_ends_with_what_it_is_bound_to(ask: Asker, kind: str) -> None:
+    """A pod, a secret or a node: the token dies with it, and another of the same name does not revive it."""
+    paths = {"Pod": PODS, "Secret": "/api/v1/namespaces/default/secrets", "Node": "/api/v1/nodes"}
+    spec = {"serviceAccountName": "bot", "containers": [{"name": "c", "image": "i"}]} if kind == "Pod" else {}
+    body = {"metadata": {"name": "x"}, **({"spec": spec} if spec else {})}
+    ask("POST", paths[kind], body)
+    made = token(ask, boundObjectRef={"kind": kind, "apiVersion": "v1", "name": "x"})
+    assert review(ask, made)["authenticated"]
+    ask("DELETE", f"{paths[kind]}/x", gracePeriodSeconds="0")
+    ask("POST", paths[kind], body)
+    assert "has been invalidated" in review(ask, made)["error"]
+
+
+def test_the_kubelets_token_lasts_a_year(ask: Asker) -> None:
+    """3607 seconds for a pod become a year with a warning after the hour, as in every cluster."""
+    spec = {"serviceAccountName": "bot", "containers": [{"name": "c", "image": "i"}]}
+    ask("POST", PODS, {"metadata": {"name": "x"}, "spec": spec})
+    made = token(ask, expirationSeconds=3607, boundObjectRef={"kind": "Pod", "apiVersion": "v1", "name": "x"})
+    claims = part(made, 1)
+    assert claims["exp"] - claims["iat"] == 365 * 24 * 3600
+    assert claims["kubernetes.io"]["warnafter"] - claims["iat"] == 3607
+
+
+def test_a_token_names_its_account_by_uid(ask: Asker) -> None:
+    """A new account of the same name does not inherit the old one's tokens."""
+    made = token(ask)
+    ask("DELETE", f"{ACCOUNTS}/bot")
+    assert review(ask, made)["error"] == '[invalid bearer token, serviceaccounts "bot" not found]'
+    ask("POST", ACCOUNTS, {"metadata": {"name": "bot"}})
+    assert "does not match claim" in review(ask, made)["error"]

@@ -1,0 +1,96 @@
+"""Health, the first page, and the document that kubectl reads as protobuf."""
+
+from __future__ import annotations
+
+import msgspec
+import pytest
+import yaml
+
+from pyctrl._protobuf_wire import fields
+from pyctrl.apiserver import ApiServer, ResourceRegistry, Response
+from pyctrl.apiserver._discovery.discovery import AGGREGATED
+from pyctrl.apiserver._discovery.documents import NonResourcePaths
+from pyctrl.apiserver._request.request import QueryParameters
+from tests.unit.apiserver._objects import install, spec_schema
+
+SERVER = ApiServer()
+PROTOBUF = "application/com.github.proto-openapi.spec.v2@v1.0+protobuf"
+
+
+def _get(path: str, *query: tuple[str, str], accept: str = "") -> Response:
+    return SERVER.handle_nowait("GET", path, query, {"Accept": accept} if accept else {})
+
+
+def _text(answer: Response) -> str:
+    assert isinstance(answer.body, bytes)
+    return answer.body.decode()
+
+
+@pytest.mark.parametrize("path", ["/healthz", "/livez", "/readyz", "/livez/ping", "/readyz/etcd-readiness"])
+def test_a_server_that_answers_is_well(path: str) -> None:
+    """Each endpoint, and each check by its own path, says ok."""
+    assert (_get(path).status, _text(_get(path))) == (200, "ok")
+
+
+def test_health_lists_its_checks_when_asked() -> None:
+    """With verbose every check has a line; one that is excluded says so, and one that is not known too."""
+    told = _text(_get("/readyz", ("verbose", ""), ("exclude", "etcd"), ("exclude", "nope"))).splitlines()
+    assert told[0] == "[+]ping ok"
+    assert "[+]etcd excluded: ok" in told
+    assert told[-2:] == [
+        'warn: some health checks cannot be excluded: no matches for "nope"',
+        "readyz check passed",
+    ]
+
+
+def test_a_check_that_is_not_there_is_no_page() -> None:
+    """A misspelled check is not found, as on a real server."""
+    assert (_get("/livez/nope").status, _text(_get("/livez/nope"))) == (404, "404 page not found\n")
+
+
+def test_the_first_page_lists_where_to_go() -> None:
+    """`/` names the paths that are served, for people: with line breaks."""
+    body = _text(_get("/"))
+    assert "\n  " in body
+    assert {"/api/v1", "/apis/apps", "/apis/apps/v1", "/livez/ping", "/version"} <= set(
+        msgspec.json.decode(body)["paths"]
+    )
+
+
+def test_definitions_are_there_as_protobuf() -> None:
+    """kubectl gets the schemas of the v2 document in the only form it asks for, with what marks a kind."""
+    answer = _get("/openapi/v2", accept=PROTOBUF)
+    assert dict(answer.headers)["Content-Type"].endswith("+protobuf")
+    assert isinstance(answer.body, bytes)
+    document = {number: value for number, _, value in fields(answer.body)}
+    assert document[1] == b"2.0"
+    schemas = {}
+    for _, _, entry in fields(_bytes(document[9])):
+        (_, _, name), (_, _, schema) = fields(_bytes(entry))
+        schemas[_bytes(name).decode()] = list(fields(_bytes(schema)))
+    port = schemas["io.k8s.api.core.v1.ContainerPort"]
+    assert [value for number, _, value in port if number == 19] == [b"containerPort"]
+    extensions = [_bytes(value) for number, _, value in schemas["io.k8s.api.core.v1.ConfigMap"] if number == 31]
+    (_, _, name), (_, _, value) = fields(extensions[0])
+    (_, _, text) = next(fields(_bytes(value)))
+    assert name == b"x-kubernetes-group-version-kind"
+    assert yaml.safe_load(_bytes(text)) == [{"group": "", "kind": "ConfigMap", "version": "v1"}]
+
+
+def _bytes(value: int | bytes) -> bytes:
+    assert isinstance(value, bytes)
+    return value
+
+
+def test_a_document_that_a_client_has_is_not_sent_again() -> None:
+    """Aggregated discovery has a tag: who asks with it gets 304 and nothing else until something new is served."""
+    registry = ResourceRegistry()
+    documents = NonResourcePaths(registry)
+
+    def answer(known: str = "") -> Response:
+        return documents.answer("GET", "/apis", QueryParameters(()), AGGREGATED, known)
+
+    tag = dict(answer().headers)["Etag"]
+    assert (answer(tag).status, answer(tag).body) == (304, b"")
+    install(registry, spec_schema({}))
+    assert (answer(tag).status, dict(answer().headers)["Etag"] == tag) == (200, False)

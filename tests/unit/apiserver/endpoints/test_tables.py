@@ -1,0 +1,134 @@
+"""Tables: the rows that `kubectl get` prints."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from pyctrl import _clock
+from pyctrl._go.durations import human_duration
+from pyctrl.apiserver import ResourceRegistry
+from pyctrl.apiserver._apiextensions.jsonpath import column_values
+from pyctrl.apiserver._endpoints.tables import convert_to_table
+from tests.unit.apiserver._objects import GROUP, create, deployment, install, spec_schema, thing
+
+NOW = datetime(2026, 1, 1, 12, tzinfo=UTC)
+CREATED = (NOW - timedelta(minutes=5)).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def _cells(registry: ResourceRegistry, place: tuple[str, str, str], obj: dict[str, Any]) -> dict[str, Any]:
+    found = registry.find(*place)
+    assert found is not None
+    obj["metadata"]["creationTimestamp"] = CREATED
+    with _clock.use(lambda: NOW):
+        made = convert_to_table(found, [obj], metadata={"resourceVersion": "7"})
+    assert made["metadata"] == {"resourceVersion": "7"}
+    names = [column["name"] for column in made["columnDefinitions"]]
+    return dict(zip(names, made["rows"][0]["cells"], strict=True))
+
+
+def test_a_custom_resource_has_the_columns_of_its_definition() -> None:
+    """Printer columns show what their paths find, as their type; what is not there is null."""
+    registry = ResourceRegistry()
+    columns = [
+        {"name": "Size", "type": "integer", "jsonPath": ".spec.size"},
+        {"name": "All", "type": "string", "jsonPath": ".spec.nodes"},
+        {"name": "Ready", "type": "string", "jsonPath": '.spec.conditions[?(@.type=="Ready")].status'},
+        {"name": "None", "type": "string", "jsonPath": ".spec.none"},
+        {"name": "Since", "type": "date", "jsonPath": ".metadata.creationTimestamp"},
+    ]
+    install(registry, spec_schema({}), additionalPrinterColumns=columns)
+    conditions = [{"type": "Ready", "status": "True"}]
+    obj = thing({"size": 3, "nodes": ["x", "y"], "conditions": conditions})
+    assert _cells(registry, (GROUP, "v1", "things"), obj) == {
+        "Name": "a",
+        "Size": 3,
+        "All": '["x","y"]',
+        "Ready": "True",
+        "None": None,
+        "Since": "5m",
+    }
+
+
+def test_without_columns_a_custom_resource_shows_its_age() -> None:
+    """A definition without printer columns has name and age."""
+    registry = ResourceRegistry()
+    install(registry, spec_schema({}))
+    assert _cells(registry, (GROUP, "v1", "things"), thing({})) == {"Name": "a", "Age": "5m"}
+
+
+def test_a_deployment_shows_how_many_are_ready() -> None:
+    """A Deployment's row counts ready, updated and available replicas, and names containers, images and selector."""
+    registry = ResourceRegistry()
+    obj, _ = create(registry, deployment(replicas=3))
+    obj["status"] = {"readyReplicas": 1, "updatedReplicas": 2, "availableReplicas": 1}
+    cells = _cells(registry, ("apps", "v1", "deployments"), obj)
+    assert (cells["Ready"], cells["Up-to-date"], cells["Available"], cells["Age"]) == ("1/3", "2", "1", "5m")
+    assert (cells["Containers"], cells["Images"], cells["Selector"]) == ("c", "busybox", "app=d")
+
+
+def test_a_pod_shows_what_keeps_it_from_running() -> None:
+    """A pod's row has the waiting container's reason before the phase, and that it goes before everything."""
+    registry = ResourceRegistry()
+    waiting = {"state": {"waiting": {"reason": "CrashLoopBackOff"}}, "restartCount": 2, "ready": False}
+    pod: dict[str, Any] = {
+        "metadata": {"name": "p"},
+        "spec": {"containers": [{"name": "c"}]},
+        "status": {"phase": "Running", "containerStatuses": [waiting]},
+    }
+    place = ("", "v1", "pods")
+    cells = _cells(registry, place, pod)
+    assert (cells["Ready"], cells["Status"], cells["Restarts"]) == ("0/1", "CrashLoopBackOff", "2")
+    pod["metadata"]["deletionTimestamp"] = CREATED
+    assert _cells(registry, place, pod)["Status"] == "Terminating"
+
+
+def test_every_listable_kind_has_a_row_for_an_empty_object() -> None:
+    """No kind's row breaks on an object with nothing but a name."""
+    registry = ResourceRegistry()
+    for found in registry:
+        if "list" in found.verbs:
+            obj = {**found.blank(), "metadata": {"name": "x"}}
+            made = convert_to_table(found, [obj])
+            assert len(made["rows"][0]["cells"]) == len(made["columnDefinitions"]), found
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [
+        (0, "0s"),
+        (119, "119s"),
+        (120, "2m"),
+        (200, "3m20s"),
+        (3600, "60m"),
+        (3 * 3600, "3h"),
+        (90000, "25h"),
+        (259200, "3d"),
+    ],
+)
+def test_durations_get_coarser_as_they_grow(seconds: int, text: str) -> None:
+    """Ages are written as kubectl writes them."""
+    assert human_duration(seconds) == text
+
+
+@pytest.mark.parametrize(
+    ("path", "found"),
+    [
+        (".a.b", [1]),
+        (".list[0].n", ["x"]),
+        (".list[-1].n", ["y"]),
+        (".list[*].n", ["x", "y"]),
+        (".map['k.io/x']", ["v"]),
+        (".map.k\\.io/x", []),
+        ('.list[?(@.n=="y")].v', [2]),
+        ("..n", ["x", "y"]),
+        (".nowhere", []),
+        (".a[", []),
+    ],
+)
+def test_column_paths(path: str, found: list[Any]) -> None:
+    """The paths of columns reach fields, indexes, keys, filters and everything below; nonsense reaches nothing."""
+    obj = {"a": {"b": 1}, "list": [{"n": "x", "v": 1}, {"n": "y", "v": 2}], "map": {"k.io/x": "v"}}
+    assert column_values(obj, path) == found

@@ -1,0 +1,269 @@
+"""Server-side apply: ownership, conflicts, removal, lists."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+import pytest
+
+from pyctrl.apiserver import ResourceRegistry
+from pyctrl.apiserver._errors import StatusError
+from pyctrl.apiserver._fieldmanager.apply import server_side_apply
+from pyctrl.apiserver._fieldmanager.managed_fields import update_managed_fields
+from pyctrl.apiserver._fieldmanager.typed import check_configuration
+from tests.unit.apiserver._objects import GROUP, deployment, install, spec_schema
+
+SCHEMA = spec_schema(
+    {
+        "byName": {
+            "type": "array",
+            "x-kubernetes-list-type": "map",
+            "x-kubernetes-list-map-keys": ["name"],
+            "items": {
+                "type": "object",
+                "required": ["name"],
+                "properties": {"name": {"type": "string"}, "v": {"type": "integer"}, "w": {"type": "integer"}},
+            },
+        },
+        "set": {"type": "array", "x-kubernetes-list-type": "set", "items": {"type": "string"}},
+        "atomic": {"type": "array", "items": {"type": "string"}},
+        "map": {"type": "object", "additionalProperties": {"type": "string"}},
+    }
+)
+
+
+class Applier:
+    """One object that managers apply to."""
+
+    def __init__(self) -> None:
+        registry = ResourceRegistry()
+        install(registry, SCHEMA, subresources={"status": {}})
+        found = registry.find(GROUP, "v1", "things")
+        assert found is not None
+        self.type = found
+        self.live: dict[str, Any] | None = None
+
+    def problems(self, spec: dict[str, Any]) -> str:
+        """Give what is wrong with a configuration."""
+        with pytest.raises(StatusError) as refused:
+            check_configuration({"metadata": {"name": "o"}, "spec": spec}, self.type)
+        head, told = str(refused.value).split("): ", 1)
+        assert head == f"failed to create typed patch object (/o; {GROUP}/v1, Kind=Thing"
+        return told
+
+    def __call__(
+        self,
+        manager: str,
+        spec: dict[str, Any],
+        *,
+        force: bool = False,
+        metadata: dict[str, Any] | None = None,
+        **more: Any,
+    ) -> dict[str, Any]:
+        """Apply, and give the spec that came of it."""
+        named = {"name": "o", **(metadata or {})}
+        patch = {"apiVersion": f"{GROUP}/v1", "kind": "Thing", "metadata": named, "spec": spec}
+        self.live = server_side_apply(self.live, patch, type=self.type, field_manager=manager, force=force, **more)
+        found: dict[str, Any] = self.live.get("spec") or {}  # nothing is left: decoding drops the null
+        return found
+
+    def update(self, manager: str, spec: dict[str, Any]) -> None:
+        """Replace the spec, not by apply."""
+        assert self.live is not None
+        new = {**copy.deepcopy(self.live), "spec": spec}
+        update_managed_fields(
+            new, self.live, manager=manager, operation="Update", api_version="v", subresource="", type=self.type
+        )
+        self.live = new
+
+    @property
+    def owners(self) -> dict[str, Any]:
+        """Who owns what of the spec."""
+        assert self.live is not None
+        entries = self.live["metadata"].get("managedFields", [])
+        return {entry["manager"]: entry["fieldsV1"].get("f:spec") for entry in entries}
+
+
+@pytest.fixture
+def apply() -> Applier:
+    """An object that is not there yet."""
+    return Applier()
+
+
+def test_applying_creates_and_owns(apply: Applier) -> None:
+    """The first apply makes the object; the manager owns exactly what it stated."""
+    assert apply("one", {"map": {"k": "1"}}) == {"map": {"k": "1"}}
+    assert apply.owners == {"one": {"f:map": {"f:k": {}}}}
+
+
+def test_what_is_no_longer_stated_goes(apply: Applier) -> None:
+    """A field that a manager stated and states no longer is removed, when nobody else owns it."""
+    apply("one", {"map": {"k": "1", "l": "1"}})
+    apply("two", {"map": {"l": "1"}})
+    assert apply("one", {}) == {"map": {"l": "1"}}
+    assert apply("two", {}) == {}
+
+
+def test_another_managers_field_is_a_conflict(apply: Applier) -> None:
+    """Changing what another manager stated is refused with each field and its owner; agreeing is not."""
+    apply("one", {"map": {"k": "1"}, "atomic": ["x"]})
+    assert apply("two", {"map": {"k": "1"}}) == {"map": {"k": "1"}, "atomic": ["x"]}
+    with pytest.raises(StatusError) as refused:
+        apply("three", {"map": {"k": "2"}, "atomic": ["y"]})
+    assert refused.value.code == 409
+    causes = refused.value.status["details"]["causes"]
+    assert [(cause["field"], cause["message"]) for cause in causes] == [
+        (".spec.atomic", 'conflict with "one"'),
+        (".spec.map.k", 'conflict with "one"'),
+        (".spec.map.k", 'conflict with "two"'),
+    ]
+    assert str(refused.value).startswith('Apply failed with 3 conflicts: conflicts with "one":\n- .spec.atomic')
+
+
+def test_force_takes_the_field(apply: Applier) -> None:
+    """With force the field changes hands."""
+    apply("one", {"map": {"k": "1", "l": "1"}})
+    assert apply("two", {"map": {"k": "2"}}, force=True)["map"] == {"k": "2", "l": "1"}
+    assert apply.owners == {"one": {"f:map": {"f:l": {}}}, "two": {"f:map": {"f:k": {}}}}
+
+
+def test_an_updater_owns_what_it_changed(apply: Applier) -> None:
+    """An update takes the fields it changes from who applied them; applying them again is a conflict with it."""
+    apply("one", {"map": {"k": "1"}})
+    apply.update("hand", {"map": {"k": "2"}})
+    with pytest.raises(StatusError) as refused:
+        apply("one", {"map": {"k": "1"}})
+    assert str(refused.value) == 'Apply failed with 1 conflict: conflict with "hand" using v: .spec.map.k'
+
+
+def test_keyed_lists_and_sets_are_shared_item_by_item(apply: Applier) -> None:
+    """Two managers share a list: each owns its items and fields, and takes away only its own."""
+    apply("one", {"byName": [{"name": "a", "v": 1}, {"name": "b", "v": 1}], "set": ["x", "y"]})
+    merged = apply("two", {"byName": [{"name": "b", "w": 2}, {"name": "c", "v": 3}], "set": ["y", "z"]})
+    assert merged["byName"] == [{"name": "a", "v": 1}, {"name": "b", "v": 1, "w": 2}, {"name": "c", "v": 3}]
+    assert merged["set"] == ["x", "y", "z"]
+    rest = apply("one", {"byName": [{"name": "b", "v": 1}], "set": ["x"]})
+    assert rest["byName"] == [{"name": "b", "v": 1, "w": 2}, {"name": "c", "v": 3}]
+    assert rest["set"] == ["x", "y", "z"]
+
+
+def test_applying_the_same_again_changes_nothing(apply: Applier) -> None:
+    """An apply that changes nothing leaves the object as it is, its managed fields' times included."""
+    apply("one", {"map": {"k": "1"}})
+    before = copy.deepcopy(apply.live)
+    apply("one", {"map": {"k": "1"}})
+    assert apply.live == before
+
+
+def test_each_door_owns_its_part() -> None:
+    """An apply of status through the main door owns nothing of it; through the status door it owns that only."""
+    found = ResourceRegistry().find("apps", "v1", "deployments")
+    assert found is not None
+    patch = {**deployment(), "status": {"replicas": 1}}
+    made = server_side_apply(None, patch, type=found, field_manager="one", force=False)
+    assert made["metadata"]["managedFields"][0]["fieldsV1"].keys() == {"f:spec"}
+    again = server_side_apply(made, patch, type=found, field_manager="two", force=False, subresource="status")
+    mine = next(entry for entry in again["metadata"]["managedFields"] if entry["manager"] == "two")
+    assert (mine["subresource"], mine["fieldsV1"]) == ("status", {"f:status": {"f:replicas": {}}})
+
+
+def test_an_object_from_before_is_not_taken_over_silently(apply: Applier) -> None:
+    """Fields of an object that was never tracked belong to `before-first-apply`: changing them is a conflict."""
+    apply.live = {"apiVersion": f"{GROUP}/v1", "kind": "Thing", "metadata": {"name": "o"}, "spec": {"map": {"k": "1"}}}
+    with pytest.raises(StatusError, match="before-first-apply"):
+        apply("one", {"map": {"k": "2"}})
+
+
+def test_a_field_the_schema_does_not_have_is_refused(apply: Applier) -> None:
+    """Applying a field that is not declared is refused with its path."""
+    assert apply.problems({"nope": 1}) == ".spec.nope: field not declared in schema"
+
+
+@pytest.mark.parametrize(
+    ("spec", "problems"),
+    [
+        (
+            {"byName": [{"v": 1}]},
+            (
+                ".spec.byName: element 0: associative list with keys has an element that omits all key fields "
+                """["name"] (and doesn't have default values for any key fields)"""
+            ),
+        ),
+        ({"byName": [None]}, ".spec.byName: element 0: associative list with keys may not have a null element"),
+        ({"byName": ["x"]}, ".spec.byName: element 0: associative list with keys may not have non-map elements"),
+        ({"byName": [{"name": "x"}] * 2}, '.spec.byName: duplicate entries for key [name="x"]'),
+        ({"set": [{}]}, ".spec.set: element 0: associative list without keys has an element that's a map type"),
+        ({"set": ["x", "x"]}, '.spec.set: duplicate entries for key [="x"]'),
+        ({"atomic": {"a": 1}}, ".spec.atomic: expected list, got &{map[a:1]}"),
+        ({"atomic": ["x", 1]}, ".spec.atomic[1]: expected string, got &value.valueUnstructured{Value:1}"),
+        ({"map": [True]}, ".spec.map: expected map, got &{[true]}"),
+        (
+            {"byName": [{"name": "x", "v": "1"}]},
+            '.spec.byName[name="x"].v: expected numeric (int or float), got string',
+        ),
+    ],
+)
+def test_a_value_that_does_not_fit_the_schema_is_refused(apply: Applier, spec: dict[str, Any], problems: str) -> None:
+    """Each mistake is named with its path, in the words of structured-merge-diff."""
+    assert apply.problems(spec) == problems
+
+
+def test_every_mistake_is_named(apply: Applier) -> None:
+    """A configuration with several mistakes is refused with all of them."""
+    told = apply.problems({"set": "x", "map": {"a": 1}, "atomic": None})
+
+    assert told == (
+        "errors:\n  .spec.set: expected list, got &{x}"
+        "\n  .spec.map.a: expected string, got &value.valueUnstructured{Value:1}"
+    )
+
+
+def test_an_emptied_map_stays(apply: Applier) -> None:
+    """`map: {k: …}`, then `map: {}` by the same manager leaves an empty map. An empty set states nothing: it goes."""
+    apply("one", {"map": {"k": "1"}, "set": ["a"], "byName": [{"name": "x", "v": 1}]})
+
+    assert apply("one", {"map": {}, "set": [], "byName": [{"name": "x"}]}) == {"map": {}, "byName": [{"name": "x"}]}
+
+
+def test_the_last_field_of_metadata_goes_and_metadata_stays(apply: Applier) -> None:
+    """An applied object that no longer states its only finalizer loses it and keeps its name."""
+    apply("one", {"map": {"k": "1"}}, metadata={"finalizers": ["example.com/a"], "labels": {"a": "b"}})
+    apply("one", {"map": {"k": "1"}})
+
+    assert apply.live is not None
+    kept = {key: value for key, value in apply.live["metadata"].items() if value and key != "managedFields"}
+    assert kept == {"name": "o"}
+
+
+def test_a_null_takes_nothing_from_a_granular_value(apply: Applier) -> None:
+    """A null stands for an empty map or list: what others own in it stays."""
+    apply("one", {"map": {"k": "1"}, "set": ["a"], "atomic": ["a"]})
+
+    assert apply("two", {"map": None, "set": None, "atomic": None}, force=True) == {
+        "map": {"k": "1"},
+        "set": ["a"],
+        "atomic": None,
+    }
+
+
+def test_an_empty_list_of_owned_items_is_not_owned(apply: Applier) -> None:
+    """An empty set states nothing; an empty map and an empty atomic list are stated themselves."""
+    apply("one", {"set": [], "byName": [], "map": {}, "atomic": []})
+
+    assert apply.live is not None
+    (entry,) = apply.live["metadata"]["managedFields"]
+    assert entry["fieldsV1"] == {"f:spec": {"f:map": {}, "f:atomic": {}}}
+
+
+def test_built_in_lists_use_the_schemas_keys_and_their_defaults() -> None:
+    """A container port without a protocol is the TCP one, as in the real server."""
+    found = ResourceRegistry().find("apps", "v1", "deployments")
+    assert found is not None
+    patch = deployment()
+    patch["spec"]["template"]["spec"]["containers"][0]["ports"] = [{"containerPort": 80}]
+    made = server_side_apply(None, patch, type=found, field_manager="one", force=False)
+    fields = made["metadata"]["managedFields"][0]["fieldsV1"]["f:spec"]["f:template"]["f:spec"]["f:containers"]
+    assert fields['k:{"name":"c"}']["f:ports"] == {
+        'k:{"containerPort":80,"protocol":"TCP"}': {".": {}, "f:containerPort": {}}
+    }

@@ -1,0 +1,107 @@
+"""Managed fields of writes that are no apply."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+from pyctrl.apiserver import ResourceRegistry
+from pyctrl.apiserver._fieldmanager.managed_fields import ANCIENT_CHANGES, MAX_UPDATE_MANAGERS, update_managed_fields
+from tests.unit.apiserver._objects import create, deployment
+
+
+def _tracked(
+    new: dict[str, Any], old: dict[str, Any] | None = None, *, manager: str = "m", subresource: str = ""
+) -> list[dict[str, Any]]:
+    group, _, version = new["apiVersion"].rpartition("/")
+    found = ResourceRegistry().by_kind(group, version, new["kind"])
+    assert found is not None
+    update_managed_fields(
+        new,
+        old,
+        manager=manager,
+        operation="Update",
+        api_version=new["apiVersion"],
+        subresource=subresource,
+        type=found,
+    )
+    entries: list[dict[str, Any]] = new["metadata"].get("managedFields", [])
+    return entries
+
+
+def _config(data: dict[str, str], **metadata: Any) -> dict[str, Any]:
+    return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a", **metadata}, "data": data}
+
+
+def test_who_creates_owns_what_is_there() -> None:
+    """The creator owns every field but those that name and count the object."""
+    (entry,) = _tracked(_config({"k": "1"}, namespace="d", uid="u", labels={"x": "y"}))
+    assert entry["fieldsV1"] == {
+        "f:data": {".": {}, "f:k": {}},
+        "f:metadata": {"f:labels": {".": {}, "f:x": {}}},
+    }
+    assert (entry["manager"], entry["operation"], entry["apiVersion"]) == ("m", "Update", "v1")
+
+
+def test_structs_that_are_always_there_are_not_owned() -> None:
+    """Of a Deployment the parts are owned, not the spec that every Deployment has anyway."""
+    obj, _ = create(ResourceRegistry(), deployment())
+    (entry,) = _tracked(obj)
+    spec = entry["fieldsV1"]["f:spec"]
+    assert "." not in spec
+    assert spec["f:selector"] == {}
+    assert spec["f:strategy"]["f:rollingUpdate"]["."] == {}
+    assert spec["f:template"]["f:spec"]["f:containers"].keys() == {'k:{"name":"c"}'}
+
+
+def test_a_change_moves_only_what_changed() -> None:
+    """The second writer owns the field it changed and the first keeps the rest; a removed field is nobody's."""
+    old = _config({"k": "1", "l": "1", "m": "1"})
+    _tracked(old, manager="one")
+    new = copy.deepcopy(old)
+    new["data"] = {"k": "2", "m": "1"}
+    owned = {entry["manager"]: entry["fieldsV1"] for entry in _tracked(new, old, manager="two")}
+    assert owned == {"one": {"f:data": {".": {}, "f:m": {}}}, "two": {"f:data": {"f:k": {}}}}
+
+
+def test_the_status_door_owns_status_only() -> None:
+    """A write of status has an entry of its own that names the subresource, and owns nothing of the spec."""
+    old, _ = create(ResourceRegistry(), deployment())
+    _tracked(old)
+    new = copy.deepcopy(old)
+    new["status"] = {"replicas": 1}
+    new["spec"]["replicas"] = 5
+    _, entry = _tracked(new, old, subresource="status")
+    assert entry["subresource"] == "status"
+    assert entry["fieldsV1"] == {"f:status": {"f:replicas": {}}}
+
+
+def test_a_client_may_give_up_all_entries() -> None:
+    """Sending one empty entry clears the managed fields."""
+    old = _config({"k": "1"})
+    _tracked(old)
+    new = {**copy.deepcopy(old), "metadata": {"name": "a", "managedFields": [{}]}}
+    assert _tracked(new, old) == []
+
+
+def test_an_object_without_entries_is_not_tracked() -> None:
+    """Updates of an object whose managed fields were given up, or whose creator stated none, leave it without any."""
+    old = _config({"k": "1"})
+    new = _config({"k": "2"})
+    assert _tracked(new, old) == []
+
+
+def test_old_updaters_are_put_together() -> None:
+    """No object collects managers without end: beyond ten, the oldest share one entry, and no field is lost."""
+    live: dict[str, Any] | None = None
+    for number in range(MAX_UPDATE_MANAGERS + 3):
+        new = copy.deepcopy(live) if live else _config({})
+        new["data"][f"k{number}"] = "1"
+        _tracked(new, live, manager=f"m{number:02}")
+        live = new
+    assert live is not None
+    entries = live["metadata"]["managedFields"]
+    assert len(entries) <= MAX_UPDATE_MANAGERS + 1
+    assert ANCIENT_CHANGES in {entry["manager"] for entry in entries}
+    fields = [key for entry in entries for key in entry["fieldsV1"]["f:data"] if key != "."]
+    assert len(fields) == MAX_UPDATE_MANAGERS + 3

@@ -1,0 +1,50 @@
+"""CertificateSigningRequests: who made one, and its approval; the rest is in the recording `own-approval`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from pyctrl.apiserver import ApiServer, User
+
+PATH = "/apis/certificates.k8s.io/v1/certificatesigningrequests"
+SPEC = {"request": "eA==", "signerName": "example.com/signer", "usages": ["client auth"]}
+
+
+def ask(server: ApiServer, method: str, path: str, body: Any, token: str = "") -> tuple[int, Any]:
+    """Send a request and give the code and the body of its answer."""
+    kind = {"PATCH": "application/merge-patch+json"}.get(method, "application/json")
+    headers = {"content-type": kind, **({"authorization": f"Bearer {token}"} if token else {})}
+    answer = server.handle_nowait(method, path, headers=headers, body=msgspec.json.encode(body))
+    assert isinstance(answer.body, bytes)
+    return answer.status, msgspec.json.decode(answer.body)
+
+
+def test_the_requester_is_who_the_server_saw() -> None:
+    """Name, uid, groups and extra are the user's; what the client sent of them is dropped."""
+    groups = ("system:masters", "system:authenticated")
+    server = ApiServer(tokens={"t": User(name="jane", groups=groups, extra={"key": ("a", "b")})})
+    sent = {**SPEC, "username": "eve", "uid": "1", "groups": ["x"], "extra": {"other": ["c"]}}
+    code, made = ask(server, "POST", PATH, {"metadata": {"name": "r"}, "spec": sent}, "t")
+    assert code == 201
+    assert made["spec"] == {**SPEC, "username": "jane", "groups": [*groups], "extra": {"key": ["a", "b"]}}
+
+
+def test_approval_changes_conditions_only() -> None:
+    """Spec and certificate are put back, missing times are set, and a later status keeps the approval."""
+    server = ApiServer()
+    _, made = ask(server, "POST", PATH, {"metadata": {"name": "r"}, "spec": SPEC})
+    approved = {"type": "Approved", "status": "True", "lastTransitionTime": "2020-01-01T00:00:00Z"}
+    change = {"spec": {**SPEC, "usages": ["any"]}, "status": {"certificate": "eA==", "conditions": [approved]}}
+    code, found = ask(server, "PATCH", f"{PATH}/r/approval", change)
+    assert (code, found["spec"], list(found["status"])) == (200, made["spec"], ["conditions"])
+    (condition,) = found["status"]["conditions"]
+    assert condition["lastTransitionTime"] == "2020-01-01T00:00:00Z"
+    assert condition["lastUpdateTime"]
+
+    changed = {"status": {"certificate": "eA==", "conditions": [{**approved, "reason": "changed"}]}}
+    _, signed = ask(server, "PATCH", f"{PATH}/r/status", changed)
+    assert signed["status"] == {"certificate": "eA==", "conditions": [condition]}
+    code, refused = ask(server, "PATCH", f"{PATH}/r/approval", {"status": {"conditions": []}})
+    assert (code, refused["details"]["causes"][0]["field"]) == (422, "status.conditions")

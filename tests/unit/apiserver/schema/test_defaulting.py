@@ -1,0 +1,59 @@
+"""Defaults of custom resources."""
+
+from __future__ import annotations
+
+from pyctrl.apiserver import ResourceRegistry
+from tests.unit.apiserver._objects import GROUP, create, install, spec_schema, thing
+
+NESTED = {
+    "a": {"type": "object", "default": {}, "properties": {"x": {"type": "integer", "default": 7}}},
+    "list": {"type": "array", "items": {"type": "object", "properties": {"p": {"type": "string", "default": "q"}}}},
+    "map": {
+        "type": "object",
+        "additionalProperties": {"type": "object", "properties": {"p": {"type": "string", "default": "q"}}},
+    },
+    "maybe": {"type": "string", "nullable": True, "default": "d"},
+    "never": {"type": "string", "default": "set"},
+}
+
+
+def test_missing_fields_get_defaults_from_the_outside_in() -> None:
+    """A default object is filled with the defaults of its own fields; items of lists and maps get theirs."""
+    registry = ResourceRegistry()
+    install(registry, spec_schema(NESTED))
+    created, _ = create(registry, thing({"list": [{}, {"p": "1"}], "map": {"m": {}}}))
+    assert created["spec"] == {
+        "a": {"x": 7},
+        "list": [{"p": "q"}, {"p": "1"}],
+        "map": {"m": {"p": "q"}},
+        "maybe": "d",
+        "never": "set",
+    }
+
+
+def test_null_is_a_value_only_where_it_may_be() -> None:
+    """A null stays where the schema allows it; elsewhere it counts as missing and the default takes its place."""
+    registry = ResourceRegistry()
+    install(registry, spec_schema(NESTED))
+    created, _ = create(registry, thing({"maybe": None, "never": None}))
+    assert created["spec"]["maybe"] is None
+    assert created["spec"]["never"] == "set"
+
+
+def test_defaults_are_copies() -> None:
+    """Two objects never share what a default gave them."""
+    registry = ResourceRegistry()
+    install(registry, spec_schema({"l": {"type": "array", "items": {"type": "string"}, "default": ["x"]}}))
+    first, _ = create(registry, thing({}))
+    first["spec"]["l"].append("y")
+    second, _ = create(registry, thing({}))
+    assert second["spec"]["l"] == ["x"]
+
+
+def test_a_default_added_later_is_there_on_read() -> None:
+    """An object that was stored before its schema had a default is read with it."""
+    registry = ResourceRegistry()
+    install(registry, spec_schema({"n": {"type": "integer", "default": 3}}))
+    found = registry.find(GROUP, "v1", "things")
+    assert found is not None
+    assert found.on_read(thing({}))["spec"] == {"n": 3}

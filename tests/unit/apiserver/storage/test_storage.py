@@ -1,0 +1,122 @@
+"""The storage remembers every version until it is compacted, and says so when it no longer does."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pyctrl.apiserver import ResourceRegistry
+from pyctrl.apiserver._storage.storage import FIRST_VERSION, Collection, Compacted, Storage
+
+CONFIGMAPS = ResourceRegistry().require("", "v1", "configmaps")
+
+
+def put(collection: Collection, name: str, namespace: str = "n", **data: str) -> int:
+    obj: dict[str, Any] = {
+        "kind": "ConfigMap",
+        "apiVersion": "v1",
+        "metadata": {"name": name, "namespace": namespace},
+        "data": data,
+    }
+    return collection.put(obj, CONFIGMAPS).version
+
+
+def remove(collection: Collection, name: str, namespace: str = "n") -> int:
+    stored = collection.find(namespace, name)
+    assert stored is not None
+    return collection.remove(stored).version
+
+
+def shown(collection: Collection, version: int, namespace: str = "") -> list[tuple[str, int]]:
+    return [(stored.key, stored.version) for stored in collection.at(version, namespace)]
+
+
+steps = st.lists(st.tuples(st.sampled_from("abcd"), st.sampled_from(["m", "n", "n-x"]), st.booleans()), max_size=40)
+
+
+@given(steps)
+def test_every_version_can_be_listed_as_it_was(changes: list[tuple[str, str, bool]]) -> None:
+    """A list at any version of the history is what a list was at that version, in the order of keys."""
+    storage = Storage()
+    collection = storage.collection("", "configmaps")
+    model: dict[str, int] = {}
+    then: dict[int, dict[str, int]] = {storage.version: {}}
+    for name, namespace, removes in changes:
+        key = f"{namespace}/{name}"
+        if not removes:
+            model[key] = put(collection, name, namespace)
+        elif key in model:
+            remove(collection, name, namespace)
+            del model[key]
+        then[storage.version] = dict(model)
+    for version, objects in then.items():
+        assert shown(collection, version) == sorted(objects.items())
+        for namespace in ("m", "n", "n-x"):
+            inside = {key: at for key, at in objects.items() if key.startswith(f"{namespace}/")}
+            assert shown(collection, version, namespace) == sorted(inside.items())
+
+
+@given(steps, st.integers(min_value=1, max_value=6))
+def test_history_is_bounded_and_never_wrong(changes: list[tuple[str, str, bool]], limit: int) -> None:
+    """With a short history an old version is either listed rightly or refused, and events after it have no gap."""
+    bounded, full = Storage(history=limit), Storage()
+    for storage in (bounded, full):
+        collection = storage.collection("", "configmaps")
+        for name, namespace, removes in changes:
+            if not removes:
+                put(collection, name, namespace)
+            elif collection.find(namespace, name):
+                remove(collection, name, namespace)
+    few, all_ = bounded.collection("", "configmaps"), full.collection("", "configmaps")
+    assert len(few._events) < 2 * limit
+    for version in range(FIRST_VERSION, full.version + 1):
+        try:
+            listed, position = shown(few, version), few.position_after(version)
+        except Compacted:
+            continue
+        assert listed == shown(all_, version)
+        wanted = [event.version for event in all_.events_from(all_.position_after(version))]
+        assert [event.version for event in few.events_from(position)] == wanted
+
+
+def test_one_version_counts_over_all_resources() -> None:
+    """A write to any resource gets the next version, as in etcd."""
+    storage = Storage()
+    first = put(storage.collection("", "configmaps"), "a")
+    second = put(storage.collection("x.io", "things"), "a")
+    assert second == first + 1 == storage.version
+
+
+def test_compaction_refuses_older_versions_and_keeps_the_present() -> None:
+    """After a compaction the present can be listed, what came before cannot."""
+    storage = Storage()
+    collection = storage.collection("", "configmaps")
+    old, new = put(collection, "a"), put(collection, "b")
+    storage.compact()
+    assert [key for key, _ in shown(collection, new)] == ["n/a", "n/b"]
+    with pytest.raises(Compacted):
+        collection.at(old, "")
+
+
+def test_stored_objects_are_not_the_callers() -> None:
+    """Changing an object after it was stored, or one that was read, changes nothing in the storage."""
+    collection = Storage().collection("", "configmaps")
+    obj: dict[str, Any] = {"kind": "ConfigMap", "apiVersion": "v1", "metadata": {"name": "a", "namespace": "n"}}
+    stored = collection.put(obj, CONFIGMAPS)
+    obj["data"] = {"x": "y"}
+    stored.decode()["data"] = {"x": "z"}
+    assert "data" not in stored.decode()
+
+
+async def test_waiting_for_a_version() -> None:
+    """A wait for a future version ends with the write that makes it, or with its deadline."""
+    storage = Storage()
+    collection = storage.collection("", "configmaps")
+    assert await storage.reaches(storage.version, seconds=1)
+    assert not await storage.reaches(storage.version + 1, seconds=1)
+    asyncio.get_running_loop().call_later(1, put, collection, "a")
+    assert await storage.reaches(storage.version + 1, seconds=5)

@@ -1,0 +1,118 @@
+"""Calls of webhooks over TLS: whom they trust, which path they ask for, and where redirects lead."""
+
+from __future__ import annotations
+
+import base64
+import ssl
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import pytest
+from aiohttp import web
+
+from pyctrl.apiserver._webhooks import HttpsCaller, ServiceReference, WebhookCallFailed, WebhookClient
+from tests.unit.client._authority import Authority, Issued, load_chain
+
+pytestmark = pytest.mark.real_time  # sockets
+
+CLUSTER = Authority()
+SERVICE = "hooks.default.svc"
+
+
+@asynccontextmanager
+async def serving(issued: Issued) -> AsyncIterator[tuple[int, list[tuple[str, str, str]]]]:
+    """Serve a webhook that redirects by its path; give its port, and the requests that come in."""
+    seen: list[tuple[str, str, str]] = []
+
+    async def answer(request: web.Request) -> web.Response:
+        seen.append((request.method, request.path, await request.text()))
+        steps = [step for step in request.path.split("/") if step.isdigit()]
+        if not steps:
+            return web.json_response({"method": request.method})
+        location = request.path.replace(f"/{steps[0]}", "", 1)
+        return web.Response(status=int(steps[0]), headers={"Location": location or "/"})
+
+    app = web.Application()
+    app.router.add_route("*", "/{path:.*}", answer)
+    runner = web.AppRunner(app, access_log=None)
+    await runner.setup()
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    load_chain(context, issued)
+    await web.TCPSite(runner, "127.0.0.1", 0, ssl_context=context).start()
+    try:
+        yield runner.addresses[0][1], seen
+    finally:
+        await runner.cleanup()
+
+
+def client(port: int) -> WebhookClient:
+    """Make a client that finds any service at a port of this machine."""
+
+    def resolve(service: ServiceReference) -> tuple[str, int]:
+        return "127.0.0.1", port
+
+    return WebhookClient(HttpsCaller(resolve))
+
+
+def by_url(port: int, ca: bytes, path: str = "/review") -> dict[str, Any]:
+    return {"url": f"https://localhost:{port}{path}", "caBundle": base64.b64encode(ca).decode()}
+
+
+def by_service(ca: bytes, path: str = "/review") -> dict[str, Any]:
+    service = {"namespace": "default", "name": "hooks", "path": path}
+    return {"service": service, "caBundle": base64.b64encode(ca).decode()}
+
+
+async def test_a_bundle_may_be_the_servers_own_certificate() -> None:
+    """envtest and many charts install the leaf itself as the bundle; Go takes any certificate of it as a root."""
+    issued, other = CLUSTER.server("localhost"), CLUSTER.server("localhost")
+    async with serving(issued) as (port, _):
+        assert await client(port).post(by_url(port, issued.certificate), {}, 5) == {"method": "POST"}
+        with pytest.raises(WebhookCallFailed, match="certificate signed by unknown authority"):
+            await client(port).post(by_url(port, other.certificate), {}, 5)
+
+
+async def test_a_leaf_that_is_trusted_still_has_to_have_the_name() -> None:
+    """To trust a certificate is not to trust it for every host."""
+    issued = CLUSTER.server("elsewhere")
+    async with serving(issued) as (port, _):
+        with pytest.raises(WebhookCallFailed, match="not valid for localhost"):
+            await client(port).post(by_url(port, issued.certificate), {}, 5)
+
+
+@pytest.mark.parametrize(
+    ("path", "asked"),
+    [("", "/"), ("/", "/"), ("//review", "/review"), ("/a//b/", "/a/b"), ("/a/../b", "/b"), ("/a b", "/a b")],
+)
+async def test_paths_are_cleaned(path: str, asked: str) -> None:
+    """A path is asked for as client-go's REST client joins it: `//review` of a configuration is /review."""
+    async with serving(CLUSTER.server(SERVICE)) as (port, seen):
+        await client(port).post(by_service(CLUSTER.pem, path), {}, 5)
+    async with serving(CLUSTER.server("localhost")) as (port, also):
+        await client(port).post(by_url(port, CLUSTER.pem, path), {}, 5)
+    assert [path for _, path, _ in (*seen, *also)] == [asked, asked]
+
+
+@pytest.mark.parametrize(
+    ("status", "method", "body"),
+    [(301, "GET", ""), (302, "GET", ""), (303, "GET", ""), (307, "POST", "{}"), (308, "POST", "{}")],
+)
+@pytest.mark.parametrize("is_service", [False, True])
+async def test_redirects_are_followed(status: int, method: str, body: str, is_service: bool) -> None:
+    """As in net/http: 307 and 308 are posted again, after the others comes a GET; a service stays the service."""
+    async with serving(CLUSTER.server("localhost", SERVICE)) as (port, seen):
+        path = f"/{status}/review"
+        config = by_service(CLUSTER.pem, path) if is_service else by_url(port, CLUSTER.pem, path)
+        assert await client(port).post(config, {}, 5) == {"method": method}
+    assert seen == [("POST", f"/{status}/review", "{}"), (method, "/review", body)]
+
+
+async def test_redirects_have_an_end() -> None:
+    """Ten requests are made, the first included; the error names the URL that comes next."""
+    async with serving(CLUSTER.server("localhost")) as (port, seen):
+        url = f"https://localhost:{port}/x"
+        with pytest.raises(WebhookCallFailed) as failed:
+            await client(port).post(by_url(port, CLUSTER.pem, "/307" * 10 + "/x"), {}, 5)
+    assert str(failed.value) == f'Post "{url}": stopped after 10 redirects'
+    assert len(seen) == 10

@@ -1,0 +1,157 @@
+"""A kind that is kept compressed: smaller, and otherwise as any other."""
+
+from __future__ import annotations
+
+import copy
+import json
+import sys
+from random import Random
+from typing import Any
+
+import pytest
+
+from pyctrl.api import Key
+from pyctrl.cache import Cache, KindOptions
+from pyctrl.cache._compression import MIN_BYTES, MIN_OBJECTS, Compressor, Decompress, compressor_for
+from pyctrl.cache._record import RecordReader
+from pyctrl.cache._transform import strip_managed_fields
+from pyctrl.client import MergePatch
+from pyctrl.cluster import Cluster
+from pyctrl.errors import CacheError
+from pyctrl.kinds.core.v1 import ConfigMap
+from tests.unit.cache._kit import CONFIGMAP, body, lab, until
+
+COUNT = 600
+DATA = {f"setting-{number}": f"the value of setting {number}" for number in range(40)}
+
+
+async def test_many_objects_take_a_tenth_of_their_json() -> None:
+    """Reads, selectors, indexes, own writes and events are as ever; the bytes that are kept are few."""
+    async with lab(options=KindOptions(compress=True)) as it:
+        for number in range(COUNT):
+            await it.create(f"object-{number:04}", **DATA, number=str(number))
+        it.cache.add_index(ConfigMap, "number", lambda found: [found.data.get("number", "")])
+        await it.cache.wait_for_sync()
+        last = Key("default", f"object-{COUNT - 1:04}")
+        await until(lambda: it.cache.informer(CONFIGMAP).find(last) is not None)
+
+        for number in (0, COUNT // 2, COUNT - 1):
+            (found,) = await it.cache.list(ConfigMap, index=("number", str(number)))
+            assert found.data == {**DATA, "number": str(number)}
+        await it.client.patch(ConfigMap, last, MergePatch({"metadata": {"labels": {"mine": "yes"}}}))
+        assert [each.key for each in await it.cache.list(ConfigMap, labels="mine=yes")] == [last]
+
+        store = it.cache.informer(CONFIGMAP).view.store
+        packed = [record for record in store if record.unpack is not None]
+        as_they_came = [record for record in store if record.unpack is None]
+        size = len(packed[0].data)
+        assert MIN_BYTES - size <= sum(len(record.kept) for record in as_they_came) <= MIN_BYTES + size
+        assert len(packed) > COUNT / 3
+        assert sum(len(record.kept) for record in packed) * 10 < sum(len(record.data) for record in packed)
+        (statistics,) = it.cache.statistics()
+        assert statistics.size_bytes == sum(len(record.kept) for record in store)
+
+
+ALIKE = [b"1" * (MIN_BYTES // MIN_OBJECTS)] * MIN_OBJECTS
+UNLIKE = [Random(number).randbytes(MIN_BYTES // MIN_OBJECTS) for number in range(MIN_OBJECTS)]
+
+
+@pytest.mark.parametrize("samples", [ALIKE, UNLIKE], ids=["alike", "unlike"])
+def test_objects_of_which_nothing_can_be_learnt_are_kept_all_the_same(samples: list[bytes]) -> None:
+    """Where no dictionary can be trained, one is made of the objects as they are."""
+    pack = Compressor()
+    for number, sample in enumerate(samples):
+        assert pack(sample, f"{number}") == (sample, None)
+    kept, unpack = pack(b'{"a":1}', "more")
+    assert unpack is not None
+    assert unpack(kept) == b'{"a":1}'
+
+
+def test_few_objects_stay_as_they_are_however_often_they_change() -> None:
+    """What a dictionary costs is worth it for many objects only."""
+    pack = Compressor()
+    for number in range(3 * MIN_OBJECTS):
+        assert pack(b"%d" % number * (MIN_BYTES // MIN_OBJECTS), f"{number % (MIN_OBJECTS - 1)}")[1] is None
+
+
+def test_objects_are_unpacked_whole_in_any_order_and_again() -> None:
+    """What was asked for last is remembered, and is never taken for something else."""
+    pack = Compressor()
+    for number in range(MIN_OBJECTS):
+        pack(b"%d" % number * (MIN_BYTES // MIN_OBJECTS), f"{number}")
+    objects = [b'{"number":%d}' % number for number in range(4)]
+    packed = [pack(data, "more") for data in objects]
+    for number in (0, 0, 1, 0, 1, 2, 1, 0, 3, 3, 2, 0):
+        kept, unpack = packed[number]
+        assert unpack is not None
+        assert unpack(kept) == objects[number]
+
+
+def test_what_is_kept_has_memory_of_its_own() -> None:
+    """Encoders return bytes in a place that was made for more; kept there, nothing is saved."""
+    made: list[bytes] = []
+
+    def noted(data: bytes) -> bytes:
+        made.append(data)
+        return data
+
+    class Noting(Compressor):
+        def __call__(self, data: bytes, uid: str) -> tuple[bytes, Decompress | None]:
+            kept, unpack = super().__call__(data, uid)
+            return noted(kept), unpack
+
+    pack = Noting()
+    for number in range(MIN_OBJECTS):
+        pack(b"%d" % number * (MIN_BYTES // MIN_OBJECTS), f"{number}")
+    data = body("a", 1, metadata={"managedFields": [{"manager": "me"}]}, data={"b": "c" * 1000})
+    for read in (RecordReader(lambda data: noted(strip_managed_fields(data))), RecordReader(None, pack)):
+        kept = read(data).kept
+        assert kept == made[-1]
+        assert kept is not made[-1]
+
+
+MANAGED = [{"manager": "me", "fieldsV1": {"f:spec": {"f:x": {}}}}]
+NAMED = {"name": "a", "resourceVersion": "1"}
+
+
+@pytest.mark.parametrize(
+    "document",
+    [
+        {"metadata": {**NAMED, "managedFields": MANAGED}, "spec": {}},
+        {"metadata": {"labels": {}, "managedFields": MANAGED, **NAMED}, "spec": {}},
+        {"metadata": {"managedFields": MANAGED, **NAMED}},
+        {"metadata": {"managedFields": MANAGED}},
+        {"metadata": NAMED, "spec": {"template": {"metadata": {"managedFields": MANAGED}}}},
+        {"metadata": {"annotations": {"managedFields": "[]"}, **NAMED, "managedFields": MANAGED}},
+        {"data": {"managedFields": MANAGED, "x": 1}, "metadata": {**NAMED, "managedFields": MANAGED}},
+        {"metadata": NAMED, "spec": {"x": 1, "managedFields": []}},
+        {"metadata": {**NAMED, "managedFields": []}, "spec": {"metadata": {"managedFields": MANAGED}}},
+        {"metadata": {**NAMED, "managedFields": None}},
+    ],
+)
+@pytest.mark.parametrize("separators", [(",", ":"), (", ", ": ")], ids=["tight", "spaced"])
+def test_only_the_managed_fields_of_the_object_itself_are_left_out(
+    document: dict[str, Any], separators: tuple[str, str]
+) -> None:
+    """Wherever they stand, and whatever else has that name."""
+    expected = copy.deepcopy(document)
+    expected["metadata"].pop("managedFields", None)
+    data = json.dumps(document, separators=separators).encode()
+    assert json.loads(strip_managed_fields(data)) == expected
+
+
+async def test_without_the_package_it_is_said_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The extra is asked for when the kind is cached, not when objects come."""
+    monkeypatch.setitem(sys.modules, "zstandard", None)
+    async with Cluster() as cluster, cluster.client() as client:
+        cache = Cache(client, options={ConfigMap: KindOptions(compress=True)})
+        with pytest.raises(CacheError, match=r"pip install 'pyctrl-runtime\[compression\]'"):
+            cache.informer(ConfigMap)
+
+
+async def test_without_a_wish_it_is_done_where_it_can_be(monkeypatch: pytest.MonkeyPatch) -> None:
+    """None asks for nothing that is not installed."""
+    assert isinstance(compressor_for(None), Compressor)
+    monkeypatch.setitem(sys.modules, "zstandard", None)
+    assert compressor_for(None) is None
+    assert compressor_for(False) is None

@@ -1,0 +1,151 @@
+"""`pyctrl crd diff`: files, folders, programs and clusters compared, and how it ends."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.unit.cli._command import apiserver
+from tests.unit.cli.conftest import Run
+from tests.unit.cli.validate.test_files import PROGRAM
+from tests.unit.manifests.test_validator import DEFINITION
+
+NARROWER = DEFINITION.replace("minimum: 0", "minimum: 1").replace(
+    "default: red", "default: blue, description: A colour"
+)
+
+CONVERTED = """
+from pyctrl import CustomResource, Model, Reconciler, Request
+from pyctrl.webhook import Conversion, Spoke, same_fields
+
+class One(CustomResource[Model], group="example.com", version="v1", kind="Widget"):
+    "One."
+
+class Two(CustomResource[Model], group="example.com", version="v2", kind="Widget"):
+    "Two."
+
+CONVERSION = Conversion(One, Spoke(Two, lambda two: same_fields(two, One), lambda one: same_fields(one, Two)))
+
+class Widgets(Reconciler[One]):
+    async def reconcile(self, request: Request) -> None: ...
+"""
+
+
+@pytest.fixture
+def old(tmp_path: Path) -> Path:
+    file = tmp_path / "old.yaml"
+    file.write_text(DEFINITION)
+    return file
+
+
+def _written(folder: Path, text: str) -> Path:
+    file = folder / "new.yaml"
+    file.write_text(text)
+    return file
+
+
+def test_what_breaks_is_told(run: Run, old: Path, tmp_path: Path) -> None:
+    """What breaks comes first, harmless changes are counted only; the exit code is 1."""
+    ran = run("crd", "diff", old, _written(tmp_path, NARROWER))
+
+    assert (ran.code, ran.err) == (1, "")
+    assert ran.out == (
+        "widgets.example.com\n"
+        "  breaking  v1 spec.size\n"
+        "            minimum: the value is at least 1, was 0  [bounds-narrowed]\n"
+        "  risky     v1 spec.colour\n"
+        '            the default was "red", is "blue": objects without the field change  [default-changed]\n'
+        "\n"
+        "1 breaking, 1 risky, 1 harmless (--all shows what is harmless, too)\n"
+    )
+
+
+def test_what_breaks_nothing(run: Run, old: Path, tmp_path: Path) -> None:
+    """The exit code is 0 when nothing breaks; `--all` tells what is harmless."""
+    wider = _written(tmp_path, DEFINITION.replace("minimum: 0", "description: How much"))
+
+    assert run("crd", "diff", old, old).out == "nothing changed\n"
+    ran = run("crd", "diff", old, wider, "--all")
+
+    assert ran.code == 0
+    assert "[bounds-widened]" in ran.out
+    assert ran.out.endswith("\n2 harmless\n")
+
+
+def test_json_for_programs(run: Run, old: Path, tmp_path: Path) -> None:
+    """`-o json` tells everything, by definition."""
+    ran = run("crd", "diff", old, _written(tmp_path, NARROWER), "-o", "json")
+
+    told = json.loads(ran.out)
+    assert (ran.code, told["breaks"]) == (1, True)
+    assert [each["effect"] for each in told["definitions"]["widgets.example.com"]] == ["breaking", "risky", "harmless"]
+
+
+def test_folders_and_programs(run: Run, old: Path, tmp_path: Path) -> None:
+    """A side may be a folder, or a program whose classes are the source."""
+    folder, program = tmp_path / "released", tmp_path / "widgets.py"
+    folder.mkdir()
+    old.rename(folder / "widgets.yaml")
+    program.write_text(PROGRAM)
+
+    ran = run("crd", "diff", folder, program)
+
+    assert ran.code == 1
+    assert "v1 spec.colour\n            the field is gone" in ran.out
+
+
+def test_the_conversion_of_a_program_counts(run: Run, tmp_path: Path) -> None:
+    """Against what is deployed with its webhook, a program with a Conversion has not changed."""
+    program = tmp_path / "widgets.py"
+    program.write_text(CONVERTED)
+    run("manifests", program, "crd", "--config-dir", tmp_path)
+    crds = tmp_path / "crd" / "bases"
+    assert "strategy: Webhook" in next(crds.iterdir()).read_text()
+
+    assert run("crd", "diff", crds, program).out == "nothing changed\n"
+
+
+@pytest.mark.slow("starts a server")
+def test_a_cluster(run: Run, old: Path, tmp_path: Path) -> None:
+    """A side may be what a cluster has; a name that is nearly right is suggested."""
+    login = tmp_path / "kubeconfig"
+    with apiserver("--insecure-http", "--no-controllers", "--no-kubelet", "--load", old, "--kubeconfig-out", login):
+        ran = run("crd", "diff", "cluster:widgets.example.com", _written(tmp_path, NARROWER), "--kubeconfig", login)
+        lost = run("crd", "diff", "cluster:widget.example.com", old, "--kubeconfig", login)
+
+    assert ran.code == 1
+    assert "[bounds-narrowed]" in ran.out
+    assert lost.code == 1
+    assert "did you mean widgets.example.com?" in lost.err
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        (None, "there is no file"),
+        ("kind: ConfigMap\napiVersion: v1\n", "there is no CustomResourceDefinition in"),
+        (DEFINITION.replace("scope: Namespaced", "scope: Here"), ':7:10: spec.scope: Unsupported value: "Here"'),
+        (DEFINITION.replace("versions:", "version:"), "is no definition that a server would take"),
+        ("a: [", "did not find expected node content"),
+    ],
+    ids=["no file", "no definition", "an invalid one", "one without versions", "no YAML"],
+)
+def test_what_is_no_definition(run: Run, old: Path, tmp_path: Path, text: str | None, why: str) -> None:
+    """It is refused with what is wrong and where; a traceback reaches nobody."""
+    file = tmp_path / "other.yaml" if text is None else _written(tmp_path, text)
+
+    ran = run("crd", "diff", old, file)
+
+    assert (ran.code, ran.out) == (1, "")
+    assert why in ran.err
+    assert "Traceback" not in ran.err
+
+
+def test_no_such_program(run: Run, old: Path) -> None:
+    """A name that is no file is taken for a module, and told of when there is none."""
+    ran = run("crd", "diff", old, "no_such.module")
+
+    assert ran.code == 1
+    assert ran.err.startswith("pyctrl: there is no module 'no_such', seen from")

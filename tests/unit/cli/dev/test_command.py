@@ -1,0 +1,86 @@
+"""`pyctrl dev`: what ends it before it begins. What it does is in tests/unit/dev and tests/integration."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.unit.cli._command import apiserver
+from tests.unit.cli.conftest import Run
+
+PROGRAM = """\
+def add_nothing(manager, *, colour: str = "red") -> None:
+    raise ValueError(f"no {colour}")
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "arguments", "code", "told"),
+    [
+        ("value =\n", (), 1, "pyctrl: importing {file} failed: SyntaxError: invalid syntax\n  --> {file}:1:8\n"),
+        (PROGRAM, (), 1, "pyctrl: wiring nothing failed: ValueError: no red\n  --> {file}:2:5\n"),
+        (
+            PROGRAM,
+            ("--", "--colour", "blue"),
+            1,
+            "pyctrl: wiring nothing failed: ValueError: no blue\n  --> {file}:2:5\n",
+        ),
+        (PROGRAM, ("--", "--size", "1"), 2, "pyctrl dev {file} --: Unknown option: --size\n"),
+        (PROGRAM, ("--apply", "nowhere.yaml"), 1, "pyctrl: --apply: there is no nowhere.yaml\n"),
+        (PROGRAM, ("--port", "99999"), 2, "pyctrl dev: "),
+        (
+            PROGRAM,
+            ("--kubeconfig-out", "{file}"),
+            1,
+            "pyctrl: --kubeconfig-out {file}: there is a file that pyctrl did",
+        ),
+    ],
+)
+def test_what_cannot_be_followed_is_one_line(
+    run: Run, tmp_path: Path, text: str, arguments: tuple[str, ...], code: int, told: str
+) -> None:
+    """Nothing is started and no kubeconfig is written for a program that cannot be loaded."""
+    file = tmp_path / "nothing.py"
+    file.write_text(text)
+    given = [each.format(file=file) for each in arguments]
+    ran = run("dev", file, *(() if "--kubeconfig-out" in given else ("--kubeconfig-out", tmp_path / "k")), *given)
+    assert (ran.code, ran.out) == (code, "")
+    assert ran.err.startswith(told.format(file=file))
+    assert not (tmp_path / "k").exists()
+
+
+def test_a_project_says_itself_what_its_program_is(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Within a project nothing has to be named; elsewhere it is said how it could be, or what to write."""
+    monkeypatch.chdir(tmp_path)
+    told = run("dev")
+    assert told.code == 1
+    assert told.err.endswith('or write it into pyproject.toml: [tool.pyctrl] program = "FILE.py"\n')
+    (tmp_path / "pyproject.toml").write_text('[tool.pyctrl]\nprogram = "nothing.py"\n')
+    (tmp_path / "nothing.py").write_text(PROGRAM)
+    (tmp_path / "below").mkdir()
+    monkeypatch.chdir(tmp_path / "below")
+    for command in ("dev", "run"):
+        told = run(command, "--", "--help")
+        assert (told.code, "--colour" in told.out) == (0, True)
+
+
+def test_two_sessions_do_not_share_a_kubeconfig(run: Run, tmp_path: Path) -> None:
+    """While somebody serves what a kubeconfig leads to, it is not overwritten; once nobody does, it is."""
+    file, kubeconfig = tmp_path / "nothing.py", tmp_path / "k"
+    file.write_text(PROGRAM)
+    arguments = ("dev", file, "--kubeconfig-out", kubeconfig)
+    with apiserver("--insecure-http", "--kubeconfig-out", kubeconfig) as served:
+        url = served.url
+        told = run(*arguments)
+        assert told.err.startswith(f"pyctrl: {kubeconfig} is that of {url}, which runs: end the other pyctrl dev")
+    assert "wiring nothing failed" in run(*arguments).err
+
+
+def test_help_of_a_program_lists_its_own_flags(run: Run, tmp_path: Path) -> None:
+    """``-- --help`` is about the program, and starts nothing."""
+    file = tmp_path / "nothing.py"
+    file.write_text(PROGRAM)
+    ran = run("dev", file, "--", "--help")
+    assert ran.code == 0
+    assert "--colour" in ran.out

@@ -1,0 +1,142 @@
+"""`pyctrl explain`: kinds of files, programs and clusters, built-in ones, and what leads nowhere."""
+
+from __future__ import annotations
+
+import json
+import textwrap
+from pathlib import Path
+
+import pytest
+
+from tests.unit.cli._command import apiserver
+from tests.unit.cli.conftest import Run
+from tests.unit.cli.validate.test_files import PROGRAM
+from tests.unit.manifests.test_validator import DEFINITION
+
+
+@pytest.fixture
+def crd(tmp_path: Path) -> Path:
+    file = tmp_path / "widgets.yaml"
+    file.write_text(
+        DEFINITION.replace(
+            "spec:\n            type: object",
+            "spec:\n            description: What is wanted.\n            type: object",
+        )
+    )
+    return file
+
+
+def test_a_field_of_a_definition(run: Run, crd: Path) -> None:
+    """Type, description, rules, and the fields inside with theirs."""
+    ran = run("explain", "widget.spec", "--crd", crd)
+
+    assert (ran.code, ran.err) == (0, "")
+    assert ran.out == textwrap.dedent(
+        """\
+        KIND:     Widget (widgets)
+        VERSION:  example.com/v1
+        FIELD:    spec <Object>
+
+        DESCRIPTION:
+            What is wanted.
+
+            rule: self.size < 5 -- too much
+
+        FIELDS:
+          size <integer> required
+            at least 0
+
+          colour <string>
+            default: red
+
+          labels <map[string]string>
+
+          parts <[]Object>
+        """
+    )
+
+
+def test_the_whole_tree(run: Run, crd: Path) -> None:
+    """`--recursive` shows one field a line."""
+    ran = run("explain", "widgets.example.com.spec", "--recursive", "--crd", crd)
+
+    assert ran.out.endswith(
+        "FIELDS:\n"
+        "  size <integer> required\n"
+        "  colour <string>, default: red\n"
+        "  labels <map[string]string>\n"
+        "  parts <[]Object>\n"
+        "    name <string>\n"
+    )
+
+
+def test_the_kinds_of_a_package(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A project has a module for each kind; its name stands for all of them."""
+    (tmp_path / "atelier" / "api").mkdir(parents=True)
+    for folder in ("atelier", "atelier/api"):
+        (tmp_path / folder / "__init__.py").write_text("")
+    (tmp_path / "atelier" / "api" / "widget.py").write_text(PROGRAM)
+    monkeypatch.chdir(tmp_path)
+
+    assert "size <integer> required" in run("explain", "widget.spec", "--types", "atelier").out
+
+
+def test_built_in_kinds_and_programs(run: Run, tmp_path: Path) -> None:
+    """Built-in kinds need nothing; the classes of a program are definitions, too; `-o json` is for programs."""
+    (tmp_path / "widgets.py").write_text(PROGRAM)
+
+    deployment = run("explain", "deploy.spec.replicas", "-o", "json")
+    widget = run("explain", "widget.spec.size", "--types", tmp_path / "widgets.py", "-o", "json")
+
+    assert json.loads(deployment.out) == {
+        "apiVersion": "apps/v1",
+        "kind": "Deployment",
+        "path": "spec.replicas",
+        "name": "replicas",
+        "type": "integer",
+        "required": False,
+        "schema": {"type": "integer", "format": "int32"},
+        "fields": [],
+    }
+    assert json.loads(widget.out)["required"] is True
+
+
+def test_definitions_beside(run: Run, crd: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The definitions of the project are known without being named."""
+    bases = crd.parent / "config" / "crd" / "bases"
+    bases.mkdir(parents=True)
+    crd.rename(bases / "widgets.yaml")
+    monkeypatch.chdir(crd.parent / "config")
+
+    assert run("explain", "widget.spec.size").out.endswith(
+        "FIELD:    spec.size <integer> required\n\nDESCRIPTION:\n    at least 0\n"
+    )
+
+
+@pytest.mark.slow("starts a server")
+def test_a_cluster(run: Run, crd: Path, tmp_path: Path) -> None:
+    """`--cluster` asks the cluster of the login."""
+    login = tmp_path / "kubeconfig"
+    with apiserver("--insecure-http", "--no-controllers", "--no-kubelet", "--load", crd, "--kubeconfig-out", login):
+        ran = run("explain", "widget.spec.size", "--cluster", "--kubeconfig", login)
+
+    assert ran.code == 0
+    assert "at least 0" in ran.out
+
+
+@pytest.mark.parametrize(
+    ("field", "why"),
+    [
+        ("widget.spec.sise", "pyctrl: widget.spec has no field 'sise'; did you mean size?\n"),
+        ("widgte", "pyctrl: there is no kind 'widgte'; did you mean widgets.example.com? (name its definition"),
+        ("deployment.spec.template.spec.container", "did you mean containers"),
+        ("", "pyctrl: there is no kind ''"),
+        (".", "pyctrl: there is no kind ''"),
+    ],
+)
+def test_what_leads_nowhere(run: Run, crd: Path, field: str, why: str) -> None:
+    """What may have been meant is suggested."""
+    ran = run("explain", field, "--crd", crd)
+
+    assert (ran.code, ran.out) == (1, "")
+    assert why in ran.err

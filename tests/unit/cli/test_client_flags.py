@@ -1,0 +1,137 @@
+"""The flags that say which cluster and as whom."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from cyclopts import App, CycloptsError
+
+from pyctrl.cli._client_flags import NO_CLIENT_FLAGS, ClientFlags
+from pyctrl.client import Config
+from pyctrl.errors import CommandFailed, ConfigError, RequestTimeout
+from pyctrl.kinds.core.v1 import ConfigMap
+
+KUBECONFIG = """
+clusters: [{name: kind, cluster: {server: "https://127.0.0.1:6443"}}]
+users:
+- {name: jane, user: {token: abc}}
+- {name: root, user: {token: abc, as: robot, as-groups: [machines]}}
+contexts:
+- {name: dev, context: {cluster: kind, user: jane, namespace: shop}}
+- {name: acting, context: {cluster: kind, user: root}}
+current-context: dev
+"""
+
+
+@pytest.fixture
+def kubeconfig(tmp_path: Path) -> Path:
+    file = tmp_path / "config"
+    file.write_text(KUBECONFIG)
+    return file
+
+
+def parsed(*arguments: str) -> ClientFlags:
+    """Read flags as a command does."""
+    app = App(name="any", result_action="return_value")
+
+    @app.default
+    def command(login: ClientFlags = NO_CLIENT_FLAGS) -> ClientFlags:
+        return login
+
+    login = app(list(arguments), exit_on_error=False, print_error=False)
+    assert isinstance(login, ClientFlags)
+    return login
+
+
+def test_flags_have_the_names_of_kubectl(kubeconfig: Path) -> None:
+    """The file, its context, the namespace and the user to act as are named as kubectl names them."""
+    assert parsed() == ClientFlags()
+    plain = parsed("--kubeconfig", str(kubeconfig)).config()
+    assert (plain.namespace, plain.impersonate) == ("shop", None)
+
+    named = parsed("--kubeconfig", str(kubeconfig), "-n", "other", "--as", "joe", "--as-group", "a", "--as-group", "b")
+    config = named.config()
+    assert config.impersonate is not None
+    assert (config.namespace, config.impersonate.user, config.impersonate.groups) == ("other", "joe", ("a", "b"))
+
+
+def test_a_flag_replaces_its_field_of_the_kubeconfig_only(kubeconfig: Path) -> None:
+    """A group that is named joins the user the kubeconfig acts as; a user that is named keeps its groups."""
+    acting = ClientFlags(kubeconfig=kubeconfig, context="acting")
+    grouped = replace(acting, as_groups=("people",)).config().impersonate
+    renamed = replace(acting, as_user="joe").config().impersonate
+    assert grouped is not None
+    assert renamed is not None
+    assert (grouped.user, grouped.groups) == ("robot", ("people",))
+    assert (renamed.user, renamed.groups) == ("joe", ("machines",))
+
+
+def test_a_group_needs_a_user(kubeconfig: Path) -> None:
+    """Nobody in a group is an error, as for the server."""
+    with pytest.raises(ConfigError, match="name one"):
+        ClientFlags(kubeconfig=kubeconfig, as_groups=("a",)).config()
+
+
+def test_who_has_no_login_is_told_what_was_tried(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Each source is named, with why it was not taken, and what to do from the command line."""
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.delenv("KUBECONFIG", raising=False)
+    monkeypatch.delenv("KUBERNETES_SERVICE_HOST", raising=False)
+    with pytest.raises(CommandFailed) as raised:
+        ClientFlags().config()
+    what_to_do = (
+        "Set KUBECONFIG to a kubeconfig file, or name one with --kubeconfig FILE. "
+        "For a cluster of your own: pyctrl apiserver --kubeconfig-out FILE"
+    )
+    assert str(raised.value).splitlines() == [
+        "no way to reach a cluster was found; tried:",
+        "  - KUBECONFIG: not set",
+        "  - in-cluster: this is not a pod: KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT are not set",
+        f"  - ~/.kube/config: no such file: {tmp_path}/.kube/config",
+        what_to_do,
+    ]
+
+
+@asynccontextmanager
+async def silent_server() -> AsyncIterator[str]:
+    """Listen, and never answer."""
+    gone = asyncio.Event()
+
+    async def wait(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await gone.wait()
+        writer.close()
+
+    async with await asyncio.start_server(wait, "127.0.0.1", 0) as server:
+        yield f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
+        gone.set()
+
+
+@pytest.mark.real_time
+async def test_nobody_waits_longer_than_they_said() -> None:
+    """With --request-timeout a server that does not answer is given up on after that time."""
+    login = ClientFlags(request_timeout=timedelta(milliseconds=50))
+    async with silent_server() as url, login.client(Config(server=url)) as client:
+        async with asyncio.timeout(5):
+            with pytest.raises(RequestTimeout, match="no answer to GET"):
+                await client.list(ConfigMap, namespace="default")
+
+
+@pytest.mark.parametrize(
+    ("text", "seconds"), [("90s", 90), ("1h30m", 5400), ("500ms", 0.5), ("1.5h", 5400), ("30", 30), ("1m5s", 65)]
+)
+def test_durations_are_written_as_in_go(text: str, seconds: float) -> None:
+    """Hours, minutes, seconds and milliseconds, also together; a number alone is seconds."""
+    assert parsed("--request-timeout", text).request_timeout == timedelta(seconds=seconds)
+
+
+@pytest.mark.parametrize("text", ["soon", "3x", "", "s", "0", "0s"])
+def test_what_is_no_duration_is_refused(text: str) -> None:
+    """A word, an unknown unit, nothing and no time at all are each told what was expected."""
+    with pytest.raises(CycloptsError, match="expected"):
+        parsed("--request-timeout", text)

@@ -1,0 +1,151 @@
+"""Tokens of service accounts from the command line, and what is said when there is none to be had."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from datetime import timedelta
+from random import Random
+
+import pytest
+
+from pyctrl import _clock
+from pyctrl.api import Key, ObjectMeta
+from pyctrl.cli._token.token_request import TokenOptions, account_key
+from pyctrl.client import Client, Config
+from pyctrl.cluster import Cluster
+from pyctrl.errors import CommandFailed, Invalid, NotFound, Unauthorized
+from pyctrl.kinds.authentication.v1 import SelfSubjectReview
+from pyctrl.kinds.core.v1 import Secret, ServiceAccount
+from tests.unit.cli.conftest import Run
+
+JENKINS = Key("default", "jenkins")
+
+
+@pytest.fixture
+async def cluster() -> AsyncIterator[Cluster]:
+    """A cluster with RBAC, and the service account jenkins."""
+    async with Cluster(random=Random(1), rbac=True, kubelet=False) as running:
+        async with running.client() as admin:
+            await admin.create(ServiceAccount(metadata=ObjectMeta(name=JENKINS.name, namespace=JENKINS.namespace)))
+        yield running
+
+
+async def asked(config: Config, **wanted: object) -> str:
+    """Give what the command prints."""
+    request = TokenOptions(**{"account": "jenkins", **wanted})  # type: ignore[arg-type]
+    async with Client.connect(config) as client:
+        return request.shown(await request.get(client, config), "text")
+
+
+async def user_of(cluster: Cluster, token: str) -> str | None:
+    async with Client.connect(Config.in_process(cluster.server, token=token)) as client:
+        return (await client.create(SelfSubjectReview())).status.user_info.username
+
+
+@pytest.mark.parametrize("account", ["jenkins", "default:jenkins", "system:serviceaccount:default:jenkins"])
+async def test_the_token_logs_in_as_the_account(cluster: Cluster, account: str) -> None:
+    """What is printed is a token of the account, named in any of the ways it has."""
+    token = await asked(cluster.config, account=account)
+    assert await user_of(cluster, token) == "system:serviceaccount:default:jenkins"
+
+
+async def test_a_duration_is_kept(cluster: Cluster) -> None:
+    """--duration 15m gives a token that is good for that long and no longer."""
+    token = await asked(cluster.config, duration=timedelta(minutes=15))
+    await asyncio.sleep(14 * 60)
+    assert await user_of(cluster, token)
+    await asyncio.sleep(2 * 60)
+    with pytest.raises(Unauthorized):
+        await user_of(cluster, token)
+
+
+async def test_too_short_a_duration_is_the_servers_refusal(cluster: Cluster) -> None:
+    """Less than ten minutes is refused with the server's own sentence."""
+    with pytest.raises(Invalid, match="may not specify a duration less than 10 minutes"):
+        await asked(cluster.config, duration=timedelta(minutes=1))
+
+
+async def test_another_audience_is_not_the_server(cluster: Cluster) -> None:
+    """A token for somebody else does not log in."""
+    token = await asked(cluster.config, audiences=("vault",))
+    with pytest.raises(Unauthorized):
+        await user_of(cluster, token)
+
+
+async def test_a_bound_token_ends_with_its_object(cluster: Cluster) -> None:
+    """A token that is bound to a Secret is good while that is there."""
+    async with cluster.client() as admin:
+        secret = await admin.create(Secret(metadata=ObjectMeta(name="kept", namespace="default")))
+        token = await asked(cluster.config, bound_kind="Secret", bound_name="kept", bound_uid=secret.metadata.uid)
+        assert await user_of(cluster, token)
+        await admin.delete(secret)
+    with pytest.raises(Unauthorized):
+        await user_of(cluster, token)
+
+
+async def test_what_it_is_bound_to_has_to_be_there(cluster: Cluster) -> None:
+    """A missing object is told as that, and not as a missing account; a kind without a name is told before."""
+    with pytest.raises(NotFound, match='secrets "none" not found'):
+        await asked(cluster.config, bound_kind="Secret", bound_name="none")
+    with pytest.raises(CommandFailed, match="--bound-object-kind and --bound-object-name, both of them"):
+        await asked(cluster.config, bound_name="kept")
+
+
+async def test_a_missing_account_is_answered_with_those_there_are(cluster: Cluster) -> None:
+    """One message: which account, what the namespace has, and the command that makes it."""
+    with pytest.raises(CommandFailed) as missing:
+        await asked(cluster.config, account="jenkin")
+    assert str(missing.value) == (
+        "there is no service account 'jenkin' in the namespace 'default', which has default, jenkins. "
+        "Create it: kubectl create serviceaccount jenkin -n default"
+    )
+
+
+async def test_a_missing_namespace_is_told_as_that(cluster: Cluster) -> None:
+    """An account of a namespace that is not there cannot be created yet."""
+    with pytest.raises(CommandFailed, match="there is no namespace 'ci'. Create it: kubectl create namespace ci"):
+        await asked(cluster.config, account="ci:jenkins")
+
+
+async def test_a_refusal_says_what_would_grant_it(cluster: Cluster) -> None:
+    """Without the right to make tokens the refusal has the commands that grant just this account's, and no more."""
+    config = Config.in_process(cluster.server, token=cluster.server.issue_account_token(*JENKINS))
+    with pytest.raises(CommandFailed, match='cannot create resource "serviceaccounts/token"') as refused:
+        await asked(config, account="default")
+    subject = "--role=default-token --serviceaccount=default:jenkins"
+    role = "--verb=create --resource=serviceaccounts/token --resource-name=default"
+    assert str(refused.value).splitlines()[1:] == [
+        f"  kubectl create role default-token --namespace=default {role}",
+        f"  kubectl create rolebinding default-token --namespace=default {subject}",
+    ]
+
+
+async def test_less_than_was_asked_for_is_told(capsys: pytest.CaptureFixture[str], cluster: Cluster) -> None:
+    """When the server gives a shorter token, stderr says so, and stdout is the token all the same."""
+    request = TokenOptions(account="jenkins", duration=timedelta(hours=1))
+    async with cluster.client() as client:
+        key, token = await request.get(client, cluster.config)
+        assert capsys.readouterr().err == ""
+        generous = TokenOptions(account="jenkins", duration=timedelta(days=2))
+        generous._tell_if_shorter(token)
+    assert capsys.readouterr().err == "pyctrl: 2d was asked for, the server gives 1h\n"
+    wire = json.loads(request.shown((key, token), "json"))
+    assert wire["metadata"] == {"name": "jenkins", "namespace": "default"}
+    assert wire["status"]["token"] == token.token
+    assert wire["status"]["expirationTimestamp"] == f"{_clock.now() + timedelta(hours=1):%Y-%m-%dT%H:%M:%SZ}"
+
+
+@pytest.mark.parametrize("text", ["", "ns/jenkins", "a:b:c", ":jenkins", "ns:"])
+def test_what_is_no_account_is_refused(text: str) -> None:
+    """A slash, a missing half and a colon too many are one error with what was expected."""
+    with pytest.raises(CommandFailed, match="NAME or NAMESPACE:NAME was expected"):
+        account_key(text, "default")
+
+
+def test_a_command_line_that_makes_no_sense_is_code_2(run: Run) -> None:
+    """No name, an unknown kind to bind to, and no duration at all are mistakes of the command line."""
+    for arguments in (["token"], ["token", "x", "--bound-object-kind", "Job"], ["token", "x", "--duration", "soon"]):
+        refused = run(*arguments)
+        assert (refused.code, refused.out) == (2, "")

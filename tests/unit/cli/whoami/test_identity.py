@@ -1,0 +1,242 @@
+"""Who one is: as the server says, as the login says, and what is said when the server does not know."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import json
+from collections.abc import AsyncIterator, Mapping
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+import yaml
+
+from pyctrl import _clock
+from pyctrl.api import Key, ObjectMeta
+from pyctrl.apiserver import CertificateAuthority, User
+from pyctrl.cli._credential import auth_info_of, part_of
+from pyctrl.cli._durations import shown_duration, shown_end
+from pyctrl.cli._login_errors import explain_login_error
+from pyctrl.cli._whoami.identity import identify, shown
+from pyctrl.client import (
+    BasicAuth,
+    BearerToken,
+    Client,
+    ClientCertificate,
+    Config,
+    Impersonation,
+    Pem,
+    Tls,
+    create_token,
+)
+from pyctrl.cluster import Cluster
+from pyctrl.errors import CommandFailed, ConnectionFailed, Unauthorized
+from pyctrl.kinds.core.v1 import ServiceAccount
+from pyctrl.kinds.rbac.v1 import ClusterRoleBinding
+from tests.unit.cli.conftest import Run
+
+JENKINS = Key("default", "jenkins")
+
+
+@pytest.fixture
+async def cluster() -> AsyncIterator[Cluster]:
+    """A cluster with RBAC, and the service account jenkins."""
+    async with Cluster(random=Random(1), rbac=True, kubelet=False) as running:
+        async with running.client() as admin:
+            await admin.create(ServiceAccount(metadata=ObjectMeta(name=JENKINS.name, namespace=JENKINS.namespace)))
+        yield running
+
+
+async def told(config: Config) -> dict[str, Any]:
+    """Give what `whoami -o json` prints for a login."""
+    async with Client.connect(config) as client:
+        wire = json.loads(shown(await identify(client, config), "json"))
+    assert isinstance(wire, dict)
+    return wire
+
+
+def jwt(claims: Mapping[str, Any]) -> str:
+    payload = base64.urlsafe_b64encode(json.dumps(claims).encode()).decode().rstrip("=")
+    return f"e30.{payload}.c2lnbmF0dXJl"
+
+
+async def test_a_service_account_is_told_who_it_is(cluster: Cluster) -> None:
+    """User, uid and groups are the server's; source, server, namespace and the token's end are the login's."""
+    async with cluster.client() as admin:
+        uid = (await admin.get(ServiceAccount, JENKINS)).metadata.uid
+        made = await create_token(admin, JENKINS)
+    config = replace(
+        Config.in_process(cluster.server, token=made.token, namespace="shop"), passed_over=(("KUBECONFIG", "not set"),)
+    )
+    wire = await told(config)
+    assert wire["user"]["username"] == "system:serviceaccount:default:jenkins"
+    assert wire["user"]["uid"] == uid
+    assert "system:serviceaccounts:default" in wire["user"]["groups"]
+    assert wire["login"]["passedOver"] == [{"source": "KUBECONFIG", "reason": "not set"}]
+    assert (wire["namespace"], wire["tls"]) == ("shop", {"verified": False})
+    (sent,) = wire["credentials"]
+    assert (sent["kind"], sent["subject"]) == ("token", "system:serviceaccount:default:jenkins")
+    assert sent["expiresAt"] == f"{made.expires_at:%Y-%m-%dT%H:%M:%SZ}"
+    assert made.token not in json.dumps(wire)
+
+
+async def test_it_reads_as_lines_and_as_yaml(cluster: Cluster) -> None:
+    """People get a label and a text a line, a label once for several; programs get the same as YAML."""
+    config = cluster.config_for(User(name="jane", groups=("people", "system:authenticated")))
+    config = replace(config, passed_over=(("KUBECONFIG", "not set"), ("in-cluster", "this is not a pod")))
+    async with Client.connect(config) as client:
+        identity = await identify(client, config)
+    assert shown(identity, "text").splitlines() == [
+        "user         jane",
+        "groups       people",
+        "             system:authenticated",
+        "server       http://in-process",
+        "tls          none: whoever is on the way can read and change everything",
+        "namespace    default",
+        "login        an API server in this process",
+        "passed over  KUBECONFIG: not set",
+        "             in-cluster: this is not a pod",
+        "sent         the token",
+    ]
+    assert yaml.safe_load(shown(identity, "yaml")) == identity.to_wire()
+
+
+async def test_who_acts_as_somebody_else_is_told_both(cluster: Cluster) -> None:
+    """With --as the user is the other one, and that it is acted is said too."""
+    acting = Impersonation(user="system:serviceaccount:default:jenkins", groups=("system:authenticated",))
+    config = replace(cluster.config, impersonate=acting)
+    wire = await told(config)
+    assert wire["user"]["username"] == "system:serviceaccount:default:jenkins"
+    assert wire["actingAs"] == {"user": acting.user, "groups": ["system:authenticated"]}
+
+
+async def test_nobody_is_told_by_the_refusal(cluster: Cluster) -> None:
+    """Who may not ask learns the name from the refusal, and why there is no more."""
+    async with cluster.client() as admin:
+        await admin.delete(ClusterRoleBinding, Key("", "system:basic-user"))
+    wire = await told(Config.in_process(cluster.server, token=cluster.server.issue_account_token(*JENKINS)))
+    assert wire["user"]["username"] == "system:serviceaccount:default:jenkins"
+    assert "it may not ask for more" in wire["user"]["note"]
+
+
+async def test_an_expired_token_is_told_with_its_end(cluster: Cluster) -> None:
+    """After a 401 one reads what was sent and from where, that it has expired and when, and what to do."""
+    async with cluster.client() as admin:
+        made = await create_token(admin, JENKINS, expiration_seconds=600)
+    config = replace(
+        Config.in_process(cluster.server),
+        credentials=BearerToken(made.token, origin="the token of user 'jane' in /home/jane/.kube/config"),
+        passed_over=(("KUBECONFIG", "not set"),),
+    )
+    await asyncio.sleep(600 + 3600)
+    with pytest.raises(Unauthorized) as refused:
+        await told(config)
+    said = str(await explain_login_error(refused.value, config))
+    ended = f"which expired {made.expires_at:%Y-%m-%d %H:%M:%S} UTC, 1h ago"
+    assert said.splitlines() == [
+        "the API server at http://in-process does not know who this is (401 Unauthorized)",
+        f"  sent: the token of user 'jane' in /home/jane/.kube/config, {ended}",
+        "  login: an API server in this process",
+        "  passed over: KUBECONFIG: not set",
+        "Log in again; for a service account: pyctrl token NAME, as somebody who may.",
+    ]
+    assert made.token not in said
+
+
+@pytest.mark.parametrize(
+    ("credentials", "sent", "advice"),
+    [
+        (None, "nothing, no token and no certificate", "choose another context with --context"),
+        (BearerToken("opaque", origin="the token of user 'x'"), "the token of user 'x'", "Is it of this cluster"),
+        (BearerToken(jwt({"iss": "https://other"}), origin="t"), "t", "Was https://other meant for this cluster"),
+        (BasicAuth("joe", "s3cret"), "the password of 'joe'", "Is it of this cluster"),
+    ],
+)
+async def test_a_401_names_what_was_sent(credentials: Any, sent: str, advice: str) -> None:
+    """Whatever was sent is named and not shown; the advice fits to it."""
+    config = Config(server="https://cluster:6443", source="the kubeconfig /home/jane/.kube/config, context 'dev'")
+    config = replace(config, credentials=credentials) if credentials else config
+    said = str(await explain_login_error(Unauthorized("Unauthorized"), config))
+    assert f"\n  sent: {sent}\n" in said
+    assert "\n  login: the kubeconfig /home/jane/.kube/config, context 'dev'\n" in said
+    assert advice in said
+    assert "s3cret" not in said
+    assert "opaque" not in said
+
+
+async def test_a_server_that_is_not_there_is_told_with_the_login() -> None:
+    """Who reaches nobody reads which login named the server."""
+    config = Config(server="https://cluster:6443", source="kubeconfig dev, context 'a'", passed_over=(("X", "no"),))
+    said = str(await explain_login_error(ConnectionFailed("cannot connect"), config))
+    assert said == "cannot connect\n  login: kubeconfig dev, context 'a'\n  passed over: X: no"
+
+
+async def test_a_certificate_tells_whose_it_is_and_until_when() -> None:
+    """Of a client certificate the name, the issuer and the end are told; its key is printed on demand only."""
+    authority = CertificateAuthority.new("cluster")
+    issued = authority.client("jane", ["people"])
+    pair = ClientCertificate(Pem("jane.crt", data=issued.certificate), Pem("jane.key", data=issued.key))
+    config = Config(server="https://cluster", tls=Tls(ca=Pem("ca", data=authority.certificate), certificate=pair))
+    (sent,) = (await auth_info_of(config)).credentials
+    assert (sent.kind, sent.origin) == ("certificate", "jane.crt")
+    assert "CN=jane" in sent.subject
+    assert "CN=cluster" in sent.issuer
+    assert sent.expires_at is not None
+    assert sent.expires_at > _clock.now()
+    assert (await part_of(config, "certificate")).encode() == issued.certificate
+    assert (await part_of(config, "key")).encode() == issued.key
+    assert (await part_of(config, "ca")).encode() == authority.certificate
+    with pytest.raises(CommandFailed, match="the login has no token: it sends jane.crt"):
+        await part_of(config, "token")
+
+
+async def test_a_part_that_is_not_there_is_an_error() -> None:
+    """Without an authority or a certificate there is nothing to print, which is said with the source of the login."""
+    config = Config.from_token("https://cluster", "t1")
+    assert await part_of(config, "token") == "t1"
+    with pytest.raises(CommandFailed, match=r"no certificate authority \(a token given in code\)"):
+        await part_of(config, "ca")
+    with pytest.raises(CommandFailed, match=r"no client certificate: it sends the token \(a token given in code\)"):
+        await part_of(config, "key")
+
+
+@pytest.mark.parametrize("token", ["opaque", "a.b.c", "e30.W10.x", "e30.!.x", jwt({"exp": "soon", "aud": "a"})])
+async def test_tokens_of_any_kind_are_read_without_harm(token: str) -> None:
+    """What is no JSON Web Token, or an odd one, has no end, and is no error."""
+    (sent,) = (await auth_info_of(Config.from_token("https://cluster", token))).credentials
+    assert (sent.kind, sent.expires_at) == ("token", None)
+
+
+def test_lengths_of_time_have_two_units() -> None:
+    """Days, hours, minutes and seconds, the two largest that count."""
+    lengths = [0, 45, 90, 3600, 5400, 86_400 + 7200, 90 * 86_400 + 5]
+    assert [shown_duration(timedelta(seconds=each)) for each in lengths] == [
+        "0s", "45s", "1m30s", "1h", "1h30m", "1d2h", "90d",
+    ]  # fmt: skip
+    assert shown_end(_clock.now() + timedelta(hours=2)).endswith("UTC, in 2h")
+    assert shown_end(_clock.now() - timedelta(minutes=3)).endswith("UTC, 3m ago")
+
+
+def test_a_part_is_printed_without_a_cluster(run: Run, tmp_path: Path) -> None:
+    """`whoami --print token` gives the token alone, and asks no server."""
+    file = tmp_path / "config"
+    file.write_text(Config.from_token("https://127.0.0.1:1", "t1").to_kubeconfig())
+    printed = run("whoami", "--kubeconfig", file, "--print", "token")
+    assert (printed.code, printed.out, printed.err) == (0, "t1\n", "")
+    missing = run("whoami", "--kubeconfig", file, "--print", "key")
+    assert (missing.code, missing.out) == (1, "")
+    assert missing.err.startswith("pyctrl: the login has no client certificate")
+
+
+def test_an_unreachable_server_is_one_message(run: Run, tmp_path: Path) -> None:
+    """The failure names the server, the kubeconfig that named it, and leaves with 1."""
+    file = tmp_path / "config"
+    file.write_text(Config.from_token("http://127.0.0.1:1", "t1").to_kubeconfig(context_name="dev"))
+    failed = run("whoami", "--kubeconfig", file)
+    assert (failed.code, failed.out) == (1, "")
+    assert failed.err.splitlines()[0].startswith("pyctrl: cannot connect to the API server at http://127.0.0.1:1")
+    assert failed.err.splitlines()[1] == f"  login: kubeconfig {file}, context 'dev'"

@@ -1,0 +1,124 @@
+"""Whether an apply would change anything: said without asking, and compared with what the server makes of it."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import itertools
+from collections import Counter
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pyctrl import _clock
+from pyctrl.api import Unstructured
+from pyctrl.apiserver import ApiServer
+from pyctrl.client import Client, InProcessTransport, MergePatch, OperationResult
+from pyctrl.client._comparison.apply_diff import first_difference
+from pyctrl.errors import ApiError, Conflict
+from tests.unit.client.comparison._desired import DEFINITION, KINDS, MEDDLING
+
+NOW = datetime(2026, 1, 1, tzinfo=UTC)
+VERDICTS = {
+    # the matcher sees nothing to do, the server changes nothing
+    (True, True): "settled",
+    (True, False): "wrong",
+    (False, True): "needless",
+    (False, False): "changed",
+}
+
+
+def difference(desired: dict[str, Any], live: Unstructured) -> str | None:
+    """Say where the matcher sees a difference."""
+    wanted = Unstructured.from_wire(desired)
+    return first_difference(wanted.gvk, desired, live.to_wire(), field_owner="me", has_status=True)
+
+
+async def meddle(client: Client, other: dict[str, Any], meddling: Any) -> None:
+    """Let somebody else write."""
+    match meddling:
+        case ("patch", labels):
+            patch = MergePatch({"metadata": {"labels": labels}})
+            await client.patch(Unstructured.from_wire(other), patch, field_owner="somebody")
+        case ("apply", force):
+            await client.apply(other, field_owner="somebody", force=force)
+
+
+async def compare(
+    client: Client, first: dict[str, Any], second: dict[str, Any], other: dict[str, Any], meddling: Any
+) -> str:
+    """Apply one object, meddle, and ask about the second: what the matcher says, and what the server does."""
+    obj = Unstructured.from_wire(first)
+    try:
+        await client.apply(first, field_owner="me")
+    except ApiError:
+        return "invalid"
+    with contextlib.suppress(ApiError):
+        await meddle(client, other, meddling)
+    live = await client.get(obj.gvk, obj.key)
+    said = difference(second, live)
+    try:
+        answer = await client.apply(second, field_owner="me")
+    except ApiError:
+        return "refused" if said is not None else "wrong"
+    is_same = answer.metadata.resource_version == live.metadata.resource_version
+    try:
+        # An apply may need another one: with an empty list of items with keys a manager owns nothing, so that
+        # kube-apiserver first prunes what the manager owned before, and then takes the object as never applied.
+        *_, last, again = [(await client.create_or_apply(second, field_owner="me")).result for _ in range(4)]
+    except Conflict:  # a server may refuse what it has just done: empty labels that somebody else applies as well
+        with pytest.raises(Conflict):
+            await client.apply(second, field_owner="me")
+        return "refused"
+    assert (last, again) == (OperationResult.NONE, OperationResult.NONE)
+    return VERDICTS[said is None, is_same]
+
+
+def renamed(document: dict[str, Any], name: str) -> dict[str, Any]:
+    """Give an object another name: the examples share a server."""
+    return {**document, "metadata": {**document["metadata"], "name": name}}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_it_is_never_wrong(kind: str) -> None:
+    """What it calls settled, an apply leaves exactly as it is; and it rarely wants an apply that changes nothing."""
+    counts: Counter[str] = Counter()
+    numbers = itertools.count()
+
+    # Time stands still: a manager that states empty annotations is noted anew in the next second, as the last of all,
+    # and kube-apiserver takes their order for a change. The same examples each time: how many are needless is luck.
+    with _clock.use(lambda: NOW), asyncio.Runner() as runner:
+        client = Client(InProcessTransport(ApiServer()))
+        runner.run(client.apply(DEFINITION))
+
+        @settings(max_examples=100, derandomize=True)
+        @given(st.data())
+        def examine(data: st.DataObject) -> None:
+            first, other = data.draw(KINDS[kind]), data.draw(KINDS[kind])
+            second = data.draw(st.sampled_from([first, first, other]) | KINDS[kind])
+            name = f"a{next(numbers)}"
+            one, two, three = (renamed(each, name) for each in (first, second, other))
+            verdict = runner.run(compare(client, one, two, three, data.draw(MEDDLING)))
+            counts[verdict] += 1
+            assert verdict != "wrong"
+
+        examine()
+    assert counts["settled"] > counts["needless"], counts
+
+
+CONFIG: dict[str, Any] = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a", "namespace": "default"}}
+
+
+async def test_an_item_that_is_no_longer_stated() -> None:
+    """One finalizer less, or one container port less, is a difference although all that is left is there."""
+    client = Client(InProcessTransport(ApiServer()))
+    both = {**CONFIG, "metadata": {**CONFIG["metadata"], "finalizers": ["demo.test/a", "demo.test/b"]}}
+    one = {**CONFIG, "metadata": {**CONFIG["metadata"], "finalizers": ["demo.test/a"]}}
+
+    live = await client.apply(both, field_owner="me")
+
+    assert difference(both, live) is None
+    assert difference(one, live) == "metadata.finalizers"

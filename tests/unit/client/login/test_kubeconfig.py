@@ -1,0 +1,492 @@
+"""What the entries of kubeconfig files mean, how several are merged, and how mistakes in them read."""
+
+from __future__ import annotations
+
+import base64
+import errno
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from pyctrl import _clock
+from pyctrl.client._login.config import Config
+from pyctrl.client._login.exec import ExecCredentials
+from pyctrl.client._login.impersonation import Impersonation
+from pyctrl.client._login.oidc import OidcCredentials
+from pyctrl.errors import ConfigError
+from tests.unit.client._authority import Authority, shake_hands
+
+CLUSTER = Authority()
+DEV = CLUSTER.client("dev")
+
+
+@pytest.fixture(autouse=True)
+def _empty_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    for name in os.environ:
+        if name.upper().endswith("_PROXY") or name in {"KUBECONFIG", "POD_NAMESPACE"}:
+            monkeypatch.delenv(name)
+    monkeypatch.setenv("HOME", str(tmp_path))
+
+
+def encoded(content: bytes) -> str:
+    return base64.b64encode(content).decode()
+
+
+def document(
+    *, cluster: dict[str, Any] | None = None, user: dict[str, Any] | None = None, **context: Any
+) -> dict[str, Any]:
+    """A kubeconfig with one context, ``dev``."""
+    return {
+        "clusters": [{"name": "kind", "cluster": {"server": "https://kind:6443", **(cluster or {})}}],
+        "users": [{"name": "jane", "user": user or {}}],
+        "contexts": [{"name": "dev", "context": {"cluster": "kind", "user": "jane", **context}}],
+        "current-context": "dev",
+    }
+
+
+def written(directory: Path, content: dict[str, Any] | str, name: str = "config") -> Path:
+    path = directory / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(content if isinstance(content, str) else yaml.safe_dump(content))
+    return path
+
+
+def login(directory: Path, **parts: Any) -> Config:
+    return Config.from_kubeconfig(written(directory, document(**parts)))
+
+
+# --- contexts -------------------------------------------------------------------------------------------------------
+
+
+def test_the_current_context_is_taken(tmp_path: Path) -> None:
+    """Without a context the current one says cluster, user and namespace, and the login says where it is from."""
+    config = login(tmp_path, namespace="shop")
+    assert (config.server, config.namespace) == ("https://kind:6443", "shop")
+    assert config.source == f"kubeconfig {tmp_path / 'config'}, context 'dev'"
+
+
+def test_a_context_without_namespace_means_default(tmp_path: Path) -> None:
+    """A context that names no namespace works in ``default``, as in kubectl."""
+    assert login(tmp_path).namespace == "default"
+
+
+def test_another_context_can_be_named(tmp_path: Path) -> None:
+    """``context=`` wins over current-context."""
+    content = document()
+    content["clusters"].append({"name": "prod", "cluster": {"server": "https://prod/"}})
+    content["contexts"].append({"name": "prod", "context": {"cluster": "prod", "user": "jane"}})
+    assert Config.from_kubeconfig(written(tmp_path, content), context="prod").server == "https://prod"
+
+
+def test_an_unknown_context_lists_those_there_are(tmp_path: Path) -> None:
+    """A context that does not exist is told together with the file and the names to choose from."""
+    path = written(tmp_path, document())
+    with pytest.raises(ConfigError, match=rf"context 'prod', and kubeconfig {path} has only: 'dev'"):
+        Config.from_kubeconfig(path, context="prod")
+
+
+def test_no_current_context_lists_those_there_are(tmp_path: Path) -> None:
+    """A kubeconfig without current-context asks for one by name instead of guessing."""
+    path = written(tmp_path, {**document(), "current-context": ""})
+    with pytest.raises(ConfigError, match=rf"{path} has no current-context; pass context=…, one of: 'dev'"):
+        Config.from_kubeconfig(path)
+
+
+@pytest.mark.parametrize(("section", "key"), [("cluster", "clusters"), ("user", "users")])
+def test_an_unknown_cluster_or_user_is_named(tmp_path: Path, section: str, key: str) -> None:
+    """A context that points to nothing is told with its own name, its file, and what it points to."""
+    path = written(tmp_path, {**document(), key: []})
+    with pytest.raises(ConfigError, match=rf"context 'dev' in {path} names {section} '\w+', and .* has only: none"):
+        Config.from_kubeconfig(path)
+
+
+async def test_a_context_without_user_is_nobody(tmp_path: Path) -> None:
+    """A context may leave out the user: requests then carry no credentials."""
+    assert await login(tmp_path, user=None).credentials.authorization() is None
+
+
+# --- several files --------------------------------------------------------------------------------------------------
+
+
+def test_of_several_files_the_first_to_name_a_thing_wins(tmp_path: Path) -> None:
+    """Entries with the same name are not mixed: the first file's one counts whole; so does its current context."""
+    one = document(cluster={"server": "https://first"}, namespace="first")
+    two = document(cluster={"server": "https://second", "tls-server-name": "x"}, namespace="second")
+    two["contexts"].append({"name": "only-here", "context": {"cluster": "kind", "namespace": "third"}})
+    two["current-context"] = "only-here"
+    files = [written(tmp_path, one, "one"), written(tmp_path, two, "two")]
+    config = Config.from_kubeconfig(files)
+    assert (config.server, config.namespace, config.tls.server_name) == ("https://first", "first", None)
+    assert Config.from_kubeconfig(files, context="only-here").namespace == "third"
+
+
+def test_a_later_file_gives_the_current_context_if_the_first_has_none(tmp_path: Path) -> None:
+    """An empty current-context does not count."""
+    one = {**document(), "current-context": "", "contexts": []}
+    config = Config.from_kubeconfig([written(tmp_path, one, "one"), written(tmp_path, document(), "two")])
+    assert config.server == "https://kind:6443"
+
+
+def test_missing_files_of_several_are_skipped(tmp_path: Path) -> None:
+    """As in kubectl, a file that is not there is no mistake while another one is."""
+    there = written(tmp_path, document())
+    assert Config.from_kubeconfig([tmp_path / "missing", there]).server == "https://kind:6443"
+
+
+def test_missing_files_are_named_when_nothing_remains(tmp_path: Path) -> None:
+    """If no file exists the error names each one that was looked for."""
+    with pytest.raises(ConfigError, match=rf"no such file: {tmp_path}/one, {tmp_path}/two"):
+        Config.from_kubeconfig([tmp_path / "one", tmp_path / "two"])
+
+
+async def test_paths_are_relative_to_the_file_that_names_them(tmp_path: Path) -> None:
+    """Certificates, token files and plugins are found beside the kubeconfig they stand in, merged or not."""
+    (tmp_path / "one" / "pki").mkdir(parents=True)
+    (tmp_path / "one" / "pki" / "ca.crt").write_bytes(CLUSTER.pem)
+    (tmp_path / "two").mkdir()
+    (tmp_path / "two" / "token").write_text("t1")
+    one, two = document(cluster={"certificate-authority": "pki/ca.crt"}), document(user={"tokenFile": "token"})
+    one["users"] = two["clusters"] = two["contexts"] = []
+    files = [written(tmp_path, one, "one/config"), written(tmp_path, two, "two/config")]
+    config = Config.from_kubeconfig(files)
+    shake_hands(config.tls.build(), CLUSTER.server_context())
+    assert await config.credentials.authorization() == "Bearer t1"
+
+
+# --- clusters -------------------------------------------------------------------------------------------------------
+
+
+def test_the_authority_may_be_data(tmp_path: Path) -> None:
+    """certificate-authority-data is trusted; it wins over a file beside it; line breaks in it do not matter."""
+    data = encoded(CLUSTER.pem)
+    broken = f"{data[:40]}\n{data[40:]}\n"
+    config = login(tmp_path, cluster={"certificate-authority-data": broken, "certificate-authority": "/no/ca"})
+    shake_hands(config.tls.build(), CLUSTER.server_context())
+
+
+def test_the_options_of_a_cluster(tmp_path: Path) -> None:
+    """tls-server-name, insecure-skip-tls-verify and proxy-url are taken; disable-compression is not ours to follow."""
+    options = {
+        "tls-server-name": "kubernetes",
+        "insecure-skip-tls-verify": True,
+        "proxy-url": "http://proxy:3128",
+        "disable-compression": True,
+    }
+    config = login(tmp_path, cluster=options)
+    assert (config.tls.server_name, config.tls.insecure, config.proxy) == ("kubernetes", True, "http://proxy:3128")
+
+
+def test_the_environments_proxy_is_used_where_the_cluster_names_none(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """proxy-url wins over HTTPS_PROXY, which counts otherwise."""
+    monkeypatch.setenv("HTTPS_PROXY", "http://environment")
+    assert login(tmp_path).proxy == "http://environment"
+    assert login(tmp_path, cluster={"proxy-url": "http://cluster"}).proxy == "http://cluster"
+
+
+@pytest.mark.parametrize(
+    ("cluster", "address"),
+    [
+        ({"server": "https://kind:6443/"}, "https://kind:6443"),
+        ({"server": "https://rancher/k8s/clusters/c-1/"}, "https://rancher/k8s/clusters/c-1"),
+        ({"server": "localhost:8080"}, "http://localhost:8080"),
+        ({"server": "kind:6443", "insecure-skip-tls-verify": True}, "https://kind:6443"),
+        ({"server": "https://[fd00::1]:6443"}, "https://[fd00::1]:6443"),
+    ],
+)
+def test_the_address_of_a_cluster(tmp_path: Path, cluster: dict[str, Any], address: str) -> None:
+    """A prefix is kept, a slash at the end is not; without a scheme TLS settings mean https, as in client-go."""
+    assert login(tmp_path, cluster=cluster).server == address
+
+
+@pytest.mark.parametrize("server", ["", "ftp://x", "https://", "https://x:port", "https://x?y=1", "https://me:pw@x"])
+def test_an_address_that_is_none_is_refused(tmp_path: Path, server: str) -> None:
+    """A cluster without a usable address is told by its name and file."""
+    with pytest.raises(ConfigError, match=rf"cluster 'kind' in {tmp_path}/config") as caught:
+        login(tmp_path, cluster={"server": server})
+    assert "pw" not in str(caught.value)
+
+
+# --- users ----------------------------------------------------------------------------------------------------------
+
+
+def test_client_certificates_inline_and_by_file(tmp_path: Path) -> None:
+    """client-certificate and client-key work as files, as data, and mixed; data wins."""
+    (tmp_path / "tls.crt").write_bytes(DEV.certificate)
+    (tmp_path / "tls.key").write_bytes(DEV.key)
+    files = {"client-certificate": "tls.crt", "client-key": str(tmp_path / "tls.key")}
+    data = {"client-certificate-data": encoded(DEV.certificate), "client-key-data": encoded(DEV.key)}
+    mixed = {"client-certificate": "/no/such", **data}
+    for user in (files, data, mixed):
+        config = login(tmp_path, cluster={"certificate-authority-data": encoded(CLUSTER.pem)}, user=user)
+        assert shake_hands(config.tls.build(), CLUSTER.server_context()) == "dev"
+
+
+async def test_tokens_and_passwords(tmp_path: Path) -> None:
+    """token, tokenFile and username with password give the header."""
+    (tmp_path / "token").write_text("from-file\n")
+    for user, header in [
+        ({"token": "t1"}, "Bearer t1"),
+        ({"tokenFile": "token"}, "Bearer from-file"),
+        ({"token": "t1", "tokenFile": "token"}, "Bearer from-file"),
+        ({"token": "t1", "tokenFile": "not-there-yet"}, "Bearer t1"),
+        ({"username": "jane", "password": "x"}, "Basic amFuZTp4"),
+    ]:
+        assert await login(tmp_path, user=user).credentials.authorization() == header
+
+
+def test_impersonation(tmp_path: Path) -> None:
+    """as, as-uid, as-groups and as-user-extra make every request somebody else's."""
+    user = {"as": "jane", "as-uid": "7", "as-groups": ["dev"], "as-user-extra": {"scope": ["a"]}}
+    expected = Impersonation(user="jane", uid="7", groups=("dev",), extra={"scope": ("a",)})
+    assert login(tmp_path, user=user).impersonate == expected
+    assert login(tmp_path).impersonate is None
+
+
+@pytest.mark.real_time
+async def test_a_plugin_is_told_of_its_cluster(tmp_path: Path) -> None:
+    """exec runs the program beside the kubeconfig, with args, env and, if it asks for it, the cluster."""
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin" / "plugin").write_text(
+        "#!/bin/sh\n"
+        f'echo "$KUBERNETES_EXEC_INFO" > {tmp_path}/info\n'
+        'echo "{\\"apiVersion\\": \\"client.authentication.k8s.io/v1beta1\\", \\"kind\\": \\"ExecCredential\\",'
+        ' \\"status\\": {\\"token\\": \\"$1-$STAGE\\"}}"\n'
+    )
+    (tmp_path / "bin" / "plugin").chmod(0o755)
+    (tmp_path / "ca.crt").write_bytes(CLUSTER.pem)
+    plugin = {
+        "apiVersion": "client.authentication.k8s.io/v1beta1",
+        "command": "bin/plugin",
+        "args": ["token"],
+        "env": [{"name": "STAGE", "value": "prod"}],
+        "provideClusterInfo": True,
+        "interactiveMode": "Never",
+    }
+    extension = {"name": "client.authentication.k8s.io/exec", "extension": {"audience": "shop"}}
+    cluster = {"certificate-authority": "ca.crt", "extensions": [{"name": "other"}, extension]}
+    config = login(tmp_path, cluster=cluster, user={"exec": plugin})
+    assert await config.credentials.authorization() == "Bearer token-prod"
+    assert json.loads((tmp_path / "info").read_text())["spec"]["cluster"] == {
+        "server": "https://kind:6443",
+        "certificate-authority-data": encoded(CLUSTER.pem),
+        "config": {"audience": "shop"},
+    }
+
+
+def test_a_bare_command_is_found_in_the_path(tmp_path: Path) -> None:
+    """A plugin that is named without a slash is looked for in PATH, not beside the kubeconfig."""
+    plugin = {"apiVersion": "client.authentication.k8s.io/v1", "command": "aws"}
+    credentials = login(tmp_path, user={"exec": plugin}).credentials
+    assert isinstance(credentials, ExecCredentials)
+    assert repr(credentials) == "ExecCredentials('aws')"
+
+
+async def test_openid_connect(tmp_path: Path) -> None:
+    """auth-provider oidc uses the id-token of the kubeconfig while it holds, and the file is not written to."""
+    claims = encoded(json.dumps({"exp": _clock.now().timestamp() + 3600}).encode()).rstrip("=")
+    settings = {"idp-issuer-url": "https://issuer", "client-id": "me", "id-token": f"h.{claims}.s"}
+    path = written(tmp_path, document(user={"auth-provider": {"name": "oidc", "config": settings}}))
+    before = path.read_bytes()
+    credentials = Config.from_kubeconfig(path).credentials
+    assert isinstance(credentials, OidcCredentials)
+    assert await credentials.authorization() == f"Bearer h.{claims}.s"
+    assert path.read_bytes() == before
+
+
+# --- mistakes -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("user", "why"),
+    [
+        ({"token": 12345}, "token is of type int for YAML; quote it"),
+        ({"token": " "}, "token of user 'jane' in .* is empty"),
+        ({"tokenFile": "no"}, "tokenFile of user 'jane' in .*: cannot read .*/no: No such file"),
+        ({"token": "t", "username": "u"}, "it has a token and a username"),
+        ({"exec": {"command": "x"}, "auth-provider": {"name": "oidc"}}, "it has exec and auth-provider"),
+        ({"exec": {"command": "x"}}, "exec of user 'jane' in .*: command and apiVersion are required"),
+        (
+            {"exec": {"command": "x", "apiVersion": "client.authentication.k8s.io/v1", "interactiveMode": "Often"}},
+            "interactiveMode 'Often' is none of",
+        ),
+        (
+            {"exec": {"command": "x", "apiVersion": "client.authentication.k8s.io/v1", "env": [{"name": "A"}]}},
+            "env must be a list",
+        ),
+        (
+            {"exec": {"command": "x", "apiVersion": "client.authentication.k8s.io/v1", "args": [1]}},
+            "args must be a list of texts",
+        ),
+        ({"exec": {"command": "x", "apiVersion": "v0"}}, "apiVersion 'v0' is none of"),
+        ({"auth-provider": {"name": "gcp"}}, "auth-provider 'gcp' is gone; use the exec plugin"),
+        ({"auth-provider": {"name": "oidc"}}, "idp-issuer-url and client-id are required"),
+        ({"client-certificate-data": "%"}, "client-certificate-data is not base64"),
+        ({"client-certificate-data": encoded(DEV.certificate)}, r"client-key \(or client-key-data\) is missing"),
+        (
+            {"client-certificate-data": encoded(b"x"), "client-key-data": encoded(DEV.key)},
+            "client-certificate-data of user 'jane' in .* holds no certificate",
+        ),
+        (
+            {"client-certificate-data": encoded(DEV.certificate), "client-key-data": encoded(b"x")},
+            "client-key-data of user 'jane' in .* does not parse as a private key",
+        ),
+        (
+            {"client-certificate": "no.crt", "client-key-data": encoded(DEV.key)},
+            "client-certificate of user 'jane' in .*: cannot read .*/no.crt",
+        ),
+        ({"as-groups": ["dev"]}, "need 'as', the user to be"),
+        ({"as": "jane", "as-user-extra": {"scope": "a"}}, "scope must be a list of texts"),
+        ({"exec": "aws"}, "exec must have fields, it is a str"),
+    ],
+)
+def test_a_mistake_in_a_user_names_file_and_entry(tmp_path: Path, user: dict[str, Any], why: str) -> None:
+    """Whatever is wrong with a user is told when the kubeconfig is read, with the file, the user and the field."""
+    with pytest.raises(ConfigError, match=why) as caught:
+        login(tmp_path, user=user)
+    assert str(tmp_path / "config") in str(caught.value)
+    assert "user 'jane'" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("cluster", "why"),
+    [
+        ({"certificate-authority": "no.crt"}, "cannot read .*/no.crt: No such file"),
+        ({"certificate-authority-data": "?"}, "certificate-authority-data is not base64"),
+        ({"certificate-authority-data": encoded(b"x")}, "holds no certificate"),
+        (
+            {"certificate-authority-data": encoded(CLUSTER.pem), "insecure-skip-tls-verify": True},
+            "verification is switched off as well",
+        ),
+        ({"insecure-skip-tls-verify": "yes please"}, "insecure-skip-tls-verify must be true or false"),
+        ({"proxy-url": "socks5://proxy"}, "scheme 'socks5' cannot be used"),
+    ],
+)
+def test_a_mistake_in_a_cluster_names_file_and_entry(tmp_path: Path, cluster: dict[str, Any], why: str) -> None:
+    """Whatever is wrong with a cluster is told when the kubeconfig is read, with file, cluster and field."""
+    with pytest.raises(ConfigError, match=why) as caught:
+        login(tmp_path, cluster=cluster)
+    assert f"cluster 'kind' in {tmp_path / 'config'}" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("content", "why"),
+    [
+        ("clusters: [", "is not YAML: .* at line"),
+        ("clusters: 2020-99-99", "is not YAML"),
+        ("token: s3cret: x", "is not YAML: .* at line 1, column 14"),
+        ("- a list", "is not a kubeconfig: fields such as 'clusters' were expected, not a list"),
+        ("clusters: {}\nusers: 1", "users must be a list"),
+        ("users: [{user: {}}]", "each of users needs a name"),
+        ("users: [{name: 1}]", "each of users needs a name, and a name is text"),
+        ("users: [{name: a}, {name: a}]", "two users have the name 'a'"),
+        ("users: [{name: a, user: x}]", "user 'a' must have fields, it is a str"),
+    ],
+)
+def test_a_file_that_is_no_kubeconfig_is_named(tmp_path: Path, content: str, why: str) -> None:
+    """A broken file is one error with its name and the place, and without the text around it, which may be secret."""
+    path = written(tmp_path, content)
+    with pytest.raises(ConfigError, match=why) as caught:
+        Config.from_kubeconfig(path)
+    assert str(path) in str(caught.value)
+    assert "s3cret" not in str(caught.value)
+
+
+def test_a_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:
+    """A kubeconfig that is there and cannot be read is an error, also among several."""
+    there = written(tmp_path, document())
+    with pytest.raises(ConfigError, match=f"cannot read kubeconfig {tmp_path}: Is a directory"):
+        Config.from_kubeconfig([tmp_path, there])
+    (tmp_path / "binary").write_bytes(b"\xff\xfe\x00")
+    with pytest.raises(ConfigError, match=f"kubeconfig {tmp_path}/binary is not text"):
+        Config.from_kubeconfig(tmp_path / "binary")
+
+
+def unreadable(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Make a file one that may not be read, for root too."""
+    read = Path.read_text
+
+    def refuse(self: Path, *arguments: Any, **options: Any) -> str:
+        if self == path:
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
+        return read(self, *arguments, **options)
+
+    monkeypatch.setattr(Path, "read_text", refuse)
+
+
+def test_somebody_elses_kubeconfig_is_to_be_copied(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Without the right to read kubeadm's admin.conf the error names it, and where a copy of one's own belongs."""
+    monkeypatch.setenv("HOME", str(tmp_path))
+    admin, own = Path("/etc/kubernetes/admin.conf"), tmp_path / ".kube" / "config"
+    unreadable(admin, monkeypatch)
+    with pytest.raises(ConfigError) as caught:
+        Config.from_kubeconfig(admin)
+    assert str(caught.value) == (
+        f"cannot read kubeconfig {admin}: Permission denied; have a copy of your own at {own}: "
+        f'mkdir -p {own.parent} && sudo cp {admin} {own} && sudo chown "$(id -u):$(id -g)" {own}'
+    )
+
+
+def test_a_kubeconfig_that_root_has_copied_is_to_be_given_away(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """When the unreadable file is the one at home already, there is nothing to copy: its owner is wrong."""
+    monkeypatch.setenv("HOME", str(tmp_path))
+    own = tmp_path / ".kube" / "config"
+    unreadable(own, monkeypatch)
+    with pytest.raises(ConfigError, match="make it yours: sudo chown") as caught:
+        Config.from_kubeconfig(own)
+    assert "sudo cp" not in str(caught.value)
+
+
+# --- text, and writing ----------------------------------------------------------------------------------------------
+
+
+def test_a_kubeconfig_may_be_given_as_text() -> None:
+    """The content of a kubeconfig, as from a Secret, works like the file."""
+    config = Config.from_kubeconfig_text(yaml.safe_dump(document(namespace="shop")))
+    assert (config.server, config.namespace) == ("https://kind:6443", "shop")
+    with pytest.raises(ConfigError, match="the given kubeconfig has no current-context; .* one of: none"):
+        Config.from_kubeconfig_text("")
+
+
+@pytest.mark.parametrize(
+    "user",
+    [
+        {},
+        {"token": "t1"},
+        {"username": "jane", "password": "x"},
+        {"client-certificate-data": encoded(DEV.certificate), "client-key-data": encoded(DEV.key)},
+        {"exec": {"apiVersion": "client.authentication.k8s.io/v1", "command": "aws", "args": ["get-token"]}},
+        {"auth-provider": {"name": "oidc", "config": {"idp-issuer-url": "https://i", "client-id": "me"}}},
+        {"token": "t1", "as": "jane", "as-uid": "7", "as-groups": ["dev"], "as-user-extra": {"scope": ["a"]}},
+    ],
+    ids=["nobody", "token", "password", "certificate", "plugin", "oidc", "impersonation"],
+)
+def test_a_login_can_be_written_down(tmp_path: Path, user: dict[str, Any]) -> None:
+    """A kubeconfig that pyctrl writes says what the one it was read from said, with the names asked for."""
+    cluster = {
+        "certificate-authority-data": encoded(CLUSTER.pem),
+        "tls-server-name": "kubernetes",
+        "proxy-url": "http://proxy:3128",
+    }
+    config = login(tmp_path, cluster=cluster, user=user, namespace="shop")
+    written_down = yaml.safe_load(config.to_kubeconfig(context_name="copy"))
+    assert written_down["clusters"] == [{"name": "copy", "cluster": {"server": "https://kind:6443", **cluster}}]
+    assert written_down["users"] == [{"name": "copy", "user": user}]
+    context = {"cluster": "copy", "user": "copy", "namespace": "shop"}
+    assert written_down["contexts"] == [{"name": "copy", "context": context}]
+    assert written_down["current-context"] == "copy"
+
+
+def test_what_is_written_down_stands_alone(tmp_path: Path) -> None:
+    """Certificates from files are in the text; a token file, which is renewed, is named by its absolute path."""
+    (tmp_path / "ca.crt").write_bytes(CLUSTER.pem)
+    (tmp_path / "token").write_text("t1")
+    config = login(tmp_path, cluster={"certificate-authority": "ca.crt"}, user={"tokenFile": "token"})
+    again = yaml.safe_load(config.to_kubeconfig())
+    assert again["clusters"][0]["cluster"]["certificate-authority-data"] == encoded(CLUSTER.pem)
+    assert again["users"][0]["user"] == {"tokenFile": str(tmp_path / "token")}

@@ -1,0 +1,279 @@
+"""What is trusted and shown in a handshake, and how it follows the files."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import ssl
+import tempfile
+from collections.abc import Callable, Coroutine
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pyctrl.client._login.tls import ClientCertificate, Pem, Tls, TlsContexts
+from pyctrl.errors import ConfigError
+from tests.unit.client._authority import Authority, Issued, encrypted, shake_hands
+
+CLUSTER = Authority()
+SERVER = CLUSTER.server_context("localhost", "kubernetes")
+DEV = CLUSTER.client("dev")
+OPS = CLUSTER.client("ops")
+
+
+def pem(content: bytes, origin: str = "the PEM") -> Pem:
+    return Pem(origin, data=content)
+
+
+def shown_by(issued: Issued) -> ClientCertificate:
+    return ClientCertificate(pem(issued.certificate, "the certificate"), pem(issued.key, "the key"))
+
+
+def files_of(issued: Issued, directory: Path) -> ClientCertificate:
+    (directory / "tls.crt").write_bytes(issued.certificate)
+    (directory / "tls.key").write_bytes(issued.key)
+    return ClientCertificate(Pem.of(directory / "tls.crt", "the certificate"), Pem.of(directory / "tls.key", "the key"))
+
+
+def test_the_clusters_authority_is_trusted_and_no_other() -> None:
+    """With an authority given, only servers it has signed are accepted."""
+    assert shake_hands(Tls(ca=pem(CLUSTER.pem)).build(), SERVER) is None
+    with pytest.raises(ssl.SSLCertVerificationError):
+        shake_hands(Tls(ca=pem(Authority("stranger").pem)).build(), SERVER)
+
+
+def test_without_an_authority_the_systems_are_trusted() -> None:
+    """A server that no public authority has signed is refused by default."""
+    with pytest.raises(ssl.SSLCertVerificationError):
+        shake_hands(Tls().build(), SERVER)
+
+
+def test_the_name_of_the_server_is_checked() -> None:
+    """A certificate of the right authority for another name is refused."""
+    context = Tls(ca=pem(CLUSTER.pem)).build()
+    shake_hands(context, SERVER, "kubernetes")
+    with pytest.raises(ssl.SSLCertVerificationError, match="[Hh]ostname"):
+        shake_hands(context, SERVER, "elsewhere")
+
+
+def test_insecure_accepts_any_certificate_and_name() -> None:
+    """insecure-skip-tls-verify means what it says."""
+    shake_hands(Tls(insecure=True).build(), Authority("stranger").server_context("x"), "elsewhere")
+
+
+def test_insecure_together_with_an_authority_is_refused() -> None:
+    """Checking and not checking at once is a mistake that is told, as kubectl does."""
+    with pytest.raises(ConfigError, match="the PEM is given, and verification is switched off"):
+        Tls(ca=pem(CLUSTER.pem), insecure=True)
+
+
+def test_authorities_without_key_identifiers_are_trusted_unless_strict() -> None:
+    """Python 3.13's strict checks, which refuse the authorities of many clusters, are off unless asked for."""
+    old = Authority("old", identifiers=False)
+    lenient = Tls(ca=pem(old.pem))
+    shake_hands(lenient.build(), old.server_context())
+    with pytest.raises(ssl.SSLCertVerificationError):
+        shake_hands(replace(lenient, strict=True).build(), old.server_context())
+
+
+def test_an_intermediate_may_be_the_authority() -> None:
+    """As in Go, a certificate that is listed as an authority is one, even if another one signed it."""
+    intermediate = Authority("intermediate", parent=CLUSTER)
+    shake_hands(Tls(ca=pem(intermediate.pem)).build(), intermediate.server_context())
+
+
+def test_a_bundle_may_have_comments_in_any_language() -> None:
+    """Text between the certificates of a bundle does not matter, ASCII or not."""
+    bundle = "# Behörde für alles\n".encode() + Authority("other").pem + "# и эта\n".encode() + CLUSTER.pem
+    shake_hands(Tls(ca=pem(bundle)).build(), SERVER)
+
+
+def test_a_client_certificate_is_shown_from_bytes(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """A certificate from inline data reaches the server, and nothing of it is left on the disk."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    assert shake_hands(Tls(ca=pem(CLUSTER.pem), certificate=shown_by(DEV)).build(), SERVER) == "dev"
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_client_certificate_is_shown_where_memory_files_are_missing(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """On systems without memory files a temporary one is used, and removed at once."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    monkeypatch.delattr(os, "memfd_create", raising=False)
+    assert shake_hands(Tls(ca=pem(CLUSTER.pem), certificate=shown_by(DEV)).build(), SERVER) == "dev"
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_client_certificate_is_shown_from_files(tmp_path: Path) -> None:
+    """A certificate that is named by its files reaches the server."""
+    assert shake_hands(Tls(ca=pem(CLUSTER.pem), certificate=files_of(DEV, tmp_path)).build(), SERVER) == "dev"
+
+
+@pytest.mark.parametrize(
+    ("tls", "message"),
+    [
+        (Tls(ca=Pem.of("/no/ca.crt", "authority")), "authority /no/ca.crt: cannot read /no/ca.crt: No such file"),
+        (Tls(ca=pem(b"hello", "authority")), "authority holds no certificate"),
+        (
+            Tls(ca=pem(b"-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n", "authority")),
+            "authority does not parse as a certificate",
+        ),
+        (Tls(certificate=ClientCertificate(pem(b"x", "cert"), pem(DEV.key, "key"))), "cert holds no certificate"),
+        (
+            Tls(certificate=ClientCertificate(pem(DEV.certificate, "cert"), pem(b"x", "key"))),
+            "key does not parse as a private key",
+        ),
+        (
+            Tls(certificate=ClientCertificate(pem(DEV.certificate, "cert"), pem(OPS.key, "key"))),
+            "key is not the key of cert",
+        ),
+        (
+            Tls(certificate=ClientCertificate(pem(DEV.certificate, "cert"), pem(encrypted(DEV), "key"))),
+            "key is encrypted",
+        ),
+    ],
+    ids=["missing", "no PEM", "broken", "no certificate", "no key", "mismatch", "encrypted"],
+)
+def test_what_is_wrong_is_named(tls: Tls, message: str) -> None:
+    """A certificate or key that cannot be used is one error, which says which one and why."""
+    with pytest.raises(ConfigError, match=message):
+        tls.build()
+
+
+def test_content_is_never_shown() -> None:
+    """The text of a Tls names where things are from and shows neither keys nor certificates."""
+    text = repr(Tls(ca=pem(CLUSTER.pem), certificate=shown_by(DEV)))
+    assert "the key" in text
+    assert "BEGIN" not in text
+    assert DEV.key.decode().splitlines()[1] not in text
+
+
+@pytest.mark.parametrize("content", [CLUSTER.pem, CLUSTER.pem.decode()])
+def test_pem_is_told_from_a_path(content: bytes | str) -> None:
+    """Arguments that take PEM or a path look for the first line of PEM."""
+    assert Pem.of(content, "x").read() == CLUSTER.pem
+    assert Pem.of("some/file.pem", "x").path == Path("some/file.pem")
+
+
+class SkippingLoop(asyncio.SelectorEventLoop):
+    """A real loop, since building runs in a thread, whose clock can be put forward."""
+
+    skipped = 0.0
+
+    def time(self) -> float:
+        return super().time() + self.skipped
+
+
+def in_skipping_loop(test: Callable[[SkippingLoop], Coroutine[Any, Any, None]]) -> None:
+    with asyncio.Runner(loop_factory=SkippingLoop) as runner:
+        loop = runner.get_loop()
+        assert isinstance(loop, SkippingLoop)
+        runner.run(test(loop))
+
+
+def replace_file(path: Path, content: bytes) -> None:
+    new = path.with_suffix(".new")
+    new.write_bytes(content)
+    new.replace(path)
+
+
+def test_a_renewed_file_gives_a_new_context_within_a_minute(tmp_path: Path) -> None:
+    """A certificate that is replaced on disk is shown on connections made more than a minute later."""
+    contexts = TlsContexts(Tls(ca=pem(CLUSTER.pem), certificate=files_of(DEV, tmp_path)))
+
+    async def check(loop: SkippingLoop) -> None:
+        first = await contexts.current()
+        assert contexts.generation == 1
+        loop.skipped += 61
+        assert await contexts.current() is first
+        replace_file(tmp_path / "tls.crt", OPS.certificate)
+        replace_file(tmp_path / "tls.key", OPS.key)
+        assert await contexts.current() is first
+        loop.skipped += 61
+        assert shake_hands(await contexts.current(), SERVER) == "ops"
+        assert contexts.generation == 2
+
+    in_skipping_loop(check)
+
+
+def test_files_are_looked_at_after_a_refusal(tmp_path: Path) -> None:
+    """After a 401 a renewed certificate is taken at once, and the caller learns whether there is one."""
+    contexts = TlsContexts(Tls(ca=pem(CLUSTER.pem), certificate=files_of(DEV, tmp_path)))
+
+    async def check(_: SkippingLoop) -> None:
+        await contexts.current()
+        assert await contexts.refresh() is False
+        replace_file(tmp_path / "tls.crt", OPS.certificate)
+        replace_file(tmp_path / "tls.key", OPS.key)
+        assert await contexts.refresh() is True
+        assert shake_hands(await contexts.current(), SERVER) == "ops"
+
+    in_skipping_loop(check)
+
+
+def test_a_half_written_renewal_does_no_harm(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """While a new certificate lacks its key the old pair stays in use, with a warning that names the file."""
+    contexts = TlsContexts(Tls(ca=pem(CLUSTER.pem), certificate=files_of(DEV, tmp_path)))
+
+    async def check(_: SkippingLoop) -> None:
+        first = await contexts.current()
+        replace_file(tmp_path / "tls.crt", OPS.certificate)
+        with caplog.at_level(logging.WARNING, "pyctrl.client"):
+            assert await contexts.refresh() is False
+        assert "tls.key is not the key of" in caplog.records[-1].__dict__["error"]
+        assert await contexts.current() is first
+        replace_file(tmp_path / "tls.key", OPS.key)
+        assert await contexts.refresh() is True
+
+    in_skipping_loop(check)
+
+
+def test_a_first_context_that_cannot_be_built_is_an_error() -> None:
+    """There is nothing to fall back to when the first certificate is broken: the error reaches the caller."""
+    contexts = TlsContexts(Tls(ca=Pem.of("/no/ca.crt", "authority")))
+
+    async def check(_: SkippingLoop) -> None:
+        with pytest.raises(ConfigError, match="/no/ca.crt"):
+            await contexts.current()
+
+    in_skipping_loop(check)
+
+
+class Plugin:
+    """A source of certificates, as exec plugins are."""
+
+    def __init__(self, issued: Issued) -> None:
+        self.issued = issued
+
+    async def certificate(self) -> ClientCertificate | None:
+        return shown_by(self.issued)
+
+
+def test_a_certificate_from_a_plugin_is_shown_and_followed() -> None:
+    """When the plugin gives another certificate the next context shows that one."""
+    plugin = Plugin(DEV)
+    contexts = TlsContexts(Tls(ca=pem(CLUSTER.pem)), plugin)
+
+    async def check(_: SkippingLoop) -> None:
+        assert shake_hands(await contexts.current(), SERVER) == "dev"
+        plugin.issued = OPS
+        assert shake_hands(await contexts.current(), SERVER) == "ops"
+        assert contexts.generation == 2
+
+    in_skipping_loop(check)
+
+
+def test_many_connections_share_one_context() -> None:
+    """Requests that start together wait for one context instead of building one each."""
+    contexts = TlsContexts(Tls(ca=pem(CLUSTER.pem)))
+
+    async def check(_: SkippingLoop) -> None:
+        built = await asyncio.gather(*(contexts.current() for _ in range(20)))
+        assert len(set(map(id, built))) == 1
+        assert contexts.generation == 1
+
+    in_skipping_loop(check)

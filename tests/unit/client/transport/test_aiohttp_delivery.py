@@ -1,0 +1,114 @@
+"""Bodies that are handed over as they come, over real sockets: at once, whole, and without a trace afterwards."""
+
+from __future__ import annotations
+
+import asyncio
+import gzip
+
+import pytest
+
+from pyctrl.client import AiohttpTransport, Config, Tls, deliver
+from tests.unit.client._authority import Authority
+from tests.unit.client.transport.test_aiohttp import CHUNKED, WATCH, Peer, SocketServer, answering, serving
+
+pytestmark = pytest.mark.real_time
+
+LINE = b"x" * 2_000_000
+WHOLE = CHUNKED + b"1\r\na\r\n0\r\n\r\n"
+
+
+@pytest.mark.parametrize("is_secure", [False, True])
+async def test_a_piece_is_handed_over_when_the_socket_gives_it(is_secure: bool) -> None:
+    """No task is woken for it, with TLS neither; what is large comes in pieces, and nothing is missing."""
+    authority, seen, is_first_seen = Authority(), list[bytes](), asyncio.Event()
+    tasks: set[asyncio.Task[None] | None] = set()
+
+    def take(chunk: bytes) -> None:
+        if seen:  # the first one may have come with the head
+            tasks.add(asyncio.current_task())
+        seen.append(chunk)
+        is_first_seen.set()
+
+    async def serve(peer: Peer) -> None:
+        await peer.head()
+        await peer.send(CHUNKED + b"5\r\nfirst\r\n")
+        await is_first_seen.wait()
+        await peer.send(b"%x\r\n%s\r\n0\r\n\r\n" % (len(LINE), LINE))
+
+    async with SocketServer(serve, tls=authority.server_context() if is_secure else None).running() as server:
+        transport = AiohttpTransport(Config(server=server.url, tls=Tls(insecure=is_secure)))
+        async with transport.stream(WATCH) as stream:
+            await deliver(stream, take)
+        await transport.aclose()
+    assert b"".join(seen) == b"first" + LINE
+    assert len(seen) > 2
+    assert tasks == {None}
+
+
+@pytest.mark.parametrize("error", [ValueError("mine"), OSError("mine, not the network's")])
+@pytest.mark.parametrize("begin", [CHUNKED, CHUNKED + b"3\r\nbad\r\n"])
+async def test_what_the_function_raises_ends_it(error: Exception, begin: bytes) -> None:
+    """As it is, whether the piece came with the head or later; there are no more pieces then."""
+    seen: list[bytes] = []
+
+    def take(chunk: bytes) -> None:
+        seen.append(chunk)
+        raise error
+
+    async def serve(peer: Peer) -> None:
+        await peer.head()
+        await peer.send(begin)
+        await asyncio.sleep(0.02)
+        await peer.send(b"3\r\nbad\r\n")
+        await peer.send(b"4\r\nmore\r\n0\r\n\r\n")
+
+    async with serving(serve) as (transport, _):
+        with pytest.raises(type(error), match="mine") as caught:
+            async with transport.stream(WATCH) as stream:
+                await deliver(stream, take)
+    assert caught.value is error
+    assert len(seen) == 1
+
+
+async def test_a_connection_is_used_again_afterwards() -> None:
+    """The next streams come whole, read in this way or the other, and each to its own function."""
+    seen: list[list[bytes]] = []
+    async with serving(answering(WHOLE)) as (transport, server):
+        for _ in range(3):
+            async with transport.stream(WATCH) as stream:
+                seen.append([])
+                await deliver(stream, seen[-1].append)
+            async with transport.stream(WATCH) as stream:
+                seen.append([chunk async for chunk in stream.chunks()])
+        assert server.connections == 1
+    assert seen == [[b"a"]] * 6
+
+
+async def test_who_gives_up_cuts_the_connection() -> None:
+    """Cancelled in the middle, as a watch is that has been silent for too long."""
+    gone, seen = asyncio.Event(), list[bytes]()
+
+    async def serve(peer: Peer) -> None:
+        await peer.head()
+        await peer.send(CHUNKED + b"1\r\na\r\n")
+        await peer.reader.read()
+        gone.set()
+
+    async with serving(serve) as (transport, _):
+        with pytest.raises(TimeoutError):
+            async with asyncio.timeout(0.1), transport.stream(WATCH) as stream:
+                await deliver(stream, seen.append)
+        await asyncio.wait_for(gone.wait(), 5)
+    assert seen == [b"a"]
+
+
+async def test_compressed_bodies_are_handed_over_as_they_were() -> None:
+    """Pieces come when there is something in them."""
+    packed = gzip.compress(LINE)
+    head = b"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nTransfer-Encoding: chunked\r\n\r\n"
+    seen: list[bytes] = []
+    body = b"%x\r\n%s\r\n0\r\n\r\n" % (len(packed), packed)
+    async with serving(answering(head + body)) as (transport, _), transport.stream(WATCH) as stream:
+        await deliver(stream, seen.append)
+    assert b"".join(seen) == LINE
+    assert all(seen)

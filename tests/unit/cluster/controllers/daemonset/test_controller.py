@@ -1,0 +1,264 @@
+"""DaemonSets in virtual time, on pretend nodes.
+
+What is expected was compared with a kube-controller-manager 1.36 that did the same.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import AsyncIterator
+from random import Random
+from typing import Any
+
+import pytest
+import pytest_asyncio
+
+from pyctrl.api import Key, ObjectMeta, is_deleting
+from pyctrl.client import Client, MergePatch, wait_for, wait_for_list
+from pyctrl.cluster import Cluster, Kubelet
+from pyctrl.cluster._controllers.daemonset.plan import DaemonSetPlan
+from pyctrl.kinds.apps.v1 import (
+    ControllerRevision,
+    DaemonSet,
+    DaemonSetSpec,
+    DaemonSetUpdateStrategy,
+    RollingUpdateDaemonSet,
+)
+from pyctrl.kinds.core.v1 import Node, NodeSpec, Pod, PodCondition, PodSpec, PodStatus, Taint
+from pyctrl.kinds.meta.v1 import LabelSelector
+from tests.unit.cluster._kit import LABELS, NAMESPACE, image_of, key, pods_of, set_phase, template, told, until_pods
+
+NODES = ("a", "b", "c")
+AGENT = key("agent")
+
+
+def node(name: str, *taints: Taint, **labels: str) -> Node:
+    """Make a node."""
+    return Node(metadata=ObjectMeta(name=name, labels=labels), spec=NodeSpec(taints=list(taints)))
+
+
+@pytest_asyncio.fixture
+async def client() -> AsyncIterator[Client]:
+    """A client of a new cluster with three nodes, where pods take five seconds until they are ready."""
+    nodes = [node(name, disk="ssd" if name != "c" else "hdd") for name in NODES]
+    kubelet = Kubelet(ready_seconds=5)
+    async with Cluster(random=Random(1), nodes=nodes, kubelet=kubelet) as cluster, cluster.client() as client:
+        yield client
+
+
+def daemon_set(strategy: DaemonSetUpdateStrategy | None = None, **spec: Any) -> DaemonSet:
+    """Make a DaemonSet; ``spec`` is that of its pods."""
+    made = DaemonSetSpec(
+        selector=LabelSelector(match_labels=LABELS),
+        template=template(**spec),
+        update_strategy=strategy or DaemonSetUpdateStrategy(),
+    )
+    return DaemonSet(metadata=ObjectMeta(name=AGENT.name, namespace=NAMESPACE), spec=made)
+
+
+def rolling(*, surge: int | str = 0, unavailable: int | str = 1) -> DaemonSetUpdateStrategy:
+    """Make an update strategy."""
+    limits = RollingUpdateDaemonSet(max_surge=surge, max_unavailable=unavailable)
+    return DaemonSetUpdateStrategy(type="RollingUpdate", rolling_update=limits)
+
+
+async def change(client: Client, **spec: Any) -> None:
+    """Patch the set's spec."""
+    await client.patch(DaemonSet, AGENT, MergePatch({"spec": spec}))
+
+
+async def ready(client: Client, number: int) -> DaemonSet:
+    """Wait until so many pods are available and of the newest template."""
+
+    def is_done(found: DaemonSet) -> bool:
+        status = found.status
+        is_seen = status.observed_generation == found.metadata.generation
+        return is_seen and status.updated_number_scheduled == status.number_available == number
+
+    return await wait_for(client, DaemonSet, AGENT, is_done, timeout=300)
+
+
+async def test_each_node_that_fits_gets_a_pod(client: Client) -> None:
+    """One pod for each node, bound to it by its affinity, with what daemons tolerate."""
+    await client.create(daemon_set())
+    done = await ready(client, 3)
+    assert done.status.to_wire() == {
+        "currentNumberScheduled": 3,
+        "numberMisscheduled": 0,
+        "desiredNumberScheduled": 3,
+        "numberReady": 3,
+        "observedGeneration": 1,
+        "updatedNumberScheduled": 3,
+        "numberAvailable": 3,
+    }
+    pods = await pods_of(client)
+    assert sorted(pod.spec.node_name or "" for pod in pods) == [*NODES]
+    assert {t.key for t in pods[0].spec.tolerations if t.effect == "NoSchedule"} == {
+        f"node.kubernetes.io/{name}" for name in ("disk-pressure", "memory-pressure", "pid-pressure", "unschedulable")
+    }
+    assert pods[0].metadata.labels["pod-template-generation"] == "1"
+
+
+async def test_selected_nodes_only_and_those_that_come_to_be(client: Client) -> None:
+    """A node that gets the label gets a pod, one that loses it loses the pod."""
+    await client.create(daemon_set(node_selector={"disk": "ssd"}))
+    await ready(client, 2)
+    await client.patch(Node, Key("", "c"), MergePatch({"metadata": {"labels": {"disk": "ssd"}}}))
+    await ready(client, 3)
+    await client.patch(Node, Key("", "a"), MergePatch({"metadata": {"labels": {"disk": None}}}))
+    await until_pods(client, lambda pods: sorted(pod.spec.node_name or "" for pod in pods) == ["b", "c"])
+
+
+async def test_taints_keep_pods_away_or_drive_them_out(client: Client) -> None:
+    """NoSchedule leaves the pod that is there, NoExecute does not, and a pod that went does not come back."""
+    await client.create(daemon_set())
+    await ready(client, 3)
+    taint = {"key": "k", "value": "v", "effect": "NoSchedule"}
+    await client.patch(Node, Key("", "a"), MergePatch({"spec": {"taints": [taint]}}))
+    await asyncio.sleep(30)
+    assert len(await pods_of(client)) == 3
+    assert (await client.get(DaemonSet, AGENT)).status.number_misscheduled == 1
+    await client.patch(Node, Key("", "a"), MergePatch({"spec": {"taints": [{**taint, "effect": "NoExecute"}]}}))
+    await until_pods(client, lambda pods: sorted(pod.spec.node_name or "" for pod in pods) == ["b", "c"])
+    await asyncio.sleep(30)
+    assert len(await pods_of(client)) == 2
+
+
+@pytest.mark.parametrize(("unavailable", "least"), [(1, 2), ("50%", 1)])
+async def test_an_update_leaves_enough_pods(client: Client, unavailable: int | str, least: int) -> None:
+    """Never fewer available pods than the limit allows, until all are new."""
+    await client.create(daemon_set(rolling(unavailable=unavailable)))
+    await ready(client, 3)
+    await change(client, template=template("other").to_wire())
+    fewest = 3
+
+    def look(found: DaemonSet) -> bool:
+        nonlocal fewest
+        fewest = min(fewest, found.status.number_available or 0)
+        is_seen = found.status.observed_generation == 2
+        return is_seen and found.status.updated_number_scheduled == found.status.number_available == 3
+
+    await wait_for(client, DaemonSet, AGENT, look, timeout=300)
+    assert fewest == least
+    assert {image_of(pod) for pod in await pods_of(client)} == {"other"}
+
+
+async def test_with_surge_the_new_pod_comes_first(client: Client) -> None:
+    """An old pod goes when the new one beside it is available, so that none is ever missing."""
+    await client.create(daemon_set(rolling(surge=1, unavailable=0)))
+    await ready(client, 3)
+    await change(client, template=template("other").to_wire())
+    most = Counter[int]()
+
+    def look(pods: list[Pod]) -> bool:
+        per_node = Counter(pod.spec.node_name for pod in pods if not is_deleting(pod))
+        most[sum(per_node.values())] += 1
+        return {image_of(pod) for pod in pods} == {"other"} and len(pods) == 3
+
+    await wait_for_list(client, Pod, look, timeout=300)  # type: ignore[arg-type]
+    await ready(client, 3)
+    assert max(most) == 4
+    assert min(most) == 3
+
+
+async def test_on_delete_waits_for_the_deletion(client: Client) -> None:
+    """Nothing is replaced by itself; a pod that somebody deletes comes back new."""
+    await client.create(daemon_set(DaemonSetUpdateStrategy(type="OnDelete")))
+    await ready(client, 3)
+    await change(client, template=template("other").to_wire())
+    await asyncio.sleep(60)
+    pods = await pods_of(client)
+    assert {image_of(pod) for pod in pods} == {"busybox"}
+    await client.delete(pods[0])
+    await until_pods(client, lambda pods: sum(image_of(pod) == "other" for pod in pods) == 1)
+
+
+async def test_failed_pods_are_replaced_slower_and_slower() -> None:
+    """A failed pod is killed at once; when its successor fails too, after a wait that doubles."""
+    async with Cluster(random=Random(1), kubelet=False) as cluster, cluster.client() as client:
+        await client.create(node("a"))
+        await client.create(daemon_set())
+        waits, failed = [], ""
+        for _ in range(4):
+            (pod,) = await until_pods(client, lambda pods: [p.status.phase for p in pods] == ["Pending"])
+            began, failed = asyncio.get_running_loop().time(), pod.metadata.name
+            await set_phase(client, pod, "Failed")
+            await until_pods(client, lambda pods, name=failed: all(p.metadata.name != name for p in pods))  # type: ignore[misc]
+            waits.append(round(asyncio.get_running_loop().time() - began))
+        assert waits == [0, 1, 2, 4]
+        message = f"Found failed daemon pod default/{failed} on node a, will try to kill it"
+        assert f"FailedDaemonPod: {message} x1" in await told(client, "agent")
+
+
+async def test_going_back_finds_the_old_revision_again(client: Client) -> None:
+    """An old template gets its revision back, with a new number, and history is limited."""
+    await client.create(daemon_set())
+    await ready(client, 3)
+    for image in ("other", "third", "busybox"):
+        await change(client, template=template(image).to_wire(), revisionHistoryLimit=2)
+        await ready(client, 3)
+    assert sorted(found.revision for found in await client.list(ControllerRevision)) == [2, 3, 4]
+
+
+# --- the plan by itself ---
+
+
+def running(name: str, on: str, image_hash: str, *, is_ready: bool = True) -> Pod:
+    """Make a pod on a node."""
+    conditions = [PodCondition(type="Ready", status="True" if is_ready else "False")]
+    return Pod(
+        metadata=ObjectMeta(name=name, labels={"controller-revision-hash": image_hash}),
+        spec=PodSpec(node_name=on),
+        status=PodStatus(phase="Running", conditions=conditions),
+    )
+
+
+def plan(strategy: DaemonSetUpdateStrategy, *pods: Pod) -> DaemonSetPlan:
+    """Look at three nodes with these pods; the present template has the hash ``new``."""
+    return DaemonSetPlan(daemon_set(strategy), [node(name) for name in NODES], pods, "new")
+
+
+def names(pods: list[Pod]) -> list[str]:
+    """Return the names of pods."""
+    return [pod.metadata.name for pod in pods]
+
+
+def test_unavailable_old_pods_go_whatever_the_limit() -> None:
+    """They serve nobody, and count as missing already."""
+    actions = plan(rolling(), running("1", "a", "old"), running("2", "b", "old", is_ready=False)).renew()
+    assert names(actions.delete) == ["2"]
+
+
+def test_the_oldest_of_two_stays() -> None:
+    """A node with two pods keeps one."""
+    actions = plan(rolling(), running("1", "a", "new"), running("2", "a", "new")).place()
+    assert (names(actions.delete), sorted(actions.create)) == (["2"], ["b", "c"])
+
+
+def test_while_surging_one_of_each_template_may_stay() -> None:
+    """The old one goes when the new one is available, or when it is not ready itself."""
+    old, new = running("1", "a", "old"), running("2", "a", "new", is_ready=False)
+    strategy = rolling(surge=1, unavailable=0)
+    assert plan(strategy, old, new).place().delete == []
+    assert names(plan(strategy, old, running("2", "a", "new")).place().delete) == ["1"]
+    assert names(plan(strategy, running("1", "a", "old", is_ready=False), new).place().delete) == ["1"]
+
+
+def test_pods_of_nodes_that_are_gone_go_when_they_never_got_there() -> None:
+    """A pod that waits for a node that was deleted would wait for ever; what was on it is the pod collector's."""
+    waiting = running("1", "", "new")
+    waiting.spec = PodSpec.from_wire(
+        {
+            "affinity": {
+                "nodeAffinity": {
+                    "requiredDuringSchedulingIgnoredDuringExecution": {
+                        "nodeSelectorTerms": [
+                            {"matchFields": [{"key": "metadata.name", "operator": "In", "values": ["gone"]}]}
+                        ]
+                    }
+                }
+            }
+        }
+    )
+    assert names(plan(rolling(), waiting, running("2", "lost", "new")).place().delete) == ["1"]

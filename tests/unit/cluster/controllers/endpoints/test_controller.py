@@ -1,0 +1,203 @@
+"""Where services lead, in virtual time: EndpointSlices and Endpoints as pods come, go and change."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Sequence
+from random import Random
+from typing import Any
+
+import pytest_asyncio
+
+from pyctrl.api import Key, ObjectMeta
+from pyctrl.client import Client, MergePatch, wait_for, wait_for_list, wait_until_gone
+from pyctrl.cluster import Cluster
+from pyctrl.cluster._controllers.endpoints.pods import ServiceEndpoint, TargetPort
+from pyctrl.cluster._controllers.endpoints.slices import MAX_ENDPOINTS_PER_SLICE, plan_slices
+from pyctrl.kinds.core.v1 import Endpoints, Node, Pod, Service
+from pyctrl.kinds.discovery.v1 import EndpointSlice
+from tests.unit.cluster._pods import pod, scripted, until_phase
+
+WEB = Key("default", "web")
+ZONED = Node(metadata=ObjectMeta(name="zoned", labels={"topology.kubernetes.io/zone": "z1"}))
+
+
+@pytest_asyncio.fixture
+async def client() -> AsyncIterator[Client]:
+    """A client of a new cluster with one node, in a zone."""
+    async with Cluster(random=Random(1), nodes=[ZONED]) as cluster, cluster.client() as client:
+        yield client
+
+
+def service(name: str = "web", *, selector: dict[str, str] | None = None, **spec: Any) -> Service:
+    """Make a service of the pods labelled web, at port 80."""
+    chosen = {"tier": "web"} if selector is None else selector
+    given: dict[str, Any] = {"selector": chosen, "ports": [{"name": "http", "port": 80, "targetPort": "http"}], **spec}
+    metadata = {"name": name, "namespace": "default", "labels": {"team": "x"}}
+    return Service.from_wire({"metadata": metadata, "spec": given})
+
+
+def web_pod(name: str, port: int = 8080, *, annotations: dict[str, str] | None = None, **spec: Any) -> Pod:
+    """Make a pod that the service selects, with its port by name."""
+    containers = [{"name": "c", "image": "i", "ports": [{"name": "http", "containerPort": port}]}]
+    made = pod(name, annotations=annotations, containers=containers, **spec)
+    made.metadata.labels["tier"] = "web"
+    return made
+
+
+async def slices(
+    client: Client, are_so: Callable[[Sequence[EndpointSlice]], bool], name: str = "web"
+) -> Sequence[EndpointSlice]:
+    """Wait until the slices of a service are so."""
+    return await wait_for_list(client, EndpointSlice, are_so, labels={"kubernetes.io/service-name": name})
+
+
+def ready(found: Sequence[EndpointSlice]) -> dict[str, tuple[bool | None, bool | None, bool | None]]:
+    """Return the conditions of endpoints by the names of their pods."""
+    return {
+        endpoint.target_ref.name or "": (
+            endpoint.conditions.ready,
+            endpoint.conditions.serving,
+            endpoint.conditions.terminating,
+        )
+        for each in found
+        for endpoint in each.endpoints
+        if endpoint.target_ref is not None
+    }
+
+
+async def test_a_service_without_pods_has_an_empty_slice(client: Client) -> None:
+    """The slice carries the service's labels, is owned by it, and is the one that pods come into."""
+    made = await client.create(service())
+    (empty,) = await slices(client, lambda found: len(found) == 1)
+    assert (empty.endpoints, empty.ports, empty.address_type) == ([], [], "IPv4")
+    assert empty.metadata.generate_name == "web-"
+    assert empty.metadata.labels == {
+        "team": "x",
+        "kubernetes.io/service-name": "web",
+        "endpointslice.kubernetes.io/managed-by": "endpointslice-controller.k8s.io",
+    }
+    assert [owner.uid for owner in empty.metadata.owner_references] == [made.metadata.uid]
+    await client.create(web_pod("a"))
+    (filled,) = await slices(client, lambda found: ready(found) == {"a": (True, True, False)})
+    assert filled.metadata.name == empty.metadata.name
+    running = await client.get(Pod, Key("default", "a"))
+    (endpoint,) = filled.endpoints
+    assert (endpoint.addresses, endpoint.node_name, endpoint.zone) == ([running.status.pod_ip], "zoned", "z1")
+    assert [(port.name, port.port, port.protocol) for port in filled.ports] == [("http", 8080, "TCP")]
+
+
+async def test_endpoints_follow_readiness_and_end(client: Client) -> None:
+    """A pod that is not ready does not serve, one that stops still does, and one that has gone is left out."""
+    await client.create(service())
+    await client.create(service("all", publishNotReadyAddresses=True))
+    await client.create(web_pod("unready", annotations=scripted(ready_seconds="never")))
+    await client.create(web_pod("slow", annotations=scripted(stop_seconds="10")))
+    await slices(client, lambda found: ready(found) == {"unready": (False, False, False), "slow": (True, True, False)})
+    await slices(client, lambda found: ready(found).get("unready") == (True, False, False), "all")
+    await client.delete(Pod, Key("default", "slow"))
+    await slices(client, lambda found: ready(found).get("slow") == (False, True, True))
+    endpoints = await wait_for(client, Endpoints, WEB, lambda found: not any(each.addresses for each in found.subsets))
+    assert [len(each.not_ready_addresses) for each in endpoints.subsets] == [1]
+    await slices(client, lambda found: set(ready(found)) == {"unready"})
+
+
+async def test_ports_differ_between_pods(client: Client) -> None:
+    """Pods that have a named port at different numbers are in different slices and subsets."""
+    ports = [{"name": "http", "port": 80, "targetPort": "http"}, {"name": "fixed", "port": 9, "targetPort": 9090}]
+    await client.create(service(ports=ports))
+    for name, port in (("a", 8080), ("b", 8080), ("c", 8081)):
+        await client.create(web_pod(name, port))
+    found = await slices(client, lambda found: len(found) == 2 and len(ready(found)) == 3)
+    assert {tuple(port.port for port in each.ports): len(each.endpoints) for each in found} == {
+        (8080, 9090): 2,
+        (8081, 9090): 1,
+    }
+    endpoints = await wait_for(client, Endpoints, WEB, lambda found: len(found.subsets) == 3)
+    assert {tuple(p.port for p in each.ports): len(each.addresses) for each in endpoints.subsets} == {
+        (8080,): 2,
+        (8081,): 1,
+        (9090,): 3,
+    }
+
+
+def backend(number: int) -> ServiceEndpoint:
+    """Make a pod behind a service."""
+    return ServiceEndpoint(
+        pod=f"p{number}",
+        uid=f"uid-{number}",
+        namespace="default",
+        ip=f"10.0.0.{number}",
+        node="",
+        zone=None,
+        hostname=None,
+        is_ready=True,
+        is_serving=True,
+        is_terminating=False,
+        ports=(TargetPort("http", 80, "TCP", None),),
+    )
+
+
+def test_a_slice_holds_a_hundred() -> None:
+    """More pods go into more slices; those that stay keep their slice, and new ones take the room of those that go."""
+    owner = service()
+    owner.metadata.uid = "service"
+    backends = [backend(number) for number in range(MAX_ENDPOINTS_PER_SLICE + 1)]
+    made = plan_slices(owner, backends, []).create
+    assert [len(each.endpoints) for each in made] == [MAX_ENDPOINTS_PER_SLICE, 1]
+    for each, uid in zip(made, ("full", "small"), strict=True):
+        each.metadata.uid = uid
+    plan = plan_slices(owner, [*backends[1:], backend(200)], made)
+    assert [(each.metadata.uid, len(each.endpoints)) for each in plan.update] == [("full", MAX_ENDPOINTS_PER_SLICE)]
+    assert (plan.create, plan.delete) == ([], [])
+
+
+async def test_headless_services_name_their_pods(client: Client) -> None:
+    """Pods of a headless service that have a hostname and its name as subdomain keep it; ports are optional."""
+    await client.create(service("db", clusterIP="None", ports=[]))
+    await client.create(web_pod("a", hostname="db-0", subdomain="db"))
+    (found,) = await slices(client, lambda found: len(ready(found)) == 1, "db")
+    assert (found.endpoints[0].hostname, found.ports) == ("db-0", [])
+    assert found.metadata.labels["service.kubernetes.io/headless"] == ""
+    endpoints = await wait_for(client, Endpoints, Key("default", "db"), lambda found: bool(found.subsets))
+    assert [(each.addresses[0].hostname, each.ports) for each in endpoints.subsets] == [("db-0", [])]
+
+
+async def test_services_that_select_nothing_are_left_alone(client: Client) -> None:
+    """Without a selector, and for an external name, somebody else says where the service leads."""
+    await client.create(service("manual", selector={}))
+    await client.create(service("outside", type="ExternalName", externalName="example.com"))
+    await client.create(web_pod("a"))
+    await until_phase(client, "a", "Running")
+    await asyncio.sleep(60)
+    assert {each.metadata.name for each in await client.list(EndpointSlice, namespace="default")} == {"kubernetes"}
+
+
+async def test_labels_move_pods_between_services(client: Client) -> None:
+    """A pod that loses the label leaves; when the service goes, so do its Endpoints and slices."""
+    await client.create(service())
+    await client.create(web_pod("a"))
+    await slices(client, lambda found: len(ready(found)) == 1)
+    await client.patch(Pod, Key("default", "a"), MergePatch({"metadata": {"labels": {"tier": "other"}}}))
+    (empty,) = await slices(client, lambda found: not ready(found))
+    await client.delete(Service, WEB)
+    await wait_until_gone(client, EndpointSlice, empty.key)
+    await wait_until_gone(client, Endpoints, WEB)
+
+
+async def test_a_slice_that_is_deleted_comes_back(client: Client) -> None:
+    """Somebody who deletes a slice or the Endpoints does not cut the service off."""
+    await client.create(service())
+    await client.create(web_pod("a"))
+    (found,) = await slices(client, lambda found: len(ready(found)) == 1)
+    await client.delete(found)
+    await client.delete(Endpoints, WEB)
+    await slices(client, lambda again: len(ready(again)) == 1 and again[0].metadata.uid != found.metadata.uid)
+    await wait_for(client, Endpoints, WEB, lambda found: bool(found.subsets))
+
+
+async def test_the_api_server_has_endpoints(client: Client) -> None:
+    """The service `kubernetes` leads somewhere, as it does in every cluster."""
+    found = await wait_for(client, Endpoints, Key("default", "kubernetes"))
+    assert [port.port for subset in found.subsets for port in subset.ports] == [6443]
+    await wait_for(client, EndpointSlice, Key("default", "kubernetes"))

@@ -1,0 +1,74 @@
+"""What the garbage collector has to look at when something changes."""
+
+from __future__ import annotations
+
+from pyctrl.api import GroupVersionKind, Key, OwnerReference
+from pyctrl.cluster._controllers.garbagecollector.graph import FOREGROUND, Graph, GraphNode
+
+THING = GroupVersionKind("", "v1", "Thing")
+
+
+def node(
+    uid: str, *owners: str, deleting: bool = False, finalizers: tuple[str, ...] = (), blocks: bool = True
+) -> GraphNode:
+    """Make a node that names its owners by uid."""
+    refs = tuple(
+        OwnerReference(api_version="v1", kind="Thing", name=owner, uid=owner, block_owner_deletion=blocks)
+        for owner in owners
+    )
+    return GraphNode(
+        uid=uid, gvk=THING, key=Key("default", uid), owners=refs, finalizers=finalizers, is_deleting=deleting
+    )
+
+
+def test_an_object_nobody_owns_needs_no_look() -> None:
+    """Most objects have no owner and are not being deleted."""
+    assert Graph().put(node("a")) == []
+
+
+def test_dependents_are_looked_at_when_their_owner_goes() -> None:
+    """The end of an owner concerns what names it."""
+    graph = Graph()
+    graph.put(node("owner"))
+    assert graph.put(node("child", "owner")) == ["child"]
+    assert graph.remove("owner") == ["child"]
+
+
+def test_a_foreground_deletion_concerns_dependents_then_the_owner() -> None:
+    """Its beginning concerns the dependents, the end of each of those concerns the owner."""
+    graph = Graph()
+    graph.put(node("owner"))
+    graph.put(node("child", "owner"))
+    assert graph.put(node("owner", deleting=True, finalizers=(FOREGROUND,))) == ["owner", "child"]
+    assert graph.remove("child") == ["owner"]
+
+
+def test_a_reference_that_was_dropped_is_forgotten() -> None:
+    """An object that loses its owner is no dependent any more."""
+    graph = Graph()
+    graph.put(node("child", "owner"))
+    graph.put(node("child"))
+    assert graph.dependents("owner") == []
+
+
+def test_only_references_that_block_hold_an_owner_back() -> None:
+    """blockOwnerDeletion decides whether the owner waits."""
+    assert node("child", "owner").blocks("owner")
+    assert not node("child", "owner", blocks=False).blocks("owner")
+    assert not node("child", "other").blocks("owner")
+
+
+def test_an_owner_that_was_seen_to_go_is_remembered_while_somebody_names_it() -> None:
+    """A change of the dependent does not make it forgotten; its end does, and so does the loss of the reference."""
+    graph = Graph()
+    for owner, child in (("a", "x"), ("b", "y")):
+        graph.put(node(owner))
+        graph.put(node(child, owner))
+        graph.remove(owner)
+        graph.put(node(child, owner))
+        assert graph.is_gone(owner)
+    graph.remove("x")
+    graph.put(node("y"))
+    assert not graph.is_gone("a")
+    assert not graph.is_gone("b")
+    assert not graph.is_gone("never seen")

@@ -1,0 +1,251 @@
+"""From the informer to the handler: at once, in order, with patience for what waits, and without harm."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
+from contextlib import asynccontextmanager
+from contextvars import ContextVar
+from random import Random
+
+import pytest
+
+from pyctrl._time_slices import STEPS
+from pyctrl.api import Key, ObjectMeta
+from pyctrl.apiserver import ApiServer
+from pyctrl.cache import Cache, CachedClient, Change, Created, Record, Updated
+from pyctrl.client import Client, Config
+from pyctrl.controller import KindSource, ObjectChange, Queue, Request
+from pyctrl.controller._sources.kind import MAX_SYNCHRONOUS, ChangeListener, PendingChange
+from pyctrl.kinds.core.v1 import ConfigMap
+
+
+def record(name: str) -> Record:
+    return Record(b"{}", name, "default", name, 1)
+
+
+def change(name: str) -> Change:
+    return Updated(record(name), record(name))
+
+
+def there(name: str) -> Change:
+    return Created(record(name), initial=True)
+
+
+class Slow:
+    """A change that waits for an event."""
+
+    def __init__(self, name: str, gate: asyncio.Event, done: list[str]) -> None:
+        self._name, self._gate, self._done = name, gate, done
+        self.is_dropped = False
+
+    async def finish(self) -> None:
+        await self._gate.wait()
+        self._done.append(self._name)
+
+    def drop(self) -> None:
+        self.is_dropped = True
+
+
+class Desk:
+    """Takes changes and writes down which; those whose name begins with "slow" wait for the gate."""
+
+    def __init__(self) -> None:
+        self.done: list[str] = []
+        self.gate = asyncio.Event()
+        self.slow: list[Slow] = []
+
+    def __call__(self, change: Change) -> PendingChange | None:
+        name = change.key.name if isinstance(change, Created | Updated) else ""
+        if name == "bad":
+            raise OSError("bad")
+        if name == "cancelled":
+            raise asyncio.CancelledError
+        if name.startswith("slow"):
+            self.slow.append(Slow(name, self.gate, self.done))
+            return self.slow[-1]
+        self.done.append(name)
+        return None
+
+
+@asynccontextmanager
+async def relaying(
+    take: Callable[[Change], PendingChange | None],
+) -> AsyncIterator[tuple[ChangeListener, asyncio.Task[None]]]:
+    """Run a relay for the length of a block."""
+    relay = ChangeListener(take)
+    task = asyncio.create_task(relay.run())
+    await asyncio.sleep(0)
+    try:
+        yield relay, task
+    finally:
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+
+
+async def test_a_change_is_handled_when_it_is_told() -> None:
+    """Nothing waits before it: it is done with when the informer goes on. For as long as they come one by one."""
+    desk = Desk()
+    async with relaying(desk) as (relay, _):
+        for number in range(5 * MAX_SYNCHRONOUS):
+            relay.push(change(str(number)))
+            assert desk.done[-1] == str(number)
+            await asyncio.sleep(0)
+
+
+async def test_what_waits_is_not_overtaken() -> None:
+    """While a handler waits, what comes later is kept, and follows in its order; then changes are handled at once."""
+    desk = Desk()
+    async with relaying(desk) as (relay, _):
+        for name in ("a", "slow", "b", "slower", "c"):
+            relay.push(change(name))
+            await asyncio.sleep(1)
+        assert desk.done == ["a"]
+        desk.gate.set()
+        await asyncio.sleep(1)
+        assert desk.done == ["a", "slow", "b", "slower", "c"]
+        relay.push(change("d"))
+        assert desk.done[-1] == "d"
+
+
+async def test_what_was_there_and_long_batches_let_others_run() -> None:
+    """A first list is handled in portions, and of a flood only the beginning in the informer's block."""
+    desk = Desk()
+    async with relaying(desk) as (relay, _):
+        for number in range(3 * STEPS):
+            relay.push(there(str(number)))
+        relay.push(change("last"))
+        assert desk.done == []
+        portions, before = [], 0
+        while before <= 3 * STEPS:
+            await asyncio.sleep(0)
+            portions.append(len(desk.done) - before)
+            before = len(desk.done)
+        assert max(portions) <= STEPS
+        assert desk.done[-1] == "last"
+
+        desk.done.clear()
+        names = [str(number) for number in range(3 * MAX_SYNCHRONOUS)]
+        for name in names:
+            relay.push(change(name))
+        assert desk.done == names[:MAX_SYNCHRONOUS]
+        await asyncio.sleep(0.001)
+        assert desk.done == names
+
+
+@pytest.mark.parametrize(("name", "error"), [("bad", OSError), ("cancelled", asyncio.CancelledError)])
+async def test_a_failure_ends_the_relay_and_not_the_informer(name: str, error: type[BaseException]) -> None:
+    """Who tells hears nothing of it; what comes afterwards is not handled by this relay any more."""
+    desk = Desk()
+    async with relaying(desk) as (relay, task):
+        relay.push(change(name))
+        relay.push(change("later"))
+        with pytest.raises(error):
+            await task
+        assert desk.done == []
+
+
+async def test_who_is_cancelled_drops_what_waits() -> None:
+    """What was begun and cannot be finished is told so."""
+    desk = Desk()
+    async with relaying(desk) as (relay, _):
+        relay.push(change("slow"))
+    assert [each.is_dropped for each in desk.slow] == [True]
+
+
+async def test_handlers_see_the_variables_of_their_program() -> None:
+    """And not those of the informer, in whose block they are called."""
+    variable = ContextVar("variable", default="nobody's")
+    seen: list[str] = []
+
+    def take(_: Change) -> None:
+        seen.append(variable.get())
+
+    variable.set("the program's")
+    async with relaying(take) as (relay, _):
+        variable.set("the informer's")
+        relay.push(change("a"))
+    assert seen == ["the program's"]
+
+
+# --- on a cache ---
+
+
+@asynccontextmanager
+async def following(
+    handler: Callable[[ObjectChange[ConfigMap]], Iterable[Request] | Awaitable[Iterable[Request]]],
+) -> AsyncIterator[tuple[Client, CachedClient, Queue]]:
+    """Let a source follow config maps with a handler."""
+    client = Client.connect(Config.in_process(ApiServer()))
+    cache = Cache(client, random=Random(1))
+    cached, queue = CachedClient(cache, client), Queue()
+    cache.add_index(ConfigMap, "color", lambda found: [found.data["color"]] if "color" in found.data else [])
+    source = KindSource(cached, ConfigMap, handler)
+    running = [asyncio.create_task(cache.run()), asyncio.create_task(source.run(queue))]
+    await source.wait_until_ready()
+    try:
+        yield client, cached, queue
+    finally:
+        for task in running:
+            task.cancel()
+        await asyncio.gather(*running, return_exceptions=True)
+
+
+def config_map(name: str, **data: str) -> ConfigMap:
+    return ConfigMap(metadata=ObjectMeta(name=name, namespace="default"), data=data)
+
+
+def asked(observed: ObjectChange[ConfigMap]) -> list[Request]:
+    return [Request("default", observed.current.name)]
+
+
+async def test_who_reconciles_finds_in_the_cache_what_it_was_told_of() -> None:
+    """Object and index are there when the queue hands out the request, also after an own write of an older version."""
+    async with following(asked) as (client, cached, queue):
+        for color in ("red", "blue", "green"):
+            found = await cached.find(ConfigMap, Key("default", "a"))
+            if found is None:
+                await cached.create(config_map("a", color=color))
+            else:
+                await client.update(found.model_copy(update={"data": {"color": color}}))  # somebody else's
+            async with queue.take() as turn:
+                assert (await cached.get(ConfigMap, turn.request.key)).data == {"color": color}
+                assert [each.key for each in await cached.list(ConfigMap, index=("color", color))] == [turn.request.key]
+                turn.succeed()
+
+
+async def test_handlers_that_wait_keep_the_order_of_changes() -> None:
+    """The first of three waits for long: the others come after it."""
+    begun: list[str] = []
+
+    async def requests(observed: ObjectChange[ConfigMap]) -> Iterable[Request]:
+        begun.append(observed.current.name)
+        await asyncio.sleep(30 if observed.current.name == "a" else 0)
+        return asked(observed)
+
+    async with following(requests) as (client, _, queue):
+        for name in "abc":
+            await client.create(config_map(name))
+        await asyncio.sleep(10)
+        assert (begun, queue.statistics().ready) == (["a"], 0)
+        await asyncio.sleep(30)
+        assert [item.request.name for item in queue.items(10)] == ["a", "b", "c"]
+
+
+async def test_a_handler_that_fails_costs_its_own_change_only(caplog: pytest.LogCaptureFixture) -> None:
+    """Whatever it raises: cache, source and the next change go on."""
+    failures = {"a": OSError("not now"), "b": asyncio.CancelledError()}
+
+    def requests(observed: ObjectChange[ConfigMap]) -> Iterable[Request]:
+        if (failure := failures.get(observed.current.name)) is not None:
+            raise failure
+        return asked(observed)
+
+    async with following(requests) as (client, cached, queue):
+        for name in "abc":
+            await client.create(config_map(name))
+        await asyncio.sleep(1)
+        assert [item.request.name for item in queue.items(10)] == ["c"]
+        assert len(await cached.list(ConfigMap)) == 3
+        assert cached.cache.informer(ConfigMap).error is None
+    assert caplog.messages.count("A handler failed, the change is lost") == 2

@@ -1,0 +1,134 @@
+"""Sources that fail or are late: who waits for them, what is said, and that everything goes on when they work."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from pyctrl.controller import (
+    ChannelSource,
+    ControllerState,
+    OnSyncFailure,
+    RequestSink,
+    Source,
+)
+from pyctrl.errors import ControllerError
+from tests.unit.controller._kit import A, B, Listed, make, nothing, now, running
+
+
+async def test_a_source_that_does_not_sync_is_named_with_its_trouble(caplog: pytest.LogCaptureFixture) -> None:
+    """After two minutes the controller says so, once, as an error; it goes on waiting, and begins late."""
+    controller = make(nothing, Listed(A), Listed(B, after=400))
+    async with running(controller) as calls:
+        await asyncio.sleep(119)
+        assert controller.state is ControllerState.WAITING_FOR_SOURCES
+        await asyncio.sleep(80)
+        assert controller.why_not_ready == "cannot start: Listed: things.example.com is forbidden"
+        await asyncio.sleep(300)
+        assert controller.is_ready
+
+    assert calls == [(400, A), (400, B)]
+    [error] = [record for record in caplog.records if record.levelname == "ERROR"]
+    assert error.getMessage() == "Could not wait for Cache to sync"
+
+
+async def test_a_source_that_does_not_sync_ends_the_controller_if_that_is_asked_for() -> None:
+    """With OnSyncFailure.END it fails after two minutes, and tells which source, and what it last heard."""
+    controller = make(nothing, Listed(A), Listed(B, after=1000))
+    controller.on_sync_failure = OnSyncFailure.END
+    with pytest.raises(ControllerError, match=r"thing caches to sync: not within 120 s: Listed: things.* is forbidden"):
+        await controller.run()
+
+    assert now() == 120
+
+
+class Broken(Source):
+    """A source that raises until somebody mends it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.is_mended = False
+        self.runs = 0
+
+    async def run(self, queue: RequestSink) -> None:
+        self.runs += 1
+        if not self.is_mended:
+            raise ConnectionError("no such host")
+        queue.add(A)
+        self.synced.set()
+        await asyncio.Event().wait()
+
+
+async def test_a_source_that_fails_is_started_again_until_it_works(caplog: pytest.LogCaptureFixture) -> None:
+    """Half a minute apart at most; nothing is reconciled before, the state says why, and the log once."""
+    broken = Broken()
+    controller = make(nothing, Listed(B), broken)
+    async with running(controller) as calls:
+        await asyncio.sleep(100)
+        assert calls == []
+        assert 6 < broken.runs < 40
+        assert (controller.state, controller.is_ready) == (ControllerState.FAILING, False)
+        assert controller.why_not_ready == "cannot start: Broken: ConnectionError: no such host"
+        broken.is_mended = True
+        await asyncio.sleep(31)
+        assert {request for _, request in calls} == {A, B}
+        assert controller.is_ready
+    [told] = [record for record in caplog.records if record.levelname == "ERROR"]
+    assert (told.getMessage(), told.exc_info is not None) == ("A source failed and will be started again", True)
+
+
+async def test_a_source_that_fails_later_does_not_stop_the_others() -> None:
+    """The controller goes on with what it is told by them, and says that it lacks one."""
+
+    class Torn(Broken):
+        async def run(self, queue: RequestSink) -> None:
+            if self.runs == 0:
+                self.synced.set()
+                await asyncio.sleep(10)
+            await super().run(queue)
+
+    torn, channel = Torn(), ChannelSource()
+    controller = make(nothing, torn, channel)
+    async with running(controller) as calls:
+        await asyncio.sleep(5)
+        assert controller.is_ready
+        await asyncio.sleep(6)
+        assert controller.why_not_ready == "lacks a source: Torn: ConnectionError: no such host"
+        channel.send_nowait(B)
+        await asyncio.sleep(1)
+        assert [request for _, request in calls] == [B]
+        torn.is_mended = True
+        await asyncio.sleep(60)
+        assert controller.is_ready
+
+
+async def test_a_source_that_fails_ends_the_controller_if_that_is_asked_for() -> None:
+    """The error comes out as it was raised."""
+    controller = make(nothing, Broken())
+    controller.on_sync_failure = OnSyncFailure.END
+    with pytest.raises(ConnectionError, match="no such host"):
+        await controller.run()
+    assert controller.queue.is_closed
+
+
+async def test_a_second_life_begins_without_the_failures_of_the_first() -> None:
+    """A controller that is run again, because its manager leads again, waits for its sources as at its first start."""
+
+    class Late(Broken):
+        async def run(self, queue: RequestSink) -> None:
+            if self.is_mended:
+                await asyncio.sleep(3)
+            await super().run(queue)
+
+    late = Late()
+    controller = make(nothing, late)
+    async with running(controller):
+        await asyncio.sleep(10)
+        assert controller.why_not_ready.startswith("cannot start")
+    late.is_mended = True
+    async with running(controller) as calls:
+        await asyncio.sleep(1)
+        assert controller.why_not_ready.startswith("waits for its sources")
+        await asyncio.sleep(3)
+        assert [request for _, request in calls] == [A]

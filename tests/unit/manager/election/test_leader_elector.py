@@ -1,0 +1,496 @@
+"""A replica and its lease, request by request, in virtual time: who leads from when to when, and what stands there."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from datetime import timedelta
+from random import Random
+from typing import Any
+
+import pytest
+
+from pyctrl.api import GroupVersionKind, Key, ObjectMeta, Unstructured
+from pyctrl.apiserver import ApiServer
+from pyctrl.client import Client, EventWriter, InProcessTransport, MergePatch
+from pyctrl.errors import LeadershipLost
+from pyctrl.kinds.coordination.v1 import Lease, LeaseSpec
+from pyctrl.manager import LeaderElection, OnLoss
+from pyctrl.manager._election.leader_elector import LeaderElector
+from pyctrl.testing import Answered, AnswerLost, Delayed, FaultyTransport, Refused, Rule, Silent
+
+KEY = Key("default", "op")
+EVENT = GroupVersionKind("events.k8s.io", "v1", "Event")
+LEASES = "*/leases*"
+
+
+def now() -> float:
+    return asyncio.get_running_loop().time()
+
+
+class Work:
+    """Elected work as the lifecycle has it: notes when it begins and ends, and takes its time for that."""
+
+    def __init__(self) -> None:
+        self.journal: list[tuple[float, str]] = []
+        self.takes = 0.0  # to stop, when asked
+        self.ignores_cancel = False
+        self.is_running = False
+        self.patience: list[float] = []
+
+    @property
+    def has_ended(self) -> bool:
+        return not self.is_running
+
+    def begin_elected(self) -> None:
+        self.is_running = True
+        self.journal.append((now(), "begins"))
+
+    async def end_elected(self, patience: timedelta) -> None:
+        self.patience.append(patience.total_seconds())
+        await asyncio.sleep(min(self.takes, patience.total_seconds()))
+        self.is_running = self.ignores_cancel
+        self.journal.append((now(), "ends"))
+
+
+class Replica:
+    """One candidate with its own way to the server."""
+
+    def __init__(self, server: ApiServer, name: str, **options: Any) -> None:
+        self.network = FaultyTransport(InProcessTransport(server))
+        self.client = Client(self.network)
+        self.work = Work()
+        self.events = EventWriter(Client(InProcessTransport(server)), host=name)
+        self.elector = LeaderElector(
+            self.client,
+            LeaderElection(name="op", **options),
+            self.work,
+            key=KEY,
+            identity=name,
+            random=Random(name),
+            recorder=self.events.recorder("op"),
+        )
+        self.task: asyncio.Task[None]
+
+    def leads(self) -> bool:
+        return self.elector.statistics().is_leader
+
+    @property
+    def requests(self) -> list[str]:
+        return [f"{request.method} {request.path.rpartition('/')[2]}" for request in self.network.requests]
+
+    def cut(self) -> None:
+        """Let nothing through from now on."""
+        self.network.add(Rule(Refused(), times=None))
+
+    async def leads_at(self) -> float:
+        """Wait until it leads for the first time, and begin its work then, as the lifecycle does."""
+        await self.elector.wait_until_ready()
+        self.work.begin_elected()
+        return now()
+
+    async def end(self) -> None:
+        """Wait until it has ended; raises what it has ended with."""
+        await self.task
+
+    def stop(self) -> None:
+        """End its work and ask it to stop, as the lifecycle does."""
+        self.work.is_running = False
+        self.elector.ask_to_stop()
+
+
+@pytest.fixture
+def server() -> ApiServer:
+    return ApiServer(random=Random(1))
+
+
+@pytest.fixture
+def admin(server: ApiServer) -> Client:
+    return Client(InProcessTransport(server))
+
+
+@asynccontextmanager
+async def running(*replicas: Replica) -> AsyncIterator[None]:
+    """Run electors beside the block; those that are left are stopped at its end."""
+    for replica in replicas:
+        replica.task = asyncio.create_task(replica.elector.run())
+    try:
+        yield
+    finally:
+        for replica in replicas:
+            replica.network.clear()
+            replica.stop()
+        await asyncio.gather(*(replica.task for replica in replicas), return_exceptions=True)
+
+
+async def spec(admin: Client) -> LeaseSpec:
+    return (await admin.get(Lease, KEY)).spec
+
+
+# --- taking and keeping ---
+
+
+async def test_the_first_takes_it_at_once_and_renews_every_two_seconds(server: ApiServer, admin: Client) -> None:
+    """One GET, one POST, then PUTs without reading; only the renew time changes."""
+    one = Replica(server, "one")
+    async with running(one):
+        assert await one.leads_at() == 0
+        first = await spec(admin)
+        await asyncio.sleep(21)
+        last = await spec(admin)
+
+    assert one.requests[:12] == ["GET op", "POST leases", *["PUT op"] * 10]
+    assert last.renew_time is not None
+    assert first.renew_time is not None
+    assert last.renew_time - first.renew_time == timedelta(seconds=20)
+    assert (last.acquire_time, last.lease_transitions, last.holder_identity) == (first.acquire_time, 0, "one")
+    assert one.elector.statistics().renewals == 10
+
+
+async def test_it_is_given_up_at_the_end(server: ApiServer, admin: Client) -> None:
+    """As client-go leaves it: no holder, one second; and both changes are told by Events of the Lease."""
+    one = Replica(server, "one")
+    async with asyncio.TaskGroup() as group:
+        group.create_task(one.events.run())
+        async with running(one):
+            await one.leads_at()
+            await asyncio.sleep(5)
+        one.events.ask_to_stop()
+
+    released = await spec(admin)
+    assert (released.holder_identity, released.lease_duration_seconds, released.lease_transitions) == ("", 1, 0)
+    assert not one.leads()
+    told = [event.to_wire() for event in await admin.list(EVENT)]
+    assert [event["note"] for event in told] == ["one became leader", "one stopped leading"]
+    assert {(event["reason"], event["regarding"]["kind"]) for event in told} == {("LeaderElection", "Lease")}
+
+
+async def test_it_is_left_to_run_out_where_that_is_asked_for(server: ApiServer, admin: Client) -> None:
+    """Without release_on_stop the next one waits for the lease's time."""
+    one, two = Replica(server, "one", release_on_stop=False), Replica(server, "two")
+    async with running(one):
+        await one.leads_at()
+    assert (await spec(admin)).holder_identity == "one"
+    async with running(two):
+        assert 15 <= await two.leads_at() < 15.2
+
+
+async def test_it_is_not_given_up_while_elected_work_still_runs(
+    server: ApiServer, admin: Client, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Work that ignores its cancellation may still act: nobody is invited to do the same."""
+    one = Replica(server, "one")
+    async with running(one):
+        await one.leads_at()
+        one.elector.ask_to_stop()
+        await one.end()
+        assert (await spec(admin)).holder_identity == "one"
+    assert "The lease is not released, elected work still runs" in caplog.messages
+
+
+async def test_a_standby_that_stops_sends_nothing(server: ApiServer) -> None:
+    """It holds nothing that it could give up."""
+    one, two = Replica(server, "one"), Replica(server, "two")
+    async with running(one):
+        await one.leads_at()
+        async with running(two):
+            await asyncio.sleep(10)
+            sent = len(two.requests)
+        assert len(two.requests) == sent
+
+
+async def test_the_next_one_leads_soon_after_a_release(server: ApiServer, admin: Client) -> None:
+    """A standby asks every 2 to 4.4 seconds; then the transition is counted."""
+    one, two = Replica(server, "one"), Replica(server, "two")
+    async with running(two):
+        async with running(one):
+            await asyncio.sleep(0)
+            two.network.add(Rule(Refused(), times=1))  # the first one is first
+            await one.leads_at()
+            await asyncio.sleep(60)
+        released = now()
+        assert await two.leads_at() - released < 4.4
+        assert (await spec(admin)).lease_transitions == 1
+
+
+async def test_two_at_the_same_moment(server: ApiServer, admin: Client) -> None:
+    """Both find no Lease, one creates it; the other is told that it exists, and waits."""
+    one, two = Replica(server, "one"), Replica(server, "two")
+    slow = Rule(Delayed(timedelta(seconds=1)), method="GET")
+    one.network.add(slow)
+    two.network.add(slow)
+    async with running(one, two):
+        await asyncio.sleep(10)
+        assert [one.leads(), two.leads()].count(True) == 1
+        assert (await spec(admin)).holder_identity == ("one" if one.leads() else "two")
+
+
+async def test_three_take_turns(server: ApiServer, admin: Client) -> None:
+    """Whoever ends, exactly one of the others follows."""
+    names = {name: Replica(server, name) for name in ("one", "two", "three")}
+    async with running(*names.values()):
+        for transitions in range(3):
+            await asyncio.sleep(30)
+            leading = [name for name, replica in names.items() if replica.leads()]
+            held = await spec(admin)
+            assert (leading, held.lease_transitions) == ([held.holder_identity], transitions)
+            names.pop(leading[0]).stop()
+
+
+# --- losing it ---
+
+
+async def test_work_ends_before_another_may_begin(server: ApiServer, caplog: pytest.LogCaptureFixture) -> None:
+    """Cut off: asked to stop ten seconds after the last renewal, with 2.5 seconds for it; the next leads after 15."""
+    one, two = Replica(server, "one"), Replica(server, "two")
+    one.work.takes = 100
+    async with running(one):
+        await one.leads_at()
+        async with running(two):
+            await asyncio.sleep(21)
+            one.cut()  # the last renewal was at 20
+            with pytest.raises(LeadershipLost, match=r"default/op was not renewed within 10 s: .*no connection"):
+                await one.end()
+            assert one.work.journal == [(0, "begins"), (32.5, "ends")]
+            assert one.work.patience == [2.5]
+            assert 35 <= await two.leads_at() < 39.5  # seen up to 4.4 later, and left its 15
+    assert "Failed to renew lease" in caplog.messages
+
+
+async def test_it_contends_again_where_that_is_asked_for(server: ApiServer) -> None:
+    """The same process, the same identity: it leads again when the network is back."""
+    one = Replica(server, "one", on_loss=OnLoss.CONTEND)
+    async with running(one):
+        await one.leads_at()
+        one.cut()
+        await asyncio.sleep(60)
+        assert not one.leads()
+        one.network.clear()
+        await asyncio.sleep(5)
+        assert one.leads()
+        assert [what for _, what in one.work.journal] == ["begins", "ends", "begins"]
+        statistics = one.elector.statistics()
+        assert (statistics.terms, statistics.losses) == (2, 1)
+
+
+async def test_it_does_not_contend_again_beside_what_cannot_be_stopped(server: ApiServer) -> None:
+    """Work that ignores its cancellation would run twice: the process has to end."""
+    one = Replica(server, "one", on_loss=OnLoss.CONTEND)
+    one.work.ignores_cancel = True
+    async with running(one):
+        await one.leads_at()
+        one.cut()
+        with pytest.raises(LeadershipLost):
+            await one.end()
+
+
+async def test_who_sees_another_holder_stops_at_once(server: ApiServer, admin: Client) -> None:
+    """Somebody has written another name into the Lease: there is no time to end anything in peace."""
+    one = Replica(server, "one")
+    one.work.takes = 100
+    async with running(one):
+        await one.leads_at()
+        await asyncio.sleep(3)
+        await admin.patch(Lease, KEY, MergePatch({"spec": {"holderIdentity": "usurper"}}))
+        with pytest.raises(LeadershipLost, match="usurper has taken default/op"):
+            await one.end()
+        assert one.work.journal == [(0, "begins"), (4, "ends")]
+        assert (await spec(admin)).holder_identity == "usurper"
+
+
+async def test_a_short_outage_is_no_loss(server: ApiServer) -> None:
+    """Refusals of every kind leave the work alone, as long as a try is left before the renew deadline."""
+    one = Replica(server, "one")
+    async with running(one):
+        await one.leads_at()
+        for fault in (Refused(), Answered.unavailable(), Answered.conflict(), AnswerLost()):
+            one.network.add(Rule(fault, times=None))
+            await asyncio.sleep(6.9)  # 10 without the 2 between renewals, and 1 before the end
+            one.network.clear()
+            await asyncio.sleep(8)
+        assert one.work.journal == [(0, "begins")]
+        assert one.elector.statistics().losses == 0
+
+
+# --- what may happen to a request ---
+
+
+async def test_an_answer_that_was_lost(server: ApiServer, admin: Client) -> None:
+    """The renewal was kept: the next one reads first, finds its own record, and goes on. No transition is counted."""
+    one = Replica(server, "one")
+    async with running(one):
+        await one.leads_at()
+        one.network.add(Rule(AnswerLost(), method="PUT"))
+        await asyncio.sleep(5)
+        assert one.requests[2:6] == ["PUT op", "PUT op", "GET op", "PUT op"]
+        assert one.elector.statistics().slow_paths == 1
+        held = await spec(admin)
+        assert (held.holder_identity, held.lease_transitions) == ("one", 0)
+
+
+async def test_an_answer_to_the_first_claim_that_was_lost(server: ApiServer, admin: Client) -> None:
+    """It holds the Lease without knowing; with the next try it does know."""
+    one = Replica(server, "one")
+    one.network.add(Rule(AnswerLost(), method="POST"))
+    async with running(one):
+        assert 2 <= await one.leads_at() < 4.4
+        assert (await spec(admin)).lease_transitions == 0
+
+
+async def test_a_claim_whose_answer_was_lost_is_given_up_too(server: ApiServer, admin: Client) -> None:
+    """Who stops before it knows leaves nothing behind that others would have to wait for."""
+    one = Replica(server, "one")
+    one.network.add(Rule(AnswerLost(), method="POST"))
+    async with running(one):
+        await asyncio.sleep(1)
+    assert (await spec(admin)).holder_identity == ""
+
+
+async def test_a_server_that_does_not_answer(server: ApiServer) -> None:
+    """No request is waited for longer than five seconds, and none beyond the renew deadline."""
+    one = Replica(server, "one")
+    async with running(one):
+        await one.leads_at()
+        one.network.add(Rule(Silent(), path=LEASES, times=None))
+        with pytest.raises(LeadershipLost, match="the server did not answer in time"):
+            await one.end()
+        assert one.work.journal[-1] == (10.0, "ends")
+        assert len([r for r in one.requests if r == "PUT op"]) == 2  # at 2 and at 9
+
+
+async def test_a_slow_server_is_no_reason(server: ApiServer) -> None:
+    """Answers that take four seconds are in time."""
+    one = Replica(server, "one")
+    one.network.add(Rule(Delayed(timedelta(seconds=4)), path=LEASES, times=None))
+    async with running(one):
+        assert await one.leads_at() == 8
+        await asyncio.sleep(120)
+        assert one.leads()
+
+
+async def test_time_counts_from_when_a_renewal_was_sent(server: ApiServer) -> None:
+    """The server may have kept it four seconds before its answer came: others count from then."""
+    one = Replica(server, "one")
+    one.work.takes = 100
+    async with running(one):
+        await one.leads_at()
+        one.network.add(Rule(Delayed(timedelta(seconds=4)), method="PUT"), Rule(Refused(), method="PUT", times=None))
+        with pytest.raises(LeadershipLost):
+            await one.end()
+        assert one.work.journal[-1] == (14.5, "ends")  # sent at 2, answered at 6, and never again
+
+
+async def test_a_lease_that_was_deleted(server: ApiServer, admin: Client) -> None:
+    """Its holder makes it anew and goes on; a standby that knew it lets it."""
+    one, two = Replica(server, "one"), Replica(server, "two")
+    async with running(one):
+        await one.leads_at()
+        async with running(two):
+            await asyncio.sleep(21)
+            await admin.delete(Lease, KEY)
+            await asyncio.sleep(21)
+            assert (one.leads(), two.leads()) == (True, False)
+            assert (await spec(admin)).holder_identity == "one"
+    assert one.work.journal == [(0, "begins")]
+
+
+async def test_a_lease_that_was_edited(server: ApiServer, admin: Client) -> None:
+    """A leader puts right what stands about itself."""
+    one = Replica(server, "one")
+    async with running(one):
+        await one.leads_at()
+        await admin.patch(Lease, KEY, MergePatch({"spec": {"leaseDurationSeconds": 600, "strategy": "X.example/y"}}))
+        await asyncio.sleep(3)
+        held = await spec(admin)
+        assert (held.lease_duration_seconds, held.strategy) == (15, "X.example/y")
+        assert one.elector.statistics().slow_paths == 1
+
+
+async def test_a_release_that_meets_a_conflict_is_tried_again(server: ApiServer, admin: Client) -> None:
+    """Somebody writes between reading and releasing."""
+    one = Replica(server, "one")
+    async with running(one):
+        await one.leads_at()
+        one.network.add(Rule(Answered.conflict(), method="PUT"))
+        one.stop()
+        await one.end()
+    assert (await spec(admin)).holder_identity == ""
+
+
+async def test_a_release_takes_four_seconds_at_most(server: ApiServer, caplog: pytest.LogCaptureFixture) -> None:
+    """A server that does not answer keeps nobody from ending."""
+    one = Replica(server, "one")
+    async with running(one):
+        await one.leads_at()
+        one.network.add(Rule(Silent(), times=None))
+        one.stop()
+        await one.end()
+        assert now() == 4
+    assert "Failed to release lease" in caplog.messages
+
+
+async def test_a_holder_written_by_go_is_left_its_time(server: ApiServer, admin: Client) -> None:
+    """A record as client-go writes it, renewed twice and then no more: taken 15 seconds after the last change."""
+    theirs = {
+        "apiVersion": "coordination.k8s.io/v1",
+        "kind": "Lease",
+        "metadata": {"name": "op", "namespace": "default"},
+        "spec": {
+            "holderIdentity": "podset-7c9_0b0c7b3e-7d1f-4a0e-9d0f-4a3f6f1b2c3d",
+            "leaseDurationSeconds": 15,
+            "acquireTime": "2019-01-01T00:00:00.000000Z",
+            "renewTime": "2019-01-01T00:00:00.000000Z",
+            "leaseTransitions": 7,
+        },
+    }
+    await admin.create(Unstructured(theirs))
+    one = Replica(server, "one")
+    async with running(one):
+        for second in (2, 4):
+            await asyncio.sleep(2)
+            renewal = MergePatch({"spec": {"renewTime": f"2019-01-01T00:00:0{second}.000000Z"}})
+            await admin.patch(Lease, KEY, renewal)
+        assert 19 <= await one.leads_at() < 24
+        held = await spec(admin)
+        assert (held.holder_identity, held.lease_transitions) == ("one", 8)
+
+
+async def test_a_lease_without_anything_in_it_is_free(server: ApiServer, admin: Client) -> None:
+    """Some charts create the Lease beforehand, so that the operator needs no right to."""
+    await admin.create(Lease(metadata=ObjectMeta(name="op", namespace="default")))
+    one = Replica(server, "one")
+    async with running(one):
+        assert await one.leads_at() == 0
+        assert "POST leases" not in one.requests
+
+
+async def test_what_goes_wrong_is_said_once(server: ApiServer, caplog: pytest.LogCaptureFixture) -> None:
+    """The same failure every few seconds is noise; a standby says who leads."""
+    one, two = Replica(server, "one"), Replica(server, "two")
+    caplog.set_level(logging.INFO, logger="pyctrl.manager")
+    async with running(one):
+        await one.leads_at()
+        async with running(two):
+            await asyncio.sleep(20)
+            two.network.add(Rule(Answered(status=403, reason="Forbidden", message="no leases for you"), times=None))
+            await asyncio.sleep(60)
+    said = [record.getMessage() for record in caplog.records]
+    assert said.count("Attempting to acquire leader lease...") == 2
+    assert said.count("Successfully acquired lease") == 1
+    assert said.count("Another replica leads") == 1
+    assert said.count("Failed to update lease") == 1
+    assert two.elector.statistics().failures > 10
+
+
+async def test_the_statistics(server: ApiServer) -> None:
+    """They say who leads, since when it has not renewed, and how often the lead has changed."""
+    one, two = Replica(server, "one"), Replica(server, "two")
+    async with running(one):
+        await one.leads_at()
+        async with running(two):
+            await asyncio.sleep(5)
+            leader, standby = one.elector.statistics(), two.elector.statistics()
+    assert (leader.is_leader, leader.holder, leader.since_renewal) == (True, "one", timedelta(seconds=1))
+    assert (standby.is_leader, standby.holder, standby.since_renewal, standby.terms) == (False, "one", None, 0)

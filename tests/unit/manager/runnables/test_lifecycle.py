@@ -1,0 +1,475 @@
+"""Start order, stop order, grace, signals, failures: all in virtual time."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+from contextlib import nullcontext
+from datetime import timedelta
+from typing import cast
+
+import pytest
+
+from pyctrl.apiserver import ApiServer
+from pyctrl.client import Config, WriteGate
+from pyctrl.errors import GracePeriodExceeded, ManagerError
+from pyctrl.manager import Manager
+from pyctrl.manager._runnables.lifecycle import Lifecycle
+from pyctrl.manager._runnables.runnable_group import Group
+from pyctrl.testing import VirtualTimeLoop
+
+
+def now() -> float:
+    return asyncio.get_running_loop().time()
+
+
+def send(number: signal.Signals) -> None:
+    cast(VirtualTimeLoop, asyncio.get_running_loop()).send_signal(number)
+
+
+class Life:
+    """A runnable that writes down what happens to it."""
+
+    def __init__(self, name: str, journal: list[str], *, ready_after: float = 0, cleanup: float = 0) -> None:
+        self.name = name
+        self.journal = journal
+        self.ready_after = ready_after
+        self.cleanup = cleanup
+
+    async def run(self) -> None:
+        self.journal.append(f"{self.name} starts")
+        try:
+            await asyncio.Event().wait()
+        finally:
+            await asyncio.sleep(self.cleanup)
+            self.journal.append(f"{self.name} ends")
+
+    async def wait_until_ready(self) -> None:
+        await asyncio.sleep(self.ready_after)
+        self.journal.append(f"{self.name} is ready")
+
+
+class Worker(Life):
+    """One that finishes its work when asked, which takes a while."""
+
+    def __init__(self, name: str, journal: list[str], *, work: float) -> None:
+        super().__init__(name, journal)
+        self.work = work
+        self.asked = asyncio.Event()
+
+    async def wait_until_ready(self) -> None:
+        """Be ready at once, without a note."""
+
+    async def run(self) -> None:
+        self.journal.append(f"{self.name} starts")
+        try:
+            await self.asked.wait()
+            await asyncio.sleep(self.work)
+        except asyncio.CancelledError:
+            self.journal.append(f"{self.name} is cancelled")
+            raise
+        self.journal.append(f"{self.name} ends")
+
+    def ask_to_stop(self) -> None:
+        self.asked.set()
+
+
+def make(grace: float = 30) -> Lifecycle:
+    return Lifecycle(grace_period=timedelta(seconds=grace))
+
+
+async def run_until(lifecycle: Lifecycle, moment: float, *, handle_signals: bool = False) -> None:
+    """Run a lifecycle and ask it to stop at a moment."""
+    asyncio.get_running_loop().call_at(moment, lifecycle.ask_to_stop)
+    await lifecycle.run(handle_signals=handle_signals)
+
+
+async def test_groups_start_in_order_and_stop_in_reverse() -> None:
+    """Each group starts when the one before is ready, and stops when the one after has ended."""
+    lifecycle, journal = make(), list[str]()
+    for group in reversed(Group):
+        lifecycle.add(Life(group, journal, ready_after=1, cleanup=1), group)
+    await run_until(lifecycle, 60)
+
+    ups = [f"{group} {what}" for group in Group for what in ("starts", "is ready")]
+    assert journal == ups + [f"{group} ends" for group in reversed(Group)]
+    assert now() == 60 + len(Group)
+
+
+async def test_started_and_elected_tell_how_far_it_is() -> None:
+    """A standby is started; it is elected once the election is ready and what follows has started."""
+    lifecycle = make()
+    lifecycle.add(Life("election", [], ready_after=10), Group.ELECTION)
+    running = asyncio.create_task(run_until(lifecycle, 20))
+
+    await lifecycle.started.wait()
+    assert (now(), lifecycle.elected.is_set()) == (0, False)
+    await lifecycle.elected.wait()
+    assert now() == 10
+    await running
+
+
+async def test_a_runnable_may_be_an_async_function_and_may_return_early() -> None:
+    """A function that returns is done; nothing is restarted and nothing stops."""
+    lifecycle, done = make(), list[float]()
+
+    async def once() -> None:
+        done.append(now())
+
+    lifecycle.add(once, Group.OTHERS)
+    await run_until(lifecycle, 5)
+
+    assert done == [0]
+    assert now() == 5
+
+
+async def test_a_runnable_added_while_running_starts_at_once() -> None:
+    """Controllers that are made late live as those made early, and stop with their group."""
+    lifecycle, journal = make(), list[str]()
+    running = asyncio.create_task(run_until(lifecycle, 10))
+    await asyncio.sleep(5)
+    lifecycle.add(Life("late", journal), Group.OTHERS)
+    await asyncio.sleep(1)
+    assert journal == ["late starts"]
+
+    await running
+    assert journal == ["late starts", "late ends"]
+
+
+async def test_nothing_can_be_added_once_stopping_has_begun() -> None:
+    """A runnable that would never be stopped in order is refused."""
+    lifecycle = make()
+    await run_until(lifecycle, 1)
+    with pytest.raises(ManagerError, match="can't accept new runnable"):
+        lifecycle.add(Life("too late", []), Group.OTHERS)
+
+
+async def test_what_is_not_a_runnable_is_refused() -> None:
+    """The mistake is told where it is made, with what was expected."""
+    with pytest.raises(ManagerError, match="async def run"):
+        make().add(cast(Life, 5), Group.OTHERS)
+
+
+async def test_it_runs_once() -> None:
+    """A second run is an error, not a surprise."""
+    lifecycle = make()
+    await run_until(lifecycle, 1)
+    with pytest.raises(ManagerError, match="runs once"):
+        await lifecycle.run(handle_signals=False)
+
+
+async def test_the_first_failure_stops_everything_and_is_raised(caplog: pytest.LogCaptureFixture) -> None:
+    """Everything ends in order, run raises the failure as it was, later ones are logged."""
+    lifecycle, journal = make(), list[str]()
+
+    async def fail() -> None:
+        await asyncio.sleep(3)
+        async with asyncio.TaskGroup() as group:
+            group.create_task(raise_error(KeyError("first")))
+
+    async def fail_while_stopping() -> None:
+        try:
+            await asyncio.Event().wait()
+        finally:
+            raise ValueError("second")
+
+    lifecycle.add(Life("server", journal), Group.SERVERS)
+    lifecycle.add(fail, Group.ELECTED)
+    lifecycle.add(fail_while_stopping, Group.OTHERS)
+    with pytest.raises(KeyError, match="first"):
+        await lifecycle.run(handle_signals=False)
+
+    assert journal[-1] == "server ends"
+    assert now() == 3
+    assert "error received after stop sequence was engaged" in caplog.messages
+
+
+async def raise_error(error: Exception) -> None:
+    raise error
+
+
+async def test_a_failure_to_become_ready_stops_everything() -> None:
+    """A cache that does not sync ends the manager with the cache's own error; later groups never start."""
+    lifecycle, journal = make(), list[str]()
+
+    class NeverReady(Life):
+        async def wait_until_ready(self) -> None:
+            await asyncio.sleep(120)
+            raise TimeoutError("the first list")
+
+    lifecycle.add(NeverReady("cache", journal), Group.CACHES)
+    lifecycle.add(Life("controller", journal), Group.ELECTED)
+    with pytest.raises(TimeoutError, match="the first list"):
+        await lifecycle.run(handle_signals=False)
+
+    assert journal == ["cache starts", "cache ends"]
+
+
+async def test_work_is_finished_within_the_grace_period() -> None:
+    """What can be asked is asked, and not cancelled."""
+    lifecycle, journal = make(), list[str]()
+    lifecycle.add(Worker("worker", journal, work=29), Group.ELECTED)
+    await run_until(lifecycle, 10)
+
+    assert journal == ["worker starts", "worker ends"]
+    assert now() == 39
+
+
+async def test_one_grace_period_is_for_all_groups_together() -> None:
+    """Who is not done when it is over is cancelled and named, and later groups get no more time."""
+    lifecycle, journal = make(grace=30), list[str]()
+    lifecycle.add(Worker("slow", journal, work=20), Group.ELECTED)
+    lifecycle.add(Worker("slower", journal, work=20), Group.OTHERS)
+    with pytest.raises(GracePeriodExceeded, match=r"grace period of 0:00:30: others/slower"):
+        await run_until(lifecycle, 10)
+
+    assert journal == ["slower starts", "slow starts", "slow ends", "slower is cancelled"]
+    assert now() == 40
+
+
+async def test_who_comes_after_the_grace_period_and_ends_at_once_is_not_blamed() -> None:
+    """Only those are named that were asked and did not stop, not those that never had a chance to."""
+    lifecycle = make(grace=30)
+    lifecycle.add(Worker("slow", [], work=60), Group.ELECTED)
+    lifecycle.add(Life("cache", []), Group.CACHES)
+    with pytest.raises(GracePeriodExceeded, match=r"0:00:30: elected/slow$"):
+        await run_until(lifecycle, 10)
+
+
+async def test_a_runnable_that_fails_when_asked_is_cancelled(caplog: pytest.LogCaptureFixture) -> None:
+    """Stopping goes on, and the error is logged."""
+
+    class Rude(Life):
+        def ask_to_stop(self) -> None:
+            raise ValueError("no")
+
+    lifecycle, journal = make(), list[str]()
+    lifecycle.add(Rude("rude", journal), Group.OTHERS)
+    await run_until(lifecycle, 10)
+
+    assert journal[-1] == "rude ends"
+    assert "A runnable failed when asked to stop, cancelling it" in caplog.messages
+
+
+async def test_no_grace_cancels_at_once_and_is_no_error() -> None:
+    """A grace period of zero is a decision, not a failure."""
+    lifecycle, journal = make(grace=0), list[str]()
+    lifecycle.add(Worker("worker", journal, work=20), Group.ELECTED)
+    await run_until(lifecycle, 10)
+
+    assert journal[-1] == "worker is cancelled"
+    assert now() == 10
+
+
+async def test_who_ignores_cancellation_is_left_behind_with_a_message(caplog: pytest.LogCaptureFixture) -> None:
+    """Stopping ends even if somebody swallows CancelledError."""
+    lifecycle, let_go = make(grace=1), asyncio.Event()
+
+    async def stubborn() -> None:
+        while not let_go.is_set():
+            try:
+                await let_go.wait()
+            except asyncio.CancelledError:
+                continue
+
+    lifecycle.add(stubborn, Group.OTHERS)
+    with pytest.raises(GracePeriodExceeded):
+        await run_until(lifecycle, 10)
+
+    assert now() == 10 + 1 + 5
+    assert "A runnable ignores that it was cancelled and is left behind" in caplog.messages
+    let_go.set()
+    await asyncio.sleep(0)
+
+
+async def test_the_first_signal_drains() -> None:
+    """SIGTERM asks; work that was begun is finished."""
+    lifecycle, journal = make(), list[str]()
+    lifecycle.add(Worker("worker", journal, work=10), Group.ELECTED)
+    asyncio.get_running_loop().call_at(5, send, signal.SIGTERM)
+    await lifecycle.run(handle_signals=True)
+
+    assert journal == ["worker starts", "worker ends"]
+    assert now() == 15
+
+
+async def test_the_second_signal_cancels_what_is_left(caplog: pytest.LogCaptureFixture) -> None:
+    """SIGINT twice ends at once, with nothing left behind; the error names the slow, the log who had no time."""
+    lifecycle, journal = make(), list[str]()
+    lifecycle.add(Worker("worker", journal, work=25), Group.ELECTED)
+    lifecycle.add(Worker("other", journal, work=25), Group.OTHERS)
+    for moment in (5, 6):
+        asyncio.get_running_loop().call_at(moment, send, signal.SIGINT)
+    with pytest.raises(GracePeriodExceeded, match=r"asked a second time: elected/worker$"):
+        await lifecycle.run(handle_signals=True)
+
+    told = {record.getMessage(): record.__dict__ for record in caplog.records}
+    assert told["No time is left to wait for others, cancelling them too"]["runnables"] == ["others/other"]
+    assert sorted(journal[-2:]) == ["other is cancelled", "worker is cancelled"]
+    assert now() == 6
+
+
+async def test_cancelling_stops_in_order() -> None:
+    """Cancelling the task that runs it is asking: everything gets its grace period, then the cancellation goes on."""
+    lifecycle, journal = make(), list[str]()
+    lifecycle.add(Worker("worker", journal, work=10), Group.ELECTED)
+    refused = asyncio.get_running_loop().create_future()
+
+    def add_late() -> None:
+        with pytest.raises(ManagerError):
+            lifecycle.add(Life("late", journal), Group.OTHERS)
+        refused.set_result(None)
+
+    asyncio.get_running_loop().call_at(7, add_late)
+    with pytest.raises(TimeoutError):
+        async with asyncio.timeout(5):
+            await lifecycle.run(handle_signals=False)
+
+    assert refused.done()
+    assert journal == ["worker starts", "worker ends"]
+    assert now() == 15
+
+
+async def test_cancelling_twice_leaves_nothing_behind() -> None:
+    """A second cancel during the grace period cancels every group at once; no task is leaked."""
+    lifecycle, journal = make(), list[str]()
+    for group in (Group.ELECTED, Group.CACHES, Group.SERVERS):
+        lifecycle.add(Worker(group, journal, work=25), group)
+    running = asyncio.create_task(lifecycle.run(handle_signals=False))
+    await asyncio.sleep(5)
+    running.cancel()
+    await asyncio.sleep(1)
+    running.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await running
+
+    assert journal[3:] == ["elected is cancelled", "caches is cancelled", "servers is cancelled"]
+    assert now() == 6
+    assert asyncio.all_tasks() == {asyncio.current_task()}
+
+
+async def test_a_signal_while_starting_stops_what_has_started() -> None:
+    """A manager that waits for its caches can be stopped; what has not started never does."""
+    lifecycle, journal = make(), list[str]()
+    lifecycle.add(Life("cache", journal, ready_after=100), Group.CACHES)
+    lifecycle.add(Life("controller", journal), Group.ELECTED)
+    await run_until(lifecycle, 10)
+
+    assert journal == ["cache starts", "cache ends"]
+
+
+async def test_no_farewell_to_servers_where_there_are_none(caplog: pytest.LogCaptureFixture) -> None:
+    """The events that every manager writes to its end are no HTTP server, and are not called one."""
+    caplog.set_level("INFO", logger="pyctrl.manager")
+    async with Manager(Config.in_process(ApiServer())) as manager:
+        manager.add(Life("worker", []))
+        async with manager.running():
+            pass
+
+    assert [text for text in caplog.messages if text.startswith("Stopping")] == [
+        "Stopping and waiting for leader election runnables",
+        "Stopping and waiting for caches",
+    ]
+
+
+async def test_a_signal_is_for_every_manager_of_the_loop() -> None:
+    """One that has ended leaves the others their signals; each counts its own first and second one."""
+    journal = list[str]()
+    works = {"short": 1.0, "long": 25.0, "longer": 25.0}
+    lifecycles = {name: make() for name in works}
+    for name, lifecycle in lifecycles.items():
+        lifecycle.add(Worker(name, journal, work=works[name]), Group.ELECTED)
+    running = {name: asyncio.create_task(each.run(handle_signals=True)) for name, each in lifecycles.items()}
+    await asyncio.sleep(10)
+    lifecycles["short"].ask_to_stop()
+    await running["short"]
+    assert journal == ["short starts", "long starts", "longer starts", "short ends"]
+
+    send(signal.SIGTERM)
+    await asyncio.sleep(5)
+    lifecycles["long"].ask_to_stop()  # the second time, for this one alone
+    with pytest.raises(GracePeriodExceeded, match="asked a second time: elected/long"):
+        await running["long"]
+    assert now() == 16
+    await running["longer"]
+    assert (now(), journal[-1]) == (36, "longer ends")
+    with pytest.raises(AssertionError, match="it has no handler"):
+        send(signal.SIGTERM)
+
+
+@pytest.mark.parametrize(("later", "error"), [(0, None), (0.09, None), (0.2, GracePeriodExceeded)])
+async def test_a_signal_that_is_sent_twice_at_once_is_one(later: float, error: type[Exception] | None) -> None:
+    """As `timeout -s TERM` sends it: work has its grace period; another signal a moment later ends it."""
+    lifecycle, journal = make(), list[str]()
+    lifecycle.add(Worker("worker", journal, work=15.0), Group.ELECTED)
+    running = asyncio.create_task(lifecycle.run(handle_signals=True))
+    await asyncio.sleep(10)
+    send(signal.SIGTERM)
+    asyncio.get_running_loop().call_later(later, send, signal.SIGTERM)
+    with pytest.raises(error) if error else nullcontext():
+        await running
+    assert (now(), journal[-1] == "worker ends") == ((10.2, False) if error else (25, True))
+
+
+async def test_a_failure_while_it_is_being_cancelled_is_told(caplog: pytest.LogCaptureFixture) -> None:
+    """Cancelled while it stops for a failure, run raises the cancellation; the log has the failure."""
+    lifecycle = make()
+
+    async def fail() -> None:
+        await asyncio.sleep(3)
+        raise KeyError("the reason")
+
+    lifecycle.add(fail, Group.OTHERS)
+    lifecycle.add(Worker("worker", [], work=60), Group.ELECTED)
+    running = asyncio.create_task(lifecycle.run(handle_signals=False))
+    await asyncio.sleep(5)
+    running.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await running
+
+    told = [text for text in caplog.messages if text.startswith("error dropped during shutdown")]
+    assert ["the reason" in told[0], "asked a second time: elected/worker" in told[1]] == [True, True]
+
+
+async def test_elected_work_that_has_ended_is_not_asked_to_stop() -> None:
+    """Run anew in the next term, it would stop at once."""
+    lifecycle, journal = make(), list[str]()
+    worker = Worker("worker", journal, work=0)
+
+    async def elect() -> None:
+        await asyncio.Event().wait()
+
+    lifecycle.elect(elect, cast(WriteGate, Open()), begins_anew=True)
+    lifecycle.add(worker, Group.ELECTED)
+    running = asyncio.create_task(run_until(lifecycle, 60))
+    await asyncio.sleep(5)
+    worker.asked.set()  # it ends by itself
+    await asyncio.sleep(1)
+    worker.asked.clear()
+    await lifecycle.end_elected(timedelta(seconds=1))
+    lifecycle.begin_elected()
+    await asyncio.sleep(1)
+    assert journal == ["worker starts", "worker ends", "worker starts"]
+    await running
+
+
+class Open:
+    """A gate that lets everything pass."""
+
+    def check(self, request: object) -> None: ...
+
+
+async def test_what_becomes_ready_while_stopping_starts_nothing() -> None:
+    """A cache that is filled in its last moments is too late for the controllers."""
+
+    class LastMoment(Worker):
+        async def wait_until_ready(self) -> None:
+            await self.asked.wait()
+
+    lifecycle, journal = make(), list[str]()
+    lifecycle.add(LastMoment("cache", journal, work=5), Group.CACHES)
+    lifecycle.add(Life("controller", journal), Group.ELECTED)
+    await run_until(lifecycle, 10)
+
+    assert journal == ["cache starts", "cache ends"]
+    assert not lifecycle.started.is_set()

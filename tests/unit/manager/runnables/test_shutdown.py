@@ -1,0 +1,282 @@
+"""Every kind of runnable, in every group, through every way in which a manager ends: when, in which order, how."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import timedelta
+from itertools import product
+from math import inf
+from random import Random
+from typing import Any
+
+import pytest
+
+from pyctrl.errors import GracePeriodExceeded
+from pyctrl.manager import Group, Lifecycle, Restart
+from pyctrl.manager._runnables.runnable_group import CANCEL_TIMEOUT
+from tests.unit.manager.runnables._endings import ENDINGS, Ending, OtherFailed, grace_of, now, outcome
+
+BEHIND = CANCEL_TIMEOUT.total_seconds()
+
+
+class Subject:
+    """A runnable that notes how it ends."""
+
+    name = "subject"
+
+    def __init__(self) -> None:
+        self.end = "never began"
+
+    async def run(self) -> None:
+        self.end = "runs"
+        try:
+            await self.live()
+        except asyncio.CancelledError:
+            self.end = "was cancelled"
+            raise
+        except ValueError:
+            self.end = "failed"
+            raise
+        else:
+            self.end = "returned"
+
+    async def live(self) -> None:
+        await asyncio.Event().wait()
+
+
+class Cleaning(Subject):
+    """Takes two seconds to clean up."""
+
+    async def live(self) -> None:
+        try:
+            await asyncio.Event().wait()
+        finally:
+            await asyncio.sleep(2)
+
+
+class Finishing(Subject):
+    """Finishes its work when asked, in ``work`` seconds."""
+
+    def __init__(self, work: float) -> None:
+        super().__init__()
+        self.work = work
+        self.asked = asyncio.Event()
+
+    async def live(self) -> None:
+        await self.asked.wait()
+        await asyncio.sleep(self.work)
+
+    def ask_to_stop(self) -> None:
+        self.asked.set()
+
+
+class Rude(Subject):
+    """Fails when it is asked to stop."""
+
+    def ask_to_stop(self) -> None:
+        raise ValueError("not now")
+
+
+class Done(Subject):
+    """Has nothing to do."""
+
+    async def live(self) -> None: ...
+
+
+class Sore(Subject):
+    """Fails when it is cancelled."""
+
+    async def live(self) -> None:
+        try:
+            await asyncio.Event().wait()
+        finally:
+            raise ValueError("while stopping")
+
+
+class Failing(Finishing):
+    """Fails with its last bit of work."""
+
+    async def live(self) -> None:
+        await super().live()
+        raise ValueError("while stopping")
+
+
+class Unready(Subject):
+    """Never becomes ready."""
+
+    async def wait_until_ready(self) -> None:
+        await asyncio.Event().wait()
+
+
+class Stubborn(Subject):
+    """Swallows every cancellation, until the test lets it go."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.let_go = asyncio.Event()
+
+    async def live(self) -> None:
+        await heedless(self.let_go)
+
+
+class HeedlesslyUnready(Stubborn):
+    """Lives as others do, but its getting ready heeds nothing."""
+
+    async def live(self) -> None:
+        await asyncio.Event().wait()
+
+    async def wait_until_ready(self) -> None:
+        await heedless(self.let_go)
+
+
+async def heedless(event: asyncio.Event) -> None:
+    while not event.is_set():
+        try:
+            await event.wait()
+        except asyncio.CancelledError:
+            continue
+
+
+class Down(Subject):
+    """Has failed, and waits for its next life."""
+
+    async def live(self) -> None:
+        raise ValueError("connection lost")
+
+
+def function() -> Callable[[], Any]:
+    """Return an async function, as a runnable of its own."""
+
+    async def subject() -> None:
+        await asyncio.Event().wait()
+
+    return subject
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Kind:
+    """A kind of runnable, and what is expected of it.
+
+    Args:
+        make: makes one.
+        drains: how many seconds after it was asked it has ended, if it is let.
+        well: how it has ended then.
+        cut: how many seconds after it was cancelled for good it has ended.
+        cut_at_once: the same, where it was not asked before.
+        badly: how it has ended then.
+        says: a line of the log that tells of what went wrong, whichever way it ends.
+        is_ready: whether the groups after its own start.
+        restart: how it was added.
+        lags: how many seconds pass at the end of all, for what does not belong to any group.
+    """
+
+    name: str
+    make: Callable[[], Any]
+    drains: float = 0
+    well: str = "was cancelled"
+    cut: float = 0
+    cut_at_once: float = 0
+    badly: str = "was cancelled"
+    says: str = ""
+    is_ready: bool = True
+    restart: Restart | None = None
+    lags: float = 0
+
+
+LATE = "error received after stop sequence was engaged"
+LEFT = "A runnable ignores that it was cancelled and is left behind"
+
+KINDS = (
+    Kind(name="an async function", make=function, well=""),
+    Kind(name="an object", make=Subject),
+    Kind(name="one that cleans up", make=Cleaning, drains=2, cut_at_once=2),
+    Kind(name="one that finishes", make=lambda: Finishing(20), drains=20, well="returned"),
+    Kind(name="one that does not finish", make=lambda: Finishing(60), drains=60, well="returned"),
+    Kind(name="one that fails when asked", make=Rude, says="A runnable failed when asked to stop, cancelling it"),
+    Kind(name="one that has ended", make=Done, well="returned"),
+    Kind(name="one that fails when cancelled", make=Sore, well="failed", badly="failed", says=LATE),
+    Kind(name="one that is not ready", make=Unready, is_ready=False),
+    Kind(name="one that ignores it", make=Stubborn, drains=inf, cut=BEHIND, badly="runs", says=LEFT),
+    Kind(name="one whose getting ready ignores it", make=HeedlesslyUnready, is_ready=False, says=LEFT, lags=BEHIND),
+    Kind(
+        name="one that is down",
+        make=Down,
+        well="failed",
+        restart=Restart(first=timedelta(days=1), longest=timedelta(days=1)),
+    ),
+    Kind(name="one that can be down", make=lambda: Finishing(20), drains=20, well="returned", restart=Restart()),
+)
+
+
+async def live_and_end(kind: Kind, ending: Ending, group: Group) -> None:
+    """Run a subject in its group among witnesses in all groups, and look at how all of it ends."""
+    lifecycle, journal, fail = (
+        Lifecycle(grace_period=grace_of(ending), random=Random(1)),
+        list[tuple[str, float]](),
+        asyncio.Event(),
+    )
+
+    def witness(name: str) -> Callable[[], Any]:
+        async def stand_by() -> None:
+            try:
+                await asyncio.Event().wait()
+            finally:
+                journal.append((name, now()))
+
+        return stand_by
+
+    async def other() -> None:
+        await fail.wait()
+        raise OtherFailed
+
+    lifecycle.add(other, Group.SERVERS)
+    for each in Group:
+        lifecycle.add(witness(each), each)
+    subject = kind.make()
+    lifecycle.add(subject, group, restart=kind.restart)
+    error, took = await outcome(lifecycle, ending, fail.set)
+
+    began = now() - took
+    is_overdue = kind.drains > ending.patience
+    lasts = kind.drains
+    if is_overdue:
+        lasts = ending.patience + (kind.cut if ending.patience else kind.cut_at_once or kind.cut)
+    assert (None if error is None else type(error)) is ending.outcome(overdue=is_overdue)
+    if isinstance(error, GracePeriodExceeded):
+        assert str(error).endswith(f": {group}/subject")
+    assert took == pytest.approx(lasts + kind.lags)
+    if isinstance(subject, Subject):
+        assert subject.end == (kind.badly if is_overdue else kind.well)
+
+    groups = list(Group)
+    started = groups if kind.is_ready else groups[: groups.index(group) + 1]
+    assert [name for name, _ in journal] == started[::-1]
+    ends = dict(journal)
+    for each in started:  # those after it end before it, those before it once it has ended
+        expected = began + (lasts if groups.index(each) < groups.index(group) else 0)
+        assert ends[each] == pytest.approx(expected)
+    if isinstance(subject, Stubborn):
+        subject.let_go.set()
+        await asyncio.sleep(0.1)
+    assert asyncio.all_tasks() == {asyncio.current_task()}
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
+async def test_every_kind_of_runnable_ends(kind: Kind, caplog: pytest.LogCaptureFixture) -> None:
+    """In each group, each way: it has its time, others end before or after it, run tells, nothing is left."""
+    for ending, group in product(ENDINGS, Group):
+        if ending.grace is None and kind.drains == inf:
+            continue  # it is asked for as long as it takes
+        caplog.clear()
+        try:
+            await live_and_end(kind, ending, group)
+            loud = {record.getMessage() for record in caplog.records if record.levelno >= logging.ERROR}
+            assert not kind.says or kind.says in loud
+        except AssertionError as error:
+            error.add_note(f"{kind.name}, {ending.name}, in group {group}")
+            raise
+    gc.collect(1)  # an exception that nobody has seen is told of when it is collected

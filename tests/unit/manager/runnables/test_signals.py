@@ -1,0 +1,101 @@
+"""Signals of a real process, on the real loop."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import subprocess
+import sys
+import threading
+from datetime import timedelta
+
+import pytest
+
+from pyctrl.manager import Group, Lifecycle
+from pyctrl.manager._runnables.signals import signals_handled
+
+PROGRAM = """
+import asyncio, signal
+from datetime import timedelta
+from pyctrl.errors import GracePeriodExceeded
+from pyctrl.manager import Group, Lifecycle
+
+async def work():
+    print("working", flush=True)
+    try:
+        await asyncio.Event().wait()
+    finally:
+        print("cleaning", flush=True)
+        await asyncio.sleep(CLEANUP)
+        print("clean", flush=True)
+
+async def main():
+    lifecycle = Lifecycle(grace_period=timedelta(seconds=30))
+    lifecycle.add(work, Group.OTHERS)
+    before = signal.getsignal(signal.SIGINT)
+    try:
+        await lifecycle.run(handle_signals=True)
+    except GracePeriodExceeded as error:
+        print(error, flush=True)
+    print("restored", signal.getsignal(signal.SIGINT) is before, len(asyncio.all_tasks()), flush=True)
+
+asyncio.run(main())
+"""
+
+
+def start(cleanup: float) -> subprocess.Popen[str]:
+    program = PROGRAM.replace("CLEANUP", str(cleanup))
+    return subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True)
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+@pytest.mark.slow(reason="starts an interpreter")
+def test_a_signal_stops_in_order_and_handlers_are_put_back(number: signal.Signals) -> None:
+    """SIGTERM and SIGINT let the work clean up, the program goes on after run, with the handlers it had."""
+    with start(cleanup=0) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "working\n"
+        process.send_signal(number)
+        assert process.stdout.read() == "cleaning\nclean\nrestored True 1\n"
+    assert process.returncode == 0
+
+
+@pytest.mark.slow(reason="starts an interpreter")
+def test_a_second_signal_ends_at_once() -> None:
+    """Who does not want to wait sends another one, here the other of the two; no task is left."""
+    with start(cleanup=3600) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "working\n"
+        process.send_signal(signal.SIGTERM)
+        assert process.stdout.readline() == "cleaning\n"
+        process.send_signal(signal.SIGINT)
+        rest = process.stdout.read()
+    assert rest == "cancelled what had not stopped when asked a second time: others/work\nrestored True 1\n"
+
+
+def test_off_the_main_thread_signals_are_left_alone() -> None:
+    """A manager in a thread of its own runs and stops; it only cannot hear signals."""
+    ended: list[bool] = []
+
+    async def live() -> None:
+        lifecycle = Lifecycle(grace_period=timedelta(seconds=1))
+        lifecycle.add(asyncio.Event().wait, Group.OTHERS)  # type: ignore[arg-type]  # it returns True, and never does
+        asyncio.get_running_loop().call_soon(lifecycle.ask_to_stop)
+        await lifecycle.run(handle_signals=True)
+        ended.append(True)
+
+    thread = threading.Thread(target=lambda: asyncio.run(live()))
+    thread.start()
+    thread.join(5)
+    assert ended == [True]
+
+
+async def test_a_loop_that_cannot_handle_signals_is_fine(monkeypatch: pytest.MonkeyPatch) -> None:
+    """On such a platform somebody else has to ask the manager to stop."""
+
+    def refuse(*_: object) -> None:
+        raise NotImplementedError
+
+    monkeypatch.setattr(asyncio.get_running_loop(), "add_signal_handler", refuse)
+    with signals_handled(lambda _: None):
+        pass

@@ -1,0 +1,142 @@
+"""The text of health endpoints, without a server and without a manager."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+
+import pytest
+
+from pyctrl.errors import ManagerError
+from pyctrl.manager import Checks
+from pyctrl.manager._servers.bind_address import BindAddress
+
+
+def fails() -> None:
+    raise ValueError("the queue is full")
+
+
+async def well() -> None:
+    await asyncio.sleep(1)
+
+
+def checks(**own: str) -> Checks:
+    return Checks("readyz", lambda: own)
+
+
+async def test_all_is_well_in_one_word() -> None:
+    """Without being asked for more, the answer is `ok`, also where nobody has added a check."""
+    made = checks()
+    made.add("slow", well)
+
+    assert ((await made.answer()).status, (await made.answer()).text) == (200, "ok")
+
+
+async def test_each_check_is_told_of_when_asked_for() -> None:
+    """`verbose` lists them in kube-apiserver's form."""
+    made = checks(caches="")
+    made.add("slow", well)
+
+    found = await made.answer(is_verbose=True)
+
+    assert found.text == "[+]ping ok\n[+]caches ok\n[+]slow ok\nreadyz check passed\n"
+
+
+async def test_a_failure_is_named_and_its_reason_withheld() -> None:
+    """Everybody may ask for all of them; why it failed stands under the path of the check, and in the log."""
+    made = checks(caches="")
+    made.add("queue", fails)
+
+    found = await made.answer()
+
+    assert found.status == 500
+    assert found.text == "[+]ping ok\n[+]caches ok\n[-]queue failed: reason withheld\nreadyz check failed\n"
+    assert (await made.answer("queue")).text == "internal server error: the queue is full\n"
+
+
+async def test_what_is_excluded_is_not_asked() -> None:
+    """A check that is left out neither runs nor counts; one that does not exist is warned of."""
+    made = checks(caches="not synced")
+    made.add("queue", fails)
+
+    found = await made.answer(is_verbose=True, exclude=["queue", "caches", "que"])
+
+    assert found.status == 200
+    assert found.text.splitlines() == [
+        "[+]ping ok",
+        "[+]caches excluded: ok",
+        "[+]queue excluded: ok",
+        'warn: some health checks cannot be excluded: no matches for "que"',
+        "readyz check passed",
+    ]
+
+
+async def test_one_check_has_a_path_of_its_own() -> None:
+    """It answers for itself only; an unknown one is not found, rather than fine."""
+    made = checks(caches="not synced")
+    made.add("slow", well)
+
+    assert (await made.answer("slow")).status == 200
+    assert (await made.answer("ping")).status == 200
+    assert (await made.answer("caches")).status == 500
+    assert (await made.answer("cache")).status == 404
+
+
+async def test_a_check_that_hangs_counts_as_failed() -> None:
+    """After five seconds the others are told, and it is named."""
+    made = checks()
+    made.add("slow", well)
+    made.add("hangs", asyncio.Event().wait)
+
+    found = await made.answer()
+
+    assert asyncio.get_running_loop().time() == 5
+    assert found.text == "[+]ping ok\n[+]slow ok\n[-]hangs failed: reason withheld\nreadyz check failed\n"
+    assert "longer than 5 s" in (await made.answer("hangs")).text
+
+
+async def test_what_fails_is_logged_when_that_changes(caplog: pytest.LogCaptureFixture) -> None:
+    """A probe that asks every ten seconds fills no log."""
+    problems = {"caches": "not synced"}
+    made = Checks("readyz", lambda: problems)
+    with caplog.at_level(logging.INFO, "pyctrl.manager"):
+        for problem in ("not synced", "not synced", "", ""):
+            problems["caches"] = problem
+            await made.answer()
+
+    assert [record.message for record in caplog.records] == ["readyz check failed", "readyz check passed again"]
+
+
+@pytest.mark.parametrize(("name", "why"), [("ping", "already"), ("a/b", "part of a path"), ("", "part of a path")])
+def test_names_of_checks_are_unique_and_fit_a_path(name: str, why: str) -> None:
+    """A name that is taken, or could not be asked for by its path, is refused at once."""
+    with pytest.raises(ManagerError, match=why):
+        checks().add(name, fails)
+
+
+@pytest.mark.parametrize(
+    ("text", "host", "port"),
+    [
+        (":8081", None, 8081),
+        ("127.0.0.1:80", "127.0.0.1", 80),
+        ("[::1]:1", "::1", 1),
+        ("some.host:0", "some.host", 0),
+    ],
+)
+def test_an_address_is_a_host_and_a_port(text: str, host: str | None, port: int) -> None:
+    """The forms of Go's listeners, which people have in their manifests."""
+    assert BindAddress.parse(text, "health_bind_address") == BindAddress(host, port)
+    assert str(BindAddress(host, port)) == text
+
+
+@pytest.mark.parametrize("text", [None, "", "0"])
+def test_no_address_is_none(text: str | None) -> None:
+    """`0` turns a server off, as kubebuilder's flags do."""
+    assert BindAddress.parse(text, "health_bind_address") is None
+
+
+@pytest.mark.parametrize("text", ["8081", "localhost", "::1:80", ":99999", "http://a:80"])
+def test_anything_else_is_refused_with_the_forms_that_there_are(text: str) -> None:
+    """The message names the option, what it takes, and what came."""
+    with pytest.raises(ManagerError, match=r"health_bind_address is an address such as :8081, .*got '"):
+        BindAddress.parse(text, "health_bind_address")

@@ -1,0 +1,135 @@
+"""A chart on a disk: what is ours, what its author has changed, and templates that they have written."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from pyctrl.errors import CommandFailed
+from pyctrl.packaging import Chart, ChartDirectory
+from pyctrl.packaging._chart.values import Section, Value
+
+TEXT: dict[str, Any] = {"type": "string"}
+IMAGE = Section(
+    "image", (Value("repository", "sets", "", TEXT), Value("tag", "", "Else appVersion.", TEXT)), "What runs."
+)
+REPLICAS = Value("replicas", 1, "How many.", {"type": "integer"})
+NEW = Value("digest", "", "Exact.", TEXT)
+
+CHART = Chart(
+    name="sets",
+    values=(IMAGE, REPLICAS),
+    files={"Chart.yaml": "name: sets\nversion: 0.1.0\n", "templates/manager.yaml": "kind: Deployment\n"},
+)
+LATER = Chart(
+    name="sets",
+    values=(Section("image", (*IMAGE.values, NEW), "What runs."), REPLICAS, Section("metrics", (NEW,), "At 8443.")),
+    files={"Chart.yaml": "name: sets\nversion: 0.2.0\n", "templates/service.yaml": "kind: Service\n"},
+)
+
+
+def write(directory: ChartDirectory, chart: Chart, *, force: bool = False) -> list[str]:
+    """Make a directory what it should be; say what was done."""
+    found = directory.differences(chart, force=force)
+    for each in found:
+        each.write()
+    return [f"{each.verb} {each.path.relative_to(directory.path).as_posix()}" for each in found]
+
+
+@pytest.fixture
+def directory(tmp_path: Path) -> ChartDirectory:
+    made = ChartDirectory(tmp_path / "chart")
+    write(made, CHART)
+    return made
+
+
+def test_values_are_written_with_what_they_mean(directory: ChartDirectory) -> None:
+    """Whoever installs the chart reads them, and edits them."""
+    assert (directory.path / "values.yaml").read_text() == (
+        '# What runs.\nimage:\n  repository: sets\n  # Else appVersion.\n  tag: ""\n\n# How many.\nreplicas: 1\n'
+    )
+    assert directory.differences(CHART) == []
+
+
+def test_what_nobody_has_changed_follows_the_program(directory: ChartDirectory) -> None:
+    """A later program has other templates, other values and another version; nothing is left over."""
+    assert write(directory, LATER) == [
+        "updated .pyctrl-chart",
+        "updated Chart.yaml",
+        "removed templates/manager.yaml",
+        "created templates/service.yaml",
+        "updated values.schema.json",
+        "updated values.yaml",
+    ]
+    assert directory.differences(LATER) == []
+
+
+def test_what_its_author_has_changed_stays(directory: ChartDirectory) -> None:
+    """Each line of it does; values that are new come in where they belong, with what they mean."""
+    (directory.path / "Chart.yaml").write_text("name: mine\n")
+    (directory.path / "values.yaml").write_text(
+        "# ours\nimage:\n    repository: mine   # here\n    tag: >-\n      x\n# many\nreplicas: 2\n"
+    )
+    write(directory, LATER)
+    assert (directory.path / "Chart.yaml").read_text() == "name: mine\n"
+    assert (directory.path / "values.yaml").read_text() == (
+        "# ours\nimage:\n    repository: mine   # here\n    tag: >-\n      x\n"
+        '    # Exact.\n    digest: ""\n# many\nreplicas: 2\n\n# At 8443.\nmetrics:\n  # Exact.\n  digest: ""\n'
+    )
+    assert directory.differences(LATER) == []
+    assert write(directory, LATER, force=True) == ["updated .pyctrl-chart", "updated Chart.yaml", "updated values.yaml"]
+
+
+def test_templates_of_its_author_are_left_alone(directory: ChartDirectory) -> None:
+    """They may have values of their own, which the schema then takes; any other is refused as before."""
+    own = directory.path / "templates" / "own.yaml"
+    own.write_text("kind: Own\n")
+    values = directory.path / "values.yaml"
+    values.write_text(values.read_text() + "own: {size: 3}\n")
+    assert write(directory, CHART) == ["updated .pyctrl-chart", "updated values.schema.json"]
+    schema = json.loads((directory.path / "values.schema.json").read_text())
+    assert schema["properties"]["own"] == {}
+    assert schema["additionalProperties"] is False
+    write(directory, LATER)
+    assert own.read_text() == "kind: Own\n"
+    assert yaml.safe_load(values.read_text())["own"] == {"size": 3}
+
+
+def test_a_template_that_somebody_else_wrote_is_not_replaced(tmp_path: Path) -> None:
+    """It says which, and what to do; when told to, it takes the file over."""
+    directory = ChartDirectory(tmp_path)
+    (tmp_path / "templates").mkdir()
+    (tmp_path / "templates/manager.yaml").write_text("kind: Theirs\n")
+    with pytest.raises(CommandFailed, match=r"manager\.yaml is there, and was not written by this command.*--force"):
+        directory.differences(CHART)
+    assert "updated templates/manager.yaml" in write(directory, CHART, force=True)
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        ("image: {repository: a}\n", r'values\.yaml: image has to have tag: ""; write it there'),
+        ("image:\n", r'image has to have repository: "sets", tag: ""'),
+        ("- image\n", r"values\.yaml: an object was expected"),
+        ("image: [\n", r"values\.yaml: while parsing"),
+    ],
+)
+def test_values_that_nothing_can_be_added_to_are_told(directory: ChartDirectory, values: str, message: str) -> None:
+    """Rather than written anew, or half."""
+    (directory.path / "values.yaml").write_text(values)
+    with pytest.raises(CommandFailed, match=message):
+        directory.differences(CHART)
+
+
+def test_empty_values_get_all_of_them(directory: ChartDirectory) -> None:
+    """Nothing in it is nothing that has to stay."""
+    (directory.path / "values.yaml").write_text("")
+    write(directory, CHART)
+    assert yaml.safe_load((directory.path / "values.yaml").read_text()) == {
+        "image": {"repository": "sets", "tag": ""},
+        "replicas": 1,
+    }

@@ -1,0 +1,232 @@
+"""The objects that a program needs: which there are, what they say, and that they fit each other."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+import yaml
+
+from examples.podset.podset import add_podset
+from pyctrl.api import Access
+from pyctrl.client import Client, Config, wait_for
+from pyctrl.cluster import Cluster
+from pyctrl.errors import CommandFailed
+from pyctrl.kinds.apps.v1 import Deployment
+from pyctrl.kinds.authorization.v1 import ResourceAttributes, SubjectAccessReview, SubjectAccessReviewSpec
+from pyctrl.manager import LeaderElection, Manager, NoServer
+from pyctrl.packaging import Project, install, parts, problems_of, tree
+from pyctrl.rbac import grants
+from tests.unit.packaging._programs import WIDGETS, of_text, podset
+
+RESTRICTED = {"allowPrivilegeEscalation": False, "readOnlyRootFilesystem": True, "capabilities": {"drop": ["ALL"]}}
+
+
+def named(objects: list[dict[str, Any]], kind: str, name: str) -> dict[str, Any]:
+    """Return one of the objects."""
+    return next(each for each in objects if (each["kind"], each["metadata"]["name"]) == (kind, name))
+
+
+def arguments(project: Project) -> list[str]:
+    """Return the flags in the Deployment."""
+    deployment = named(install(project), "Deployment", project.account.name)
+    return list(deployment["spec"]["template"]["spec"]["containers"][0]["args"])
+
+
+async def test_files_have_the_names_of_kubebuilder() -> None:
+    """Who knows one of its projects finds everything where it was."""
+    assert list(tree(await podset())) == [
+        "crd/bases/apps.jicki.cn_podsets.yaml",
+        "crd/kustomization.yaml",
+        "default/kustomization.yaml",
+        "default/metrics_service.yaml",
+        "manager/kustomization.yaml",
+        "manager/manager.yaml",
+        "rbac/kustomization.yaml",
+        "rbac/leader_election_role.yaml",
+        "rbac/leader_election_role_binding.yaml",
+        "rbac/metrics_auth_role.yaml",
+        "rbac/metrics_auth_role_binding.yaml",
+        "rbac/metrics_reader_role.yaml",
+        "rbac/podset_admin_role.yaml",
+        "rbac/podset_editor_role.yaml",
+        "rbac/podset_viewer_role.yaml",
+        "rbac/role.yaml",
+        "rbac/role_binding.yaml",
+        "rbac/service_account.yaml",
+        "samples/apps.jicki.cn_v1alpha1_podset.yaml",
+        "samples/kustomization.yaml",
+    ]
+
+
+async def test_the_same_program_gives_the_same_bytes() -> None:
+    """Nothing depends on the order of a set, on the time or on the machine."""
+    assert tree(await podset()) == tree(await podset())
+
+
+async def test_what_is_installed_works_in_one_go() -> None:
+    """Every object finds what it needs, every field is known, and the pod runs as the account."""
+    project = await podset(image="podset:0.1.0")
+    async with Cluster(random=Random(1), rbac=True) as cluster, cluster.client() as client:
+        for obj in install(project):
+            await client.apply(obj, field_owner="test")
+        await wait_for(client, Deployment, project.account, lambda found: found.status.ready_replicas == 1)
+
+
+async def test_the_leader_may_what_electing_takes() -> None:
+    """The Role for it grants what a manager that elects asks for, and no more."""
+    role = named(install(await podset()), "Role", "podset-leader-election-role")
+    election = LeaderElection(name="podset-controller-manager")
+    async with Manager(Config.in_process(NoServer()), leader_election=election) as manager:
+        add_podset(manager)
+        assert manager.elector is not None
+        wanted = grants(manager.elector.rbac, namespaces=None, own_namespace="podset-system")
+    assert role["rules"] == [rule.to_wire() for rule in wanted.rules["podset-system"]]
+    assert role["metadata"]["namespace"] == "podset-system"
+
+
+async def test_the_program_may_what_it_declares() -> None:
+    """The manager's role is the one that is derived, without the rights of the election and of metrics."""
+    project = await podset()
+    role = named(install(project), "ClusterRole", "podset-manager-role")
+    assert role["rules"] == [rule.to_wire() for rule in project.grants.rules[""]]
+    binding = named(install(project), "ClusterRoleBinding", "podset-manager-rolebinding")
+    assert binding["subjects"] == [
+        {"kind": "ServiceAccount", "name": "podset-controller-manager", "namespace": "podset-system"}
+    ]
+
+
+async def test_people_may_what_the_names_of_their_roles_say() -> None:
+    """A viewer reads, an editor writes too, an administrator may do anything; nobody but him writes a status."""
+    project = await podset()
+    async with Cluster(random=Random(1), rbac=True) as cluster, cluster.client() as client:
+        for obj in install(project, ["rbac"]):
+            if obj["kind"] == "ClusterRole":
+                await client.apply(obj, field_owner="test")
+        may: dict[str, set[str]] = {}
+        for who in ("viewer", "editor", "admin"):
+            await client.apply(_bound(who), field_owner="test")
+            may[who] = {verb for verb in VERBS if await _may(client, who, verb)}
+    assert may["viewer"] == {"get", "list", "watch", "get/status"}
+    assert may["editor"] == may["viewer"] | {"create", "delete", "patch", "update"}
+    assert may["admin"] == may["editor"] | {"deletecollection"}
+
+
+VERBS = (
+    "get",
+    "list",
+    "watch",
+    "create",
+    "update",
+    "patch",
+    "delete",
+    "deletecollection",
+    "get/status",
+    "patch/status",
+)
+
+
+def _bound(who: str) -> dict[str, Any]:
+    return {
+        "apiVersion": "rbac.authorization.k8s.io/v1",
+        "kind": "ClusterRoleBinding",
+        "metadata": {"name": f"podset-{who}"},
+        "roleRef": {
+            "apiGroup": "rbac.authorization.k8s.io",
+            "kind": "ClusterRole",
+            "name": f"podset-podset-{who}-role",
+        },
+        "subjects": [{"apiGroup": "rbac.authorization.k8s.io", "kind": "User", "name": who}],
+    }
+
+
+async def _may(client: Client, who: str, verb: str) -> bool:
+    verb, _, subresource = verb.partition("/")
+    attributes = ResourceAttributes(
+        group="apps.jicki.cn", resource="podsets", verb=verb, namespace="default", subresource=subresource
+    )
+    review = SubjectAccessReview(spec=SubjectAccessReviewSpec(user=who, resource_attributes=attributes))
+    return (await client.create(review)).status.allowed
+
+
+async def test_pods_are_as_restricted_as_they_can_be() -> None:
+    """Not root, a root file system that is read-only, no capabilities, a limit of memory and none of CPU, probes."""
+    pod = named(install(await podset()), "Deployment", "podset-controller-manager")["spec"]["template"]["spec"]
+    (container,) = pod["containers"]
+    assert pod["securityContext"] == {"runAsNonRoot": True, "seccompProfile": {"type": "RuntimeDefault"}}
+    assert container["securityContext"] == RESTRICTED
+    assert container["resources"] == {"requests": {"cpu": "10m", "memory": "96Mi"}, "limits": {"memory": "256Mi"}}
+    ports = {port["name"]: port["containerPort"] for port in container["ports"]}
+    assert {container[probe]["httpGet"]["port"] for probe in ("livenessProbe", "readinessProbe")} <= ports.keys()
+
+
+async def test_metrics_can_be_served_in_the_clear_or_not_at_all() -> None:
+    """Then nobody has to be asked who somebody is; without metrics there is no Service either."""
+    clear, off = await podset(metrics="http"), await podset(metrics="off")
+    assert {"rbac/metrics_auth_role.yaml"}.isdisjoint(tree(clear))
+    assert "default/metrics_service.yaml" in tree(clear)
+    assert "default/metrics_service.yaml" not in tree(off)
+    assert "--metrics-bind-address=0" in arguments(off)
+
+
+async def test_rights_are_restricted_to_namespaces_with_the_program() -> None:
+    """Watching some namespaces only, it has Roles in them and no right anywhere else."""
+    project = await podset(watch_namespaces=("shop", "web"))
+    granted = [each for each in install(project) if each["metadata"]["name"] == "podset-manager-role"]
+    assert [(each["kind"], each["metadata"].get("namespace")) for each in granted] == [
+        ("Role", "shop"),
+        ("Role", "web"),
+    ]
+    assert project.grants.allow(Access("list", resource="pods", namespace="web"))
+    assert "--namespace=shop,web" in arguments(project)
+
+
+async def test_extras_are_there_when_they_are_asked_for() -> None:
+    """A ServiceMonitor and network policies, at the ports of pods; `config/default` has them too."""
+    texts = tree(await podset(prometheus=True, network_policy=True))
+    policy = yaml.safe_load(texts["network-policy/allow-metrics-traffic.yaml"])
+    assert policy["spec"]["ingress"][0]["ports"] == [{"port": 8443, "protocol": "TCP"}]
+    assert yaml.safe_load(texts["prometheus/monitor.yaml"])["kind"] == "ServiceMonitor"
+    listed = yaml.safe_load(texts["default/kustomization.yaml"])["resources"]
+    assert listed == ["../crd", "../rbac", "../manager", "../prometheus", "../network-policy", "metrics_service.yaml"]
+
+
+async def test_samples_are_valid(tmp_path: Path) -> None:
+    """What is required is there, within its bounds; examples and defaults are shown, the rest is left out."""
+    project = await of_text(tmp_path, WIDGETS)
+    (sheet,) = parts(project, ["samples"])
+    (made,) = sheet.objects
+    assert made["metadata"] == {"name": "widget-sample", "namespace": "default"}
+    assert made["spec"] == {
+        "size": 4,
+        "colour": "red",
+        "name": "box-1",
+        "schedule": "* * * * *",
+        "parts": ["sample"],
+        "mood": "calm",
+    }
+    text = tree(project, ["samples"])[sheet.path]
+    assert problems_of(text, project.definitions, "sample.yaml") == []
+    assert problems_of(text.replace("size: 4", "size: 5"), project.definitions, "sample.yaml")
+
+
+async def test_a_name_that_no_object_can_have_is_refused() -> None:
+    """It says which names are, and how to choose another one."""
+    with pytest.raises(CommandFailed, match=r"names of objects cannot begin with 'Pod_Set'.*--name"):
+        await podset(name="Pod_Set")
+
+
+OLD_WIDGET = """
+
+class OldWidget(CustomResource[WidgetStatus], group="example.com", version="v1beta1", kind="Widget", deprecated="old"):
+    pass
+"""
+
+
+async def test_a_version_that_nobody_reconciles_is_in_the_definition(tmp_path: Path) -> None:
+    """A program that has classes of two versions serves both, and stores the one it reconciles."""
+    project = await of_text(tmp_path, WIDGETS + OLD_WIDGET)
+    versions = named(install(project), "CustomResourceDefinition", "widgets.example.com")["spec"]["versions"]
+    assert [(each["name"], each["storage"]) for each in versions] == [("v1", True), ("v1beta1", False)]

@@ -1,0 +1,115 @@
+"""Certificates that pyctrl makes itself: what they are for, where they are trusted, and what a start waits for."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+from datetime import timedelta
+from ipaddress import ip_address
+from typing import Any
+
+import pytest
+from cryptography import x509
+
+from pyctrl.api import Key, Unstructured
+from pyctrl.apiserver import ApiServer
+from pyctrl.client import Client, InProcessTransport
+from pyctrl.errors import ConfigError
+from pyctrl.testing import FaultyTransport, Refused, Rule
+from pyctrl.webhook import Lifetimes, ManagedCertificates, Service, Url
+from pyctrl.webhook._certificates.ca_injection import CONFIGURATIONS
+from tests.unit.webhook._replicas import KEY, SECRET, running
+
+
+def keeper(server: ApiServer, target: Service | Url, *configurations: str) -> ManagedCertificates:
+    client = Client(InProcessTransport(server))
+    return ManagedCertificates(client, secret=KEY, target=target, configurations=configurations)
+
+
+async def test_replicas_that_start_together_agree() -> None:
+    """Both find no Secret, one makes it, and both show the same certificate, which is trusted at once."""
+    async with running() as site:
+        async with asyncio.TaskGroup() as group:
+            starts = [group.create_task(site.start(name)) for name in "ab"]
+        first, second = [start.result().certificates.keys for start in starts]
+        await site.ask()
+        secret = await site.client.get(SECRET, KEY)
+
+    assert first == second
+    assert secret["type"] == "kubernetes.io/tls"
+    assert set(secret["data"]) == {"ca.crt", "ca.key", "tls.crt", "tls.key"}
+
+
+async def test_configurations_of_others_are_left_alone() -> None:
+    """Only what names the target gets the bundle, even in a configuration that is looked after."""
+    async with running() as site:
+        mutating = await site.client.get(CONFIGURATIONS[0], Key("", "sets"))
+        other = {"service": {"namespace": "default", "name": "other", "path": "/x"}}
+        mutating["webhooks"].append({**mutating["webhooks"][0], "name": "other.example.com", "clientConfig": other})
+        await site.client.update(mutating)
+        await site.start("a")
+        found = await site.client.get(CONFIGURATIONS[0], Key("", "sets"))
+
+    assert ["caBundle" in each["clientConfig"] for each in found["webhooks"]] == [True, False]
+
+
+async def test_who_is_trusted_without_a_secret_stays_trusted_if_it_was_pyctrls() -> None:
+    """Authorities of an earlier life are kept, for somebody may show what they signed; those of strangers are not."""
+    server = ApiServer()
+    client, target = Client(InProcessTransport(server)), Service("default", "webhooks")
+    earlier, stranger = keeper(ApiServer(), target), keeper(ApiServer(), Service("default", "other"))
+    await earlier.keep()
+    await stranger.keep()
+    assert earlier.keys is not None
+    assert stranger.keys is not None
+    bundle = base64.b64encode(stranger.keys.bundle + earlier.keys.bundle).decode()
+    webhook = {
+        "name": "a.example.com",
+        "clientConfig": target.client_config("/") | {"caBundle": bundle},
+        "admissionReviewVersions": ["v1"],
+        "sideEffects": "None",
+    }
+    await client.create(Unstructured.new(CONFIGURATIONS[0], name="sets", webhooks=[webhook]))
+    keeping = keeper(server, target, "sets")
+    await keeping.keep()
+    assert keeping.keys is not None
+    found = await client.get(CONFIGURATIONS[0], Key("", "sets"))
+
+    assert keeping.keys.authorities[:-1] == earlier.keys.authorities
+    assert base64.b64decode(found["webhooks"][0]["clientConfig"]["caBundle"]) == keeping.keys.bundle
+
+
+async def test_a_start_waits_for_the_api_server() -> None:
+    """While the Secret cannot be written, nothing is shown and readiness says so; then it goes on by itself."""
+    network = FaultyTransport(InProcessTransport(ApiServer()), [Rule(Refused(), path="*/secrets*", times=None)])
+    certificates = ManagedCertificates(Client(network), secret=KEY, target=Url("https://10.0.0.1:9443"))
+    task = asyncio.create_task(certificates.run())
+    await asyncio.sleep(60)
+    assert certificates.why_not_ready == "there is no certificate yet"
+    network.clear()
+    await certificates.wait_until_ready()
+    assert certificates.why_not_ready == ""
+    assert certificates.keys is not None
+    leaf = x509.load_pem_x509_certificate(certificates.keys.certificate)
+    names: Any = leaf.extensions.get_extension_for_class(x509.SubjectAlternativeName).value
+    assert names.get_values_for_type(x509.IPAddress) == [ip_address("10.0.0.1")]
+    assert (certificates.directory / "tls.crt").read_bytes() == certificates.keys.certificate
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+
+
+async def test_a_service_may_have_a_long_name() -> None:
+    """Names of certificates end at 64 characters, those of services in namespaces do not."""
+    certificates = keeper(ApiServer(), Service("n" * 63, "default"))
+    await certificates.keep()
+    assert certificates.keys is not None
+    leaf = x509.load_pem_x509_certificate(certificates.keys.certificate)
+    names = leaf.extensions.get_extension_for_class(x509.SubjectAlternativeName).value
+    assert names.get_values_for_type(x509.DNSName)[0] == f"default.{'n' * 63}.svc"
+
+
+def test_lifetimes_have_to_overlap() -> None:
+    """An authority that would not outlive what it signs is refused."""
+    with pytest.raises(ConfigError, match="three times as long"):
+        Lifetimes(authority=timedelta(days=100), certificate=timedelta(days=90))
