@@ -1,4 +1,4 @@
-"""What no CustomResourceDefinition can be generated from: each problem names the place, the class, the field and the cure."""
+"""Types without a CustomResourceDefinition: each problem names the source line, the class, the field and the fix."""
 
 from __future__ import annotations
 
