@@ -15,9 +15,10 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
+from pyctrl import _tracing
 from pyctrl._log import LazyFields, current_log_context, log_context, log_fields
 from pyctrl._metrics import RECONCILE_DURATIONS, Histogram
-from pyctrl._tracing import Attributes, Tracing, current_tracing
+from pyctrl._tracing import Attributes, Tracing
 from pyctrl.api import GroupVersionKind
 from pyctrl.client import forbidden_log
 from pyctrl.controller._causes import Cause, ChangeCause, RetryCause, cause_label, error_summary
@@ -116,7 +117,7 @@ class ReconcileHandler:
         if (refused := forbidden_log.get()) is None:
             forbidden_log.set(refused := [])  # one for each worker, for as long as it lives
         try:
-            if (tracing := current_tracing()) is None:
+            if (tracing := _tracing.active) is None:
                 await self._attempt(turn)
             else:
                 with reconcile_span(tracing, turn):
