@@ -110,6 +110,7 @@ class Queue:
         self._is_closed = False
         self._drains = False
         self._repeats: dict[Request, int] = {}  # of what the limiter has counted: runs to be repeated, not failures
+        self._backed_off: set[Request] = set()  # since `forget`: the limiter has counted failures of these only
         self._adds = self._placed = self._retries = 0
         #: How long requests were ready before a worker took them, by priority, in seconds.
         self.waits: dict[int, Histogram] = {}
@@ -278,10 +279,11 @@ class Queue:
         causes = self._take_due(entry, request, now)
         entry.working_since = now
         (self.waits.get(priority) or self._first_wait(priority)).observe(now - since)
-        failures = self._limiter.failures(request)
-        if self._repeats:
-            failures = max(0, failures - self._repeats.get(request, 0))
+        failures = self._failures(request) if request in self._backed_off else 0
         return WorkItem(request, priority, causes, failures, now - since, now)
+
+    def _failures(self, request: Request) -> int:
+        return max(0, self._limiter.failures(request) - self._repeats.get(request, 0))
 
     def _take_due(self, entry: _Entry, request: Request, now: float) -> tuple[Cause, ...]:
         """Let the turn that begins answer all that is due, and return why it runs."""
@@ -326,9 +328,7 @@ class Queue:
             if self._back_off(entry, turn, now, priority, TimerCause(_AT_ONCE)):
                 self._repeats[turn.request] = self._repeats.get(turn.request, 0) + 1
             return
-        self._limiter.forget(turn.request)
-        if self._repeats:
-            self._repeats.pop(turn.request, None)
+        self._forget(turn.request)
         self._unschedule(entry, turn.request, _RETRY)
         if after is not None:
             self._retries += 1
@@ -349,6 +349,7 @@ class Queue:
             return False  # a change ran it before its retry was due: that neither counts nor moves the retry
         self._unschedule(entry, turn.request, _RETRY)
         self._retries += 1
+        self._backed_off.add(turn.request)
         delay = self._limiter.backoff(turn.request)
         if at_most is not None:
             delay = min(delay, at_most)
@@ -358,7 +359,8 @@ class Queue:
     def _forget(self, request: Request) -> None:
         """Let the limiter begin again with its first delay."""
         self._limiter.forget(request)
-        if self._repeats:
+        if request in self._backed_off:
+            self._backed_off.discard(request)
             self._repeats.pop(request, None)
 
     def _deadline(self, now: float, delay: timedelta) -> float:
