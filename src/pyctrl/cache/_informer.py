@@ -92,6 +92,7 @@ class Informer:
                 intake,
                 random=self._random,
                 on_news=self._notice,
+                waiters=self._waiters,
                 on_refusal=self._take_refusal,
                 until_served=self._until_served,
             )

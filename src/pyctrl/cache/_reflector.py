@@ -84,8 +84,9 @@ class Reflector:
         target: what to follow.
         intake: where the bytes go.
         random: draws waits and the length of watches.
-        on_news: is called at each sign of life of the server, after the intake has taken what came with it, and when
-            something has failed.
+        on_news: is called when a list is complete, when something has failed, when an error is cleared, and, while
+            there are ``waiters``, after each answer and each chunk of a watch.
+        waiters: futures of callers that wait for progress. Not empty: each sign of life of the server is news.
         on_refusal: is called when a right is missing, and says whether somebody else tells the user what to grant.
         until_served: waits when the server does not know the collection, says so, and returns when it may know it.
     """
@@ -98,12 +99,13 @@ class Reflector:
         *,
         random: Random,
         on_news: Callable[[], None],
+        waiters: Mapping[asyncio.Future[None], None],
         on_refusal: Callable[[Forbidden], bool],
         until_served: Callable[[NotFound], Awaitable[None]],
     ) -> None:
         self._transport, self._target, self._intake = transport, target, intake
         self._random, self._on_news, self._on_refusal = random, on_news, on_refusal
-        self._until_served = until_served
+        self._until_served, self._waiters = until_served, waiters
         self._backoff = Backoff(random)
         self._can_stream = True
         self._page_size = PAGE_SIZE
@@ -249,8 +251,11 @@ class Reflector:
     def _heard(self) -> None:
         """Note that the server lives, and what came of it."""
         self.heard_at = asyncio.get_running_loop().time()
+        is_news = False
         if self._intake.position is not None:
+            is_news = self.stage is not ReflectorStage.WATCHING  # a list is complete
             if self.error is not None:
+                is_news = True
                 self.error, self.failures = None, 0
                 self._complaints.forget()
             if self._intake.position != self._progress:
@@ -259,7 +264,8 @@ class Reflector:
                     self.is_stalled, self._left_behind = False, None
             self.stage = ReflectorStage.WATCHING
             self._page_size = PAGE_SIZE
-        self._on_news()
+        if is_news or self._waiters:
+            self._on_news()
 
     # --- after a failure ---
 
