@@ -26,7 +26,7 @@ from pyctrl.cache._watch_errors import (
     retry_after,
 )
 from pyctrl.cache._watch_handler import WatchHandler
-from pyctrl.client import HttpRequest, HttpResponse, HttpStream, LineSplitter, Transport, deliver
+from pyctrl.client import HttpRequest, HttpResponse, HttpStream, Transport, deliver
 from pyctrl.errors import ApiError, DecodeError, Forbidden, NotFound, PyctrlError, RequestTimeout
 
 __all__ = ["IdleTimeout", "ListWatch", "Reflector", "ReflectorStage"]
@@ -228,16 +228,14 @@ class Reflector:
     async def _read(self, request: HttpRequest, stream: HttpStream, limit: asyncio.Timeout) -> None:
         if stream.status != 200:
             raise _failure(request, stream, await stream.read())
-        lines = LineSplitter()
         self._intake.begin_answer()
         self._heard()
 
         def take(chunk: bytes) -> None:
             try:
-                if complete := lines.feed_block(chunk):
-                    self._intake.take_lines(complete)
-                    if self._intake.went_back:
-                        raise WentBack(f"{request} sent a version that is lower than {self._intake.position}")
+                self._intake.take_chunk(chunk)
+                if self._intake.went_back:
+                    raise WentBack(f"{request} sent a version that is lower than {self._intake.position}")
             finally:
                 self._heard()
 

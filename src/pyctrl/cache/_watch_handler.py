@@ -22,6 +22,7 @@ from pyctrl.cache._record import UNORDERED, Record, RecordReader, version_number
 from pyctrl.cache._store_writer import StoreWriter
 from pyctrl.cache._unreadable import UnreadableObjects, digest, unreadable_record
 from pyctrl.cache._watch_errors import EventLost
+from pyctrl.client import LineSplitter
 from pyctrl.errors import DecodeError
 
 __all__ = ["WatchHandler"]
@@ -42,6 +43,7 @@ class WatchHandler:
 
     def __init__(self, feed: StoreWriter, reader: RecordReader, unreadable: UnreadableObjects) -> None:
         self._feed, self._reader, self._unreadable = feed, reader, unreadable
+        self._lines, self._is_mid_line = LineSplitter(), False
         self._doubted = b""  # the digest of the last bytes that were requested again
         self._is_undamaged = False  # what was requested again came as it was before
         self._listed_for: set[bytes] = set()  # the digests of events without a name, after which the kind was listed
@@ -57,6 +59,7 @@ class WatchHandler:
     def begin_answer(self) -> None:
         """Begin to read an answer of the server, over a connection of which nothing is known."""
         self._is_undamaged = self.went_back = False
+        self._lines, self._is_mid_line = LineSplitter(), False
 
     def begin_list(self) -> None:
         """Begin a list, from its start."""
@@ -85,6 +88,15 @@ class WatchHandler:
         if not page.metadata.continue_:
             self._end_list(page.metadata.resource_version)
         return page.metadata.continue_
+
+    def take_chunk(self, chunk: bytes) -> None:
+        """Take a chunk of a watch. A line may span any number of chunks. Raises as `take_lines` does."""
+        ends_line = chunk.endswith(b"\n")
+        if not ends_line or self._is_mid_line:  # rare: servers write, and sockets deliver, an event as a whole line
+            chunk = self._lines.feed_block(chunk)
+        self._is_mid_line = not ends_line
+        if chunk:
+            self.take_lines(chunk)
 
     def take_lines(self, lines: bytes) -> None:
         """Take complete lines of a watch; until the bookmark that ends them, initial events are a list.
