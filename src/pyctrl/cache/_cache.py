@@ -241,7 +241,7 @@ class Cache:
         """Return how each informer is doing."""
         return tuple(informer.statistics() for informer in self._informers.values())
 
-    def measures(self) -> Iterable[MetricFamily]:
+    def collect_metrics(self) -> Iterable[MetricFamily]:
         """Return what there is of each kind and how old it is; see docs/metrics.md."""
         from pyctrl.cache._metrics import collect_cache  # here: a program may serve no metrics
 

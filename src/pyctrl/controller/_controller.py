@@ -199,7 +199,7 @@ class Controller:
             active_workers=self._workers.active,
         )
 
-    def measures(self) -> Iterable[MetricFamily]:
+    def collect_metrics(self) -> Iterable[MetricFamily]:
         """Return controller-runtime's series, and what it lacks; see docs/metrics.md."""
         from pyctrl.controller._metrics import collect_controller  # here: a program may serve no metrics
 

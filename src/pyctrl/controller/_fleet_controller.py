@@ -54,10 +54,10 @@ class FleetController:
         """The controllers of the clusters that are there, by the name of the cluster."""
         return MappingProxyType(self._controllers)
 
-    def measures(self) -> Iterable[MetricFamily]:
+    def collect_metrics(self) -> Iterable[MetricFamily]:
         """Return the numbers of all of them, each with the name of its cluster."""
         for controller in self._controllers.values():
-            yield from controller.measures()
+            yield from controller.collect_metrics()
 
     # --- what the fleet tells ---
 

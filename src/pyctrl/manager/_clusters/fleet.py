@@ -138,11 +138,11 @@ class Fleet(Clusters):
         of_provider = self._provider.rbac if isinstance(self._provider, NeedsPermissions) else ()
         return (*of_provider, *self.blueprint.rbac)
 
-    def measures(self) -> Iterable[MetricFamily]:
+    def collect_metrics(self) -> Iterable[MetricFamily]:
         """Return how many clusters there are, and what they have counted."""
         yield gauge("pyctrl_fleet_clusters", "Clusters that are there", ({"fleet": self.name}, len(self)))
         for cluster in self._here.values():
-            yield from cluster.measures()
+            yield from cluster.collect_metrics()
 
     async def wait_for(self, *clusters: str) -> None:
         """Wait until clusters of these names are there; reachable or not."""
