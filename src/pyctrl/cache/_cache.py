@@ -152,7 +152,7 @@ class Cache:
         def values(record: Record) -> Iterable[str]:
             return values_of(record.decode(kind))
 
-        self.informer(kind).view.add_index(name, values)
+        self.informer(kind).lister.add_index(name, values)
 
     # --- how it is doing ---
 
@@ -403,9 +403,9 @@ class _OwnWrites:
             return
         try:
             if verb == "delete":
-                informer.view.deleted(key, body)
+                informer.lister.deleted(key, body)
             else:
-                informer.view.wrote(body)
+                informer.lister.wrote(body)
         except Exception:
             log.exception("an own write is not seen before it comes back", extra={"kind": gvk.kind, "key": str(key)})
 

@@ -112,7 +112,7 @@ class Fleet(Clusters):
         return [member for cluster in self._here for member in self.members_in(cluster)]
 
     def _introduce(self, tenant: ClusterAware, cluster: ConnectedCluster) -> None:
-        tenant.join(cluster)
+        tenant.engage(cluster)
         if isinstance(tenant, FleetController) and cluster.rights is not None:
             cluster.rights.adopt(tenant.controllers[cluster.name])
 
@@ -285,7 +285,7 @@ class Fleet(Clusters):
     async def _part(self, cluster: ConnectedCluster, life: asyncio.Task[None]) -> None:
         """End what is done in a cluster, in order; whatever happens, its tasks end and its connection is closed."""
         try:
-            await asyncio.gather(*(tenant.leave(cluster, self._grace_period) for tenant in self._tenants))
+            await asyncio.gather(*(tenant.disengage(cluster, self._grace_period) for tenant in self._tenants))
             cluster.ask_to_stop()
             await asyncio.wait([life])  # events are written, for five seconds at most
         finally:
