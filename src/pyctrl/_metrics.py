@@ -124,7 +124,7 @@ def labelled(families: Iterable[MetricFamily], labels: Mapping[str, str]) -> Ite
 class Collector(Protocol):
     """Something that tells numbers about itself. A runnable that does is part of its manager's metrics."""
 
-    def measures(self) -> Iterable[MetricFamily]:
+    def collect_metrics(self) -> Iterable[MetricFamily]:
         """Return what it has counted so far; several may tell of the same family, with other labels."""
         ...
 
@@ -132,7 +132,7 @@ class Collector(Protocol):
 class WebhookMetrics:
     """Counts what webhooks are asked, by path, under controller-runtime's names.
 
-    The server of webhooks registers each path, answers inside of `request`, and gives `measures` as its own.
+    The server of webhooks registers each path, answers inside of `request`, and gives `collect_metrics` as its own.
     """
 
     def __init__(self) -> None:
@@ -167,7 +167,7 @@ class WebhookMetrics:
         """Take note that the code of a webhook has raised what it should not have."""
         self._panics[is_conversion] += 1
 
-    def measures(self) -> Iterable[MetricFamily]:
+    def collect_metrics(self) -> Iterable[MetricFamily]:
         """Return controller-runtime's series of webhooks."""
         prefix = "controller_runtime_webhook"
         yield histogram(

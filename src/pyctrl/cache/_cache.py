@@ -152,7 +152,7 @@ class Cache:
         def values(record: Record) -> Iterable[str]:
             return values_of(record.decode(kind))
 
-        self.informer(kind).view.add_index(name, values)
+        self.informer(kind).lister.add_index(name, values)
 
     # --- how it is doing ---
 
@@ -241,7 +241,7 @@ class Cache:
         """Return how each informer is doing."""
         return tuple(informer.statistics() for informer in self._informers.values())
 
-    def measures(self) -> Iterable[MetricFamily]:
+    def collect_metrics(self) -> Iterable[MetricFamily]:
         """Return what there is of each kind and how old it is; see docs/metrics.md."""
         from pyctrl.cache._metrics import collect_cache  # here: a program may serve no metrics
 
@@ -403,9 +403,9 @@ class _OwnWrites:
             return
         try:
             if verb == "delete":
-                informer.view.deleted(key, body)
+                informer.lister.deleted(key, body)
             else:
-                informer.view.wrote(body)
+                informer.lister.wrote(body)
         except Exception:
             log.exception("an own write is not seen before it comes back", extra={"kind": gvk.kind, "key": str(key)})
 

@@ -62,15 +62,15 @@ class Informer:
         self._reader = RecordReader(
             bytes_transform(options.transform, options.strip_managed_fields), compressor_for(options.compress)
         )
-        self.view: Lister = Lister(self.gvk, self._reader, clock=lambda: asyncio.get_running_loop().time())
-        self.view.has_own_namespaces = options.namespaces is not None
-        self._subscribers = Subscribers(lambda: self.view.store)
+        self.lister: Lister = Lister(self.gvk, self._reader, clock=lambda: asyncio.get_running_loop().time())
+        self.lister.has_own_namespaces = options.namespaces is not None
+        self._subscribers = Subscribers(lambda: self.lister.store)
         self._reflectors: list[Reflector] = []
         self._synced = asyncio.Event()
         self._waiters: dict[asyncio.Future[None], None] = {}  # woken in the order of their coming: runs must repeat
         self._discovery_error: Exception | None = None
         self._discovery_failures = 0
-        self._complaints = RepeatedErrors()
+        self._repeated_errors = RepeatedErrors()
         self._on_refusal, self._on_notice = on_refusal, on_notice
         #: Whether nothing is wrong while the cluster does not serve the kind.
         self.is_optional: bool = is_optional
@@ -80,18 +80,19 @@ class Informer:
     async def run(self) -> None:
         """Find out where the kind is served, then follow it until cancelled. No failure of the server ends it."""
         mapping = await self._locate()
-        self.view.is_namespaced = mapping.namespaced
+        self.lister.is_namespaced = mapping.namespaced
         self.resource = Resource(self.gvk.group, mapping.plural, mapping.namespaced)
         for coverage in self._options.coverages(self._namespaces, is_namespaced=mapping.namespaced):
-            feed = self.view.add_feed(coverage, self._subscribers.listeners)
-            intake = WatchHandler(feed, self._reader, self.view.unreadable)
-            target = self._target(mapping, coverage)
+            writer = self.lister.add_writer(coverage, self._subscribers.listeners)
+            handler = WatchHandler(writer, self._reader, self.lister.unreadable)
+            list_watch = self._list_watch(mapping, coverage)
             reflector = Reflector(
                 self._client.transport,
-                target,
-                intake,
+                list_watch,
+                handler,
                 random=self._random,
                 on_news=self._notice,
+                waiters=self._waiters,
                 on_refusal=self._take_refusal,
                 until_served=self._until_served,
             )
@@ -110,13 +111,13 @@ class Informer:
             except Exception as error:  # noqa: BLE001 - the kind may be served later
                 self._discovery_error = error
                 self._discovery_failures += 1
-                self._complain(error)
+                self._log_discovery_error(error)
                 self._wake()
                 is_absent = isinstance(error, UnknownKind)
                 await asyncio.sleep(until_next_poll(loop.time() - begun) if is_absent else backoff.next(loop.time()))
             else:
                 self._discovery_error, self._discovery_failures = None, 0
-                if self._complaints.forget():
+                if self._repeated_errors.forget():
                     log.info("%s is served", self.gvk, extra={"kind": self.gvk.kind})
                 return mapping
 
@@ -126,13 +127,13 @@ class Informer:
         self._client.discovery.forget(self.gvk)
         await self._locate()
 
-    def _complain(self, error: Exception) -> None:
+    def _log_discovery_error(self, error: Exception) -> None:
         # loud whatever it is: nothing has been seen of this kind, so that nobody knows that it can work
-        weight = logging.INFO if self.is_optional and self.is_absent else logging.WARNING
-        weight = self._complaints.level(str(error), weight, asyncio.get_running_loop().time())
-        log.log(weight, "%s cannot be watched: %s", self.gvk, error, extra={"kind": self.gvk.kind})
+        level = logging.INFO if self.is_optional and self.is_absent else logging.WARNING
+        level = self._repeated_errors.level(str(error), level, asyncio.get_running_loop().time())
+        log.log(level, "%s cannot be watched: %s", self.gvk, error, extra={"kind": self.gvk.kind})
 
-    def _target(self, mapping: ResourceMapping, coverage: Coverage) -> ListWatch:
+    def _list_watch(self, mapping: ResourceMapping, coverage: Coverage) -> ListWatch:
         selectors = (("labelSelector", str(coverage.labels)), ("fieldSelector", str(coverage.fields)))
         impersonated = self._client.options.impersonate
         return ListWatch(
@@ -143,9 +144,9 @@ class Informer:
         )
 
     def _notice(self) -> None:
-        if not self._synced.is_set() and all(feed.is_synced for feed in self.view.feeds):
+        if not self._synced.is_set() and all(writer.is_synced for writer in self.lister.writers):
             self._synced.set()
-            self._subscribers.tell_synced()
+            self._subscribers.notify_synced()
         self._wake()
 
     def _wake(self) -> None:
@@ -180,7 +181,7 @@ class Informer:
             NotCovered: it is not watched.
         """
         self._need_sync()
-        return self.view.find(key)
+        return self.lister.find(key)
 
     def select(
         self, query: ListQuery, index: tuple[str, str] | None = None, *, is_cluster_wide: bool = False
@@ -190,11 +191,11 @@ class Informer:
         Where only some namespaces are watched, a query without a namespace means these, unless ``is_cluster_wide``.
         """
         self._need_sync()
-        return self.view.select(query, index, is_cluster_wide=is_cluster_wide and self.view.is_namespaced)
+        return self.lister.select(query, index, is_cluster_wide=is_cluster_wide and self.lister.is_namespaced)
 
     def is_own_write(self, key: Key, version: str) -> bool:
         """Whether this process has written this version of an object; for metrics."""
-        return self.view.is_own_write(key, version)
+        return self.lister.is_own_write(key, version)
 
     def _need_sync(self) -> None:
         if not self._synced.is_set():
@@ -205,16 +206,16 @@ class Informer:
         return Subscription(self._subscribers)
 
     @contextmanager
-    def telling(self, listener: Listener) -> Iterator[None]:
+    def notifying(self, listener: Listener) -> Iterator[None]:
         """Tell a listener what a subscription is told, for as long as the block lasts: each change at once.
 
         That saves a turn of the loop. The listener is called by the informer itself, in the middle of its work.
         """
-        self._subscribers.enter(listener)
+        self._subscribers.add(listener)
         try:
             yield
         finally:
-            self._subscribers.leave(listener)
+            self._subscribers.remove(listener)
 
     # --- how it is doing ---
 
@@ -231,7 +232,7 @@ class Informer:
     @property
     def unreadable(self) -> str:
         """Which objects cannot be decoded, and why; "" when all can. Reads of such an object raise DecodeError."""
-        return self.view.unreadable.text
+        return self.lister.unreadable.text
 
     @property
     def is_stalled(self) -> bool:
@@ -275,7 +276,7 @@ class Informer:
 
     def statistics(self) -> InformerStatistics:
         """Return how it is doing."""
-        store, overlay, error = self.view.store, self.view.overlay, self.error
+        store, overlay, error = self.lister.store, self.lister.overlay, self.error
         from pyctrl.cache._statistics import InformerStatistics  # here: a start does without
 
         return InformerStatistics(
@@ -292,7 +293,7 @@ class Informer:
             own_writes=len(overlay),
             own_writes_lag=timedelta(seconds=overlay.lag),
             own_writes_given_up=overlay.overflowed,
-            unreadable=len(self.view.unreadable),
+            unreadable=len(self.lister.unreadable),
             is_stalled=self.is_stalled,
         )
 
@@ -328,7 +329,7 @@ class Informer:
         version = version_number(resource_version)
 
         def is_here() -> bool:
-            return self.is_synced and all(feed.progress >= version for feed in self.view.feeds)
+            return self.is_synced and all(writer.progress >= version for writer in self.lister.writers)
 
         await self._wait_until(is_here, f"version {resource_version}", timeout)
 

@@ -41,7 +41,7 @@ class Lister:
         self.overlay: Overlay = Overlay(self.store, clock=clock)
         #: The objects that cannot be decoded.
         self.unreadable: UnreadableObjects = UnreadableObjects(gvk, self.store)
-        self.feeds: list[StoreWriter] = []
+        self.writers: list[StoreWriter] = []
         self._tombstones: dict[str, int] = {}  # see `StoreWriter`
         #: Whether the kind has namespaces; a key's is ignored when it has none, so that a request fits both scopes.
         self.is_namespaced = True
@@ -50,11 +50,13 @@ class Lister:
         self._label_indexes: set[str] = set()
         self._own_versions: dict[tuple[Key, str], None] = {}  # that this process wrote; the newest write last
 
-    def add_feed(self, coverage: Coverage, listeners: Sequence[Listener]) -> StoreWriter:
+    def add_writer(self, coverage: Coverage, listeners: Sequence[Listener]) -> StoreWriter:
         """Add a coverage; what its feed brings becomes visible here."""
-        feed = StoreWriter(len(self.feeds), coverage, self.store, self.overlay, listeners, self.feeds, self._tombstones)
-        self.feeds.append(feed)
-        return feed
+        writer = StoreWriter(
+            len(self.writers), coverage, self.store, self.overlay, listeners, self.writers, self._tombstones
+        )
+        self.writers.append(writer)
+        return writer
 
     def add_index(self, name: str, values_of: IndexFunc) -> None:
         """Add an index over what is there and what comes."""
@@ -73,8 +75,8 @@ class Lister:
             key = Key("", key.name)
         record = self.overlay.find(key)
         if record is None and not covers_object(self._coverages, key):
-            remedy = remedy_for_object(self._coverages, key, is_kind_option=self.has_own_namespaces)
-            raise NotCovered(self._gvk, asked=f"{key}", covered=self._covered, remedy=remedy)
+            action = remedy_for_object(self._coverages, key, is_kind_option=self.has_own_namespaces)
+            raise NotCovered(self._gvk, asked=f"{key}", covered=self._covered, remedy=action)
         return record
 
     def select(
@@ -87,8 +89,8 @@ class Lister:
             IndexMissing: there is no such index.
         """
         if not covers_list(self._coverages, query, is_cluster_wide=is_cluster_wide):
-            remedy = remedy_for_list(self._coverages, query, is_kind_option=self.has_own_namespaces)
-            raise NotCovered(self._gvk, asked=str(query), covered=self._covered, remedy=remedy)
+            action = remedy_for_list(self._coverages, query, is_kind_option=self.has_own_namespaces)
+            raise NotCovered(self._gvk, asked=str(query), covered=self._covered, remedy=action)
         also: list[tuple[str, str]] = []
         is_served = not query.labels.requirements  # all that are found have the labels
         if index is None:
@@ -127,7 +129,7 @@ class Lister:
 
     @property
     def _coverages(self) -> Sequence[Coverage]:
-        return [feed.coverage for feed in self.feeds]
+        return [writer.coverage for writer in self.writers]
 
     @property
     def _covered(self) -> str:
@@ -162,10 +164,10 @@ class Lister:
             return
         self._remember(record.key, version)
         waiting, bringing, is_told = self._behind(record.namespace, version), 0, False
-        for feed in self.feeds:
-            if feed.coverage.matches(record):
-                bringing |= 1 << feed.number
-                is_told |= feed.progress >= version
+        for writer in self.writers:
+            if writer.coverage.matches(record):
+                bringing |= 1 << writer.number
+                is_told |= writer.progress >= version
         self.overlay.wrote(record, waiting=waiting, bringing=0 if is_told else bringing)
 
     def _remember(self, key: Key, version: int) -> None:
@@ -186,9 +188,9 @@ class Lister:
     def _behind(self, namespace: str, version: int) -> int:
         """Return, as bits, the feeds of a namespace that have not come to a version."""
         waiting = 0
-        for feed in self.feeds:
-            if feed.progress < version and feed.coverage.namespace in (None, namespace):
-                waiting |= 1 << feed.number
+        for writer in self.writers:
+            if writer.progress < version and writer.coverage.namespace in (None, namespace):
+                waiting |= 1 << writer.number
         return waiting
 
 

@@ -121,14 +121,14 @@ class Overlay:
         self.entries[key] = entry
         if entry.record is not None:
             self.written.put(entry.record)
-        for feed in _bits(entry.waiting):
-            self._wait(feed, entry.version, key)
+        for writer in _bits(entry.waiting):
+            self._wait(writer, entry.version, key)
         if len(self.entries) > self._limit:
             self._leave(next(iter(self.entries)))
             self.overflowed += 1
 
-    def _wait(self, feed: int, version: int, key: Key) -> None:
-        queue = self._queues.setdefault(feed, [])
+    def _wait(self, writer: int, version: int, key: Key) -> None:
+        queue = self._queues.setdefault(writer, [])
         heapq.heappush(queue, (version, key))
         if len(queue) > 2 * self._limit:  # while a watch is down, the same objects may be written again and again
             queue[:] = [(v, k) for v, k in queue if (entry := self.entries.get(k)) and entry.version == v]
@@ -166,22 +166,22 @@ class Overlay:
         if entry.deleted_uid == record.uid and not entry.waiting:
             self._leave(record.key)
 
-    def caught_up(self, feed: int, version: int) -> list[Record]:
+    def caught_up(self, writer: int, version: int) -> list[Record]:
         """Drop what waited for this feed to come to a version; return what it should have brought and has not.
 
         That happens when what was written is gone before it was seen, and the list that follows lacks it.
         """
         vanished: list[Record] = []
-        queue = self._queues.get(feed)
+        queue = self._queues.get(writer)
         while queue and queue[0][0] <= version:
             waited_for, key = heapq.heappop(queue)
             entry = self.entries.get(key)
             if entry is None or entry.version != waited_for:
                 continue  # left already, or another write has taken its place
-            entry.waiting &= ~(1 << feed)
-            if entry.bringing & 1 << feed:
+            entry.waiting &= ~(1 << writer)
+            if entry.bringing & 1 << writer:
                 self._told(entry)
-                entry.bringing &= ~(1 << feed)
+                entry.bringing &= ~(1 << writer)
                 if not entry.bringing:
                     vanished += _taken(entry)
             if not entry.waiting and not self._awaits_deletion(key, entry):

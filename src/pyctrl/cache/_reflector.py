@@ -26,7 +26,7 @@ from pyctrl.cache._watch_errors import (
     retry_after,
 )
 from pyctrl.cache._watch_handler import WatchHandler
-from pyctrl.client import HttpRequest, HttpResponse, HttpStream, LineSplitter, Transport, deliver
+from pyctrl.client import HttpRequest, HttpResponse, HttpStream, Transport, deliver
 from pyctrl.errors import ApiError, DecodeError, Forbidden, NotFound, PyctrlError, RequestTimeout
 
 __all__ = ["IdleTimeout", "ListWatch", "Reflector", "ReflectorStage"]
@@ -84,8 +84,9 @@ class Reflector:
         target: what to follow.
         intake: where the bytes go.
         random: draws waits and the length of watches.
-        on_news: is called at each sign of life of the server, after the intake has taken what came with it, and when
-            something has failed.
+        on_news: is called when a list is complete, when something has failed, when an error is cleared, and, while
+            there are ``waiters``, after each answer and each chunk of a watch.
+        waiters: futures of callers that wait for progress. Not empty: each sign of life of the server is news.
         on_refusal: is called when a right is missing, and says whether somebody else tells the user what to grant.
         until_served: waits when the server does not know the collection, says so, and returns when it may know it.
     """
@@ -93,24 +94,25 @@ class Reflector:
     def __init__(
         self,
         transport: Transport,
-        target: ListWatch,
-        intake: WatchHandler,
+        list_watch: ListWatch,
+        handler: WatchHandler,
         *,
         random: Random,
         on_news: Callable[[], None],
+        waiters: Mapping[asyncio.Future[None], None],
         on_refusal: Callable[[Forbidden], bool],
         until_served: Callable[[NotFound], Awaitable[None]],
     ) -> None:
-        self._transport, self._target, self._intake = transport, target, intake
+        self._transport, self._list_watch, self._handler = transport, list_watch, handler
         self._random, self._on_news, self._on_refusal = random, on_news, on_refusal
-        self._until_served = until_served
+        self._until_served, self._waiters = until_served, waiters
         self._backoff = Backoff(random)
         self._can_stream = True
         self._page_size = PAGE_SIZE
-        self._doubts = 0
+        self._failures_without_progress = 0
         self._progress: str | None = None  # the last position that was seen
         self._pause: asyncio.Future[None] | None = None
-        self._complaints = RepeatedErrors()
+        self._repeated_errors = RepeatedErrors()
         self._advice = ""  # that was given last
         self.stage = ReflectorStage.STREAMING
         #: Why it is not up to date; None when it is.
@@ -127,7 +129,7 @@ class Reflector:
     @property
     def relists(self) -> int:
         """How many complete lists there were after the first."""
-        return max(0, self._intake.lists - 1)
+        return max(0, self._handler.lists - 1)
 
     def retry_now(self) -> None:
         """Try again now, if it waits after a failure: what failed is mended."""
@@ -143,18 +145,18 @@ class Reflector:
                 await self._recover(error)
 
     async def _advance(self) -> None:
-        if self._needs_check and self._intake.position is not None:
+        if self._needs_check and self._handler.position is not None:
             await self._check()
-        if self._intake.position is not None:
+        if self._handler.position is not None:
             self.stage = ReflectorStage.WATCHING
-            await self._watch(("resourceVersion", self._intake.position))
+            await self._watch(("resourceVersion", self._handler.position))
         elif self._can_stream:
             self.stage = ReflectorStage.STREAMING
-            self._intake.begin_list()
+            self._handler.begin_list()
             await self._watch(("sendInitialEvents", "true"), ("resourceVersionMatch", "NotOlderThan"))
         else:
             self.stage = ReflectorStage.PAGING
-            self._intake.begin_list()
+            self._handler.begin_list()
             await self._page()
 
     # --- talking to the server ---
@@ -163,13 +165,13 @@ class Reflector:
         more = ""
         while True:
             limit = (("limit", str(self._page_size)),) if self._page_size else ()
-            request = self._target.request(*limit, *((("continue", more),) if more else ()), timeout=PAGE_TIMEOUT)
+            request = self._list_watch.request(*limit, *((("continue", more),) if more else ()), timeout=PAGE_TIMEOUT)
             response = await self._transport.request(request)
             if response.status != 200:
                 raise _failure(request, response, response.body)
-            self._intake.begin_answer()
-            more = self._intake.take_page(response.body)
-            self._heard()
+            self._handler.begin_answer()
+            more = self._handler.take_page(response.body)
+            self._note_response()
             if not more:
                 return
 
@@ -178,7 +180,7 @@ class Reflector:
 
         Versions are numbers that can be compared (KEP-5504). The list is the newest state, not one that is cached.
         """
-        request = self._target.request(("limit", "1"), timeout=CHECK_TIMEOUT)
+        request = self._list_watch.request(("limit", "1"), timeout=CHECK_TIMEOUT)
         try:
             response = await self._transport.request(request)
             self._needs_check = False
@@ -188,26 +190,26 @@ class Reflector:
         except (RequestTimeout, DecodeError):  # watches may work all the same
             self._needs_check = False
             return
-        position = version_number(self._intake.position or "")
+        position = version_number(self._handler.position or "")
         if UNORDERED in (position, version):
             return
-        facts = {**self._target.log_fields, "seen": position, "server": version}
+        facts = {**self._list_watch.log_fields, "seen": position, "server": version}
         if version < position:
             log.warning("The server has gone back to an older version, as after a restore; listing again", extra=facts)
-            self._intake.position = self._left_behind = None
-        elif version > position and self._intake.has_bookmarks and self._left_behind == self._intake.position:
+            self._handler.position = self._left_behind = None
+        elif version > position and self._handler.has_bookmarks and self._left_behind == self._handler.position:
             if not self.is_stalled:
                 log.warning("The watch does not follow the server; listing again", extra=facts)
             self.is_stalled = True
-            self._intake.position = self._left_behind = None
+            self._handler.position = self._left_behind = None
         else:
-            self._left_behind = self._intake.position if version > position else None
+            self._left_behind = self._handler.position if version > position else None
 
     async def _watch(self, *query: tuple[str, str]) -> None:
         loop = asyncio.get_running_loop()
-        begun, position = loop.time(), self._intake.position
+        begun, position = loop.time(), self._handler.position
         seconds = str(self._random.randint(*WATCH_SECONDS))
-        request = self._target.request(
+        request = self._list_watch.request(
             ("watch", "true"), ("allowWatchBookmarks", "true"), ("timeoutSeconds", seconds), *query
         )
         try:
@@ -216,9 +218,9 @@ class Reflector:
         except TimeoutError as error:
             raise RequestTimeout(f"{request} was silent for longer than a living server is") from error
         finally:
-            self._needs_check = position is not None and self._intake.position == position
+            self._needs_check = position is not None and self._handler.position == position
         is_short = loop.time() - begun < INSTANT
-        if self._intake.position is None or (self._intake.position == position and is_short):
+        if self._handler.position is None or (self._handler.position == position and is_short):
             raise EndedEarly(f"{request} was ended by the server before anything came of it")
         if is_short:
             await self._wait(self._random.uniform(0.0, SHORT_PAUSE))
@@ -226,68 +228,70 @@ class Reflector:
     async def _read(self, request: HttpRequest, stream: HttpStream, limit: asyncio.Timeout) -> None:
         if stream.status != 200:
             raise _failure(request, stream, await stream.read())
-        lines = LineSplitter()
-        self._intake.begin_answer()
-        self._heard()
+        self._handler.begin_answer()
+        self._note_response()
 
         def take(chunk: bytes) -> None:
             try:
-                if complete := lines.feed_block(chunk):
-                    self._intake.take_lines(complete)
-                    if self._intake.went_back:
-                        raise WentBack(f"{request} sent a version that is lower than {self._intake.position}")
+                self._handler.take_chunk(chunk)
+                if self._handler.went_back:
+                    raise WentBack(f"{request} sent a version that is lower than {self._handler.position}")
             finally:
-                self._heard()
+                self._note_response()
 
         with IdleTimeout(limit, self._too_late):
             await deliver(stream, take)
 
     def _too_late(self) -> float:
         """When the server has been silent for longer than a living one is."""
-        return (self.heard_at or 0.0) + (LIST_SILENCE if self._intake.position is None else WATCH_SILENCE)
+        return (self.heard_at or 0.0) + (LIST_SILENCE if self._handler.position is None else WATCH_SILENCE)
 
-    def _heard(self) -> None:
+    def _note_response(self) -> None:
         """Note that the server lives, and what came of it."""
         self.heard_at = asyncio.get_running_loop().time()
-        if self._intake.position is not None:
+        is_news = False
+        if self._handler.position is not None:
+            is_news = self.stage is not ReflectorStage.WATCHING  # a list is complete
             if self.error is not None:
+                is_news = True
                 self.error, self.failures = None, 0
-                self._complaints.forget()
-            if self._intake.position != self._progress:
-                self._progress, self._doubts = self._intake.position, 0
+                self._repeated_errors.forget()
+            if self._handler.position != self._progress:
+                self._progress, self._failures_without_progress = self._handler.position, 0
                 if self.stage is ReflectorStage.WATCHING:  # a list does not show that watches do their work
                     self.is_stalled, self._left_behind = False, None
             self.stage = ReflectorStage.WATCHING
             self._page_size = PAGE_SIZE
-        self._on_news()
+        if is_news or self._waiters:
+            self._on_news()
 
     # --- after a failure ---
 
     async def _recover(self, error: Exception) -> None:
         is_streamed_list = self.stage is ReflectorStage.STREAMING
-        remedy = retry_action_for(error, is_streamed_list=is_streamed_list)
+        action = retry_action_for(error, is_streamed_list=is_streamed_list)
         self.error = error
         self.failures += 1
-        self._needs_check = self._intake.position is not None
+        self._needs_check = self._handler.position is not None
         self._on_news()  # who waits for the first list may rather not
         if isinstance(error, NotFound):
             if self.failures > 1:  # although it was said to be served
-                self._log(error, remedy)
+                self._log(error, action)
             self.stage = ReflectorStage.WAITING
             return await self._until_served(error)
-        self._log(error, remedy)
-        if remedy is RetryAction.DOUBT:
-            self._doubts += 1
-            if self._doubts >= MAX_FAILURES_WITHOUT_PROGRESS:
-                self._doubts = 0
-                remedy = RetryAction.PAGES if is_streamed_list else RetryAction.RELIST
-        if remedy is RetryAction.PAGES:
+        self._log(error, action)
+        if action is RetryAction.DOUBT:
+            self._failures_without_progress += 1
+            if self._failures_without_progress >= MAX_FAILURES_WITHOUT_PROGRESS:
+                self._failures_without_progress = 0
+                action = RetryAction.PAGES if is_streamed_list else RetryAction.RELIST
+        if action is RetryAction.PAGES:
             self._can_stream = False
-        elif remedy is RetryAction.RELIST:
+        elif action is RetryAction.RELIST:
             if self.stage is ReflectorStage.PAGING:
                 self._page_size = 0  # the list takes longer than the server keeps its state: all at once, then
-            self._intake.position = None
-        if remedy is not RetryAction.AT_ONCE:
+            self._handler.position = None
+        if action is not RetryAction.AT_ONCE:
             now = asyncio.get_running_loop().time()
             await self._wait(retry_after(error) + self._backoff.next(now))
 
@@ -301,29 +305,29 @@ class Reflector:
             timer.cancel()
             self._pause = None
 
-    def _log(self, error: Exception, remedy: RetryAction) -> None:
-        facts = {**self._target.log_fields, "error": str(error), "remedy": remedy.value}
+    def _log(self, error: Exception, action: RetryAction) -> None:
+        facts = {**self._list_watch.log_fields, "error": str(error), "remedy": action.value}
         if not isinstance(error, PyctrlError):
             log.error("a defect in a transform, an index or pyctrl itself", extra=facts, exc_info=error)
-        elif remedy is RetryAction.PAGES:
-            log.info("the server does not stream lists of %s, asking for pages", self._target.path, extra=facts)
+        elif action is RetryAction.PAGES:
+            log.info("the server does not stream lists of %s, asking for pages", self._list_watch.path, extra=facts)
         elif isinstance(error, Forbidden) and self._on_refusal(error):  # somebody else says what to do, loudly
-            log.log(self._weight(error), "%s cannot be read: %s", self._target.path, error, extra=facts)
+            log.log(self._level(error), "%s cannot be read: %s", self._list_watch.path, error, extra=facts)
         elif needs_attention(error):
-            weight = self._complaints.level(str(error), logging.WARNING, asyncio.get_running_loop().time())
-            log.log(weight, "%s cannot be read: %s%s", self._target.path, error, self._advise(error), extra=facts)
+            level = self._repeated_errors.level(str(error), logging.WARNING, asyncio.get_running_loop().time())
+            log.log(level, "%s cannot be read: %s%s", self._list_watch.path, error, self._advise(error), extra=facts)
         else:
-            log.log(self._weight(error), "list or watch of %s failed: %s", self._target.path, error, extra=facts)
+            log.log(self._level(error), "list or watch of %s failed: %s", self._list_watch.path, error, extra=facts)
 
     def _advise(self, error: Exception) -> Lines:
         """Say what to do; what takes several lines once only."""
         before, self._advice = self._advice, advice(error)
         return Lines("" if "\n" in self._advice and self._advice == before else self._advice)
 
-    def _weight(self, error: Exception) -> int:
+    def _level(self, error: Exception) -> int:
         """Return how loud a failure is that may pass by itself: louder when nothing ever worked."""
-        weight = logging.WARNING if self.heard_at is None else logging.INFO
-        return self._complaints.level(str(error), weight, asyncio.get_running_loop().time(), every=inf)
+        level = logging.WARNING if self.heard_at is None else logging.INFO
+        return self._repeated_errors.level(str(error), level, asyncio.get_running_loop().time(), every=inf)
 
 
 def _failure(request: HttpRequest, answer: HttpResponse | HttpStream, body: bytes) -> ApiError:

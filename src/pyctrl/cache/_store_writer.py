@@ -75,11 +75,11 @@ class StoreWriter:
     def begin_list(self) -> None:
         """Begin a list from its start, also when the one before has not come to its end."""
         if self._is_listing:
-            self._take_back()
+            self._restore_marks()
         self._is_listing, self._older = True, []
         self._current, self._former = self._former, self._current
 
-    def _take_back(self) -> None:
+    def _restore_marks(self) -> None:
         """Make the marks as they were before a list that has not come to its end."""
         for record in self._store:
             if record.held & self._current:
@@ -100,15 +100,15 @@ class StoreWriter:
         self._is_listing = False
         self.is_synced = True
         if is_restored:
-            self._tell_vanished(self._overlay.clear())
+            self._notify_vanished(self._overlay.clear())
             self._tombstones.clear()
         self.progress = version
         self._forget_tombstones()
-        self._tell_vanished(self._overlay.caught_up(self.number, version))
+        self._notify_vanished(self._overlay.caught_up(self.number, version))
 
     def _forget_tombstones(self) -> None:
         """Forget who left at a version that every feed has come to: nobody brings them back."""
-        reached = min(feed.progress for feed in self._siblings)
+        reached = min(writer.progress for writer in self._siblings)
         while self._tombstones and next(iter(self._tombstones.values())) <= reached:
             del self._tombstones[next(iter(self._tombstones))]
 
@@ -152,7 +152,7 @@ class StoreWriter:
             self._overlay.saw(record)
         # Told last: whoever is told may look, and finds what he was told of.
         if self._listeners:
-            self._tell(Created(record, not self.is_synced))
+            self._notify(Created(record, not self.is_synced))
 
     def _replace(self, old: Record, new: Record) -> None:
         new.held = old.held & self._others | self._current
@@ -164,12 +164,12 @@ class StoreWriter:
             self._overlay.saw(new)
         if not is_another:
             if self._listeners:
-                self._tell(Updated(old, new))
+                self._notify(Updated(old, new))
         else:  # the end of the one and the beginning of the other were missed
-            self._tell(Deleted(old, was_seen=False))
-            self._tell(Created(new))
+            self._notify(Deleted(old, was_seen=False))
+            self._notify(Created(new))
 
-    def _tell(self, change: Change) -> None:
+    def _notify(self, change: Change) -> None:
         for listener in self._listeners:
             listener.push(change)
 
@@ -191,8 +191,10 @@ class StoreWriter:
     def _add_tombstone(self, state: Record) -> None:
         """Remember an object that has left, while another feed may still bring an older state of it."""
         if any(
-            feed is not self and feed.progress < state.version and feed.coverage.namespace in (None, state.namespace)
-            for feed in self._siblings
+            writer is not self
+            and writer.progress < state.version
+            and writer.coverage.namespace in (None, state.namespace)
+            for writer in self._siblings
         ):
             self._tombstones[state.uid] = state.version
             if len(self._tombstones) > MAX_TOMBSTONES:
@@ -205,28 +207,28 @@ class StoreWriter:
         """
         record.held &= self._others
         if len(self._siblings) > 1 and record.uid == state.uid:
-            for feed in self._siblings:
-                if feed is not self and feed.progress < state.version and feed.coverage.matches(state):
-                    feed.keep(record)
+            for writer in self._siblings:
+                if writer is not self and writer.progress < state.version and writer.coverage.matches(state):
+                    writer.keep(record)
 
     def _remove(self, old: Record, change: Deleted) -> None:
         self._store.remove(old)
         self._overlay.lost(change.old)
-        self._tell(change)
+        self._notify(change)
 
-    def passed(self, version: int) -> None:
+    def advance_to(self, version: int) -> None:
         """Note that everything up to a version has come: an event's, or a bookmark's."""
         if version > self.progress:
             self.progress = version
             if self._tombstones:
                 self._forget_tombstones()
             if self._overlaid:
-                self._tell_vanished(self._overlay.caught_up(self.number, version))
+                self._notify_vanished(self._overlay.caught_up(self.number, version))
 
-    def _tell_vanished(self, records: Iterable[Record]) -> None:
+    def _notify_vanished(self, records: Iterable[Record]) -> None:
         """Tell of own writes that could be read until now, and that no feed has brought: they were and are no more."""
         for record in records:
             if self._store.get(record.namespace, record.name) is not None:
                 continue  # another has the name: what follows of that one is told anyway
-            self._tell(Created(record))
-            self._tell(Deleted(record, was_seen=False))
+            self._notify(Created(record))
+            self._notify(Deleted(record, was_seen=False))

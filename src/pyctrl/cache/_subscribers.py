@@ -29,11 +29,11 @@ class Subscription:
         self._slice: TimeSlice | None = None  # of the loop that takes the changes
 
     def __enter__(self) -> Self:
-        self._subscribers.enter(self)
+        self._subscribers.add(self)
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._subscribers.leave(self)
+        self._subscribers.remove(self)
 
     def __aiter__(self) -> Self:
         return self
@@ -71,7 +71,7 @@ class Subscribers:
         self.listeners: list[Listener] = []
         self._is_synced = False
 
-    def enter(self, listener: Listener) -> None:
+    def add(self, listener: Listener) -> None:
         """Begin to tell somebody; first of what is there."""
         # no await in here: what is replayed and what follows are one sequence
         for record in self._replay():
@@ -80,11 +80,11 @@ class Subscribers:
             listener.push(Synced())
         self.listeners.append(listener)
 
-    def leave(self, listener: Listener) -> None:
+    def remove(self, listener: Listener) -> None:
         """Tell somebody no longer."""
         self.listeners.remove(listener)
 
-    def tell_synced(self) -> None:
+    def notify_synced(self) -> None:
         """Tell everybody, also those who come later, that the first list is complete."""
         self._is_synced = True
         for listener in self.listeners:

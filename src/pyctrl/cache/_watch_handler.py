@@ -22,6 +22,7 @@ from pyctrl.cache._record import UNORDERED, Record, RecordReader, version_number
 from pyctrl.cache._store_writer import StoreWriter
 from pyctrl.cache._unreadable import UnreadableObjects, digest, unreadable_record
 from pyctrl.cache._watch_errors import EventLost
+from pyctrl.client import LineSplitter
 from pyctrl.errors import DecodeError
 
 __all__ = ["WatchHandler"]
@@ -40,8 +41,9 @@ class WatchHandler:
     an error; one without is left out. What may have been damaged on its way is first requested again.
     """
 
-    def __init__(self, feed: StoreWriter, reader: RecordReader, unreadable: UnreadableObjects) -> None:
-        self._feed, self._reader, self._unreadable = feed, reader, unreadable
+    def __init__(self, writer: StoreWriter, reader: RecordReader, unreadable: UnreadableObjects) -> None:
+        self._writer, self._reader, self._unreadable = writer, reader, unreadable
+        self._lines, self._is_mid_line = LineSplitter(), False
         self._doubted = b""  # the digest of the last bytes that were requested again
         self._is_undamaged = False  # what was requested again came as it was before
         self._listed_for: set[bytes] = set()  # the digests of events without a name, after which the kind was listed
@@ -57,11 +59,12 @@ class WatchHandler:
     def begin_answer(self) -> None:
         """Begin to read an answer of the server, over a connection of which nothing is known."""
         self._is_undamaged = self.went_back = False
+        self._lines, self._is_mid_line = LineSplitter(), False
 
     def begin_list(self) -> None:
         """Begin a list, from its start."""
         self.position = None
-        self._feed.begin_list()
+        self._writer.begin_list()
         self._unreadable.begin_list()
 
     def take_page(self, body: bytes) -> str:
@@ -71,7 +74,7 @@ class WatchHandler:
             DecodeError: it is not a page, or an item may have been damaged on its way.
         """
         page = read_page(body)
-        read, put, is_split = self._reader, self._feed.put, isinstance(page, SplitListPage)
+        read, put, is_split = self._reader, self._writer.put, isinstance(page, SplitListPage)
         for item in page.items or ():
             data = bytes(item)  # a copy: the item is a view that would keep the whole page
             try:
@@ -86,6 +89,15 @@ class WatchHandler:
             self._end_list(page.metadata.resource_version)
         return page.metadata.continue_
 
+    def take_chunk(self, chunk: bytes) -> None:
+        """Take a chunk of a watch. A line may span any number of chunks. Raises as `take_lines` does."""
+        ends_line = chunk.endswith(b"\n")
+        if not ends_line or self._is_mid_line:  # rare: servers write, and sockets deliver, an event as a whole line
+            chunk = self._lines.feed_block(chunk)
+        self._is_mid_line = not ends_line
+        if chunk:
+            self.take_lines(chunk)
+
     def take_lines(self, lines: bytes) -> None:
         """Take complete lines of a watch; until the bookmark that ends them, initial events are a list.
 
@@ -94,7 +106,7 @@ class WatchHandler:
             ApiError: the server reports a failure.
         """
         last: Record | None = None
-        put, remove = self._feed.put, self._feed.remove
+        put, remove = self._writer.put, self._writer.remove
         try:
             for event, data in read_events(lines):
                 kind = event.type
@@ -141,7 +153,7 @@ class WatchHandler:
         bookmark = read_bookmark(data)
         if self.position is not None:
             self.has_bookmarks = True
-            self._pass(version_number(bookmark.version), bookmark.version)
+            self._advance_to(version_number(bookmark.version), bookmark.version)
         elif bookmark.ends_initial_events:
             self._end_list(bookmark.version)
 
@@ -175,9 +187,9 @@ class WatchHandler:
             self._leave_out(data, reason)
             return None
         if kind == "DELETED":
-            self._feed.remove(record)
+            self._writer.remove(record)
         else:
-            self._feed.put(record)
+            self._writer.put(record)
             self._unreadable.note(record)
         return record if record.version != UNORDERED else None
 
@@ -199,18 +211,18 @@ class WatchHandler:
         if record.version == UNORDERED:
             self.position = read_details(record.data).resource_version
         else:
-            self._pass(record.version, str(record.version))
+            self._advance_to(record.version, str(record.version))
 
-    def _pass(self, version: int, text: str) -> None:
+    def _advance_to(self, version: int, text: str) -> None:
         """Come to a version. One that is lower than where the watch was already is noted, and not gone on from."""
-        if UNORDERED < version < self._feed.progress:
+        if UNORDERED < version < self._writer.progress:
             self.went_back = True
             return
         self.position = text
-        self._feed.passed(version)
+        self._writer.advance_to(version)
 
     def _end_list(self, version: str) -> None:
-        self._feed.end_list(version_number(version))
+        self._writer.end_list(version_number(version))
         self._unreadable.end_list()
         self.position = version
         self.lists += 1

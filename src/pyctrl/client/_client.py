@@ -100,9 +100,9 @@ class Client(CreateOrUpdate):
         """Return any other sub-resource by its name, such as ``scale`` or ``eviction``."""
         return SubResource(self._calls, name)
 
-    def measures(self) -> Iterable[MetricFamily]:
+    def collect_metrics(self) -> Iterable[MetricFamily]:
         """Return what was asked of the server by this client and all derived from it; see docs/metrics.md."""
-        return self._transport.measures()
+        return self._transport.collect_metrics()
 
     def with_options(self, options: ClientOptions) -> Self:
         """Return a client with other options that shares the rest with this one; only one of them is to be closed."""

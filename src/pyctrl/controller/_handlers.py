@@ -35,10 +35,10 @@ Requests: TypeAlias = Iterable[Request] | Awaitable[Iterable[Request]]
 Handler: TypeAlias = Callable[[ObjectChange[T]], Requests]
 
 
-def for_object(observed: ObjectChange) -> list[Request]:
+def for_object(change: ObjectChange) -> list[Request]:
     """Ask for the object itself, in its cluster."""
-    current = observed.current
-    return [Request(current.namespace, current.name, observed.cluster)]
+    current = change.current
+    return [Request(current.namespace, current.name, change.cluster)]
 
 
 def for_owner(owner: KindLike, *, every: bool = False, namespaced: bool | None = None) -> OwnerHandler:
@@ -61,13 +61,13 @@ class OwnerHandler:
         self.namespaced: bool | None = namespaced if namespaced is not None else _scope(owner)
         self._every = every
 
-    def __call__(self, observed: ObjectChange) -> list[Request]:
+    def __call__(self, change: ObjectChange) -> list[Request]:
         requests: dict[Request, None] = {}
-        for state in observed.records:
+        for state in change.records:
             for reference in state.owners:
                 if self._means(reference.api_version, reference.kind, reference.controller):
                     namespace = "" if self.namespaced is False else state.namespace
-                    requests[Request(namespace, reference.name, observed.cluster)] = None
+                    requests[Request(namespace, reference.name, change.cluster)] = None
         return list(requests)
 
     async def learn_scope(self, discovery: Discovery) -> None:
@@ -94,8 +94,8 @@ class OwnerHandler:
 def mapped(requests_of: Callable[[T], Requests]) -> Handler[T]:
     """Ask for what a function of the object says; on updates for what it says of old and of new, each once."""
 
-    def handle(observed: ObjectChange[T]) -> Requests:
-        answers = [requests_of(state) for state in observed.objects]
+    def handle(change: ObjectChange[T]) -> Requests:
+        answers = [requests_of(state) for state in change.objects]
         now = [answer for answer in answers if not may_wait(answer)]
         return _each_once(now) if len(now) == len(answers) else _all_of(answers)
 

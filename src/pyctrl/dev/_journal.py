@@ -59,17 +59,17 @@ class Journal:
         """Return what `Controller.on_reconciled` takes."""
         times = self._times.setdefault(controller, deque(maxlen=RATE_RUNS))
 
-        def note(turn: WorkItem, took: timedelta) -> None:
+        def note(item: WorkItem, took: timedelta) -> None:
             now = asyncio.get_running_loop().time()
             times.append(now)
-            outcome, error = _in_words(turn)
-            key = (controller, turn.request)
+            outcome, error = _in_words(item)
+            key = (controller, item.request)
             self._runs.pop(key, None)  # the newest are last
-            self._runs[key] = LastRun(at=now, took=took, outcome=outcome, is_failed=error != "", causes=turn.causes)
+            self._runs[key] = LastRun(at=now, took=took, outcome=outcome, is_failed=error != "", causes=item.causes)
             if len(self._runs) > RUNS:
                 del self._runs[next(iter(self._runs))]
             if error:
-                self._note_failure(Failure(at=now, controller=controller, request=turn.request, error=error))
+                self._note_failure(Failure(at=now, controller=controller, request=item.request, error=error))
 
         return note
 
@@ -115,9 +115,9 @@ class Journal:
         self._failures.append(failure)
 
 
-def _in_words(turn: WorkItem) -> tuple[str, str]:
+def _in_words(item: WorkItem) -> tuple[str, str]:
     """Return what a turn came to, and its error if it failed."""
-    match turn.outcome:
+    match item.outcome:
         case Done(requeue_after=after):
             return "done" if after is None else _again(after), ""
         case Retry(error):

@@ -176,7 +176,7 @@ class Manager:
     def _make_metrics(self, address: BindAddress, certificates: str | Path | None) -> Metrics:
         from pyctrl.manager._servers.metrics import Metrics  # here and below: most programs in tests have neither
 
-        return Metrics(self.measures, address, certificates=certificates, client=lambda: self.live_client)
+        return Metrics(self.collect_metrics, address, certificates=certificates, client=lambda: self.live_client)
 
     def _elect(self, client: Client, events: EventWriter, options: LeaderElection) -> None:
         from pyctrl.manager._election.leader_elector import LeaderElector, make_identity
@@ -386,17 +386,17 @@ class Manager:
             found["cache"] = "; ".join(f"{kind}: {reason}" for kind, reason in problems.items())
         return found
 
-    def measures(self) -> Iterable[MetricFamily]:
+    def collect_metrics(self) -> Iterable[MetricFamily]:
         """Return the numbers of everything it runs, as `pyctrl.manager.Metrics` shows them."""
         lives = [(member.name, member.restarts.count) for member in self._lifecycle.members if member.restarts]
         yield from manager_metrics(readiness(self), self.health.heartbeat, lives, self.loop_watchdog)
-        yield from self._home.measures()
+        yield from self._home.collect_metrics()
         if self._leader_election is not None and self._elector is not None:
             yield from leader_election_metrics(self._leader_election.name, self._elector.statistics())
         runnables = [member.runnable for member in self._lifecycle.members]
         for runnable in runnables:
             if isinstance(runnable, Collector):
-                yield from runnable.measures()
+                yield from runnable.collect_metrics()
         shown = (runnable.certificate for runnable in runnables if isinstance(runnable, Certified))
         yield from certificate_metrics([certificate for certificate in shown if certificate is not None])
 

@@ -114,7 +114,7 @@ def test_predicates_combine() -> None:
     assert not both(grown)
     assert either(grown)
     assert not (~generation_changed)(grown)
-    assert (generation_changed & (lambda observed: observed.change == "updated"))(grown)
+    assert (generation_changed & (lambda change: change.change == "updated"))(grown)
     assert repr(~both | on_delete) == "(~(generation_changed & labels_changed) | on_delete)"
 
 

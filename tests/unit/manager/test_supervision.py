@@ -132,7 +132,7 @@ async def named(manager: Manager, why: str) -> None:
     ]
     samples = {
         (family.name, *sorted(labels.items())): value
-        for family in manager.measures()
+        for family in manager.collect_metrics()
         for labels, value in family.samples
     }
     unready = [key for key, value in samples.items() if key[0] == "pyctrl_controller_ready" and value == 0]
@@ -269,7 +269,7 @@ async def test_a_controller_works_without_an_optional_kind(caplog: pytest.LogCap
             await asyncio.sleep(60)
             assert (controller.is_ready, manager.not_ready, seen) == (True, {}, ["a"])
             assert (await manager.health.answer("/readyz")).status == 200
-            samples = {family.name: family.samples for family in manager.measures()}
+            samples = {family.name: family.samples for family in manager.collect_metrics()}
             assert [value for _, value in samples["pyctrl_cache_failing"]] == [0, 0]
             assert [value for _, value in samples["pyctrl_cache_served"]] == [1, 0]
             await it.install(ODD)

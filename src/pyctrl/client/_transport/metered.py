@@ -72,7 +72,7 @@ class MeteredTransport:
         self._durations[request.method].observe(_now() - began)
         self._sent[request.method].observe(len(request.body or b""))
 
-    def measures(self) -> Iterable[MetricFamily]:
+    def collect_metrics(self) -> Iterable[MetricFamily]:
         """Return client-go's series; see docs/metrics.md for those that make no sense here."""
         host = {"host": self._host}
         yield counter(

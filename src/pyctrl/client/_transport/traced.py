@@ -7,7 +7,8 @@ from contextlib import AbstractContextManager, AsyncExitStack, asynccontextmanag
 from dataclasses import replace
 from urllib.parse import urlencode, urlsplit
 
-from pyctrl._tracing import Span, Tracing, current_tracing
+from pyctrl import _tracing
+from pyctrl._tracing import Span, Tracing
 from pyctrl.api import Access
 from pyctrl.client._transport.transport import Headers, HttpRequest, HttpResponse, HttpStream, Transport
 
@@ -30,7 +31,7 @@ class TracedTransport:
 
     async def request(self, request: HttpRequest) -> HttpResponse:
         """Send a request."""
-        tracing = current_tracing()
+        tracing = _tracing.active
         if tracing is None:
             return await self._inner.request(request)
         with self._span(tracing, request) as span:
@@ -41,7 +42,7 @@ class TracedTransport:
     @asynccontextmanager
     async def stream(self, request: HttpRequest, *, idle_timeout: float | None = None) -> AsyncIterator[HttpStream]:
         """Send a request; inside the block its body can be read."""
-        tracing = current_tracing()
+        tracing = _tracing.active
         if tracing is None:
             async with self._inner.stream(request, idle_timeout=idle_timeout) as stream:
                 yield stream

@@ -31,7 +31,7 @@ W = TypeVar("W", bound=KubernetesObject)  # who owns
 
 def index_orphans(host: ManagedCluster, kind: type[KubernetesObject]) -> None:
     """Let the cache find the objects of a kind that have no controller."""
-    host.cache.informer(kind).view.add_index(
+    host.cache.informer(kind).lister.add_index(
         ORPHANS, lambda record: () if _has_controller(record) else (record.namespace,)
     )
 

@@ -82,7 +82,7 @@ class KindSource(Source):
             return self._take(object_change(change, self.kind, self.cluster), queue)
 
         relay = ChangeListener(take)
-        with self._informer.telling(relay):
+        with self._informer.notifying(relay):
             await relay.run()
 
     async def wait_until_ready(self) -> None:
@@ -103,7 +103,7 @@ class KindSource(Source):
             permissions = tuple(replace(each, is_essential=False) for each in permissions)
         return permissions
 
-    def trouble(self) -> str | None:
+    def problem(self) -> str | None:
         """Return why the informer is not synced, or no longer up to date."""
         return None if self._informer.is_synced and self._informer.error is None else self._informer.reason
 

@@ -54,7 +54,7 @@ class Source(ABC):
         """What it takes to run it; nothing, unless it asks the API server."""
         return ()
 
-    def trouble(self) -> str | None:
+    def problem(self) -> str | None:
         """Return what keeps it from being synced or up to date, as far as it knows."""
         return None
 

@@ -80,7 +80,7 @@ class LimitedSink:
     ) -> None:
         """Ask for a run of a request; see `RequestSink`."""
         if not self._added:
-            asyncio.get_running_loop().call_soon(self._turn)
+            asyncio.get_running_loop().call_soon(self._item)
         self._added += 1
         if self._added > self._most:
             raise ControllerError(
@@ -93,5 +93,5 @@ class LimitedSink:
         """Forget the requests for objects of a cluster that is gone, and return them."""
         return self._queue.drop(cluster)
 
-    def _turn(self) -> None:
+    def _item(self) -> None:
         self._added = 0

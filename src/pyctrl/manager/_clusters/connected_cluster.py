@@ -152,11 +152,11 @@ class ConnectedCluster:
         here = [each for each in permissions if (each.cluster or "") in self._declared_as]
         return grants(here, namespaces=self._scope.namespaces, own_namespace=own_namespace or self._own_namespace)
 
-    def measures(self) -> Iterable[MetricFamily]:
+    def collect_metrics(self) -> Iterable[MetricFamily]:
         """Return what it tells Prometheus; another cluster's series have its name."""
         label = cluster_label(self.name)
-        yield from labelled(self.live_client.measures(), label)
-        yield from labelled(self.cache.measures(), label)
+        yield from labelled(self.live_client.collect_metrics(), label)
+        yield from labelled(self.cache.collect_metrics(), label)
         if self.name:
             yield gauge("pyctrl_cluster_ready", "1 while nothing is wrong with it", (label, not self.trouble))
 

@@ -112,7 +112,7 @@ class Fleet(Clusters):
         return [member for cluster in self._here for member in self.members_in(cluster)]
 
     def _introduce(self, tenant: ClusterAware, cluster: ConnectedCluster) -> None:
-        tenant.join(cluster)
+        tenant.engage(cluster)
         if isinstance(tenant, FleetController) and cluster.rights is not None:
             cluster.rights.adopt(tenant.controllers[cluster.name])
 
@@ -138,11 +138,11 @@ class Fleet(Clusters):
         of_provider = self._provider.rbac if isinstance(self._provider, NeedsPermissions) else ()
         return (*of_provider, *self.blueprint.rbac)
 
-    def measures(self) -> Iterable[MetricFamily]:
+    def collect_metrics(self) -> Iterable[MetricFamily]:
         """Return how many clusters there are, and what they have counted."""
         yield gauge("pyctrl_fleet_clusters", "Clusters that are there", ({"fleet": self.name}, len(self)))
         for cluster in self._here.values():
-            yield from cluster.measures()
+            yield from cluster.collect_metrics()
 
     async def wait_for(self, *clusters: str) -> None:
         """Wait until clusters of these names are there; reachable or not."""
@@ -285,7 +285,7 @@ class Fleet(Clusters):
     async def _part(self, cluster: ConnectedCluster, life: asyncio.Task[None]) -> None:
         """End what is done in a cluster, in order; whatever happens, its tasks end and its connection is closed."""
         try:
-            await asyncio.gather(*(tenant.leave(cluster, self._grace_period) for tenant in self._tenants))
+            await asyncio.gather(*(tenant.disengage(cluster, self._grace_period) for tenant in self._tenants))
             cluster.ask_to_stop()
             await asyncio.wait([life])  # events are written, for five seconds at most
         finally:

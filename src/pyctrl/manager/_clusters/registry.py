@@ -139,7 +139,7 @@ class ClusterRegistry:
     def _forget(self, name: str) -> None:
         """Forget what was known of rights in a cluster that has left."""
         for controller in self._controllers():
-            controller.rights.forget(name)
+            controller.permissions.forget(name)
 
     def _controllers(self) -> list[Controller]:
         return [each.runnable for each in self._lifecycle.members if isinstance(each.runnable, Controller)]

@@ -72,7 +72,7 @@ class PermissionWatcher:
 
     def adopt(self, controller: Controller) -> None:
         """Look after a controller: it waits until its rights have been reviewed."""
-        controller.rights.expect_review(self._client.cluster, on_refusal=partial(self.suspect, by=controller))
+        controller.permissions.expect_review(self._client.cluster, on_refusal=partial(self.suspect, by=controller))
         self._news.set()
 
     def reset(self) -> None:
@@ -191,7 +191,7 @@ class PermissionWatcher:
             lacking = [access for access in need.accesses if access in missing]
             is_guest = self._is_optional and controller.cluster != self._client.cluster
             dispensable = lacking if is_guest else need.dispensable
-            controller.rights.review(lacking, dispensable=dispensable, cluster=self._client.cluster)
+            controller.permissions.review(lacking, dispensable=dispensable, cluster=self._client.cluster)
 
     def _with(self, verdict: AccessReviewStatus) -> list[AccessReview]:
         """Return what has a verdict, of what is needed."""

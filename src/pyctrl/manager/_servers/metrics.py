@@ -32,7 +32,7 @@ class Metrics:
     """The metrics of one manager: a registry of its own, for series of one's own too, and the server that shows it.
 
     Args:
-        measures: asks everything there is for its families.
+        collect_metrics: asks everything there is for its families.
         address: where to serve them.
         certificates: the directory of tls.crt and tls.key. With it they are served over TLS, to those whom the API
             server knows by their token and lets get ``/metrics``; without, to everybody.
@@ -44,7 +44,7 @@ class Metrics:
 
     def __init__(
         self,
-        measures: Callable[[], Iterable[MetricFamily]],
+        collect_metrics: Callable[[], Iterable[MetricFamily]],
         address: BindAddress,
         *,
         certificates: Path | str | None = None,
@@ -64,7 +64,7 @@ class Metrics:
         )
         self._guard = ScrapeGuard(client) if certificates is not None and client is not None else None
         self.registry: CollectorRegistry = CollectorRegistry()
-        self.registry.register(_Collector(measures))
+        self.registry.register(_Collector(collect_metrics))
         for collector in (
             PROCESS_COLLECTOR,
             PLATFORM_COLLECTOR,
@@ -111,14 +111,14 @@ def _certificate(directory: Path) -> ServingCertificate:
 class _Collector:
     """Shows families as prometheus_client has them; those of one name become one."""
 
-    def __init__(self, measures: Callable[[], Iterable[MetricFamily]]) -> None:
-        self._measures = measures
+    def __init__(self, collect_metrics: Callable[[], Iterable[MetricFamily]]) -> None:
+        self._collect_metrics = collect_metrics
 
     def collect(self) -> Iterable[Metric]:
         from prometheus_client.metrics_core import Metric
 
         made: dict[str, Metric] = {}
-        for family in self._measures():
+        for family in self._collect_metrics():
             name = family.name.removesuffix("_total") if family.kind == "counter" else family.name
             metric = made.get(name)
             if metric is None:

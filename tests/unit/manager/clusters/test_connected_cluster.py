@@ -291,7 +291,7 @@ async def test_series_of_several_clusters_are_told_apart() -> None:
         Builder(two.remote).reconciles(ConfigMap).build(Noter())
         async with two.manager.running():
             await settle()
-            families = list(two.manager.measures())
+            families = list(two.manager.collect_metrics())
             samples = {(each.name, tuple(sorted(labels.items()))) for each in families for labels, _ in each.samples}
             names = [name for name, _ in samples]
     kind = (("group", ""), ("kind", "ConfigMap"))

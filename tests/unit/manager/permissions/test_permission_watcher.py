@@ -156,7 +156,7 @@ async def test_one_controller_waits_for_its_rights_and_the_other_runs() -> None:
             }
             begun = now()
             await it.grant(everything)
-            while blocked.rights.lack:
+            while blocked.permissions.problem:
                 await asyncio.sleep(0.1)
             assert now() < begun + 31
             await asyncio.sleep(0.1)  # the kind is listed at once, although its next try was half a minute away

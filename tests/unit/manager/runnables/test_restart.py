@@ -250,12 +250,12 @@ async def test_it_is_not_ready_while_it_is_down() -> None:
             assert manager.not_ready["poller"].endswith("s: ConnectionFailed: the queue does not answer")
             answer = await manager.health.answer("/readyz/poller")
             assert (answer.status, "the queue does not answer" in answer.text) == (500, True)
-            assert samples(list(manager.measures())) == {"poller": 0}
+            assert samples(list(manager.collect_metrics())) == {"poller": 0}
 
             await asyncio.sleep(60)
             assert manager.not_ready == {}
             assert (await manager.health.answer("/readyz/poller")).status == 200
-            assert samples(list(manager.measures())) == {"poller": 2}
+            assert samples(list(manager.collect_metrics())) == {"poller": 2}
 
 
 async def test_one_that_is_run_again_is_down_until_it_is_ready() -> None:

@@ -217,7 +217,7 @@ async def test_of_many_controllers_the_one_that_may_not_is_named() -> None:
                 assert sum(line.startswith("[+]controller-maps-") for line in lines) == 19
                 assert "[-]controller-secret failed: reason withheld" in lines
                 assert "may not list" in await text(manager, "/readyz/controller-secret")
-                checks = next(family for family in manager.measures() if family.name == "pyctrl_ready_check")
+                checks = next(family for family in manager.collect_metrics() if family.name == "pyctrl_ready_check")
                 failing = [labels["check"] for labels, value in checks.samples if value == 0]
                 assert "controller-secret" in failing
                 assert not [check for check in failing if check.startswith("controller-maps")]
