@@ -129,7 +129,7 @@ class ClientFlags(ConfigFlags):
         return asyncio.run(self._run(work, quiet=quiet))
 
     async def _run(self, work: Callable[[Client, Config], Awaitable[T]], *, quiet: bool) -> T:
-        from pyctrl.cli._output import Progress  # here: it imports asyncio
+        from pyctrl.cli._progress import Progress  # here: it imports asyncio
 
         config = self.config()
         async with self.client(config) as client:

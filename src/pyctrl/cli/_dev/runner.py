@@ -20,8 +20,9 @@ from pyctrl._log import configure_logging
 from pyctrl.apiserver import User, serve
 from pyctrl.cli._kubeconfig_file import check_kubeconfig, server_of, write_kubeconfig
 from pyctrl.cli._log_flags import LogFlags
-from pyctrl.cli._output import Progress, is_terminal, progress_line
+from pyctrl.cli._output import is_terminal
 from pyctrl.cli._program_flags import bind_program_flags
+from pyctrl.cli._progress import Progress, progress_line
 from pyctrl.cli._signals import run_until_signal
 from pyctrl.dev import DevOptions, DevSession, ProgramLogFilter
 from pyctrl.errors import CommandFailed

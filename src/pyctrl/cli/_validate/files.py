@@ -19,7 +19,8 @@ from pyctrl.cli._definition_sources import (
     project_definitions,
     read_file,
 )
-from pyctrl.cli._output import Progress, has_colour
+from pyctrl.cli._output import has_colour
+from pyctrl.cli._progress import Progress
 from pyctrl.errors import CommandFailed
 from pyctrl.manifests import Document, ManifestValidator, ValidationResult, read_manifest_objects
 
