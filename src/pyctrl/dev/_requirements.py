@@ -65,7 +65,7 @@ async def find_requirements(wire: SetupFunction, *, name: str, account: Key) -> 
         DefinitionError: a type cannot be a definition.
     """
     async with ProgramManager(Config.in_process(NoServer())) as manager:
-        manager.serving = WebhookOptions(enabled=False)
+        manager.webhook_options = WebhookOptions(enabled=False)
         run_setup(wire, manager, name)
         kinds = custom_kinds(manager, manager.webhooks, watched=True)
         return Requirements(

@@ -29,7 +29,7 @@ from pyctrl.apiserver import (
 )
 from pyctrl.cli._apiserver.flags import WebhookFlags
 from pyctrl.cli._kubeconfig_file import check_kubeconfig, write_kubeconfig
-from pyctrl.cli._output import Progress, progress_line
+from pyctrl.cli._progress import Progress, progress_line
 from pyctrl.cli._signals import run_until_signal
 from pyctrl.errors import CommandFailed
 

@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from pyctrl.cli._output import Progress, progress_line
+from pyctrl.cli._progress import Progress, progress_line
 
 
 class Terminal(io.StringIO):
