@@ -1,6 +1,6 @@
-"""The type checker: finds the type of every part of an expression and the functions that are meant.
+"""Type checker: finds the type of each node of an expression and the overloads that each call may use.
 
-It follows cel-go's rules and complains in its words. Types of objects come from definitions' schemas.
+It follows cel-go's rules and reports errors in its words. The types of objects come from CRD schemas.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ _CONSTANTS = {bool: BOOL, int: INT, Uint: UINT, float: DOUBLE, str: STRING, byte
 
 
 class Checker:
-    """Checks one expression. What is wrong is in `issues` afterwards."""
+    """Type checker of one expression. `issues` has the errors after `check`."""
 
     def __init__(
         self,
@@ -61,7 +61,7 @@ class Checker:
         self.issues: list[Issue] = []
 
     def check(self, expression: Expression) -> Type:
-        """Give the type of an expression, and leave in each part of it its own."""
+        """Return the type of an expression and set the type of each of its nodes."""
         self._check(expression)
         for each in walk(expression):
             each.type = self._substitution.apply(each.type, is_final=True)
@@ -98,7 +98,7 @@ class Checker:
         return self._complain(where, _UNDECLARED.format(name))
 
     def _lookup(self, name: str) -> Type | None:
-        scopes = self._scopes[:1] if name.startswith(".") else self._scopes  # a dot asks for the outermost
+        scopes = self._scopes[:1] if name.startswith(".") else self._scopes  # a leading dot means the outermost scope
         name = name.removeprefix(".")
         for scope in reversed(scopes):
             if name in scope:
@@ -275,7 +275,7 @@ class Checker:
         return self._substitution.apply(found)
 
     def _items(self, loop: Comprehension, ranged: Type) -> tuple[Type, Type]:
-        """The types of the variables: item, or index and item, or key, or key and value."""
+        """Return the types of the variables: item, or index and item, or key, or key and value."""
         if ranged.kind == "list":
             item = ranged.parameters[0]
             return (INT, item) if loop.second else (item, DYN)
@@ -293,7 +293,7 @@ class Checker:
 
 
 def qualified_name(expression: Expression) -> str | None:
-    """Give `a.b.c` for a chain of fields that may as well be one name."""
+    """Return `a.b.c` for a chain of fields, which may be one name with dots; None for other expressions."""
     match expression:
         case Identifier(name=name):
             return name
@@ -311,7 +311,7 @@ def _instance(kind: Type, fresh: Mapping[str, Type]) -> Type:
     return Type(kind.kind, kind.name, tuple(_instance(each, fresh) for each in kind.parameters), kind.fields)
 
 
-#: The messages that can be written as literals, and their fields.
+#: The messages that can be constructed by a literal, and their fields.
 MESSAGES: Mapping[str, Mapping[str, Type]] = {
     "google.protobuf.Timestamp": {"seconds": INT, "nanos": INT},
     "google.protobuf.Duration": {"seconds": INT, "nanos": INT},

@@ -1,6 +1,6 @@
-"""From the JSON of an object to the values that expressions see: moments, durations, bytes, sets, no nulls.
+"""Conversion of an object's JSON to CEL values: timestamps, durations, bytes, sets; nulls are dropped.
 
-Most data is used as it is: `value_reader` gives None for a schema where nothing has to be made of it.
+Most data needs no conversion. `value_reader` returns None for such a schema.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _UNITS = {
 
 
 def value_reader(schema: Mapping[str, Any]) -> Reader | None:
-    """Give what makes values of the JSON of a place, or None when the JSON will do."""
+    """Return the function that converts JSON of a schema to CEL values; None if the JSON can be used unchanged."""
     if schema.get("x-kubernetes-int-or-string"):
         return None
     make = _KINDS.get(schema.get("type", ""))
@@ -72,7 +72,7 @@ def _string(schema: Mapping[str, Any]) -> Reader | None:
 
 
 def _guarded(read: Callable[[Any], Any], *kinds: type) -> Reader:
-    """Leave alone what the schema has refused already."""
+    """Convert values of these types only; the schema has already rejected others."""
     return lambda value: read(value) if isinstance(value, kinds) else value
 
 

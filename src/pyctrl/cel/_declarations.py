@@ -1,4 +1,4 @@
-"""A structural schema as the type of `self`: which fields an expression may name, and how large values may become."""
+"""CEL types of structural schemas: the fields that an expression can select and the maximum size of values."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from pyctrl.cel._types import (
     map_of,
 )
 
-REQUEST_BYTES: Final = 3 * 1024 * 1024  # the largest object that kube-apiserver takes
+REQUEST_BYTES: Final = 3 * 1024 * 1024  # kube-apiserver's limit on the size of a request
 _RESERVED = frozenset(
     [
         *("true", "false", "null", "in", "as", "break", "const", "continue", "else", "for", "function", "if", "import"),
@@ -31,7 +31,7 @@ _RESERVED = frozenset(
 )
 _ESCAPABLE = re.compile(r"[a-zA-Z_./-][a-zA-Z0-9_./-]*")
 _ESCAPES = {"__": "__underscores__", ".": "__dot__", "-": "__dash__", "/": "__slash__"}
-#: format of a string -> its type, and the smallest and largest size of its JSON.
+#: Format of a string -> its type and the minimum and maximum size of its JSON.
 _FORMATS: Mapping[str, tuple[Type, int, int]] = {
     "duration": (DURATION, 4, 32),
     "date": (TIMESTAMP, 12, 12),
@@ -42,11 +42,11 @@ _SCALARS = {"boolean": (BOOL, 4), "number": (DOUBLE, 1), "integer": (INT, 1)}
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class DeclType:
-    """The type of one place of a schema.
+    """The CEL type of a schema.
 
     Args:
-        most: how many items, properties or bytes a value has at most; None for what has no size.
-        least: how many bytes the smallest value takes as JSON.
+        max_elements: Maximum number of items, properties or bytes of a value; None for a type without a size.
+        min_bytes: Size of the smallest value as JSON.
     """
 
     type: Type
@@ -57,12 +57,12 @@ class DeclType:
 
 
 def schema_decl_type(schema: Mapping[str, Any], name: str, *, is_resource: bool = False) -> DeclType | None:
-    """Give the type of a place, or None when expressions cannot see it, because nothing is known of its value.
+    """Return the CEL type of a schema; None for a schema without a type, whose values expressions cannot access.
 
     Args:
-        schema: the schema of the place.
-        name: what objects of the place are called in messages.
-        is_resource: at the root, and in embedded resources, which always have a kind, an apiVersion and a name.
+        schema: A structural schema.
+        name: The name of its type in messages.
+        is_resource: The schema is the root or an embedded resource, which always has kind, apiVersion and metadata.
     """
     if schema.get("x-kubernetes-int-or-string"):
         return DeclType(type=DYN, least=1, most=REQUEST_BYTES - 2)
@@ -134,7 +134,7 @@ def _object(schema: Mapping[str, Any], name: str, *, is_resource: bool) -> DeclT
 
 
 def _escaped(key: str) -> tuple[str, ...]:
-    """Give the names of a property in expressions: none when it cannot be named, two for a reserved word."""
+    """Return the names of a property in expressions: none if it cannot be escaped, two for a reserved word."""
     if key in _RESERVED:
         return key, f"__{key}__"
     if not _ESCAPABLE.fullmatch(key):

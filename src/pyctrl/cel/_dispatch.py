@@ -1,4 +1,4 @@
-"""Which Python function carries out a call: decided when types are known, looked up by the values when not."""
+"""Overload resolution of calls: at compile time if the types are known, by the values at run time if not."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _CLASSES: dict[str, tuple[type, ...]] = {
 
 
 def resolve_call(call: Call) -> Callable[..., Any]:
-    """Give the function for a call that has been checked."""
+    """Return the implementation of a checked call."""
     overloads = call.overloads
     if len(overloads) == 1 and not any(_is_open(each.type) for each in call.operands):
         return overloads[0].implementation
@@ -70,7 +70,7 @@ _FIRST = {
 
 
 def _is(value: Any, kind: Type) -> bool:
-    """Whether a value is of a type, as far as choosing between functions asks."""
+    """Return whether a value has a type, as far as overloads differ in it."""
     classes = _CLASSES.get(kind.kind)
     if classes is not None:
         return type(value) in classes

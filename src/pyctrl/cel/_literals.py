@@ -1,4 +1,4 @@
-"""What cel-go's validators find in expressions whose types are right: constants that cannot work, mixed literals."""
+"""cel-go's validators of type-checked expressions: invalid constants, literals of mixed types, format strings."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _ANY = frozenset(
 )
 _REAL = frozenset(("double",))
 _WHOLE = frozenset(("int", "uint"))
-#: verb -> what it is called, what it is for, and the types it takes.
+#: Verb -> its name, its argument types in words, and its argument types.
 _VERBS = {
     "s": (
         "string",
@@ -43,7 +43,7 @@ _VERBS = {
 
 
 def literal_issues(expression: Expression) -> list[Issue]:
-    """Give what is wrong with the literals of a checked expression."""
+    """Return the issues of the literals of a checked expression."""
     return [*_constants(expression), *_mixed(expression, is_exempt=False), *_formats(expression)]
 
 

@@ -1,4 +1,4 @@
-"""How the loops of macros run: the common ones without building what they do not need."""
+"""Execution of comprehensions; the loops of common macros run without intermediate accumulators."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _GO_TYPES = {int: "types.Int", float: "types.Double", bool: "types.Bool", str: "
 
 
 class Loop(NamedTuple):
-    """What a loop goes over, how it begins, and the slots of its variables."""
+    """A planned comprehension: its range, its initial value, and the slots of its variables."""
 
     ranged: _Closure
     initial: _Closure
@@ -40,7 +40,7 @@ class Loop(NamedTuple):
 
 
 def plan_loop(planned: Loop, loop: Comprehension, plan: _Plan) -> Callable[[_Closure], _Closure]:
-    """Plan what a loop does in each turn; the answer takes what becomes of it in the end."""
+    """Plan the body of a loop. The returned function takes the closure of the loop's result."""
     step = loop.step
     if isinstance(step, Call) and _is_accumulated(step.arguments[0] if step.arguments else None, loop):
         if step.function in ("_&&_", "_||_"):
@@ -64,7 +64,7 @@ def _is_accumulated(expression: Expression | None, loop: Comprehension) -> bool:
 
 
 def _added(step: Call) -> Expression | None:
-    """The item, when a step is `accumulator + [item]`."""
+    """Return the item of a step `accumulator + [item]`; None for another step."""
     if step.function != "_+_" or not isinstance(step.arguments[1], ListLiteral):
         return None
     items = step.arguments[1]
@@ -77,7 +77,7 @@ def _quantified(loop: Loop, predicate: _Closure, *, decisive: bool) -> _Closure:
 
 
 def decided(closures: Iterable[_Closure], frame: list[Any], *, decisive: bool) -> bool:
-    """Evaluate until one gives the value that decides; what went wrong before counts only when none does."""
+    """Evaluate closures until one returns the decisive value; raise the first error only if none does."""
     error: EvaluationFailed | None = None
     for closure in closures:
         try:
@@ -95,7 +95,7 @@ def decided(closures: Iterable[_Closure], frame: list[Any], *, decisive: bool) -
 
 
 def _collected(loop: Loop, predicate: _Closure | None, transform: _Closure) -> Callable[[_Closure], _Closure]:
-    """`map`, `filter`, `transformList`."""
+    """Plan `map`, `filter` or `transformList`."""
 
     def run(frame: list[Any]) -> list[Any]:
         found = []
@@ -126,7 +126,7 @@ def _general(loop: Loop, condition: _Closure | None, step: _Closure) -> Callable
 
 
 def _or_error(step: _Closure, frame: list[Any]) -> Any:
-    """An error is kept: a later turn may still decide."""
+    """Return an error as the value: a later iteration may still be decisive."""
     try:
         return step(frame)
     except EvaluationFailed as failed:

@@ -1,4 +1,4 @@
-"""Evaluates match conditions: what expressions get to see of a write."""
+"""Evaluation of match conditions, and the CEL variables of a write."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ Objects: TypeAlias = tuple[dict[str, Any] | None, dict[str, Any] | None]  # the 
 def variables_of(
     attributes: Attributes, wanted: ResourceType, objects: Objects, authorizer: RequestAuthorizer
 ) -> dict[str, Any]:
-    """Give the variables of an expression about a write that is shown as `wanted`."""
+    """Return the CEL variables of a write as `wanted`, the version of `objects`."""
 
     def decide(access: AuthorizerAttributes, /) -> AuthorizerDecision:
         user = _account(*access.service_account) if access.service_account else attributes.user
@@ -72,7 +72,7 @@ def _asked(access: AuthorizerAttributes) -> RequestAccess:
 
 
 class MatchConditionsFailed(Exception):
-    """Conditions none of which is false and some of which came to no value."""
+    """Raised if the evaluation of some conditions failed and none of the others is false."""
 
 
 def match_conditions_hold(
@@ -80,10 +80,10 @@ def match_conditions_hold(
     variables: Mapping[str, Any],
     compiled: Callable[[str], Program] = compiled_condition,
 ) -> bool:
-    """Whether all conditions hold; one that is false outweighs others that fail.
+    """Return whether all conditions are true; a false condition takes precedence over errors of others.
 
     Raises:
-        MatchConditionsFailed: some came to no value, and none is false.
+        MatchConditionsFailed: The evaluation of some conditions failed, and none is false.
     """
     failures: list[str] = []
     for condition in conditions:

@@ -1,4 +1,4 @@
-"""The chain that a server has by default, in kube-apiserver's order."""
+"""The default admission chain, in kube-apiserver's order."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from pyctrl.apiserver._registry.resources import ResourceRegistry
     from pyctrl.apiserver._webhooks import WebhookClient
 
-#: The plugins that are off unless somebody wants them, by kube-apiserver's names.
+#: Plugins that are disabled by default, by kube-apiserver's names.
 AdmissionPluginName: TypeAlias = Literal["OwnerReferencesPermissionEnforcement"]
 
 _GROUP = "admissionregistration.k8s.io"
@@ -48,13 +48,13 @@ def default_admission_chain(
     authorizer: Authorizer,
     enabled: Collection[AdmissionPluginName] = (),
 ) -> AdmissionChain:
-    """Make the chain over a storage.
+    """Return the default admission chain of a storage.
 
     Args:
-        enabled: plugins that are off by default.
+        enabled: Plugins to enable that are disabled by default.
 
     Raises:
-        ValueError: one of those is none.
+        ValueError: A plugin in `enabled` does not exist.
     """
     _check_known(enabled)
     namespaces = storage.collection("", "namespaces")

@@ -1,4 +1,4 @@
-"""Which writes a webhook or a policy wants to see: rules, selectors, and versions that stand for each other."""
+"""Matching of writes with webhooks and policies: rules, selectors, and equivalent versions."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _GROUP = "admissionregistration.k8s.io"
 
 
 def is_exempt(attributes: Attributes) -> bool:
-    """Whether a write is to admission's own configuration: nobody outside may lock the door that it came through."""
+    """Return whether a write is exempt: admission configuration, so that a broken webhook can always be repaired."""
     target = attributes.request.target
     return target.group == _GROUP and target.resource in CONFIGURATIONS
 
@@ -50,7 +50,7 @@ class RuleMatcher(NamedTuple):
         )
 
     def matches(self, attributes: Attributes, resource: ResourceType) -> bool:
-        """Whether the rule is about a write, were it one of `resource`."""
+        """Return whether the rule matches a write, if it were a write of `resource`."""
         return (
             self._in_scope(attributes)
             and _among(self.operations, attributes.operation)
@@ -75,7 +75,7 @@ def _is(wanted: str, value: str) -> bool:
 
 
 class MatchCriteria:
-    """What one webhook or policy says about the writes that it wants to see."""
+    """The match criteria of one webhook or policy."""
 
     def __init__(self, spec: Mapping[str, Any], rules: Sequence[Mapping[str, Any]]) -> None:
         self._rules = [RuleMatcher.of(rule) for rule in rules]
@@ -88,7 +88,7 @@ class MatchCriteria:
         """Give the resource, in the version that is wanted, as which a write is to be shown; None: it is not.
 
         Raises:
-            Refused: 404, the namespace whose labels count is not there.
+            StatusError: 404, the namespace that the namespaceSelector applies to does not exist.
         """
         if not _selects(self._objects, attributes):
             return None
@@ -117,7 +117,7 @@ class MatchCriteria:
 
 
 def _selects(selector: LabelSelector, attributes: Attributes) -> bool:
-    """Whether the object, or what it was, is selected."""
+    """Return whether the new or the old object is selected."""
     if selector.is_everything:
         return True
     return any(
@@ -128,14 +128,14 @@ def _selects(selector: LabelSelector, attributes: Attributes) -> bool:
 
 
 class MatchContext:
-    """What besides the write itself counts: namespaces, and the versions that a resource has."""
+    """The data that matching needs in addition to the write: namespaces, and the versions of resources."""
 
     def __init__(self, registry: ResourceRegistry, namespaces: Collection) -> None:
         self._registry = registry
         self._namespaces = namespaces
 
     def namespace_labels(self, attributes: Attributes) -> Mapping[str, str]:
-        """Give the labels of the namespace of a write; of a Namespace that is written, those it will have."""
+        """Return the labels of the namespace of a write; of a written Namespace, its new labels."""
         target = attributes.request.target
         if not target.namespace and not target.subresource and attributes.operation in (CREATE, UPDATE):
             labels: Mapping[str, str] = ((attributes.object or {}).get("metadata") or {}).get("labels") or {}
@@ -146,12 +146,12 @@ class MatchContext:
         return found.labels
 
     def namespace(self, name: str) -> dict[str, Any] | None:
-        """Give a Namespace, if it is there."""
+        """Return a Namespace; None if it does not exist."""
         found = self._namespaces.find("", name) if name else None
         return found.decode() if found is not None else None
 
     def equivalents(self, resource: ResourceType) -> Iterator[ResourceType]:
-        """Give the resource in its other versions (and, for events, its other group)."""
+        """Yield the resource in its other versions (and, for events, its other group)."""
         for each in self._registry.of_storage(resource.storage_group, resource.plural):
             if each is not resource:
                 yield each

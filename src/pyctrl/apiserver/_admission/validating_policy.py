@@ -1,4 +1,4 @@
-"""ValidatingAdmissionPolicies: rules in CEL that the server itself evaluates, as their bindings say."""
+"""ValidatingAdmissionPolicies: CEL validations that the server evaluates, with the actions of their bindings."""
 
 from __future__ import annotations
 
@@ -33,17 +33,17 @@ class PolicyDecision(NamedTuple):
 
 @dataclass(slots=True, eq=False)
 class AdmissionPolicy:
-    """One policy, ready to be matched."""
+    """One policy with its match criteria."""
 
     name: str
     spec: Mapping[str, Any]
     criteria: MatchCriteria
-    programs: PolicyEvaluator | None = None  # compiled when the policy is first needed
+    programs: PolicyEvaluator | None = None  # compiled at first use
 
 
 @dataclass(frozen=True, slots=True)
 class PolicyBinding:
-    """One binding of a policy."""
+    """One binding of a policy with its match criteria."""
 
     name: str
     spec: Mapping[str, Any]
@@ -51,7 +51,7 @@ class PolicyBinding:
 
 
 class ValidatingAdmissionPolicies:
-    """Evaluates policies. Nothing here waits but for a conversion of the object."""
+    """Admission plugin that evaluates bound policies. It waits only for conversions of the object."""
 
     def __init__(
         self,
@@ -75,14 +75,14 @@ class ValidatingAdmissionPolicies:
 
     @property
     def is_idle(self) -> bool:
-        """Whether no policy is bound."""
+        """Whether there are no policies or no bindings."""
         return not (len(self._policies) and len(self._bindings))
 
     async def mutate(self, attributes: Attributes) -> None:
-        """Nothing is changed here."""
+        """Do nothing."""
 
     async def validate(self, attributes: Attributes) -> None:
-        """Evaluate every policy that is bound and matches; the first failure that denies refuses the write."""
+        """Evaluate every bound policy that matches; raise the first denial."""
         if is_exempt(attributes):
             return
         denials: list[StatusError] = []
@@ -96,7 +96,7 @@ class ValidatingAdmissionPolicies:
             raise denials[0]
 
     def _bound(self) -> list[tuple[AdmissionPolicy, list[PolicyBinding]]]:
-        """Give every policy with its bindings, by their names."""
+        """Return every policy with its bindings, ordered by name."""
         if self._known is None:
             bindings = [_binding(stored.decode()) for stored in self._bindings.current("")]
             policies = [_policy(stored.decode()) for stored in self._policies.current("")]
@@ -133,7 +133,7 @@ class ValidatingAdmissionPolicies:
     def _acted(
         self, policy: AdmissionPolicy, binding: PolicyBinding, attributes: Attributes, failure: PolicyDecision
     ) -> StatusError | None:
-        """Do what a binding says is to be done about a failure."""
+        """Apply the validationActions of a binding to a failure; return the denial if there is one."""
         actions = binding.spec.get("validationActions") or ()
         if "Warn" in actions:
             who = f"ValidatingAdmissionPolicy '{policy.name}' with binding '{binding.name}'"
@@ -170,10 +170,10 @@ class ValidatingAdmissionPolicies:
     def _params(
         self, policy: AdmissionPolicy, binding: PolicyBinding, attributes: Attributes
     ) -> Iterator[dict[str, Any] | None]:
-        """Give the parameters that a binding names; one None for a policy without.
+        """Yield the parameters that a binding refers to; None for a policy without parameters.
 
         Raises:
-            Refused: they are not there, and that is to deny.
+            StatusError: They do not exist, and parameterNotFoundAction is Deny.
         """
         kind, reference = policy.spec.get("paramKind"), binding.spec.get("paramRef")
         if not kind or not reference:

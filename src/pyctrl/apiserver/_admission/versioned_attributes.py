@@ -1,4 +1,4 @@
-"""Shows the object of a write in the version that a webhook wants, and takes it back."""
+"""Conversion of the objects of a write to the version that a webhook or policy matches, and back."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class VersionConverter:
-    """Converts between the versions of a resource."""
+    """Converter between the versions of a resource."""
 
     def __init__(self, conversions: WebhookConverter) -> None:
         self._conversions = conversions
@@ -21,7 +21,7 @@ class VersionConverter:
     async def shown(
         self, attributes: Attributes, wanted: ResourceType
     ) -> tuple[dict[str, Any] | None, dict[str, Any] | None]:
-        """Give the object and the old object in a version."""
+        """Return the object and the old object of a write in the version `wanted`."""
         if wanted is attributes.resource or attributes.own_kind is not None:
             return attributes.object, attributes.old
         return await self._converted(attributes.object, wanted), await self._converted(attributes.old, wanted)

@@ -1,4 +1,4 @@
-"""Asks one webhook about one write, and says what came of it."""
+"""Call of one admission webhook for one write."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ BAD_REQUEST = 400
 
 
 class CallingWebhookFailed(Exception):
-    """A webhook that did not answer as it should; its failure policy says what that means."""
+    """Raised if the call of a webhook failed; its failure policy decides about the write."""
 
     def __init__(self, hook: WebhookAccessor, why: str) -> None:
         super().__init__(f"failed calling webhook {quoted(hook.name)}: {why}")
@@ -37,7 +37,7 @@ class CallingWebhookFailed(Exception):
 
 
 class AdmissionReviewClient:
-    """Asks webhooks."""
+    """Client that sends AdmissionReviews to webhooks."""
 
     def __init__(self, client: WebhookClient, components: OpenAPIComponents, random: Random) -> None:
         self._client = client
@@ -53,11 +53,11 @@ class AdmissionReviewClient:
         *,
         mutating: bool,
     ) -> VerifiedResponse:
-        """Give what a webhook says of a write that it allows.
+        """Return the response of a webhook that allows a write.
 
         Raises:
-            CallingWebhookFailed: it could not be asked, or gave no valid answer.
-            Refused: it denied the write.
+            CallingWebhookFailed: The call failed, or the response is invalid.
+            StatusError: The webhook denied the write.
         """
         attributes.request.must_wait("a webhook")
         version, uid = hook.review_version, new_uid(self._random)
@@ -84,7 +84,7 @@ class AdmissionReviewClient:
 
 
 def _denied(hook: WebhookAccessor, status: dict[str, Any]) -> StatusError:
-    """Make the refusal of a webhook's own Status; a code or a status that means success is not believed."""
+    """Return the error of a denial with the webhook's Status; a success code or status becomes a failure."""
     code = max(status.get("code") or 0, BAD_REQUEST)
     why = status.get("message") or status.get("reason")
     said = f"denied the request: {why}" if why else "denied the request without explanation"

@@ -1,4 +1,4 @@
-"""Calls the webhooks that want to see a write: mutating ones after each other, validating ones side by side."""
+"""Dispatcher of admission webhooks: calls mutating ones in sequence and validating ones concurrently."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class WebhookMatcher:
-    """Finds out which webhooks want to see a write."""
+    """Matches writes with webhooks, including their match conditions."""
 
     def __init__(self, surroundings: MatchContext, versions: VersionConverter, authorizer: Authorizer) -> None:
         self._surroundings = surroundings
@@ -32,15 +32,15 @@ class WebhookMatcher:
         self._authorizer = authorizer
 
     async def wanted(self, hook: WebhookAccessor, attributes: Attributes) -> ResourceType | None:
-        """Give the resource, in the version that a webhook wants, as which it is shown a write; None: it is not.
+        """Return the matched resource, in the version that the webhook is called with; None without a match.
 
         Raises:
-            Refused: 403, nobody can say whether its match conditions hold.
+            StatusError: 403, the evaluation of a match condition failed.
         """
         wanted = hook.criteria.match(attributes, self._surroundings)
         if wanted is None or not hook.conditions:
             return wanted
-        # here: expressions are slow to import, and seldom used
+        # lazy: the import of CEL is slow and few webhooks have match conditions
         from pyctrl.apiserver._admission.condition_evaluator import (
             MatchConditionsFailed,
             match_conditions_hold,
@@ -58,7 +58,7 @@ class WebhookMatcher:
 
 
 class _AdmissionWebhook:
-    """What both kinds have: the configured webhooks, and how to find, ask and show."""
+    """Base class of the two webhook plugins."""
 
     def __init__(
         self,
@@ -74,15 +74,15 @@ class _AdmissionWebhook:
 
     @property
     def is_idle(self) -> bool:
-        """Whether there is no configuration."""
+        """Whether no webhooks are configured."""
         return not self._hooks
 
 
 class MutatingAdmissionWebhook(_AdmissionWebhook):
-    """The webhooks of MutatingWebhookConfigurations."""
+    """Admission plugin that calls the webhooks of MutatingWebhookConfigurations."""
 
     async def mutate(self, attributes: Attributes) -> None:
-        """Let each webhook that wants to change the object, in the order of their configurations' names."""
+        """Call each webhook that matches, in the order of the configurations' names."""
         if is_exempt(attributes):
             return
         again = attributes.reinvocation
@@ -100,10 +100,10 @@ class MutatingAdmissionWebhook(_AdmissionWebhook):
         again.last_output = copy.deepcopy(attributes.object)
 
     async def validate(self, attributes: Attributes) -> None:
-        """Nothing is left to say."""
+        """Do nothing."""
 
     async def _changes(self, hook: WebhookAccessor, attributes: Attributes, wanted: ResourceType, index: int) -> bool:
-        """Call one webhook; whether it changed the object."""
+        """Call one webhook; return whether it changed the object."""
         place = f"round_{attributes.reinvocation.round}_index_{index}"
         try:
             shown = await self._versions.shown(attributes, wanted)
@@ -156,7 +156,7 @@ def _operations(hook: WebhookAccessor, verdict: VerifiedResponse) -> list[dict[s
 
 
 def _redecode(obj: dict[str, Any], resource: ResourceType) -> None:
-    """Bring what a patch made of an object into form: what the kind does not know is dropped, defaults are set."""
+    """Decode a patched object again: unknown fields are dropped, defaults are set."""
     try:
         resource.decode(obj, field_validation="Ignore", warnings=[])
     except UndecodableBody as unfit:
@@ -169,13 +169,13 @@ def _annotate(attributes: Attributes, what: str, place: str, hook: WebhookAccess
 
 
 class ValidatingAdmissionWebhook(_AdmissionWebhook):
-    """The webhooks of ValidatingWebhookConfigurations."""
+    """Admission plugin that calls the webhooks of ValidatingWebhookConfigurations."""
 
     async def mutate(self, attributes: Attributes) -> None:
-        """Nothing is changed here."""
+        """Do nothing."""
 
     async def validate(self, attributes: Attributes) -> None:
-        """Ask every webhook that wants to see the write, at the same time; the first refusal counts."""
+        """Call every webhook that matches, concurrently; raise the first error."""
         if is_exempt(attributes):
             return
         asked: list[tuple[WebhookAccessor, ResourceType]] = []

@@ -1,4 +1,4 @@
-"""Evaluating the rules of an object: place by place, from the outside in, each beside what it was before."""
+"""Evaluation of validation rules on an object and the old object, from the root down."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ _NOT_CHECKED = (
     "some validation rules were not checked because the object was invalid; "
     "correct the existing errors to complete validation"
 )
-_MESSAGE_BYTES = 5 * 1024  # a longer message is not told
+_MESSAGE_BYTES = 5 * 1024  # maximum size of a messageExpression's result
 
 
 class RuleValidator:
-    """The rules of a kind."""
+    """Validator of the rules of a kind."""
 
     def __init__(self, node: RuleNode, read: Reader | None) -> None:
         self._node = node
@@ -31,9 +31,9 @@ class RuleValidator:
         """Give what rules an object breaks.
 
         Args:
-            value: the object.
-            old: what it replaces, None for a new one.
-            causes: what is wrong with it already. Rules are asked only about objects of the right form.
+            value: The object.
+            old: The object that it replaces; None for a new one.
+            causes: The schema errors of the object. Rules are evaluated only for objects that match the schema.
         """
         node, read = self._node, self._read
         if any(cause.reason in _BLOCKING for cause in causes):
@@ -46,13 +46,13 @@ class RuleValidator:
 
 
 def compile_rules(schema: Mapping[str, Any]) -> RuleValidator:
-    """Compile the rules of the schema of a kind, which has been checked."""
+    """Compile the rules of a validated schema of a kind."""
     node = rule_node(schema, SELF_TYPE, is_resource=True)
     return RuleValidator(node or RuleNode(kind="object"), value_reader(schema))
 
 
 class _CorrelatedObject:
-    """A value beside what it was: as JSON, and as rules see it."""
+    """A value and its old value, both as JSON and as CEL values (`seen`)."""
 
     __slots__ = ("around", "json", "old", "path", "seen", "seen_old")
 
@@ -69,14 +69,14 @@ class _CorrelatedObject:
         self.around = around
 
     def key(self, key: str, path: str) -> _CorrelatedObject:
-        """The value of a key, beside that of the same key."""
+        """Return the value of a key with the old value of the same key."""
         old = self.old.get(key) if isinstance(self.old, dict) else None
         seen_old = None if old is None else self.seen_old.get(key)
         return _CorrelatedObject(self.json[key], self.seen[key], old, seen_old, path, self)
 
     @property
     def is_unchanged(self) -> bool:
-        """Whether nothing here is new: what is wrong was wrong before and is let be."""
+        """Whether the value is unchanged, so that errors in it are ratcheted."""
         if self.old is None:
             return self.around is not None and self.around.is_unchanged
         return is_same(self.json, self.old)
@@ -114,7 +114,7 @@ def _walk_list(node: RuleNode, items: RuleNode, place: _CorrelatedObject, causes
 
 
 def _by_key(node: RuleNode, place: _CorrelatedObject) -> Mapping[Any, tuple[_JSON, Any]]:
-    """The old items of a list that is a map, by their keys; items of other lists are all new."""
+    """Return the old items of a list of type map by their keys; items of other lists have no old values."""
     if not node.keys or not isinstance(place.old, list):
         return {}
     pairs = zip(place.old, place.seen_old, strict=True)

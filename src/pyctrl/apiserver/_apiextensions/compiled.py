@@ -1,14 +1,13 @@
-"""A schema compiled into functions, which tell quickly that nothing is wrong with the common object.
+"""Schemas compiled to functions: the fast path for objects that need defaults only.
 
-`_pruning`, `_defaulting` and `_validation` walk a schema and an object together, one after the other, and `_fieldset`
-does it once more to tell which fields there are. Most objects give the first three nothing to say but their defaults.
-So each place of a schema is compiled into one function that fills in defaults and gives the fields of a value, or None:
-something may be unknown, null or invalid, and the slow walks should look. They find their work partly done and say the
-rest. Fields are never given of what is not valid.
+`pruning`, `defaulting`, `validation` and `fieldset` each walk a schema and an object. For most objects the first three
+only set defaults. So each node of a schema is compiled to one function that sets defaults and returns the fields of a
+value, or None if something may be unknown, null or invalid. The full walks then run; defaults that are already set do
+not matter to them. Fields are returned for valid values only.
 
-Objects of one kind come in few shapes: what the schema has to say about certain keys with values of certain types is
-looked up, and only what depends on the values is looked at. For an object of 2.5 KB (`benchmarks/apiserver.py`) the
-slow walks take as long as 16 times `json.loads`, this one twice.
+Objects of one kind have few shapes. The checks that depend only on the keys and the types of the values are cached by
+shape; the others run on the values. For an object of 2.5 KB (`benchmarks/apiserver.py`) the full walks take as long as
+16 times `json.loads`, this path twice.
 """
 
 from __future__ import annotations
@@ -27,12 +26,12 @@ from pyctrl.apiserver._schema.validation import validate
 
 FastDecoder: TypeAlias = Callable[[JSON], FieldSet | None]
 
-_IMPLICIT = frozenset({"apiVersion", "kind", "metadata"})  # what every object has, and what others look at
-_LEAF: FieldSet = {}  # of a value that has no parts, or none that are owned one by one
+_IMPLICIT = frozenset({"apiVersion", "kind", "metadata"})  # of every object; other code handles them
+_LEAF: FieldSet = {}  # of a value without parts, or without separately owned ones
 
 
 def compile_object(node: SchemaNode) -> FastDecoder:
-    """Compile the schema of whole objects. Their apiVersion, kind and metadata are neither looked at nor told."""
+    """Compile the schema of whole objects. The function ignores apiVersion, kind and metadata."""
     counted = node.checks is not None and (node.checks.min_properties or node.checks.max_properties) is not None
     if node.embedded or counted:
         return _never
@@ -85,7 +84,7 @@ def _with_branches(node: SchemaNode, settle: FastDecoder) -> FastDecoder:
 
 
 def _has_branches(node: SchemaNode) -> bool:
-    """Whether there are branches to judge; the two types that every int-or-string names are none."""
+    """Return whether there are branches to validate; the two types of every int-or-string do not count."""
     checks = node.checks or NO_CHECKS
     if checks.one_of or checks.all_of or checks.not_:
         return True
@@ -126,31 +125,31 @@ def _list(node: SchemaNode, items: SchemaNode) -> FastDecoder:
                 return None
             if not is_atomic:
                 fields[item_element(node, index, each)] = below
-        return fields if is_atomic or len(fields) == len(value) else None  # or an item is there twice
+        return fields if is_atomic or len(fields) == len(value) else None  # else there are duplicate items
 
     return settle
 
 
 # -- objects -----------------------------------------------------------------------------------------------------
 
-# Remembered of one place: objects of one kind have few shapes, but maps with free keys may have any number.
+# Limits of the shapes cached for a node: objects of one kind have few, but maps with free keys can have any number.
 _SHAPES = 256
 _KEYS_TOGETHER = 2048  # characters of all keys of a shape
 
 
 @dataclass(slots=True, frozen=True)
 class _ObjectShape:
-    """What the schema says of objects with certain keys, in this order, whose values have certain types."""
+    """The checks for objects with certain keys, in this order, and values of certain types."""
 
     types: tuple[type, ...]
-    fields: FieldSet | None  # of the object, if no part of it has any; None when a key is unknown or missing
-    missing: list[tuple[str, JSON]]  # defaults to fill in, which makes another shape of it
-    texts: list[tuple[str, StringCheck]]  # where texts have to be asked about
-    parts: list[tuple[str, FastDecoder]]  # everything else that depends on the value
+    fields: FieldSet | None  # of the object, without those of its values; None if a key is unknown or missing
+    missing: list[tuple[str, JSON]]  # defaults to set; the object then has another shape
+    texts: list[tuple[str, StringCheck]]  # keys of strings to check
+    parts: list[tuple[str, FastDecoder]]  # keys of other values to decode
 
 
 class _CompiledObject:
-    """A place for objects, and the shapes that were met there."""
+    """A compiled object node with its cache of shapes."""
 
     __slots__ = ("_implicit", "_itself", "_node", "_other", "_places", "_properties", "_shapes")
 
@@ -219,7 +218,7 @@ class _CompiledObject:
 
 
 def _is_boolean(node: SchemaNode | None, kind: type) -> bool:
-    """Whether the type says all about a value."""
+    """Return whether the type of a value is the only check: a boolean."""
     return kind is bool and node is not None and node.type == "boolean" and node.checks is None
 
 
@@ -238,14 +237,14 @@ ScalarCheck: TypeAlias = Callable[[JSON], bool]
 
 NO_CHECKS = ValueValidations()
 
-_SHORT = 64  # texts up to so many characters are remembered, of each place up to so many texts:
-_TEXTS = 512
+_SHORT = 64  # maximum length of cached strings, in characters
+_TEXTS = 512  # maximum number of cached strings of a node
 
 
 class StringCheck(NamedTuple):
-    """What is asked of the texts of a place; those that are known to be fine need not be asked about again.
+    """The check of a node's strings, with a cache of valid ones.
 
-    Objects of one kind repeat names, quantities and the like, and patterns take their time.
+    Objects of one kind repeat names, quantities and the like, and matching patterns is slow.
     """
 
     known: Container[str]
@@ -260,7 +259,7 @@ ANY_STRING = StringCheck((), lambda _text: True)
 
 
 def string_check(checks: ValueValidations) -> StringCheck:
-    """Compile what is asked of texts."""
+    """Compile the validations of strings."""
     patterns: list[Callable[[str], object]] = []
     if checks.pattern is not None:
         patterns.append(checks.pattern.matches)
@@ -280,7 +279,7 @@ def _is_never_fine(_text: str) -> bool:
 
 
 class _MemoizedCheck:
-    """Asks about texts, and remembers some that are fine."""
+    """Check of strings that caches some of the valid ones."""
 
     __slots__ = ("_longest", "_patterns", "_shortest", "known")
 
@@ -304,7 +303,7 @@ class _MemoizedCheck:
 
 
 def integers(checks: ValueValidations) -> ScalarCheck:
-    """Compile what is asked of integers."""
+    """Compile the validations of integers."""
     bound = 1 << (31 if checks.format == "int32" else 63)
     least, most = -bound, bound - 1
     if checks.minimum is not None:
@@ -315,7 +314,7 @@ def integers(checks: ValueValidations) -> ScalarCheck:
 
 
 def scalars(node: SchemaNode) -> ScalarCheck:
-    """Compile a place without parts. Where there is no quick answer, the slow walk is asked about the value."""
+    """Compile a node without parts; validations without a fast check run the full walk."""
     checks = node.checks or NO_CHECKS
     if checks.multiple_of or (checks.enum is not None and node.type != "string"):
         return partial(_by_walking, node)

@@ -1,4 +1,4 @@
-"""The metadata of the common object: as Go would write it, valid, and which fields it has, all seen in one look."""
+"""Fast path for the metadata of created objects: normalizes, validates and collects fields in one pass."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ _NOT_OWNED = frozenset({"name", "namespace"})
 
 
 def metadata_fields(metadata: JSON, *, is_namespaced: bool) -> FieldSet | None:
-    """Give the fields of the metadata of an object that is created; None where a closer look is needed.
+    """Return the fields of the metadata of a created object; None if the full decoding and validation is needed.
 
-    That is at anything that reading it as Go does would change, that is not valid for sure, or that few objects have.
+    That is the case for metadata that Go's decoder would change, that may be invalid, or that few objects have.
     """
     if type(metadata) is not dict or "name" not in metadata or "uid" in metadata:
-        return None  # one with a uid replaces another: there is more to look at
+        return None  # a uid is a precondition on the object to replace
     if "namespace" in metadata and not is_namespaced:
         return None
     if metadata.get("creationTimestamp", "") is None:
-        del metadata["creationTimestamp"]  # which every client that is written in Go sends
+        del metadata["creationTimestamp"]  # clients in Go always send it
     fields: FieldSet = {}
     for key, value in metadata.items():
         look = _LOOKS.get(key)
@@ -73,7 +73,7 @@ def _annotations(value: JSON) -> FieldSet | None:
 
 @lru_cache(maxsize=1024)
 def _map_fields(keys: tuple[str, ...]) -> FieldSet | None:
-    """Give the fields of a map whose keys are qualified names, in any case; objects of one kind have the same ones."""
+    """Return the fields of a map with valid keys; cached, because objects of one kind have the same keys."""
     if not keys or any(names.qualified_name(key) or names.qualified_name(key.lower()) for key in keys):
         return None
     return {".": _LEAF, **{"f:" + key: _LEAF for key in keys}}
@@ -87,7 +87,7 @@ def _finalizers(value: JSON) -> FieldSet | None:
         if type(each) is not str or names.qualified_name(each):
             return None
         fields[item_element(_FINALIZERS, index, each)] = _LEAF
-    return fields if len(fields) == len(value) + 1 else None  # or one is there twice
+    return fields if len(fields) == len(value) + 1 else None  # else there are duplicates
 
 
 _LOOKS: Mapping[str, Look] = {

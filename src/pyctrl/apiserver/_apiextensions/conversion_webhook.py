@@ -1,7 +1,7 @@
-"""Conversion webhooks: custom resources in versions that only a program outside can make of each other.
+"""Conversion webhooks: conversion of custom resources between versions.
 
-Objects are stored in the storage version of their definition. What a request, or a watch, shows in another version is
-converted before it is looked at (`show`), so that everything after that is done at once, as for any other kind.
+Objects are stored in the storage version of their definition. Objects that a request or watch needs in another version
+are converted beforehand (`show`). The rest of the request then runs synchronously, as for all other kinds.
 """
 
 from __future__ import annotations
@@ -29,20 +29,20 @@ if TYPE_CHECKING:
 
 GROUP = "apiextensions.k8s.io"
 VERSIONS = ("v1", "v1beta1")
-TIMEOUT_SECONDS = 30  # kube-apiserver's own, which a definition cannot change
-BATCH = 500  # objects in one review
+TIMEOUT_SECONDS = 30  # fixed in kube-apiserver too
+BATCH = 500  # maximum number of objects in one review
 _STATUS = "io.k8s.apimachinery.pkg.apis.meta.v1.Status"
 
 
 class ConvertedObject(NamedTuple):
-    """What is stored of an object, and what is shown of that in the version of the request."""
+    """An object in the storage version and in the version of the request."""
 
     stored: dict[str, Any]
     shown: dict[str, Any]
 
 
 class WebhookConverter:
-    """Converts objects by asking the webhooks of their definitions."""
+    """Converter of objects by the conversion webhooks of their definitions."""
 
     def __init__(self, client: WebhookClient, components: OpenAPIComponents, random: Random) -> None:
         self._client = client
@@ -50,9 +50,9 @@ class WebhookConverter:
         self._random = random
 
     async def prepare(self, request: ResourceRequest, collection: Collection) -> None:
-        """Convert what a request is about, so that it can be answered at once.
+        """Convert the objects of a request, so that the rest of it can run synchronously.
 
-        As in kube-apiserver, one object is converted anew for every request, many are as they were shown last.
+        As in kube-apiserver, a single object is converted for every request; lists use cached conversions.
         """
         target = request.target
         if not target.name:
@@ -70,10 +70,10 @@ class WebhookConverter:
         *,
         anew: bool = False,
     ) -> None:
-        """Convert stored objects into the version of a resource; those that are only if they should be `anew`.
+        """Convert stored objects to the version of a resource, unless that is cached; with `anew`, in any case.
 
         Raises:
-            Refused: 500, the webhook cannot be asked, or failed.
+            StatusError: 500, the webhook failed.
         """
         assert isinstance(resource, CustomResourceType)  # only definitions have conversion webhooks
         lacking = [stored for stored in objects if stored.lacks(resource, anew=anew)]
@@ -86,10 +86,10 @@ class WebhookConverter:
                 stored.show_as(resource, msgspec.json.encode(obj))
 
     async def stored_form(self, obj: dict[str, Any], request: ResourceRequest) -> ConvertedObject | None:
-        """Convert a new state of an object into the version in which it is stored, and back; None when it is in that.
+        """Convert a written object to the storage version and back; None if it has the storage version.
 
         Raises:
-            Refused: 500, the webhook cannot be asked, or failed.
+            StatusError: 500, the webhook failed.
         """
         resource = request.resource
         if not isinstance(resource, CustomResourceType) or resource.storage is resource:
@@ -100,16 +100,16 @@ class WebhookConverter:
         return ConvertedObject(stored, shown)
 
     async def convert_one(self, obj: dict[str, Any], resource: ResourceType) -> dict[str, Any]:
-        """Give an object in the version of a resource; what is passed is left as it is."""
+        """Return an object in the version of a resource; the argument is not changed."""
         assert isinstance(resource, CustomResourceType)  # only definitions have conversion webhooks
         [converted] = await self.convert([copied(obj)], resource)
         return converted
 
     async def convert(self, objects: Sequence[dict[str, Any]], resource: CustomResourceType) -> list[dict[str, Any]]:
-        """Give objects in the version of a resource; what they must not lose is restored.
+        """Return objects in the version of a resource, with the metadata that a conversion must not change.
 
         Raises:
-            Refused: 500, the webhook cannot be asked, or failed.
+            StatusError: 500, the webhook failed.
         """
         other = [obj for obj in objects if obj["apiVersion"] != resource.api_version]
         if not other:
@@ -141,10 +141,10 @@ class WebhookConverter:
         return converted
 
     def _read(self, answer: Any, version: str, uid: str) -> list[Any]:
-        """Read a ConversionReview.
+        """Return the converted objects of a ConversionReview.
 
         Raises:
-            InvalidReviewBody: it is none, or tells of a failure.
+            InvalidReviewBody: It is not a ConversionReview, or its result is a failure.
         """
         node = _review_node(self._components)
         review = decode_review(answer, node, "ConversionReview", GROUP, version, VERSIONS)
@@ -164,7 +164,7 @@ class WebhookConverter:
 
 
 def _as_written(stored: StoredObject, resource: CustomResourceType) -> dict[str, Any]:
-    """Read an object in the version it was stored in, which fills in that version's defaults."""
+    """Return an object in the version that it was stored in, with the defaults of this version."""
     obj = stored.decode()
     written = resource.versions.get(obj["apiVersion"])
     return obj if written is None else written.on_read(obj)
@@ -185,7 +185,7 @@ def _check_type(obj: Any, index: int, resource: CustomResourceType, who: str) ->
 def _restored(
     converted: dict[str, Any], original: Mapping[str, Any], resource: CustomResourceType, who: str
 ) -> dict[str, Any]:
-    """Give a converted object the metadata of the original but for labels and annotations, and prune it."""
+    """Restore the original's metadata except labels and annotations in a converted object, and prune it."""
     metadata, before = converted.get("metadata"), original["metadata"]
     metadata = metadata if isinstance(metadata, dict) else {}
     for field, name in (("name", "name"), ("namespace", "namespace"), ("uid", "UID")):
@@ -224,7 +224,7 @@ def _go_type(value: object) -> str:
 
 
 def _review_node(components: OpenAPIComponents) -> SchemaNode:
-    """Give the Go type of a ConversionReview, as far as its answers go."""
+    """Return the Go type of a ConversionReview, as far as responses use it."""
     text = GoTypeInfo(name="string")
     response = SchemaNode(
         type="object",

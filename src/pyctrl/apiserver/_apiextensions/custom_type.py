@@ -1,4 +1,4 @@
-"""A resource of a definition (a custom resource), in one of its versions."""
+"""Resource type of a custom resource in one version."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ _VERSION = re.compile(r"v([0-9]+)(?:(alpha|beta)([0-9]+))?")
 
 
 def served_types(definition: Mapping[str, JSON], components: OpenAPIComponents) -> tuple[CustomResourceType, ...]:
-    """Give the types of a definition's served versions."""
+    """Return the types of a definition's served versions."""
     spec = definition["spec"]
     accepted = (definition.get("status") or {}).get("acceptedNames") or spec["names"]
     called = accepted if accepted.get("plural") else spec["names"]
@@ -54,7 +54,7 @@ def served_types(definition: Mapping[str, JSON], components: OpenAPIComponents) 
 
 
 class CustomResourceType:
-    """One custom resource in one version. See `ResourceType` for what is promised."""
+    """A custom resource in one version. `ResourceType` documents its interface."""
 
     has_generation: bool = True
     verbs: tuple[str, ...] = VERBS
@@ -86,9 +86,9 @@ class CustomResourceType:
         self._fields = {
             each["jsonPath"].removeprefix("."): each["jsonPath"] for each in version.get("selectableFields") or ()
         }
-        #: Whether only a webhook can make one version of another.
+        #: Whether a webhook converts between versions.
         self.converts: bool = (spec.get("conversion") or {}).get("strategy") == "Webhook"
-        #: The type of the version that objects are stored in, and those of all versions, served or not.
+        #: The type of the storage version, and the types of all versions, served or not.
         self.storage: CustomResourceType = self
         self.versions: Mapping[str, CustomResourceType] = {self.api_version: self}
         self._components = components
@@ -106,7 +106,7 @@ class CustomResourceType:
 
     @property
     def schema(self) -> SchemaNode:
-        """The node of the kind, compiled when it is first asked for."""
+        """The schema of the kind, compiled at first use."""
         if self._schema is None:
             text = (self.described.get("schema") or {}).get("openAPIV3Schema") or {}
             self._schema = node = compile_structural(text)
@@ -124,9 +124,9 @@ class CustomResourceType:
 
     @property
     def rules(self) -> RuleValidator | None:
-        """The validation rules of the kind, if it has some, compiled when they are first asked for."""
+        """The validation rules of the kind, compiled at first use; None without rules."""
         if self._rules is None and self.schema.rules:
-            from pyctrl.apiserver._apiextensions.cel_validation import compile_rules  # most kinds have no rules
+            from pyctrl.apiserver._apiextensions.cel_validation import compile_rules  # lazy: most kinds have no rules
 
             self._rules = compile_rules(self.described["schema"]["openAPIV3Schema"])
         return self._rules
@@ -141,7 +141,7 @@ class CustomResourceType:
         return self._components.node(*_META)
 
     def blank(self) -> dict[str, JSON]:
-        """Nothing: a custom resource has no fields of its own."""
+        """Return an empty object: a custom resource has no built-in fields."""
         return {}
 
     def decode(
@@ -153,10 +153,10 @@ class CustomResourceType:
         duplicates: Sequence[str] = (),
         is_applied: bool = False,
     ) -> DecodedFields | None:
-        """Read metadata as its Go type does, drop what the schema does not know, and fill defaults.
+        """Decode metadata as its Go type, drop unknown fields, and apply defaults.
 
         Args:
-            is_applied: the object is the outcome of a server-side apply: its nulls stay, and are validated.
+            is_applied: The object is the result of a server-side apply: nulls are kept and validated.
         """
         unknown: list[str] = []
         schema = self.schema
@@ -216,7 +216,7 @@ class CustomResourceType:
     def prepare_update(
         self, new: dict[str, JSON], old: dict[str, JSON], *, subresource: str | None, warnings: list[str]
     ) -> None:
-        """Keep what this door may not change, count the generation, and check."""
+        """Prepare and validate an update: keep fields that the endpoint must not change, bump the generation."""
         if subresource == "status":
             _keep_all_but_status(new, old)
         elif "status" in self.subresources:
@@ -243,7 +243,7 @@ class CustomResourceType:
         schema = self.schema
         metadata = obj.pop("metadata")
         causes = validate(schema, obj, old=ABSENT if old is None else old)
-        causes = [each for each in causes if each.field != "metadata"]  # it is there: a schema may require it
+        causes = [each for each in causes if each.field != "metadata"]  # removed above; a schema may require it
         causes += self._validate_scale(obj)
         causes += validate_embedded(schema, obj)
         causes += self._validate_list_types(obj, old)
@@ -263,7 +263,7 @@ class CustomResourceType:
             raise answers.invalid(self.kind, obj["metadata"].get("name", ""), causes, group=self.group)
 
     def selectable_fields(self, obj: Mapping[str, JSON]) -> Mapping[str, str]:
-        """Name and namespace, and the fields the definition names."""
+        """Return name, namespace, and the selectable fields of the definition."""
         metadata = obj["metadata"]
         found = {"metadata.name": metadata.get("name", "")}
         if self.namespaced:
@@ -274,10 +274,10 @@ class CustomResourceType:
         return found
 
     def on_read(self, obj: dict[str, JSON]) -> dict[str, JSON]:
-        """Serve a stored object in this version.
+        """Return a stored object in this version.
 
-        The version it was written in fills in its defaults, those it has now; what this version does not know is
-        dropped then.
+        The current defaults of the version that it was stored in are applied. Then fields that this version does not
+        have are dropped.
         """
         written = self.versions.get(obj["apiVersion"], self)
         if written.schema.has_defaults:
@@ -287,7 +287,7 @@ class CustomResourceType:
         return obj
 
     def stored(self, obj: dict[str, JSON]) -> dict[str, JSON]:
-        """Give an object of this version as the storage version has it, where no webhook is needed for that."""
+        """Return an object of this version in the storage version, for kinds without a conversion webhook."""
         if self.storage is self:
             return obj
         stored: dict[str, JSON] = copied(obj)
@@ -295,14 +295,14 @@ class CustomResourceType:
         return stored
 
     def prune(self, obj: dict[str, JSON]) -> None:
-        """Make an object of another version one of this version, as far as a name and the known fields go."""
+        """Set kind and apiVersion of this version on an object of another version, and drop unknown fields."""
         metadata = obj.pop("metadata")
         prune(self.schema, obj, [], self._read_metadata)
         obj["kind"], obj["apiVersion"], obj["metadata"] = self.kind, self.api_version, metadata
 
 
 def _deprecation(version: Mapping[str, JSON], spec: Mapping[str, JSON], kind: str) -> str:
-    """Give the warning of a deprecated version, which names the best one to use in its place."""
+    """Return the warning of a deprecated version, with the best version to use instead."""
     if not version.get("deprecated"):
         return ""
     if version.get("deprecationWarning"):
@@ -315,7 +315,7 @@ def _deprecation(version: Mapping[str, JSON], spec: Mapping[str, JSON], kind: st
 
 
 def _priority(version: str) -> tuple[int, int, int]:
-    """Give the rank of a version: v2, v1, v2beta1, v1beta2, v1alpha1, any other name."""
+    """Return the sort key of a version: v2, v1, v2beta1, v1beta2, v1alpha1, any other name."""
     found = _VERSION.fullmatch(version)
     if found is None:
         return -1, 0, 0

@@ -1,7 +1,7 @@
-"""The life of definitions after they are stored: established and served, and emptied before they go.
+"""Controller of stored definitions: establishes and serves them, and deletes their objects before they are deleted.
 
-kube-apiserver has controllers for this; here it happens right after the request that caused it, in the same turn of the
-loop, so that a client sees the same steps (created, then established) without waiting for them.
+kube-apiserver has several controllers for this. Here it runs right after the request that caused it, in the same
+iteration of the event loop, so that clients see the same steps (created, then established) without a delay.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _GROUP, _VERSION, _PLURAL = DEFINITIONS
 
 
 class EstablishingController:
-    """Keeps what is served in step with the definitions that are stored."""
+    """Reconciles the served resources with the stored definitions."""
 
     def __init__(self, backend: RESTStorage) -> None:
         self._backend = backend
@@ -65,7 +65,7 @@ class EstablishingController:
     def _put(self, definition: dict[str, Any]) -> None:
         resource = self._backend.registry.require(*DEFINITIONS)
         self._backend.put(definition, resource)
-        self._due.remove(definition["metadata"]["name"])  # this write needs no settling
+        self._due.remove(definition["metadata"]["name"])  # the controller's own write needs no reconcile
 
     def _empty(self, stored: StoredObject, definition: Mapping[str, Any]) -> None:
         """Delete every object of a definition that is going; those with finalizers hold it back."""

@@ -1,4 +1,4 @@
-"""The JSON paths of printer columns: what kubectl's JSONPath can, as far as columns use it."""
+"""JSONPath of printer columns: the subset of kubectl's JSONPath that columns use."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _Step = Callable[[JSON], Iterable[JSON]]
 
 
 def column_values(obj: JSON, path: str) -> list[JSON]:
-    """Give every value a path leads to; a path that is none leads nowhere."""
+    """Return all values at a path; an invalid path has none."""
     found = [obj]
     for step in _steps(path):
         found = [inner for value in found for inner in step(value)]

@@ -1,4 +1,4 @@
-"""Drops what a structural schema does not know."""
+"""Pruning of fields that a structural schema does not specify."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pyctrl.apiserver._schema.schema import JSON, SchemaNode
 
 _IMPLICIT = frozenset({"apiVersion", "kind", "metadata"})
-Metadata = Callable[[JSON, str, list[str]], JSON]  # brings an embedded object's metadata into form
+Metadata = Callable[[JSON, str, list[str]], JSON]  # decodes the metadata of an embedded object
 
 
 def prune(node: SchemaNode, value: JSON, unknown: list[str], metadata: Metadata, *, is_object: bool = True) -> None:
@@ -20,7 +20,7 @@ def prune(node: SchemaNode, value: JSON, unknown: list[str], metadata: Metadata,
     embedded: list[str] = []
     _Pruning(unknown, embedded, metadata).prune(node, value, "", is_object)
     unknown.sort()
-    unknown.extend(embedded)  # kube-apiserver reads what is embedded after everything else
+    unknown.extend(embedded)  # kube-apiserver reports fields of embedded objects last
 
 
 class _Pruning:

@@ -1,4 +1,4 @@
-"""What the fields that a definition names for its scale must hold; the texts are those of Go's accessors."""
+"""Validation of scale fields, with the errors of Go's accessors, and of embedded objects."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _GO_TYPES: dict[type, str] = {
 
 
 def validate_scale(obj: Mapping[str, JSON], scale: Mapping[str, str]) -> Iterator[FieldError]:
-    """Check numbers of replicas and the selector, where there are any."""
+    """Validate the numbers of replicas and the selector, if they are set."""
     for name in ("specReplicasPath", "statusReplicasPath"):
         path = scale[name]
         value, problem = _find(obj, path)
@@ -45,7 +45,7 @@ def validate_scale(obj: Mapping[str, JSON], scale: Mapping[str, str]) -> Iterato
 
 
 def _find(obj: Mapping[str, JSON], path: str) -> tuple[Any, str]:
-    """Give the value at a path, `_MISSING` when it is not there, or else why the way there is none."""
+    """Return the value at a path, or `_MISSING`, and the error of a path through a value that is not an object."""
     value: Any = obj
     keys = path.strip(".").split(".")
     for index, key in enumerate(keys):
@@ -63,7 +63,7 @@ def _accessor_error(path: str, value: JSON, expected: str) -> str:
 
 
 def validate_embedded(node: SchemaNode, value: JSON, path: str = "") -> Iterator[FieldError]:
-    """Find what is wrong with the objects inside a value. That they have a kind at all, the schema has checked."""
+    """Yield the errors of embedded objects in a value. Missing kinds are errors of the schema validation."""
     if not node.embeds:
         return
     if isinstance(value, dict):
@@ -94,7 +94,7 @@ def _embedded(value: Mapping[str, JSON], path: str) -> Iterator[FieldError]:
 
 
 def _metadata(metadata: Mapping[str, JSON], path: str) -> Iterator[FieldError]:
-    """It may have no name: what is made from a template gets one later."""
+    """Yield the errors of an embedded object's metadata. A name is not required: a template may have none."""
     is_namespaced = bool(metadata.get("namespace"))
     causes = validate_metadata(
         metadata, namespaced=is_namespaced, name_rule=names.path_segment, standard_finalizers=False

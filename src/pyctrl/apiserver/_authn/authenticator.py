@@ -1,4 +1,4 @@
-"""Who is asking: a client certificate or a bearer token becomes a user."""
+"""Authenticator of requests: the user of a client certificate or bearer token."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ LOOPBACK = User(name="system:apiserver", groups=(ADMINISTRATORS, AUTHENTICATED))
 
 
 class AuthenticatorResponse(NamedTuple):
-    """What a token review has found out."""
+    """The result of authenticating a token: its user and audiences, or an error."""
 
     user: User | None = None
     audiences: tuple[str, ...] = ()
@@ -32,12 +32,12 @@ class AuthenticatorResponse(NamedTuple):
 
 
 class Authenticator:
-    """Turns a connection and the headers of a request into the request's user.
+    """Authenticator of requests by client certificate or bearer token.
 
     Args:
-        tokens: users by their tokens. None lets everybody but a service account be an administrator: the server of a
-            test that does not care.
-        webhook: is shown tokens that nobody else knows.
+        tokens: Users by static token. None is for tests without access control: every request is an administrator's
+            unless it has a service account's token.
+        webhook: Authenticates tokens that are neither static nor a service account's.
     """
 
     def __init__(
@@ -55,17 +55,17 @@ class Authenticator:
         self.loopback = self.issue(LOOPBACK)
 
     def issue(self, user: User) -> str:
-        """Make a token for a user; it is good as long as the server."""
+        """Return a new token for a user, valid until the server stops."""
         token = f"{self._random.getrandbits(256):064x}"
         self._tokens[token] = add_authenticated_group(user)
         return token
 
     def user(self, headers: Mapping[str, str], peer: Peer | None = None) -> User:
-        """Give the user of a request: that of the client certificate, else that of the token, else nobody.
+        """Return the user of a request: of the client certificate, else of the token, else the anonymous user.
 
         Raises:
-            Refused: 401, the token is not known.
-            Undecided: a webhook has to be asked.
+            StatusError: 401, the token is invalid.
+            ReviewPending: The webhook must be called first.
         """
         if peer is not None and peer.user is not None:
             return peer.user
@@ -89,10 +89,10 @@ class Authenticator:
         return None if found is None else found[0]
 
     def review(self, token: str, audiences: Iterable[str]) -> AuthenticatorResponse:
-        """Say whose a token is, and for which of the audiences (none: this server) it is good.
+        """Return the user of a token, and those of the audiences (default: this server's) that it is valid for.
 
         Raises:
-            Undecided: a webhook has to be asked.
+            ReviewPending: The webhook must be called first.
         """
         wanted = tuple(audiences) or (ISSUER,)
         static = self._tokens.get(token)
@@ -115,7 +115,7 @@ class Authenticator:
 
 
 def _bearer(header: str) -> str:
-    """Read the token of an Authorization header; "" when it has none, as kube-apiserver splits it."""
+    """Return the bearer token of an Authorization header, split as by kube-apiserver; "" without one."""
     words = header.strip().split(" ")
     return words[1] if len(words) > 1 and words[0].lower() == "bearer" else ""
 
@@ -124,7 +124,7 @@ def read_token_file(lines: Iterable[str]) -> dict[str, User]:
     """Read kube-apiserver's CSV of static tokens: token, user, uid, and optionally groups in one quoted column.
 
     Raises:
-        ValueError: a line has fewer columns, or no CSV; says which.
+        ValueError: A line is not CSV or has too few columns; the message has its number.
     """
     tokens: dict[str, User] = {}
     reader = csv.reader(lines, strict=True)

@@ -1,4 +1,4 @@
-"""Webhook token authentication: tokens that nobody else knows are shown to a webhook."""
+"""Webhook token authenticator: TokenReviews of bearer tokens, with a cache."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ GROUP = "authentication.k8s.io"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AuthenticationWebhook:
-    """A webhook that says whose a token is: kube-apiserver's ``--authentication-token-webhook-*``.
+    """Options of the webhook token authenticator: kube-apiserver's ``--authentication-token-webhook-*``.
 
     Attributes:
-        url: where it is asked.
-        ca: whom to trust, as PEM; without, the authorities of the system.
-        version: of the TokenReviews; kube-apiserver's own default is v1beta1.
-        cache: how long an answer is good; a failure is not kept.
+        url: The URL that TokenReviews are posted to.
+        ca: The certificate authorities of the webhook as PEM; empty for those of the system.
+        version: The API version of the TokenReviews; kube-apiserver's default is v1beta1.
+        cache: The time that responses are cached. Failures are not cached.
     """
 
     url: str
@@ -40,7 +40,7 @@ class WebhookTokenResponse(NamedTuple):
 
 
 class WebhookTokenAuthenticator:
-    """Asks the webhook about tokens."""
+    """Authenticator of tokens by TokenReviews that a webhook answers."""
 
     def __init__(self, options: AuthenticationWebhook, client: WebhookClient, random: Random) -> None:
         self._options = options
@@ -51,7 +51,7 @@ class WebhookTokenAuthenticator:
         """Return what is known about a token.
 
         Raises:
-            Undecided: the webhook has to be asked.
+            ReviewPending: The response is not cached; the webhook must be called first.
         """
         found = self._kept.find((token, audiences))
         if found is None:

@@ -1,6 +1,6 @@
-"""Nobody grants what they do not have: the check of writes to roles and bindings.
+"""Privilege escalation check of writes to roles and bindings.
 
-It stands between decoding and the checks of the kind, where kube-apiserver has it in the storage of these kinds.
+It runs between decoding and validation. In kube-apiserver it is part of the storage of these kinds (policybased).
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ _AGGREGATION = "must have cluster-admin privileges to use the aggregationRule"
 
 
 class EscalationCheck:
-    """Asks of a write to a role whether its rules are held, of one to a binding whether the role's are."""
+    """Check that a user has all rules of a role that it writes, or of the role that it binds."""
 
     def __init__(self, rbac: RBACAuthorizer, authorizer: Authorizer) -> None:
         self._rbac, self._authorizer = rbac, authorizer
 
     def check(self, request: ResourceRequest, new: Mapping[str, Any], old: Mapping[str, Any] | None) -> None:
-        """Refuse (403) what would grant more than the user has. `old` is None on create."""
+        """Raise a 403 error if the write grants rules that the user does not have. `old` is None on create."""
         target, user = request.target, request.user
         if target.group != GROUP or user.is_administrator or (old is not None and _is_for_collector(new, old)):
             return
@@ -86,7 +86,7 @@ def _refusal(
         f"user {quoted(user.name)} (groups=[{groups}]) is attempting to grant RBAC permissions not currently held:\n"
         + "\n".join(sorted(map(_shown, lacking)))
     )
-    # A missing role is called by the resource of the request, as kube-apiserver does here.
+    # Missing roles are reported with the resource of the request, as by kube-apiserver.
     errors = [f"{qualified_resource(resource, GROUP)} {quoted(each.name)} not found" for each in absent]
     return forbidden(
         resource, name, f"{why}; resolution errors: [{aggregate_messages(errors)}]" if errors else why, GROUP
@@ -94,7 +94,7 @@ def _refusal(
 
 
 def _shown(rule: AccessRule) -> str:
-    """Print a rule as kube-apiserver's refusals do."""
+    """Format a rule as in kube-apiserver's errors."""
     named = (
         ("APIGroups", rule.groups),
         ("Resources", rule.resources),
@@ -107,7 +107,7 @@ def _shown(rule: AccessRule) -> str:
 
 
 def _is_for_collector(new: Mapping[str, Any], old: Mapping[str, Any]) -> bool:
-    """Whether nothing differs but what the garbage collector must be free to change."""
+    """Return whether only metadata that the garbage collector updates has changed."""
     return _without_owners(new) == _without_owners(old)
 
 

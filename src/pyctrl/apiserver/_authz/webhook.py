@@ -1,4 +1,4 @@
-"""Webhook authorization: a webhook allows, denies, or leaves it to others."""
+"""Webhook authorizer: SubjectAccessReviews, with a cache."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ _BOTH = "webhook subject access review returned both allow and deny response"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AuthorizationWebhook:
-    """A webhook that says who may do what: kube-apiserver's ``--authorization-webhook-*``.
+    """Options of the webhook authorizer: kube-apiserver's ``--authorization-webhook-*``.
 
     Attributes:
-        url: where it is asked.
-        ca: whom to trust, as PEM; without, the authorities of the system.
-        version: of the SubjectAccessReviews; kube-apiserver's own default is v1beta1.
-        authorized_cache: how long it is good that somebody may do something.
-        unauthorized_cache: how long it is good that the webhook has not allowed it. A failure is not kept.
+        url: The URL that SubjectAccessReviews are posted to.
+        ca: The certificate authorities of the webhook as PEM; empty for those of the system.
+        version: The API version of the SubjectAccessReviews; kube-apiserver's default is v1beta1.
+        authorized_cache: The time that responses which allow an access are cached.
+        unauthorized_cache: The time that other responses are cached. Failures are not cached.
     """
 
     url: str
@@ -38,7 +38,7 @@ class AuthorizationWebhook:
 
 
 class WebhookAuthorizer:
-    """Asks the webhook who may do what. When that fails it has no opinion; why is told if nobody else allows it."""
+    """Authorizer by a webhook. If a call fails, it has no opinion; the error is reported if no other allows."""
 
     unresolved = "webhook authorizer does not support user rule resolution"
 
@@ -48,10 +48,10 @@ class WebhookAuthorizer:
         self._kept: ReviewCache[tuple[User, Access], Decision] = ReviewCache()
 
     def decide(self, user: User, access: Access) -> Decision:
-        """Return what the webhook has said.
+        """Return the cached decision of the webhook.
 
         Raises:
-            Undecided: it has to be asked.
+            ReviewPending: The decision is not cached; the webhook must be called first.
         """
         found = self._kept.find((user, access))
         if found is None:
@@ -59,7 +59,7 @@ class WebhookAuthorizer:
         return found
 
     def rules(self, user: User, namespace: str) -> tuple[list[AccessRule], list[RoleReference]]:
-        """Give no rules: a webhook answers single questions."""
+        """Return no rules: SubjectAccessReviews do not list rules."""
         return [], []
 
     async def _ask(self, user: User, access: Access) -> None:

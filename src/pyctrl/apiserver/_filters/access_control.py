@@ -1,4 +1,4 @@
-"""Controlling access: authentication, impersonation and authorization, in this order, before anything else is asked."""
+"""Access control: authentication, impersonation and authorization of every request, in this order."""
 
 from __future__ import annotations
 
@@ -37,16 +37,16 @@ AccessWebhooks: TypeAlias = tuple[AuthenticationWebhook | None, AuthorizationWeb
 
 
 class AccessControl:
-    """Lets a request in, or not.
+    """Access control of the server's requests.
 
     Args:
-        tokens: users by their tokens.
-        authorization: who decides, one after another; without, the webhook and RBAC if there is such a webhook, RBAC if
-            users can be told apart, else nobody.
-        webhooks: say whose tokens are, and who may do what; `client` asks them.
+        tokens: Users by static token.
+        authorization: The authorization modes in order. The default is Webhook and RBAC with an authorization webhook,
+            RBAC if users are authenticated, and AlwaysAllow otherwise.
+        webhooks: Options of the authentication and the authorization webhook, which `client` calls.
 
     Raises:
-        ValueError: the modes do not fit the webhooks.
+        ValueError: The modes and the webhooks contradict each other.
     """
 
     def __init__(
@@ -71,13 +71,13 @@ class AccessControl:
         self.authorizer: Authorizer = (
             authorizers[0] if modes in (("RBAC",), ("AlwaysAllow",)) else UnionAuthorizer(authorizers)
         )
-        #: None where everybody may do everything.
+        #: None without RBAC.
         self.escalation: EscalationCheck | None = EscalationCheck(rbac, self.authorizer) if rbac else None
         self.accounts = ServiceAccountTokens(storage, random)
         is_open = tokens is None and who is None and modes == ("AlwaysAllow",)
         token_webhook = WebhookTokenAuthenticator(who, client, random) if who is not None else None
         self.authenticator = Authenticator(None if is_open else tokens or {}, self.accounts, random, token_webhook)
-        #: Whether webhooks are asked, so that an answer may take time.
+        #: Whether webhooks are configured, so that a response may have to wait for one.
         self.asks = webhooks != (None, None)
         self._impersonation = ImpersonationFilter(self.authorizer)
 
@@ -85,8 +85,8 @@ class AccessControl:
         """Give the user as whom a request is carried out, and write down what was found out.
 
         Raises:
-            Refused: 401, nobody knows who that is; 403, the user may not do this; 500, nobody can say.
-            Undecided: a webhook has to be asked.
+            StatusError: 401, the token is invalid; 403, the access is denied; 500, the authorizer failed.
+            ReviewPending: A webhook must be called first.
         """
         user = exchange.user = self.authenticator.user(exchange.headers, exchange.peer)
         acting = exchange.acting = self._impersonation.acting(user, exchange.headers, lambda: access_of(exchange))
@@ -108,7 +108,7 @@ _MODES = get_args(AuthorizationMode)
 
 
 class _AuthorizationFailed(StatusError):
-    """500: whether somebody may do this cannot be found out. Plain text, as kube-apiserver answers."""
+    """The 500 error of an authorizer that failed, in plain text as in kube-apiserver."""
 
     def __init__(self, exchange: RequestContext, error: str) -> None:
         query = urlencode([*exchange.query])

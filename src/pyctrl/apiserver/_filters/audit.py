@@ -1,7 +1,7 @@
-"""The audit log: one `audit.k8s.io/v1` Event for every request that was answered, as kube-apiserver writes them.
+"""Audit log: one `audit.k8s.io/v1` Event for every request, as kube-apiserver writes them.
 
-Only the stage ResponseComplete is told: for a watch that is when it ends. What a level leaves out and how fields are
-written were compared with a kube-apiserver 1.36 that logged to a file.
+Only the stage ResponseComplete is logged; a watch completes when it ends. Levels and fields match those of a
+kube-apiserver 1.36 that logs to a file.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ from pyctrl.apiserver._request.request_info import RequestContext
 
 
 class AuditLevel(Enum):
-    """How much of a request is written down."""
+    """The amount of data that is logged for a request."""
 
-    METADATA = "Metadata"  # who, what, when, and how it ended
-    REQUEST = "Request"  # and the object that was sent, but for what may be secret
-    REQUEST_RESPONSE = "RequestResponse"  # and the one that was answered, of all resources
+    METADATA = "Metadata"  # user, resource, verb, times, response status
+    REQUEST = "Request"  # and the request body, except of sensitive resources
+    REQUEST_RESPONSE = "RequestResponse"  # and request and response bodies of all resources
 
 
-# What the audit policies of Kubernetes' documentation and of its GCE scripts log at Metadata.
+# The resources that the audit policies of Kubernetes' documentation and of its GCE scripts log at Metadata.
 _SENSITIVE = frozenset(
     (
         ("", "secrets", ""),
@@ -44,14 +44,14 @@ _SENSITIVE = frozenset(
 
 
 class AuditLog:
-    """Writes an event for each request.
+    """Writer of one audit event for each request.
 
-    At the level Request, Secrets, ConfigMaps, TokenReviews and tokens of service accounts are logged at Metadata, as by
-    the policies that Kubernetes recommends; RequestResponse has everything.
+    At level Request, Secrets, ConfigMaps, TokenReviews and service account tokens are logged at Metadata, as by the
+    policies that Kubernetes recommends. RequestResponse logs all bodies.
 
     Args:
-        write: takes one event as a line of JSON, its line feed included.
-        random: where the ids of requests come from that bring none in ``Audit-ID``.
+        write: Takes one event as a line of JSON, including the line feed.
+        random: Source of audit ids for requests without the header ``Audit-ID``.
     """
 
     def __init__(
@@ -130,7 +130,7 @@ def _verb(exchange: RequestContext) -> str:
 
 
 def _decoded(body: object) -> Any:
-    """Decode a body that is JSON; what is not is left out of the log."""
+    """Decode a JSON body; other bodies are not logged."""
     if not isinstance(body, bytes) or not body:
         return None
     try:

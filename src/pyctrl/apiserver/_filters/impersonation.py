@@ -1,8 +1,8 @@
-"""Acting as somebody else: the headers of `kubectl --as` replace the user of a request.
+"""Impersonation: the headers of `kubectl --as` replace the user of a request.
 
-There are several ways to be allowed that. A *constrained* one asks for `impersonate:MODE` on the identity and for
-`impersonate-on:MODE:VERB` on what is done with it; the old one asks for `impersonate` on the identity alone. As
-kube-apiserver does, each is tried in turn, beginning with the one that served the user last; the first refusal is told.
+A *constrained* mode requires `impersonate:MODE` on the identity and `impersonate-on:MODE:VERB` on the accessed
+resource. The legacy mode requires `impersonate` on the identity only. As in kube-apiserver, modes are tried in order,
+starting with the last successful one of the user; if all fail, the first error is returned.
 """
 
 from __future__ import annotations
@@ -32,26 +32,26 @@ from pyctrl.apiserver._errors import StatusError, bad_request
 
 USER, GROUP, UID = "impersonate-user", "impersonate-group", "impersonate-uid"
 EXTRA = "impersonate-extra-"
-REPEATED = "\n"  # stands between the values of a header that came more than once
+REPEATED = "\n"  # separates the values of a repeated header
 
 _AUTHENTICATION = "authentication.k8s.io"
 _NODE_NAME = "authentication.kubernetes.io/node-name"
-_MANY = 4  # who may have all groups, or all extra values, is not asked about each of so many
+_MANY = 4  # from this number of groups or extra values on, access to all of them is checked first
 _EXTRA_PATH = re.compile(r"[A-Za-z0-9/\-._~%!$&'()*+,;=:]+")
 
 
 class ImpersonationMode(Enum):
-    """The ways to be allowed, in the order in which they are tried."""
+    """Impersonation modes, in the order in which they are tried."""
 
-    ASSOCIATED_NODE = "associated-node"  # a service account, as the node that its pod runs on
+    ASSOCIATED_NODE = "associated-node"  # a service account impersonates the node that its pod runs on
     ARBITRARY_NODE = "arbitrary-node"
     SERVICE_ACCOUNT = "serviceaccount"
-    USER_INFO = "user-info"  # anybody who is neither node nor service account
+    USER_INFO = "user-info"  # users that are neither nodes nor service accounts
     LEGACY = ""
 
     @property
     def verb(self) -> str:
-        """What is asked for on an identity."""
+        """The verb required on the identity."""
         return f"impersonate:{self.value}" if self.value else "impersonate"
 
     @property
@@ -61,20 +61,20 @@ class ImpersonationMode(Enum):
 
 
 class ImpersonationFilter:
-    """Decides as whom a request is made."""
+    """Filter that replaces the user of a request by the impersonated one."""
 
     def __init__(self, authorizer: Authorizer) -> None:
         self._authorizer = authorizer
         self._last: dict[str, ImpersonationMode] = {}  # by user name
 
     def acting(self, user: User, headers: Mapping[str, str], access: Callable[[], Access]) -> User:
-        """Give whom a request is made as: ``user``, unless its headers name another.
+        """Return the impersonated user; ``user`` for a request without impersonation headers.
 
         Args:
-            access: what the request wants to do.
+            access: Returns the access that the request needs.
 
         Raises:
-            Refused: 403, that is not allowed; 400, there are groups, a uid or more, but no user.
+            StatusError: 403, the impersonation is not allowed; 400, the headers have no user name.
         """
         wanted = _wanted(headers)
         if wanted is None:
@@ -133,7 +133,7 @@ class ImpersonationFilter:
 
 
 def _wanted(headers: Mapping[str, str]) -> User | None:
-    """Read whom the headers name, as they name him; None when they name nobody."""
+    """Return the user in the impersonation headers; None without such headers."""
     name, uid = headers.get(USER, ""), headers.get(UID, "")
     groups = tuple(headers[GROUP].split(REPEATED)) if GROUP in headers else ()
     extra: dict[str, tuple[str, ...]] = {}
@@ -149,7 +149,7 @@ def _wanted(headers: Mapping[str, str]) -> User | None:
 
 
 def _go(user: User) -> str:
-    """Print a user as Go prints the value."""
+    """Format a user as Go's `%#v`."""
     extra = "map[string][]string(nil)"
     if user.extra:
         pairs = ", ".join(f"{quoted(key)}:{_go_list(values)}" for key, values in sorted(user.extra.items()))
@@ -182,7 +182,7 @@ def _node(name: str) -> str:
 
 
 def _identity(mode: ImpersonationMode, name: str) -> Access:
-    """Say what has to be allowed to be called by a name."""
+    """Return the access that is required to impersonate a user name."""
     if account := service_account_of(name):
         return Access(mode.verb, mode.group, "serviceaccounts", namespace=account[0], name=account[1])
     if mode is ImpersonationMode.ASSOCIATED_NODE:

@@ -1,4 +1,4 @@
-"""The small JSON paths of definitions: `.spec.replicas`, `.status.conditions[0].type`, `.metadata.labels['a.b/c']`."""
+"""Simple JSON paths of definitions: `.spec.replicas`, `.status.conditions[0].type`, `.metadata.labels['a.b/c']`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _STEP = re.compile(r"\.([A-Za-z0-9_$-]+)|\[(\d+)\]|\[['\"]([^'\"]+)['\"]\]")
 
 @lru_cache(maxsize=1024)
 def steps(path: str) -> tuple[str | int, ...] | None:
-    """Split a simple path into keys and indexes; None when it is more than that."""
+    """Split a simple path into keys and indexes; None for other paths."""
     found: list[str | int] = []
     position = 0
     text = path if path.startswith((".", "[")) else f".{path}"
@@ -27,7 +27,7 @@ def steps(path: str) -> tuple[str | int, ...] | None:
 
 
 def value_at(obj: Mapping[str, JSON], path: str) -> JSON:
-    """Give the value at a simple path, or None."""
+    """Return the value at a simple path, or None."""
     value: JSON = obj
     for step in steps(path) or ():
         if isinstance(step, int):

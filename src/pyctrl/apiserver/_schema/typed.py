@@ -1,8 +1,8 @@
-"""Reads built-in kinds as kube-apiserver's Go types do: the same errors for wrong types, the same form written back.
+"""Decoder of built-in kinds that behaves as kube-apiserver's Go types: the same errors and the same normal form.
 
-A built-in object that goes through Go's types loses unknown fields, nulls and empty optional lists, gets the zeros
-that are always written (`status: {}`), and has its quantities and times in canonical form. `decode` does all of that
-and reports what it did not know.
+A built-in object that is decoded to Go types and encoded again loses unknown fields, nulls and empty optional lists,
+gets the zeros that are always written (`status: {}`), and has quantities and times in canonical form. `decode` does all
+of that and reports unknown fields.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ _TIME = re.compile(r"(\d{4})-(\d\d)-(\d\d)[Tt](\d\d):(\d\d):(\d\d)(\.\d+)?(Z|z|[
 
 
 class DecodeFailed(Exception):
-    """The body does not fit the Go type; the message is that of Go's JSON decoder.
+    """Raised for a value that does not match the Go type. The message is that of Go's JSON decoder.
 
-    Where the value stands is found out on the way back to the root: reading is quick so.
+    The path is added while the exception propagates to the root, so that valid values cost nothing.
     """
 
     def __init__(self, *words: str) -> None:
@@ -50,7 +50,7 @@ class DecodeFailed(Exception):
 
     @property
     def converted(self) -> str:
-        """What Kubernetes' own converter says, which a strategic merge patch goes through in place of JSON."""
+        """The message of Kubernetes' unstructured converter, which strategic merge patches use instead of JSON."""
         return str(self)
 
 
@@ -61,7 +61,7 @@ class _InvalidBase64(DecodeFailed):
 
 
 class _UnmarshalTypeError(DecodeFailed):
-    """A value of the wrong type."""
+    """Raised for a value of the wrong type."""
 
     def __init__(self, value: JSON, wanted: str, *, with_number: bool = False, of: SchemaNode | None = None) -> None:
         super().__init__()
@@ -103,7 +103,7 @@ class _UnmarshalTypeError(DecodeFailed):
 
 
 def decode(node: SchemaNode, value: JSON, unknown: list[str]) -> JSON:
-    """Give the value as Go's type would write it back; paths of unknown fields are added to `unknown`."""
+    """Return the value as Go's type would encode it; paths of unknown fields are added to `unknown`."""
     found: list[str] = []
     read = _object(node, value, found)
     unknown.extend(each[1:] for each in found)  # without the first dot
@@ -111,12 +111,12 @@ def decode(node: SchemaNode, value: JSON, unknown: list[str]) -> JSON:
 
 
 def empty(node: SchemaNode) -> dict[str, JSON]:
-    """Give what Go writes for the zero of a struct, which a created object is compared with."""
+    """Return Go's encoding of a struct's zero value, which created objects are compared with."""
     return _filled(node, {})
 
 
 def _read(node: SchemaNode, value: JSON, unknown: list[str]) -> JSON:
-    """Read a value with the reader of its place, chosen when it is first met."""
+    """Decode a value with the reader of its node, which is set at first use."""
     if node.read is None:
         node.read = _reader_of(node)
     return node.read(node, value, unknown)
@@ -223,7 +223,7 @@ def _array(node: SchemaNode, value: JSON, unknown: list[str]) -> JSON:
 
 
 def _read_or_zero(node: SchemaNode, value: JSON, unknown: list[str]) -> JSON:
-    """A null in a list or map is the zero of its type."""
+    """Decode an item of a list or map; a null is the zero of its type."""
     if value is not None:
         return (node.read or _read)(node, value, unknown)
     if node.properties:
@@ -271,7 +271,7 @@ def _integer(node: SchemaNode, value: JSON, unknown: list[str]) -> JSON:
 _PLAIN: dict[str | None, Reader] = {"string": _string, "boolean": _boolean, "number": _number, "integer": _integer}
 
 
-# -- scalars with a form of their own ----------------------------------------------------------------------------
+# -- scalars with a canonical form -------------------------------------------------------------------------------
 
 
 def _int_or_string(node: SchemaNode, value: JSON, unknown: list[str]) -> JSON:
@@ -291,7 +291,7 @@ def _quantity(node: SchemaNode, value: JSON, unknown: list[str]) -> str:
 
 
 def _time(node: SchemaNode, value: JSON, unknown: list[str]) -> str | None:
-    """RFC 3339, seconds, in UTC; an empty text is the zero time."""
+    """Return a time in RFC 3339, in seconds and UTC; None for the zero time, an empty string."""
     if value == "":
         return None
     return _parsed_time(value, "2006-01-02T15:04:05Z07:00", places=0)

@@ -1,4 +1,4 @@
-"""Checks a value against a schema, in the order and the words of kube-apiserver's OpenAPI validation."""
+"""Validation of values against a schema, in the order and words of kube-apiserver's OpenAPI validation."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ _NUMBERS = frozenset({None, "integer", "number"})
 
 
 def validate(node: SchemaNode, value: JSON, base: str = "", *, old: JSON = ABSENT) -> list[FieldError]:
-    """Give everything that is wrong with a value.
+    """Return the errors of a value.
 
     Args:
-        node: what the value should be.
-        value: the value.
-        base: the field it stands in, when it is not an object itself.
-        old: what it replaces. What is wrong in there already, and stays, is let be (ratcheting).
+        node: The schema of the value.
+        value: The value.
+        base: The field of a value that is not a whole object.
+        old: The value that it replaces. Errors in unchanged parts are ignored (ratcheting).
     """
     causes: list[FieldError] = []
     _validate(node, value, "", causes, old)
@@ -44,7 +44,7 @@ def validate(node: SchemaNode, value: JSON, base: str = "", *, old: JSON = ABSEN
 
 
 def _validate(node: SchemaNode, value: JSON, path: str, causes: list[FieldError], old: JSON = ABSENT) -> int:
-    """Add what is wrong and give how many places were looked at, by which alternatives are compared."""
+    """Add errors to `causes`; return the number of visited nodes, by which `_best` compares alternatives."""
     if old is not ABSENT and is_same(value, old):
         _always_required(node, value, path, causes)
         return 1
@@ -70,7 +70,7 @@ def _validate(node: SchemaNode, value: JSON, path: str, causes: list[FieldError]
 
 
 def _always_required(node: SchemaNode, value: JSON, path: str, causes: list[FieldError]) -> None:
-    """What embedded objects need, whether they were there before or not."""
+    """Add the missing required fields of embedded objects, which are not ratcheted."""
     if not node.embeds:
         return
     if isinstance(value, dict):
@@ -114,7 +114,8 @@ def _type(node: SchemaNode, value: JSON, path: str, causes: list[FieldError]) ->
 def _is_let_in(node: SchemaNode, found: str) -> bool:
     """Say whether kube-apiserver takes it all the same: of a type with a format it leaves texts to the format's check.
 
-    It does so with lists too, which have none (1.36 takes ``[]`` for a date-time).
+    The validation of the format then rejects invalid strings. It does not apply to lists: 1.36 accepts ``[]`` for a
+    date-time.
     """
     if node.checks is None or not node.checks.format or node.type in ("integer", "number"):
         return False
@@ -155,7 +156,7 @@ def _scalar(
 
 
 def _string(checks: ValueValidations, value: str, path: str, causes: list[FieldError]) -> None:
-    """Add the first thing that is wrong with a text; and the format, which is looked at by itself."""
+    """Add the first error of length and pattern, and the error of the format."""
     if checks.max_length is not None and len(value) > checks.max_length:
         causes.append(too_long(path, checks.max_length))
     elif checks.min_length is not None and len(value) < checks.min_length:
@@ -297,7 +298,7 @@ def _attempts(schemas: tuple[SchemaNode, ...], value: JSON, path: str) -> list[t
 
 
 def _best(attempts: list[tuple[list[FieldError], int]]) -> list[FieldError]:
-    """The failure that looked furthest; the first of equals."""
+    """Return the errors of the attempt that visited most nodes; of equals, the first."""
     return max(attempts, key=lambda attempt: attempt[1])[0]
 
 
@@ -329,11 +330,11 @@ def _all_of(schemas: tuple[SchemaNode, ...], value: JSON, path: str, causes: lis
         causes.append(_composite(path, f"must validate all the schemas (allOf){tail}"))
 
 
-# -- lists that are sets and maps ------------------------------------------------------------------------------
+# -- lists of type set and map ---------------------------------------------------------------------------------
 
 
 def validate_list_types(node: SchemaNode, value: JSON, path: str = "") -> list[FieldError]:
-    """Find items that a set or a map by keys has twice."""
+    """Return the errors of duplicate items in lists of type set and map."""
     causes: list[FieldError] = []
     if node.keyed:
         _list_types(node, value, path, causes)

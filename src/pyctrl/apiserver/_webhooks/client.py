@@ -1,4 +1,4 @@
-"""Posts reviews to webhooks, and tells failures in the words of kube-apiserver's own client."""
+"""Client that posts reviews to webhooks; its errors are in the words of kube-apiserver's REST client."""
 
 from __future__ import annotations
 
@@ -39,9 +39,9 @@ _WORDS = {
 
 
 class WebhookCallFailed(Exception):
-    """A webhook could not be asked, or gave no review back; the text is what kube-apiserver would say.
+    """Raised if the call of a webhook failed or did not return JSON. The text is kube-apiserver's.
 
-    ``status`` is that of its answer, 0 when there was none or it was fine.
+    ``status`` is the status code of an error response, else 0.
     """
 
     def __init__(self, message: str, status: int = 0) -> None:
@@ -50,21 +50,21 @@ class WebhookCallFailed(Exception):
 
 
 class InvalidClientConfig(WebhookCallFailed):
-    """A webhook that cannot even be tried, for what its configuration says."""
+    """Raised for a `clientConfig` that no request can be made from."""
 
 
 class WebhookClient:
-    """Asks webhooks through a `WebhookCaller`."""
+    """Posts reviews through a `WebhookCaller`."""
 
     def __init__(self, call: WebhookCaller) -> None:
         self._call = call
 
     async def post(self, config: Mapping[str, Any], review: Mapping[str, Any], timeout_seconds: int) -> Any:
-        """Send a review to the webhook of a `clientConfig` and give the JSON that it answers.
+        """Post a review to the webhook of a `clientConfig` and return the decoded body of the response.
 
         Raises:
-            InvalidClientConfig: the authorities of the configuration are none.
-            WebhookCallFailed: nothing came back in time, or nothing that could be a review.
+            InvalidClientConfig: The CA bundle has no certificate.
+            WebhookCallFailed: There was no response in time, an error response, or a body that is not JSON.
         """
         request = webhook_request_of(config, msgspec.json.encode(review), timeout_seconds)
         try:
@@ -79,7 +79,7 @@ class WebhookClient:
 
 
 def webhook_request_of(config: Mapping[str, Any], body: bytes, timeout_seconds: int) -> WebhookRequest:
-    """Make the request for a `clientConfig`."""
+    """Return the request for a `clientConfig`."""
     service, url = None, config.get("url")
     ca = base64.b64decode(config.get("caBundle") or "")
     if ca and _CERTIFICATE not in ca:
@@ -101,12 +101,12 @@ def webhook_request_of(config: Mapping[str, Any], body: bytes, timeout_seconds: 
 
 
 def _cleaned(path: str) -> str:
-    """Clean a path as client-go's REST client does: one slash each, no dots, none at the end; escaped again."""
+    """Normalize a path as client-go's REST client: single slashes, no dot segments, no trailing slash, escaped."""
     return quote(posixpath.normpath(f"/{path.lstrip('/')}"), safe="/$&+,:;=@~")
 
 
 def _decoded(answer: WebhookResponse) -> Any:
-    """Give the JSON of an answer; YAML does as well, as for everything that kube-apiserver's client reads."""
+    """Decode the body of a response: JSON, or YAML as in kube-apiserver's client."""
     if answer.status not in _SUCCESS:
         raise WebhookCallFailed(_refusal(answer), answer.status)
     if not answer.body:

@@ -1,4 +1,4 @@
-"""How a webhook is reached: the rules of `clientConfig`, which admission and conversion share."""
+"""Validation of `clientConfig` and review versions, for admission and conversion webhooks."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class _ParsedURL(NamedTuple):
 
 
 def validate_client_config(config: Mapping[str, JSON], path: str) -> Iterator[FieldError]:
-    """Check that a webhook names a URL or a service, and that it is a usable one."""
+    """Validate that a `clientConfig` has either a valid URL or a valid service."""
     url, service = config.get("url"), config.get("service")
     if (url is None) == (service is None):
         yield required(path, "exactly one of url or service is required")
@@ -57,10 +57,10 @@ def _url(text: str, path: str) -> Iterator[FieldError]:
 
 
 def _parsed(text: str) -> _ParsedURL:
-    """Take a URL apart as Go's url.Parse does.
+    """Parse a URL as Go's url.Parse.
 
     Raises:
-        ValueError: it is none; the text is Go's.
+        ValueError: It is not a URL; the text is Go's.
     """
     if any(character < " " or character == "\x7f" for character in text):
         raise ValueError("net/url: invalid control character in URL")
@@ -100,7 +100,7 @@ def _authority(text: str) -> tuple[str | None, str]:
 
 
 def _service(service: Mapping[str, JSON], path: str) -> Iterator[FieldError]:
-    # kube-apiserver takes one for the other: a missing namespace is told of the name, and the other way round.
+    # As in kube-apiserver: a missing namespace is reported for the name, and a missing name for the namespace.
     if not service.get("namespace"):
         yield required(f"{path}.name")
     if not service.get("name"):
@@ -125,7 +125,7 @@ def _path(way: str, path: str) -> Iterator[FieldError]:
 
 
 def validate_review_versions(versions: Sequence[str], path: str, why_none: str = "") -> Iterator[FieldError]:
-    """Check the versions of reviews that a webhook understands."""
+    """Validate the review versions that a webhook accepts."""
     if not versions:
         yield required(path, why_none)
         return

@@ -1,4 +1,4 @@
-"""Reads the reviews that webhooks answer, admission's and conversion's, as kube-apiserver's decoder does."""
+"""Decoder of the reviews that webhooks return, for admission and conversion, as in kube-apiserver."""
 
 from __future__ import annotations
 
@@ -8,21 +8,21 @@ from typing import Any
 from pyctrl.apiserver._schema.schema import SchemaNode
 from pyctrl.apiserver._schema.typed import DecodeFailed, decode
 
-_SCHEME = "pkg/runtime/scheme.go:111"  # as kube-apiserver's errors name it
+_SCHEME = "pkg/runtime/scheme.go:111"  # the name of the scheme in kube-apiserver's errors
 _TYPE_META = r'struct { APIVersion string "json:\"apiVersion,omitempty\""; Kind string "json:\"kind,omitempty\"" }'
 
 
 class InvalidReviewBody(Exception):
-    """An answer that is no review of the kind that was asked for; the text is kube-apiserver's."""
+    """Raised for a response that is not a review of the expected kind. The text is kube-apiserver's."""
 
 
 def decode_review(
     answer: Any, node: SchemaNode, kind: str, group: str, version: str, versions: Sequence[str]
 ) -> dict[str, Any]:
-    """Read an answer as the Go type `node` does; what it says of its kind and version must fit.
+    """Decode a response as the Go type `node`. Its kind and apiVersion must match if they are set.
 
     Raises:
-        InvalidReviewBody: it is none.
+        InvalidReviewBody: It is not a review of this kind and version.
     """
     if not isinstance(answer, dict):
         why = f"json: cannot unmarshal {go_kind(answer)} into Go value of type {_TYPE_META}"
@@ -42,6 +42,6 @@ def decode_review(
 
 
 def go_kind(value: object) -> str:
-    """Name a JSON value as Go's errors do."""
+    """Return the name of a JSON value's type in Go's errors."""
     names = {str: "string", list: "array", bool: "bool", int: "number", float: "number", dict: "object"}
     return names.get(type(value), "null")

@@ -1,4 +1,4 @@
-"""The operators and functions of lists, maps and optional values."""
+"""Operators and functions of lists, maps and optional values."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from pyctrl.cel._values import NONE, Duration, Optional, contains, equal
 
 
 def index_list(items: list[Any], index: Any) -> Any:
-    """`list[index]`.
+    """Return `list[index]`.
 
     Raises:
-        EvaluationFailed: there is no such item.
+        EvaluationFailed: The index is out of bounds.
     """
     if type(index) is float:
         if not index.is_integer():
@@ -26,10 +26,10 @@ def index_list(items: list[Any], index: Any) -> Any:
 
 
 def index_map(items: dict[Any, Any], key: Any) -> Any:
-    """`map[key]`.
+    """Return `map[key]`.
 
     Raises:
-        EvaluationFailed: there is no such key.
+        EvaluationFailed: The key does not exist.
     """
     try:
         return items[key]

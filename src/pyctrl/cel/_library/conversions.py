@@ -1,4 +1,4 @@
-"""The functions named like types: from one type to another, in Go's words where it cannot be done."""
+"""Type conversion functions, named like types, with cel-go's error messages."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from pyctrl.cel._values import Duration, Timestamp, TypeValue, Uint
 
 _TRUE = ("1", "t", "T", "true", "TRUE", "True")
 _FALSE = ("0", "f", "F", "false", "FALSE", "False")
-# Texts come from clients: no pattern goes back over what it has read, and no number is converted that is too long.
+# Texts come from clients: the patterns do not backtrack, and numbers that are too long are not converted.
 _INT = re.compile(r"([+-]?)(?=[0-9])0*+([0-9]{0,20})")
 _FLOAT = re.compile(r"[+-]?([0-9]++(\.[0-9]*+)?|\.[0-9]++)(e[+-]?[0-9]++)?", re.IGNORECASE)
 _NO_NUMBER = re.compile(r"[+-]?(inf(inity)?|nan)", re.IGNORECASE)
@@ -37,7 +37,7 @@ TYPE_NAMES = {
 
 
 def type_name(value: Any) -> str:
-    """Name the type of a value, as `type()` does."""
+    """Return the name of the type of a value, as `type()` shows it."""
     found = TYPE_NAMES.get(type(value))
     if found is not None:
         return found
@@ -71,7 +71,7 @@ def _uint(text: str) -> Uint:
 
 
 def _whole(text: str) -> int | None:
-    """Read an integer; None when it is none, or longer than any of 64 bits."""
+    """Parse an integer; None for other texts and for numbers that cannot fit 64 bits."""
     found = _INT.fullmatch(text)
     return int(f"{found[1]}{found[2] or '0'}") if found else None
 
@@ -103,7 +103,7 @@ def _string(data: bytes) -> str:
 
 
 def write_double(number: float) -> str:
-    """Write a double as Go's `%g` does: the shortest digits, with an exponent from a million on."""
+    """Format a double as Go's `%g`: the shortest digits, with an exponent from a million on."""
     if not math.isfinite(number):
         return "NaN" if math.isnan(number) else "+Inf" if number > 0 else "-Inf"
     is_negative, digits, exponent = Decimal(repr(number)).as_tuple()
@@ -124,7 +124,7 @@ def _plain(mantissa: str, power: int) -> str:
 
 
 def write_duration(duration: Duration) -> str:
-    """Write a duration in seconds: `90s`, `1.5s`."""
+    """Format a duration in seconds: `90s`, `1.5s`."""
     whole, rest = divmod(abs(duration.nanoseconds), SECOND)
     fraction = f".{rest:09d}".rstrip("0") if rest else ""
     return f"{'-' if duration.nanoseconds < 0 else ''}{whole}{fraction}s"

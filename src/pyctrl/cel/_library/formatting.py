@@ -1,4 +1,4 @@
-"""`'%s is %d'.format([a, b])`: the clauses of cel-go's strings extension."""
+"""Format strings of cel-go's strings extension: `'%s is %d'.format([a, b])`."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ _SUPERSCRIPT = str.maketrans("0123456789-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻")
 
 
 def clauses(text: str) -> Iterator[tuple[str, str, int | None]]:
-    """Give the parts of a text: what stands before a clause, its verb (empty at the end), and its precision.
+    """Yield the clauses of a format string: the text before it, its verb ("" at the end), and its precision.
 
     Raises:
-        EvaluationFailed: a clause is none.
+        EvaluationFailed: A clause is malformed.
     """
     at = 0
     while (start := text.find("%", at)) >= 0:
@@ -47,7 +47,7 @@ def formatted(text: str, arguments: list[Any]) -> str:
     """Replace each clause of a text by the next argument.
 
     Raises:
-        EvaluationFailed: there is no argument for a clause, or it is of the wrong type.
+        EvaluationFailed: A clause is malformed or has no argument, or its argument has the wrong type.
     """
     found, used = [], 0
     for before, verb, precision in clauses(text):
@@ -63,10 +63,10 @@ def formatted(text: str, arguments: list[Any]) -> str:
 
 
 def known_verb(verb: str) -> str:
-    """Give a verb back.
+    """Return a verb.
 
     Raises:
-        EvaluationFailed: there is no such verb.
+        EvaluationFailed: The verb does not exist.
     """
     if verb not in "sdfebxXo":
         raise EvaluationFailed(f'could not parse formatting clause: unrecognized formatting clause "{verb}"')
@@ -122,16 +122,16 @@ def _real(verb: str, precision: int, value: Any) -> str:
         return "NaN" if math.isnan(value) else "∞" if value > 0 else "-∞"
     if verb == "f":
         return f"{value:,.{precision}f}"
-    mantissa, _, exponent = f"{value:.6e}".partition("e")  # cel-go, too, always takes six digits
+    mantissa, _, exponent = f"{value:.6e}".partition("e")  # like cel-go, which always uses six digits
     power = f"{'-' if exponent.startswith('-') else ''}{exponent[1:]}"
     return f"{mantissa}×10{power.translate(_SUPERSCRIPT)}"
 
 
 def format_value(value: Any) -> str:
-    """Write any value as `%s` does.
+    """Format any value as `%s` does.
 
     Raises:
-        EvaluationFailed: values of its type have no text.
+        EvaluationFailed: Values of its type cannot be formatted.
     """
     kind = type(value)
     if kind is str:
@@ -146,7 +146,7 @@ def format_value(value: Any) -> str:
 
 
 def _inside(value: Any) -> str:
-    """Write a value as it is written in a list or a map: texts in quotes."""
+    """Format a value inside a list or map: strings are quoted."""
     kind = type(value)
     if kind in _SIMPLE:
         return _SIMPLE[kind](value)

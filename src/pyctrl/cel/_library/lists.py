@@ -1,4 +1,4 @@
-"""The functions of lists: Kubernetes' own, cel-go's lists extension, and sets."""
+"""List functions of Kubernetes, cel-go's lists extension, and its sets extension."""
 
 from __future__ import annotations
 

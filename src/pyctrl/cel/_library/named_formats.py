@@ -1,4 +1,4 @@
-"""Kubernetes' `format.dns1123Label().validate(text)`: formats of texts with the reasons why one does not fit."""
+"""Kubernetes' format library: `format.dns1123Label().validate(text)`."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from pyctrl.cel._values import NONE, Optional
 
 @dataclass(frozen=True, slots=True)
 class NamedFormat:
-    """A format and the function that finds what is wrong with a text."""
+    """A string format and the function that returns the errors of a text."""
 
     TYPE: ClassVar[str] = "kubernetes.NamedFormat"
     name: str
@@ -23,7 +23,7 @@ class NamedFormat:
 
 
 def _prefix(rule: names.Rule) -> names.Rule:
-    """A name that something will be appended to: it may end with a dash."""
+    """Return the rule for a prefix of a name, which may end with a dash."""
     return lambda text: rule(names.masked_as_prefix(text))
 
 

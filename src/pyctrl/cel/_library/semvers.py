@@ -1,4 +1,4 @@
-"""Kubernetes' functions of semantic versions."""
+"""Kubernetes' semver library."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _IDENTIFIER = re.compile(r"[0-9A-Za-z-]+")
 
 @dataclass(frozen=True, slots=True)
 class Semver:
-    """A semantic version; `build` does not count in comparisons."""
+    """A semantic version; comparisons ignore `build`."""
 
     TYPE: ClassVar[str] = "kubernetes.Semver"
     numbers: tuple[int, int, int]
@@ -97,7 +97,7 @@ def _is_semver(text: str, normalize: bool = False) -> bool:
 
 
 def _order(version: Semver) -> tuple[object, ...]:
-    """Numbers come before words, and any prerelease before none."""
+    """Return the sort key: numeric identifiers before others, prereleases before the release."""
     pre = tuple((0, len(each), each) if each.isdigit() else (1, 0, each) for each in version.pre)
     return (*version.numbers, not version.pre, pre)
 

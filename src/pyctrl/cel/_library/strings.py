@@ -1,4 +1,4 @@
-"""The functions of texts: cel-go's strings extension, and Kubernetes' `find` and `findAll`."""
+"""String functions: cel-go's strings extension, and Kubernetes' `find` and `findAll`."""
 
 from __future__ import annotations
 

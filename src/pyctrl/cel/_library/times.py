@@ -1,4 +1,4 @@
-"""Moments and durations: reading and writing them as Go does, and asking for their parts."""
+"""Timestamps and durations: parsing and formatting as in Go, and the functions of their parts."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def read_duration(text: str) -> Duration | None:
-    """Read a duration as Go's `time.ParseDuration` does (`1h30m`, `-1.5s`); None when it is none."""
+    """Parse a duration as Go's `time.ParseDuration` (`1h30m`, `-1.5s`); None for an invalid one."""
     sign = -1 if text.startswith("-") else 1
     rest = text[1:] if text[:1] in ("-", "+") else text
     if rest == "0":
@@ -49,7 +49,7 @@ def read_duration(text: str) -> Duration | None:
 
 
 def read_timestamp(text: str) -> Timestamp | None:
-    """Read a moment in RFC 3339; None when it is none."""
+    """Parse a timestamp in RFC 3339; None for an invalid one."""
     found = _RFC3339.fullmatch(text)
     if found is None:
         return None
@@ -86,7 +86,7 @@ def _zone(name: str) -> tzinfo:
     if offset is not None:
         minutes = int(offset[2]) * 60 + int(offset[3])
         return timezone(timedelta(minutes=-minutes if offset[1] == "-" else minutes))
-    if name in ("", "UTC", "Local"):  # a server's own zone is UTC
+    if name in ("", "UTC", "Local"):  # servers run in UTC
         return UTC
     try:
         return ZoneInfo(name)

@@ -1,4 +1,4 @@
-"""Kubernetes' functions of URLs, which are what Go's `url.ParseRequestURI` takes."""
+"""Kubernetes' URL library. Valid URLs are those of Go's `url.ParseRequestURI`."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class URL:
 
     @property
     def escaped_path(self) -> str:
-        """The path with what may not stand in it escaped."""
+        """The path, with characters escaped that are not valid in one."""
         return quote(self.path, safe="/!$&'()*+,;=:@-._~[]%")
 
 

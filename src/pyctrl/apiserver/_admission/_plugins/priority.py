@@ -1,4 +1,4 @@
-"""Priority: a pod gets the number and the preemption of the class that it names."""
+"""Admission plugin Priority: sets priority and preemption policy of new pods from their priority class."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _OF_SYSTEM = {  # classes that every cluster has
 
 
 class Priority:
-    """Resolves `priorityClassName` of new pods."""
+    """Plugin that resolves `priorityClassName` of new pods."""
 
     def __init__(self, classes: Collection) -> None:
         self._classes = classes
@@ -30,7 +30,7 @@ class Priority:
         return (group, resource) == ("", "pods")
 
     def mutate(self, attributes: Attributes) -> None:
-        """Set priority and preemption, or refuse (403) a class that is not there and a number that is not its own."""
+        """Set priority and preemption policy; reject (403) an unknown class and a priority that differs from it."""
         if attributes.operation != CREATE or attributes.subresource or attributes.object is None:
             return
         spec = attributes.object["spec"]
@@ -51,7 +51,7 @@ class Priority:
             spec.update(priority=found.value, preemptionPolicy=found.preemption)
 
     def validate(self, attributes: Attributes) -> None:
-        """Nothing is left to check."""
+        """Do nothing."""
 
     def _named(self, name: str) -> _Class | None:
         stored = self._classes.find("", name)
