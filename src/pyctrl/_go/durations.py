@@ -31,8 +31,8 @@ def duration_problem(text: str) -> str:
         if len(part[1].lstrip("0")) > 19 or seconds > _LONGEST:
             return f"time: invalid duration {quoted(text)}"
         if part[3] not in _UNITS:
-            what = f"unknown unit {quoted(part[3])}" if part[3] else "missing unit"
-            return f"time: {what} in duration {quoted(text)}"
+            problem = f"unknown unit {quoted(part[3])}" if part[3] else "missing unit"
+            return f"time: {problem} in duration {quoted(text)}"
         at = part.end()
     return ""
 

@@ -39,8 +39,8 @@ def pattern_error(text: str) -> str:
         _RegexpScanner(text).scan()
         go_pattern(text)
     except _RegexpSyntaxError as wrong:
-        what, part = wrong.args
-        return f"error parsing regexp: {what}: `{part}`"
+        problem, part = wrong.args
+        return f"error parsing regexp: {problem}: `{part}`"
     except PatternError as error:
         return str(error)
     return ""

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterable
 from typing import Any
 
-__all__ = ["go_text", "quoted", "shown_value"]
+__all__ = ["aggregate_messages", "go_text", "quoted", "shown_value"]
 
 _CONTROL = re.compile(r"\\u00([01][0-9a-f]|7f)")
 _HTML = str.maketrans({"<": "\\u003c", ">": "\\u003e", "&": "\\u0026"})
@@ -28,6 +29,12 @@ def go_text(value: Any) -> str:
 def quoted(text: str) -> str:
     """Format a string as Go's `%q` does."""
     return _CONTROL.sub(r"\\x\1", json.dumps(text, ensure_ascii=False))
+
+
+def aggregate_messages(messages: Iterable[str]) -> str:
+    """Join error messages as apimachinery's `errors.NewAggregate` does: each once, in brackets if there are several."""
+    unique = list(dict.fromkeys(messages))
+    return unique[0] if len(unique) == 1 else f"[{', '.join(unique)}]"
 
 
 def shown_value(value: object) -> str:

@@ -80,12 +80,12 @@ _CONFIG_KEY = _grammar(
 )
 
 
-def _too_long(limit: int, unit: str = "characters") -> str:
+def _max_length(limit: int, unit: str = "characters") -> str:
     return f"must be no more than {limit} {unit}"
 
 
 def _dns(text: str, limit: int, is_right: Callable[[str], object], words: str) -> list[str]:
-    found = [_too_long(limit)] if len(text) > limit else []
+    found = [_max_length(limit)] if len(text) > limit else []
     return found if is_right(text) else [*found, words]
 
 
@@ -126,25 +126,25 @@ def qualified_name(text: str) -> list[str]:
     if not name:
         return [*found, "name part must be non-empty", f"name part {_QUALIFIED}"]
     if len(name) > 63:
-        found.append(f"name part {_too_long(63, 'bytes')}")
+        found.append(f"name part {_max_length(63, 'bytes')}")
     return found if _is_name(name) else [*found, f"name part {_QUALIFIED}"]
 
 
 def _prefix(text: str) -> list[str]:
-    found = [_too_long(253, "bytes")] if len(text) > 253 else []
+    found = [_max_length(253, "bytes")] if len(text) > 253 else []
     return found if _is_subdomain(text) else [*found, _SUBDOMAIN]
 
 
 @_remembered
 def label_value(text: str) -> list[str]:
-    """The value of a label."""
-    found = [_too_long(63, "bytes")] if len(text) > 63 else []
+    """Validate the value of a label."""
+    found = [_max_length(63, "bytes")] if len(text) > 63 else []
     return found if _is_value(text) else [*found, _VALUE]
 
 
 def config_key(text: str) -> list[str]:
-    """A key of a ConfigMap's or Secret's data."""
-    found = [_too_long(253)] if len(text) > 253 else []
+    """Validate a key of the data of a ConfigMap or Secret."""
+    found = [_max_length(253)] if len(text) > 253 else []
     if not _is_config_key(text):
         return [*found, _CONFIG_KEY]
     if text in (".", ".."):

@@ -86,16 +86,16 @@ class Checker:
             case Comprehension():
                 found = self._comprehension(expression)
             case _:
-                raise TypeError(f"{expression!r} is no part of an expression")
+                raise TypeError(f"{expression!r} is not a node of an expression")
         expression.type = found
         return found
 
-    def _complain(self, where: Expression | MapEntry, message: str) -> Type:
+    def _report(self, where: Expression | MapEntry, message: str) -> Type:
         self.issues.append(Issue(where.at, message))
         return ERROR
 
     def _undeclared(self, where: Expression, name: str) -> Type:
-        return self._complain(where, _UNDECLARED.format(name))
+        return self._report(where, _UNDECLARED.format(name))
 
     def _lookup(self, name: str) -> Type | None:
         scopes = self._scopes[:1] if name.startswith(".") else self._scopes  # a leading dot means the outermost scope
@@ -136,13 +136,13 @@ class Checker:
         elif target.is_dynamic:
             found = DYN
         else:
-            found = self._complain(where, f"type '{target}' does not support field selection")
+            found = self._report(where, f"type '{target}' does not support field selection")
         return optional_of(found) if is_wrapped or is_optional_select else found
 
     def _field_of(self, where: Expression, field: str, target: Type) -> Type:
         found = target.fields.get(field)
         if found is None:
-            return self._complain(where, f"undefined field '{field}'")
+            return self._report(where, f"undefined field '{field}'")
         if isinstance(where, Select):
             where.key = found.key
         elif isinstance(where, Call) and isinstance(where.arguments[1], Constant):
@@ -188,16 +188,16 @@ class Checker:
         return result if result is not None else self._no_overload(call, given)
 
     def _no_overload(self, call: Call, given: list[Type]) -> Type:
-        told = [str(self._substitution.apply(each, is_final=True)) for each in given]
-        target = f"{told.pop(0)}." if call.target is not None else ""
-        signature = f"{target}({', '.join(told)})"
-        return self._complain(call, f"found no matching overload for '{call.function}' applied to '{signature}'")
+        shown = [str(self._substitution.apply(each, is_final=True)) for each in given]
+        target = f"{shown.pop(0)}." if call.target is not None else ""
+        signature = f"{target}({', '.join(shown)})"
+        return self._report(call, f"found no matching overload for '{call.function}' applied to '{signature}'")
 
     def _want(self, expression: Expression, wanted: Type) -> None:
         if not self._substitution.fits(expression.type, wanted):
-            self._complain(expression, f"expected type '{wanted}' but found '{self._told(expression.type)}'")
+            self._report(expression, f"expected type '{wanted}' but found '{self._final(expression.type)}'")
 
-    def _told(self, kind: Type) -> Type:
+    def _final(self, kind: Type) -> Type:
         return self._substitution.apply(kind, is_final=True)
 
     # -- literals ----------------------------------------------------------------------------------------------
@@ -229,7 +229,7 @@ class Checker:
         if is_optional(kind):
             return kind.parameters[0]
         if not kind.is_dynamic or kind == ERROR:
-            self._complain(where, f"expected type 'optional_type({kind})' but found '{kind}'")
+            self._report(where, f"expected type 'optional_type({kind})' but found '{kind}'")
         return kind
 
     def _join(self, known: Type | None, kind: Type) -> Type:
@@ -250,10 +250,10 @@ class Checker:
             name = entry.key.value if isinstance(entry.key, Constant) else ""
             wanted = fields.get(name)
             if wanted is None:
-                self._complain(entry, f"undefined field '{name}'")
+                self._report(entry, f"undefined field '{name}'")
             elif not self._substitution.fits(kind, wanted):
-                told = self._told(kind)
-                self._complain(entry, f"expected type of field '{name}' is '{wanted}' but provided type is '{told}'")
+                shown = self._final(kind)
+                self._report(entry, f"expected type of field '{name}' is '{wanted}' but provided type is '{shown}'")
         return found
 
     # -- loops -------------------------------------------------------------------------------------------------
@@ -288,7 +288,7 @@ class Checker:
             self._substitution.fits(ranged, DYN)
             return DYN, DYN
         why = f"expression of type '{ranged}' cannot be range of a comprehension (must be list, map, or dynamic)"
-        self._complain(loop.range, why)
+        self._report(loop.range, why)
         return ERROR, ERROR
 
 

@@ -76,19 +76,19 @@ def _guarded(read: Callable[[Any], Any], *kinds: type) -> Reader:
     return lambda value: read(value) if isinstance(value, kinds) else value
 
 
-def _moment(text: str) -> Timestamp | str:
+def _timestamp(text: str) -> Timestamp | str:
     found = read_timestamp(text.upper().replace(" ", "T", 1))
     return text if found is None else found
 
 
-def _day(text: str) -> Timestamp | str:
+def _date(text: str) -> Timestamp | str:
     try:
         return Timestamp((date.fromisoformat(text).toordinal() - date(1970, 1, 1).toordinal()) * 86400 * SECOND)
     except ValueError:
         return text
 
 
-def _span(text: str) -> Duration | str:
+def _duration(text: str) -> Duration | str:
     total, sign = 0.0, -1 if text.startswith("-") else 1
     found = _SPAN.findall(text.lstrip("+-"))
     for number, unit in found:
@@ -101,7 +101,7 @@ def _span(text: str) -> Duration | str:
     return Duration(sign * round(total)) if found or text == "0" else text
 
 
-def _octets(text: str) -> bytes | str:
+def _bytes(text: str) -> bytes | str:
     try:
         return binascii.a2b_base64(text)
     except ValueError:
@@ -109,10 +109,10 @@ def _octets(text: str) -> bytes | str:
 
 
 _FORMATS: Mapping[str, Reader] = {
-    "date-time": _guarded(_moment, str),
-    "date": _guarded(_day, str),
-    "duration": _guarded(_span, str),
-    "byte": _guarded(_octets, str),
+    "date-time": _guarded(_timestamp, str),
+    "date": _guarded(_date, str),
+    "duration": _guarded(_duration, str),
+    "byte": _guarded(_bytes, str),
 }
 _KINDS: Mapping[str, Callable[[Mapping[str, Any]], Reader | None]] = {
     "array": _array,

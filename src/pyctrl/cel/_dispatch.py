@@ -44,8 +44,8 @@ def _choose(function: str, overloads: tuple[Overload, ...], values: tuple[Any, .
             return overload.implementation
     if function == "_[_]":
         raise EvaluationFailed(_no_index(*values))
-    takes = _FIRST.get(function)
-    is_none = takes is not None and not any(_is(values[0], read_type(kind)) for kind in takes.split())
+    left_types = _LEFT_TYPES.get(function)
+    is_none = left_types is not None and not any(_is(values[0], read_type(kind)) for kind in left_types.split())
     raise EvaluationFailed(f"{NO_OVERLOAD}: {function}" if is_none else NO_OVERLOAD)
 
 
@@ -56,8 +56,8 @@ def _no_index(held: Any, index: Any) -> str:
 
 
 _WRONG_INDEX = "unsupported index type '{}' in list"
-#: What operators take on their left; with anything else there, cel-go names the operator in its complaint.
-_FIRST = {
+#: Types of the left operand of operators; for another type, cel-go's error names the operator.
+_LEFT_TYPES = {
     "size": "string bytes list(dyn) map(dyn,dyn)",
     "_+_": "int uint double string bytes list(dyn) duration timestamp",
     "_-_": "int uint double duration timestamp string",

@@ -60,13 +60,8 @@ TYPE_NAMES: Mapping[str, Type] = {
     "optional_type": read_type("optional_type(dyn)"),
     "google.protobuf.Timestamp": read_type("timestamp"),
     "google.protobuf.Duration": read_type("duration"),
-    **{
-        name: read_type(name)
-        for name in (
-            "net.IP",
-            "net.CIDR",
-        )
-    },
+    "net.IP": read_type("net.IP"),
+    "net.CIDR": read_type("net.CIDR"),
 }
 
 
@@ -113,10 +108,6 @@ class Environment:
 
     def __init__(self, variables: Mapping[str, Type]) -> None:
         self._variables = dict(variables)
-
-    def with_variables(self, variables: Mapping[str, Type]) -> Environment:
-        """Give an environment with more variables."""
-        return Environment({**self._variables, **variables})
 
     def compile(self, text: str) -> Program:
         """Compile an expression.

@@ -28,13 +28,13 @@ class Issue(NamedTuple):
 def compile_failed(issues: Iterable[Issue], text: str) -> CompileFailed:
     """Return one error for all issues, in order of position, each with its source line and a marker."""
     ordered = sorted(issues, key=lambda issue: issue.at)
-    shown = [_told(issue, text) for issue in ordered[:_SHOWN]]
+    shown = [_format_issue(issue, text) for issue in ordered[:_SHOWN]]
     if len(ordered) > _SHOWN:
         shown.append(f" {len(ordered) - _SHOWN} more errors were truncated")
     return CompileFailed("compilation failed: " + "\n".join(shown))
 
 
-def _told(issue: Issue, text: str) -> str:
+def _format_issue(issue: Issue, text: str) -> str:
     before = text[: issue.at]
     number, column = before.count("\n") + 1, issue.at - (before.rfind("\n") + 1)
     line = text.split("\n")[number - 1].replace("\t", " ")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from typing import Any
 
 from pyctrl.cel._signatures import Overload
 from pyctrl.cel._types import DYN, Type
@@ -99,9 +99,6 @@ class Comprehension(Expression):
     condition: Expression
     step: Expression
     result: Expression
-
-
-AnyExpression: TypeAlias = Constant | Identifier | Select | Call | ListLiteral | MapLiteral | Comprehension
 
 
 def parts(expression: Expression) -> Iterator[Expression]:

@@ -23,8 +23,8 @@ class Loop(NamedTuple):
     first: int
     second: int | None
 
-    def turns(self, frame: list[Any]) -> Iterable[None]:
-        """Set the variables for each turn."""
+    def iterate(self, frame: list[Any]) -> Iterable[None]:
+        """Set the variables and yield, for each element of the range."""
         values = self.ranged(frame)
         if self.second is None:
             if not isinstance(values, (list, dict)):
@@ -72,8 +72,8 @@ def _added(step: Call) -> Expression | None:
 
 
 def _quantified(loop: Loop, predicate: _Closure, *, decisive: bool) -> _Closure:
-    """`all` and `exists`: one turn that decides is enough, whatever is wrong with others."""
-    return lambda frame: decided((predicate for _ in loop.turns(frame)), frame, decisive=decisive)
+    """Plan `all` or `exists`: an iteration with the decisive value ends the loop, despite errors in earlier ones."""
+    return lambda frame: decided((predicate for _ in loop.iterate(frame)), frame, decisive=decisive)
 
 
 def decided(closures: Iterable[_Closure], frame: list[Any], *, decisive: bool) -> bool:
@@ -99,7 +99,7 @@ def _collected(loop: Loop, predicate: _Closure | None, transform: _Closure) -> C
 
     def run(frame: list[Any]) -> list[Any]:
         found = []
-        for _ in loop.turns(frame):
+        for _ in loop.iterate(frame):
             chosen = True if predicate is None else predicate(frame)
             if chosen is True:
                 found.append(transform(frame))
@@ -114,7 +114,7 @@ def _general(loop: Loop, condition: _Closure | None, step: _Closure) -> Callable
     def finished(result: _Closure) -> _Closure:
         def run(frame: list[Any]) -> Any:
             frame[loop.accumulator] = loop.initial(frame)
-            for _ in loop.turns(frame):
+            for _ in loop.iterate(frame):
                 if condition is not None and condition(frame) is False:
                     break
                 frame[loop.accumulator] = _or_error(step, frame)

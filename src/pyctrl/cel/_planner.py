@@ -63,7 +63,7 @@ class Planner:
                 return self._message(expression) if expression.message else self._map(expression)
             case Comprehension():
                 return self._loop(expression)
-        raise TypeError(f"{expression!r} is no part of an expression")
+        raise TypeError(f"{expression!r} is not a node of an expression")
 
     # -- variables and fields ----------------------------------------------------------------------------------
 

@@ -135,7 +135,7 @@ class Substitution:
         if given.is_dynamic or wanted.is_dynamic:
             return True
         if "null" in (given.kind, wanted.kind):
-            return _takes_null(wanted if given.kind == "null" else given)
+            return _is_nullable(wanted if given.kind == "null" else given)
         if given.kind == "type":
             return wanted.kind == "type"
         if given.kind != wanted.kind or given.name != wanted.name:
@@ -171,7 +171,7 @@ class Substitution:
         return any(self._mentions(each, variable) for each in kind.parameters)
 
 
-def _takes_null(kind: Type) -> bool:
+def _is_nullable(kind: Type) -> bool:
     return kind.kind in ("null", "object", "opaque", "timestamp", "duration", "wrapper")
 
 

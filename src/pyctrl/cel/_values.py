@@ -48,11 +48,6 @@ class Optional:
     def __init__(self, value: Value) -> None:
         self.value = value
 
-    @property
-    def is_present(self) -> bool:
-        """Whether there is a value."""
-        return self is not NONE
-
 
 NONE: Final = Optional(None)
 

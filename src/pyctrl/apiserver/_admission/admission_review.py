@@ -59,10 +59,10 @@ def admission_review_of(
 ) -> dict[str, Any]:
     """Return the AdmissionReview of a write as `wanted`, the version that `objects` (new and old) have."""
     new, old = (_shown(each, wanted, attributes) for each in objects)
-    asked = {"uid": uid, **admission_request_of(attributes, wanted), "object": new, "oldObject": old}
-    # kube-apiserver's order, for whoever reads the bytes:
-    order = (*(key for key in asked if key not in _LAST), *_LAST)
-    request = {key: asked[key] for key in order}
+    fields = {"uid": uid, **admission_request_of(attributes, wanted), "object": new, "oldObject": old}
+    # kube-apiserver's order of keys
+    order = (*(key for key in fields if key not in _LAST), *_LAST)
+    request = {key: fields[key] for key in order}
     return {"kind": "AdmissionReview", "apiVersion": f"{GROUP}/{version}", "request": request}
 
 

@@ -11,8 +11,8 @@ from pyctrl.apiserver._admission.attributes import Attributes
 class Plugin(Protocol):
     """A built-in admission plugin. `mutate` and `validate` may raise a `StatusError`; they are not async."""
 
-    def concerns(self, group: str, resource: str) -> bool:
-        """Whether writes to a resource are to be shown to this plugin; asked once for each resource."""
+    def handles(self, group: str, resource: str) -> bool:
+        """Return whether the plugin handles writes of a resource; called once for each resource."""
         ...
 
     def mutate(self, attributes: Attributes) -> None:
@@ -50,17 +50,17 @@ class AdmissionChain:
     def __init__(self, plugins: Iterable[Plugin] = (), dynamic_plugins: Iterable[DynamicPlugin] = ()) -> None:
         self._plugins = list(plugins)
         self._dynamic_plugins = list(dynamic_plugins)
-        self._concerned: dict[tuple[str, str], tuple[Plugin, ...]] = {}
+        self._handlers: dict[tuple[str, str], tuple[Plugin, ...]] = {}
 
     def add(self, plugin: Plugin) -> None:
         """Append a plugin."""
         self._plugins.append(plugin)
-        self._concerned.clear()
+        self._handlers.clear()
 
     @property
     def has_dynamic_plugins(self) -> bool:
-        """Whether somebody outside is registered: only they look at what is deleted."""
-        return any(not remote.is_idle for remote in self._dynamic_plugins)
+        """Whether a dynamic plugin is configured; only those need the object of a delete."""
+        return any(not plugin.is_idle for plugin in self._dynamic_plugins)
 
     async def mutate(self, attributes: Attributes) -> None:
         """Run mutating admission; suspends only if a webhook must be called."""
@@ -72,23 +72,23 @@ class AdmissionChain:
     async def _mutate(self, attributes: Attributes) -> None:
         for plugin in self._of(attributes):
             plugin.mutate(attributes)
-        for remote in self._dynamic_plugins:
-            if not remote.is_idle:
+        for dynamic in self._dynamic_plugins:
+            if not dynamic.is_idle:
                 attributes.is_mutated_dynamically = True
-                await remote.mutate(attributes)
+                await dynamic.mutate(attributes)
 
     async def validate(self, attributes: Attributes) -> None:
         """Run validating admission; suspends only if a webhook must be called."""
         for plugin in self._of(attributes):
             plugin.validate(attributes)
-        for remote in self._dynamic_plugins:
-            if not remote.is_idle:
-                await remote.validate(attributes)
+        for dynamic in self._dynamic_plugins:
+            if not dynamic.is_idle:
+                await dynamic.validate(attributes)
 
     def _of(self, attributes: Attributes) -> tuple[Plugin, ...]:
         target = attributes.request.target
         key = target.group, target.resource
-        found = self._concerned.get(key)
+        found = self._handlers.get(key)
         if found is None:
-            found = self._concerned[key] = tuple(each for each in self._plugins if each.concerns(*key))
+            found = self._handlers[key] = tuple(each for each in self._plugins if each.handles(*key))
         return found

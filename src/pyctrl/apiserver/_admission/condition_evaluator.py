@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from pyctrl._go.text import aggregate_messages
 from pyctrl.api import Access as RequestAccess
 from pyctrl.apiserver._admission.admission_review import admission_request_of
 from pyctrl.apiserver._admission.attributes import Attributes
@@ -33,7 +34,7 @@ def variables_of(
 
     def decide(access: AuthorizerAttributes, /) -> AuthorizerDecision:
         user = _account(*access.service_account) if access.service_account else attributes.user
-        found = authorizer.decide(user, _asked(access))
+        found = authorizer.decide(user, _request_access(access))
         return AuthorizerDecision(allowed=found.is_allowed, reason=found.reason, error=found.error)
 
     target = attributes.request.target
@@ -58,7 +59,7 @@ def _account(namespace: str, name: str) -> User:
     return User(name=f"system:serviceaccount:{namespace}:{name}", groups=groups)
 
 
-def _asked(access: AuthorizerAttributes) -> RequestAccess:
+def _request_access(access: AuthorizerAttributes) -> RequestAccess:
     if access.path:
         return RequestAccess(access.verb, path=access.path, is_resource=False)
     return RequestAccess(
@@ -96,9 +97,3 @@ def match_conditions_hold(
     if failures:
         raise MatchConditionsFailed(aggregate_messages(failures))
     return True
-
-
-def aggregate_messages(errors: Sequence[str]) -> str:
-    """Tell several errors as one, as apimachinery does."""
-    told = list(dict.fromkeys(errors))
-    return told[0] if len(told) == 1 else f"[{', '.join(told)}]"

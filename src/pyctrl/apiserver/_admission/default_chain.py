@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 from pyctrl.apiserver._admission._plugins.certificate_approval import CertificateSigning
 from pyctrl.apiserver._admission._plugins.namespace_lifecycle import NamespaceLifecycle
 from pyctrl.apiserver._admission._plugins.owner_references_permission_enforcement import (
-    OWNER_RIGHTS,
+    PLUGIN_NAME as OWNER_REFERENCES_PERMISSION_ENFORCEMENT,
+)
+from pyctrl.apiserver._admission._plugins.owner_references_permission_enforcement import (
     OwnerReferencesPermissionEnforcement,
 )
 from pyctrl.apiserver._admission._plugins.persistent_volume_claim_resize import PersistentVolumeClaimResize
@@ -58,13 +60,15 @@ def default_admission_chain(
     """
     _check_known(enabled)
     namespaces = storage.collection("", "namespaces")
-    surroundings, versions = MatchContext(registry, namespaces), VersionConverter(conversions)
-    matcher = WebhookMatcher(surroundings, versions, authorizer)
-    asker = AdmissionReviewClient(client, registry.components, random)
+    match_context, versions = MatchContext(registry, namespaces), VersionConverter(conversions)
+    matcher = WebhookMatcher(match_context, versions, authorizer)
+    review_client = AdmissionReviewClient(client, registry.components, random)
     mutating = WebhookConfigurations(storage.collection(_GROUP, "mutatingwebhookconfigurations"))
     validating = WebhookConfigurations(storage.collection(_GROUP, "validatingwebhookconfigurations"))
     optional: list[Plugin] = (
-        [OwnerReferencesPermissionEnforcement(registry, authorizer)] if OWNER_RIGHTS in enabled else []
+        [OwnerReferencesPermissionEnforcement(registry, authorizer)]
+        if OWNER_REFERENCES_PERMISSION_ENFORCEMENT in enabled
+        else []
     )
     return AdmissionChain(
         [
@@ -75,9 +79,9 @@ def default_admission_chain(
             CertificateSigning(authorizer),
         ],
         [
-            MutatingAdmissionWebhook(mutating, matcher, asker, versions),
-            ValidatingAdmissionPolicies(storage, registry, surroundings, versions, authorizer),
-            ValidatingAdmissionWebhook(validating, matcher, asker, versions),
+            MutatingAdmissionWebhook(mutating, matcher, review_client, versions),
+            ValidatingAdmissionPolicies(storage, registry, match_context, versions, authorizer),
+            ValidatingAdmissionWebhook(validating, matcher, review_client, versions),
         ],
     )
 
@@ -86,4 +90,4 @@ def _check_known(enabled: Collection[str]) -> None:
     optional = get_args(AdmissionPluginName)
     for name in enabled:
         if name not in optional:
-            raise ValueError(f"there is no admission plugin {name!r} to enable; there is {', '.join(optional)}")
+            raise ValueError(f"unknown admission plugin {name!r}; the optional plugins are {', '.join(optional)}")

@@ -14,9 +14,9 @@ if TYPE_CHECKING:
     from pyctrl.apiserver._storage.storage import Collection
 
 CONFIGURATIONS = frozenset(
-    f"{kind}{what}"
-    for kind in ("mutating", "validating")
-    for what in ("webhookconfigurations", "admissionpolicies", "admissionpolicybindings")
+    f"{prefix}{suffix}"
+    for prefix in ("mutating", "validating")
+    for suffix in ("webhookconfigurations", "admissionpolicies", "admissionpolicybindings")
 )
 _GROUP = "admissionregistration.k8s.io"
 
@@ -84,20 +84,20 @@ class MatchCriteria:
         self._namespaces = LabelSelector.from_wire(spec.get("namespaceSelector") or {})
         self._objects = LabelSelector.from_wire(spec.get("objectSelector") or {})
 
-    def match(self, attributes: Attributes, surroundings: MatchContext) -> ResourceType | None:
-        """Give the resource, in the version that is wanted, as which a write is to be shown; None: it is not.
+    def match(self, attributes: Attributes, match_context: MatchContext) -> ResourceType | None:
+        """Return the matched resource, in the version of the rule; None if the write does not match.
 
         Raises:
             StatusError: 404, the namespace that the namespaceSelector applies to does not exist.
         """
         if not _selects(self._objects, attributes):
             return None
-        wanted = self._wanted(attributes, surroundings)
-        if wanted is None or not self._selects_namespace(attributes, surroundings):
+        wanted = self._wanted(attributes, match_context)
+        if wanted is None or not self._selects_namespace(attributes, match_context):
             return None
         return wanted
 
-    def _wanted(self, attributes: Attributes, surroundings: MatchContext) -> ResourceType | None:
+    def _wanted(self, attributes: Attributes, match_context: MatchContext) -> ResourceType | None:
         resource = attributes.resource
         if any(rule.matches(attributes, resource) for rule in self._excluded):
             return None
@@ -105,15 +105,15 @@ class MatchCriteria:
             return resource
         if not self._takes_equivalents:
             return None
-        equivalents = list(surroundings.equivalents(resource))
+        equivalents = list(match_context.equivalents(resource))
         if any(rule.matches(attributes, each) for rule in self._excluded for each in equivalents):
             return None
         return next((each for rule in self._rules for each in equivalents if rule.matches(attributes, each)), None)
 
-    def _selects_namespace(self, attributes: Attributes, surroundings: MatchContext) -> bool:
+    def _selects_namespace(self, attributes: Attributes, match_context: MatchContext) -> bool:
         if self._namespaces.is_everything or not attributes.namespace:
             return True
-        return self._namespaces.matches(surroundings.namespace_labels(attributes))
+        return self._namespaces.matches(match_context.namespace_labels(attributes))
 
 
 def _selects(selector: LabelSelector, attributes: Attributes) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pyctrl.apiserver._admission.attributes import Attributes
 from pyctrl.apiserver._admission.condition_evaluator import (
@@ -12,12 +12,19 @@ from pyctrl.apiserver._admission.condition_evaluator import (
     match_conditions_hold,
     variables_of,
 )
-from pyctrl.apiserver._admission.validating_policy import PolicyDecision
 from pyctrl.cel import Environment, EvaluationFailed, Program, Type, policy_variables
 
 if TYPE_CHECKING:
     from pyctrl.apiserver._authz import Authorizer
     from pyctrl.apiserver._registry.resources import ResourceType
+
+
+class PolicyDecision(NamedTuple):
+    """A validation that is false or whose evaluation failed."""
+
+    message: str
+    reason: str
+    expression_index: int  # of the validation in the policy
 
 
 def policy_activation(

@@ -18,7 +18,7 @@ class VersionConverter:
     def __init__(self, conversions: WebhookConverter) -> None:
         self._conversions = conversions
 
-    async def shown(
+    async def convert_to(
         self, attributes: Attributes, wanted: ResourceType
     ) -> tuple[dict[str, Any] | None, dict[str, Any] | None]:
         """Return the object and the old object of a write in the version `wanted`."""
@@ -26,8 +26,8 @@ class VersionConverter:
             return attributes.object, attributes.old
         return await self._converted(attributes.object, wanted), await self._converted(attributes.old, wanted)
 
-    async def taken(self, attributes: Attributes, wanted: ResourceType, obj: dict[str, Any]) -> dict[str, Any]:
-        """Give an object of a version in the version of the request."""
+    async def convert_back(self, attributes: Attributes, wanted: ResourceType, obj: dict[str, Any]) -> dict[str, Any]:
+        """Return an object of version `wanted` in the version of the request."""
         if wanted is attributes.resource or attributes.own_kind is not None:
             return obj
         return await self._converted(obj, attributes.resource) or obj

@@ -31,8 +31,8 @@ class CallingWebhookFailed(Exception):
     def __init__(self, hook: WebhookAccessor, why: str) -> None:
         super().__init__(f"failed calling webhook {quoted(hook.name)}: {why}")
 
-    def refusal(self) -> StatusError:
-        """Give the 500 of a webhook without which nothing may be written."""
+    def error(self) -> StatusError:
+        """Return the 500 error of a webhook with failurePolicy Fail."""
         return internal_error(str(self))
 
 
@@ -64,7 +64,7 @@ class AdmissionReviewClient:
         review = admission_review_of(attributes, wanted, objects, version=version, uid=uid)
         try:
             answer = await self._client.post(hook.config, review, hook.timeout_seconds)
-            verdict = verify_admission_response(
+            response = verify_admission_response(
                 answer, version=version, uid=uid, mutating=mutating, components=self._components
             )
         except InvalidClientConfig as failed:
@@ -72,30 +72,30 @@ class AdmissionReviewClient:
         except WebhookCallFailed as failed:
             raise CallingWebhookFailed(hook, f"failed to call webhook: {failed}") from None
         except InvalidReview as invalid:
-            what = "received invalid webhook response" if invalid.is_readable else "failed to call webhook"
-            raise CallingWebhookFailed(hook, f"{what}: {invalid}") from None
-        for key, value in verdict.annotations.items():
+            problem = "received invalid webhook response" if invalid.is_readable else "failed to call webhook"
+            raise CallingWebhookFailed(hook, f"{problem}: {invalid}") from None
+        for key, value in response.annotations.items():
             attributes.annotate(f"{hook.name}/{key}", value)
-        for warning in verdict.warnings:
+        for warning in response.warnings:
             attributes.warn(warning)
-        if not verdict.allowed:
-            raise _denied(hook, verdict.status)
-        return verdict
+        if not response.allowed:
+            raise _denied(hook, response.status)
+        return response
 
 
 def _denied(hook: WebhookAccessor, status: dict[str, Any]) -> StatusError:
     """Return the error of a denial with the webhook's Status; a success code or status becomes a failure."""
     code = max(status.get("code") or 0, BAD_REQUEST)
     why = status.get("message") or status.get("reason")
-    said = f"denied the request: {why}" if why else "denied the request without explanation"
-    answer = {
+    denial = f"denied the request: {why}" if why else "denied the request without explanation"
+    response = {
         "kind": "Status",
         "apiVersion": "v1",
         "metadata": status.get("metadata") or {},
         "status": "Failure" if status.get("status") in (None, "", "Success") else status["status"],
-        "message": f"admission webhook {quoted(hook.name)} {said}",
+        "message": f"admission webhook {quoted(hook.name)} {denial}",
         "reason": status.get("reason"),
         "details": status.get("details"),
         "code": code,
     }
-    return StatusError(code, {name: value for name, value in answer.items() if value is not None})
+    return StatusError(code, {name: value for name, value in response.items() if value is not None})

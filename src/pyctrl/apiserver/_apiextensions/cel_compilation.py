@@ -63,8 +63,8 @@ class CompilationResult:
             try:
                 self.message_program = _typed(environment, message, STRING, wanted)
             except CompileFailed as failed:
-                told = str(failed).removeprefix("program ")
-                self.message_error = told if told == wanted else f"messageExpression {told}"
+                error = str(failed).removeprefix("program ")
+                self.message_error = error if error == wanted else f"messageExpression {error}"
 
     @property
     def is_transition(self) -> bool:

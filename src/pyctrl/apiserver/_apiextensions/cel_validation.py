@@ -27,8 +27,8 @@ class RuleValidator:
         self._node = node
         self._read = read
 
-    def broken(self, value: _JSON, old: _JSON | None, causes: Sequence[FieldError]) -> list[FieldError]:
-        """Give what rules an object breaks.
+    def validate(self, value: _JSON, old: _JSON | None, causes: Sequence[FieldError]) -> list[FieldError]:
+        """Return the errors of an object's rules.
 
         Args:
             value: The object.
@@ -84,7 +84,7 @@ class _CorrelatedObject:
 
 def _walk(node: RuleNode, place: _CorrelatedObject, causes: list[FieldError]) -> None:
     for rule in node.rules:
-        cause = _broken(rule, node, place)
+        cause = _evaluate(rule, node, place)
         if cause is not None:
             causes.append(cause)
     if isinstance(place.json, dict):
@@ -124,7 +124,7 @@ def _by_key(node: RuleNode, place: _CorrelatedObject) -> Mapping[Any, tuple[_JSO
 # -- one rule --------------------------------------------------------------------------------------------------
 
 
-def _broken(rule: RuleProgram, node: RuleNode, place: _CorrelatedObject) -> FieldError | None:
+def _evaluate(rule: RuleProgram, node: RuleNode, place: _CorrelatedObject) -> FieldError | None:
     old = place.seen_old
     if rule.is_transition and old is None and not rule.is_optional:
         return None
@@ -135,16 +135,16 @@ def _broken(rule: RuleProgram, node: RuleNode, place: _CorrelatedObject) -> Fiel
         if rule.program.evaluate(variables) is True:
             return None
     except EvaluationFailed as failed:
-        return invalid_value(place.path, node.kind, _told(str(failed), rule.called))
+        return invalid_value(place.path, node.kind, _evaluation_error(str(failed), rule.called))
     if not rule.is_transition and place.is_unchanged:
         return None
     return _cause(rule, place, _message(rule, variables))
 
 
-def _told(error: str, called: str) -> str:
+def _evaluation_error(error: str, called: str) -> str:
     if error.startswith(NO_OVERLOAD):
-        what = "call arguments did not match a supported operator, function or macro signature for rule"
-        return f"'{error}': {what}: {called}"
+        why = "call arguments did not match a supported operator, function or macro signature for rule"
+        return f"'{error}': {why}: {called}"
     return f"{error} evaluating rule: {called}"
 
 
@@ -155,8 +155,8 @@ def _message(rule: RuleProgram, variables: Mapping[str, Any]) -> str:
         found = str(rule.message_program.evaluate(variables)).strip()
     except EvaluationFailed:
         return rule.message
-    is_fit = found and "\n" not in found and len(found.encode()) <= _MESSAGE_BYTES
-    return found if is_fit else rule.message
+    is_usable = found and "\n" not in found and len(found.encode()) <= _MESSAGE_BYTES
+    return found if is_usable else rule.message
 
 
 def _cause(rule: RuleProgram, place: _CorrelatedObject, message: str) -> FieldError:
@@ -168,5 +168,5 @@ def _cause(rule: RuleProgram, place: _CorrelatedObject, message: str) -> FieldEr
     is_large = isinstance(place.json, (dict, list))
     if rule.reason == "FieldValueDuplicate":
         return FieldError(rule.reason, "Duplicate value", where) if is_large else duplicate(where, place.json)
-    told = f"Invalid value: {message}"
-    return FieldError(rule.reason, told, where) if is_large else invalid_value(where, place.json, message)
+    text = f"Invalid value: {message}"
+    return FieldError(rule.reason, text, where) if is_large else invalid_value(where, place.json, message)

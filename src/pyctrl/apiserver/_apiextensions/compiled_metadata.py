@@ -11,10 +11,10 @@ from pyctrl.apiserver._fieldmanager.fieldset import FieldSet, item_element
 from pyctrl.apiserver._meta.validation import ANNOTATIONS_LIMIT
 from pyctrl.apiserver._schema.schema import JSON, SchemaNode
 
-Look: TypeAlias = Callable[[JSON], FieldSet | None]
+FieldDecoder: TypeAlias = Callable[[JSON], FieldSet | None]
 
 _LEAF: FieldSet = {}
-_LONGEST_CHARACTER = 4  # bytes in UTF-8
+_MAX_CHARACTER_BYTES = 4  # in UTF-8
 _FINALIZERS = SchemaNode(type="array", list_type="set")
 _NOT_OWNED = frozenset({"name", "namespace"})
 
@@ -32,8 +32,8 @@ def metadata_fields(metadata: JSON, *, is_namespaced: bool) -> FieldSet | None:
         del metadata["creationTimestamp"]  # clients in Go always send it
     fields: FieldSet = {}
     for key, value in metadata.items():
-        look = _LOOKS.get(key)
-        below = look(value) if look is not None else None
+        decode = _DECODERS.get(key)
+        below = decode(value) if decode is not None else None
         if below is None:
             return None
         if key not in _NOT_OWNED:
@@ -68,7 +68,7 @@ def _annotations(value: JSON) -> FieldSet | None:
         if type(each) is not str:
             return None
         size += len(key) + len(each)
-    return fields if size * _LONGEST_CHARACTER <= ANNOTATIONS_LIMIT else None
+    return fields if size * _MAX_CHARACTER_BYTES <= ANNOTATIONS_LIMIT else None
 
 
 @lru_cache(maxsize=1024)
@@ -90,7 +90,7 @@ def _finalizers(value: JSON) -> FieldSet | None:
     return fields if len(fields) == len(value) + 1 else None  # else there are duplicates
 
 
-_LOOKS: Mapping[str, Look] = {
+_DECODERS: Mapping[str, FieldDecoder] = {
     "name": _name,
     "namespace": _namespace,
     "labels": _labels,

@@ -114,30 +114,30 @@ class WebhookConverter:
         other = [obj for obj in objects if obj["apiVersion"] != resource.api_version]
         if not other:
             return list(objects)
-        who = f"conversion webhook for {other[0]['apiVersion']}, Kind={other[0]['kind']}"
-        answered = iter(await self._ask(other, resource, who))
+        webhook = f"conversion webhook for {other[0]['apiVersion']}, Kind={other[0]['kind']}"
+        converted = iter(await self._review(other, resource, webhook))
         return [
-            obj if obj["apiVersion"] == resource.api_version else _restored(next(answered), obj, resource, who)
+            obj if obj["apiVersion"] == resource.api_version else _restored(next(converted), obj, resource, webhook)
             for obj in objects
         ]
 
-    async def _ask(
-        self, objects: Sequence[dict[str, Any]], resource: CustomResourceType, who: str
+    async def _review(
+        self, objects: Sequence[dict[str, Any]], resource: CustomResourceType, webhook: str
     ) -> list[dict[str, Any]]:
-        webhook = resource.spec["conversion"]["webhook"]
-        version = next(each for each in webhook["conversionReviewVersions"] if each in VERSIONS)
+        config = resource.spec["conversion"]["webhook"]
+        version = next(each for each in config["conversionReviewVersions"] if each in VERSIONS)
         uid = new_uid(self._random)
-        question = {"uid": uid, "desiredAPIVersion": resource.api_version, "objects": objects}
-        review = {"kind": "ConversionReview", "apiVersion": f"{GROUP}/{version}", "request": question}
+        request = {"uid": uid, "desiredAPIVersion": resource.api_version, "objects": objects}
+        review = {"kind": "ConversionReview", "apiVersion": f"{GROUP}/{version}", "request": request}
         try:
-            answer = await self._client.post(webhook["clientConfig"], review, TIMEOUT_SECONDS)
+            answer = await self._client.post(config["clientConfig"], review, TIMEOUT_SECONDS)
             converted = self._read(answer, version, uid)
         except (WebhookCallFailed, InvalidReviewBody) as failed:
-            raise unknown_error(f"{who} failed: {failed}") from None
+            raise unknown_error(f"{webhook} failed: {failed}") from None
         if len(converted) != len(objects):
-            raise unknown_error(f"{who} returned {len(converted)} objects, expected {len(objects)}")
+            raise unknown_error(f"{webhook} returned {len(converted)} objects, expected {len(objects)}")
         for index, obj in enumerate(converted):
-            _check_type(obj, index, resource, who)
+            _check_type(obj, index, resource, webhook)
         return converted
 
     def _read(self, answer: Any, version: str, uid: str) -> list[Any]:
@@ -157,8 +157,8 @@ class WebhookConverter:
             raise InvalidReviewBody(f'expected response.uid="{uid}", got "{response.get("uid", "")}"')
         result = response.get("result") or {}
         if result.get("status") != "Success":
-            told = f"response.result.status was '{result.get('status', '')}', not 'Success'"
-            raise InvalidReviewBody(result.get("message") or told)
+            problem = f"response.result.status was '{result.get('status', '')}', not 'Success'"
+            raise InvalidReviewBody(result.get("message") or problem)
         converted: list[Any] = response.get("convertedObjects") or []
         return converted
 
@@ -170,20 +170,20 @@ def _as_written(stored: StoredObject, resource: CustomResourceType) -> dict[str,
     return obj if written is None else written.on_read(obj)
 
 
-def _check_type(obj: Any, index: int, resource: CustomResourceType, who: str) -> None:
+def _check_type(obj: Any, index: int, resource: CustomResourceType, webhook: str) -> None:
     if not isinstance(obj, dict):
         raise unknown_error(f"json: cannot unmarshal {go_kind(obj)} into Go value of type map[string]interface {{}}")
-    for what, expected, received in (
+    for name, expected, received in (
         ("groupVersion", resource.api_version, obj.get("apiVersion", "")),
         ("kind", resource.kind, obj.get("kind", "")),
     ):
         if expected != received:
-            why = f"invalid {what} (expected {expected}, received {received})"
-            raise unknown_error(f"{who} returned invalid object at index {index}: {why}")
+            why = f"invalid {name} (expected {expected}, received {received})"
+            raise unknown_error(f"{webhook} returned invalid object at index {index}: {why}")
 
 
 def _restored(
-    converted: dict[str, Any], original: Mapping[str, Any], resource: CustomResourceType, who: str
+    converted: dict[str, Any], original: Mapping[str, Any], resource: CustomResourceType, webhook: str
 ) -> dict[str, Any]:
     """Restore the original's metadata except labels and annotations in a converted object, and prune it."""
     metadata, before = converted.get("metadata"), original["metadata"]
@@ -191,19 +191,19 @@ def _restored(
     for field, name in (("name", "name"), ("namespace", "namespace"), ("uid", "UID")):
         if metadata.get(field, "") != before.get(field, ""):
             why = f"must have the same {name}: {before.get(field, '')} != {metadata.get(field, '')}"
-            raise unknown_error(f"{who} returned invalid object: {why}")
+            raise unknown_error(f"{webhook} returned invalid object: {why}")
     kept = {key: value for key, value in before.items() if key not in ("labels", "annotations")}
     for field in ("labels", "annotations"):
         if values := metadata.get(field):
-            _check_texts(values, f"metadata.{field}", who)
+            _check_texts(values, f"metadata.{field}", webhook)
             kept[field] = values
     converted["metadata"] = kept
     resource.prune(converted)
     return converted
 
 
-def _check_texts(values: Any, path: str, who: str) -> None:
-    """Check the labels or annotations that a webhook gave an object."""
+def _check_texts(values: Any, path: str, webhook: str) -> None:
+    """Validate the labels or annotations of a converted object."""
     why = ""
     if not isinstance(values, dict):
         why = f"{path} must be a map, but is {go_kind(values)} in converted object"
@@ -215,7 +215,7 @@ def _check_texts(values: Any, path: str, who: str) -> None:
             validate = validate_labels if path.endswith("labels") else validate_annotations
             why = ", ".join(f"{cause.field}: {cause.message}" for cause in validate(values, path))
     if why:
-        raise unknown_error(f"{who} returned invalid metadata: {why}")
+        raise unknown_error(f"{webhook} returned invalid metadata: {why}")
 
 
 def _go_type(value: object) -> str:

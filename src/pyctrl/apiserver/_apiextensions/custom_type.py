@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from pyctrl._go.text import shown_value
 from pyctrl._validation import names
-from pyctrl.apiserver import _errors as answers
+from pyctrl.apiserver import _errors as errors
 from pyctrl.apiserver._apiextensions.compiled import FastDecoder, compile_object
 from pyctrl.apiserver._apiextensions.compiled_metadata import metadata_fields
 from pyctrl.apiserver._apiextensions.pruning import prune
@@ -93,7 +93,7 @@ class CustomResourceType:
         self.versions: Mapping[str, CustomResourceType] = {self.api_version: self}
         self._components = components
         self._schema: SchemaNode | None = None
-        self._settle: FastDecoder | None = None
+        self._fast_decoder: FastDecoder | None = None
         self._rules: RuleValidator | None = None
 
     def __repr__(self) -> str:
@@ -116,11 +116,11 @@ class CustomResourceType:
             node.properties.setdefault("kind", SchemaNode(type="string"))
         return self._schema
 
-    def _settled(self, obj: dict[str, JSON]) -> FieldSet | None:
-        """Fill in the defaults; if nothing more is to be done, and nothing is wrong, give the fields of the object."""
-        if self._settle is None:
-            self._settle = compile_object(self.schema)
-        return None if any(self._validate_scale(obj)) else self._settle(obj)
+    def _decode_fast(self, obj: dict[str, JSON]) -> FieldSet | None:
+        """Apply defaults; return the fields of the object if it is valid and needs no pruning, else None."""
+        if self._fast_decoder is None:
+            self._fast_decoder = compile_object(self.schema)
+        return None if any(self._validate_scale(obj)) else self._fast_decoder(obj)
 
     @property
     def rules(self) -> RuleValidator | None:
@@ -131,10 +131,10 @@ class CustomResourceType:
             self._rules = compile_rules(self.described["schema"]["openAPIV3Schema"])
         return self._rules
 
-    def _broken_rules(
-        self, obj: dict[str, JSON], old: dict[str, JSON] | None, causes: Sequence[answers.FieldError]
-    ) -> list[answers.FieldError]:
-        return [] if self.rules is None else self.rules.broken(obj, old, causes)
+    def _validate_rules(
+        self, obj: dict[str, JSON], old: dict[str, JSON] | None, causes: Sequence[errors.FieldError]
+    ) -> list[errors.FieldError]:
+        return [] if self.rules is None else self.rules.validate(obj, old, causes)
 
     @property
     def _metadata_node(self) -> SchemaNode:
@@ -164,11 +164,11 @@ class CustomResourceType:
         try:
             if metadata is None:
                 obj["metadata"] = self._read_metadata(obj.get("metadata") or {}, "metadata", unknown)
-            fields = self._settled(obj)
+            fields = self._decode_fast(obj)
             if fields is None:
                 prune(schema, obj, unknown, self._read_metadata)
         except DecodeFailed as failed:
-            raise answers.UndecodableBody(self.kind, self.version, str(failed)) from failed
+            raise errors.UndecodableBody(self.kind, self.version, str(failed)) from failed
         report_unknown(self.kind, self.version, unknown, duplicates, field_validation, warnings)
         if fields is None:
             self._fill(schema, obj, is_applied=is_applied)
@@ -200,8 +200,8 @@ class CustomResourceType:
         settled: DecodedFields | None = None,
         user: User | None = None,
     ) -> None:
-        """Strip what only the server writes, and check."""
-        metadata, causes = obj["metadata"], list[answers.FieldError]()
+        """Prepare and validate a new object: drop its status, set its generation."""
+        metadata, causes = obj["metadata"], list[errors.FieldError]()
         if "status" in self.subresources and obj.pop("status", None) is not None:
             settled = None  # it may have been required
         metadata["generation"] = 1
@@ -210,7 +210,7 @@ class CustomResourceType:
                 metadata, namespaced=self.namespaced, name_rule=names.subdomain, standard_finalizers=False
             )
         causes += self.validate(obj, None, is_settled=settled is not None)
-        self._refuse(obj, [*causes, *self._broken_rules(obj, None, causes)])
+        self._raise_invalid(obj, [*causes, *self._validate_rules(obj, None, causes)])
         warnings.extend(finalizer_warnings(metadata, None))
 
     def prepare_update(
@@ -229,17 +229,17 @@ class CustomResourceType:
         )
         found = self.validate(new, old)
         causes += _of_status(found) if subresource == "status" else found
-        self._refuse(new, [*causes, *self._broken_rules(new, old, causes)])
+        self._raise_invalid(new, [*causes, *self._validate_rules(new, old, causes)])
         warnings.extend(finalizer_warnings(new["metadata"], old["metadata"]))
 
     def validate(
         self, obj: dict[str, JSON], old: dict[str, JSON] | None, *, is_settled: bool = False
-    ) -> list[answers.FieldError]:
-        """Check the object, which replaces `old`, against the schema; that may have been done when it was decoded."""
-        return [] if is_settled or self._settled(obj) is not None else self._schema_causes(obj, old)
+    ) -> list[errors.FieldError]:
+        """Validate an object, which replaces `old`, against the schema; with `is_settled`, `decode` has done so."""
+        return [] if is_settled or self._decode_fast(obj) is not None else self._schema_causes(obj, old)
 
-    def _schema_causes(self, obj: dict[str, JSON], old: dict[str, JSON] | None) -> list[answers.FieldError]:
-        """Give what is wrong with values, scale, embedded objects, list types."""
+    def _schema_causes(self, obj: dict[str, JSON], old: dict[str, JSON] | None) -> list[errors.FieldError]:
+        """Return the errors of values, scale, embedded objects and list types."""
         schema = self.schema
         metadata = obj.pop("metadata")
         causes = validate(schema, obj, old=ABSENT if old is None else old)
@@ -250,17 +250,17 @@ class CustomResourceType:
         obj["metadata"] = metadata
         return causes
 
-    def _validate_list_types(self, obj: dict[str, JSON], old: dict[str, JSON] | None) -> list[answers.FieldError]:
-        """Duplicates are let be in an object that has had some, wherever."""
+    def _validate_list_types(self, obj: dict[str, JSON], old: dict[str, JSON] | None) -> list[errors.FieldError]:
+        """Return duplicate items; none if the old object has duplicates anywhere (ratcheting)."""
         causes = validate_list_types(self.schema, obj)
         return [] if causes and old is not None and validate_list_types(self.schema, old) else causes
 
-    def _validate_scale(self, obj: Mapping[str, JSON]) -> Iterable[answers.FieldError]:
+    def _validate_scale(self, obj: Mapping[str, JSON]) -> Iterable[errors.FieldError]:
         return validate_scale(obj, self.scale) if self.scale is not None else ()
 
-    def _refuse(self, obj: Mapping[str, JSON], causes: list[answers.FieldError]) -> None:
+    def _raise_invalid(self, obj: Mapping[str, JSON], causes: list[errors.FieldError]) -> None:
         if causes:
-            raise answers.invalid(self.kind, obj["metadata"].get("name", ""), causes, group=self.group)
+            raise errors.invalid(self.kind, obj["metadata"].get("name", ""), causes, group=self.group)
 
     def selectable_fields(self, obj: Mapping[str, JSON]) -> Mapping[str, str]:
         """Return name, namespace, and the selectable fields of the definition."""
@@ -323,8 +323,8 @@ def _priority(version: str) -> tuple[int, int, int]:
     return ("alpha", "beta", None).index(stage), int(major), int(minor or 0)
 
 
-def _of_status(causes: list[answers.FieldError]) -> list[answers.FieldError]:
-    """The status door looks at the status only, whose messages name places inside it."""
+def _of_status(causes: list[errors.FieldError]) -> list[errors.FieldError]:
+    """Return the errors in the status, with messages relative to it, for the status sub-resource."""
     inside = (cause for cause in causes if cause.field.removeprefix(".").startswith("status"))
     return [
         cause._replace(

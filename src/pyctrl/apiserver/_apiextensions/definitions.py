@@ -250,13 +250,13 @@ def _unselectable(text: str, version: Mapping[str, JSON]) -> str:
     """Return why a path is not a selectable field; "" if it is one."""
     if not text.startswith((".", "[")):
         return f"is an invalid path: expected [ or . but got: {text.partition('.')[0]}"
-    way = steps(text)
-    if way is None or any(isinstance(step, int) for step in way):
+    path = steps(text)
+    if path is None or any(isinstance(step, int) for step in path):
         return "is an invalid path: array notation is not allowed"
     schema: JSON = (version.get("schema") or {}).get("openAPIV3Schema") or {}
-    for step in way:
+    for step in path:
         schema = (schema.get("properties") or {}).get(step)
-        if schema is None or way[0] == "metadata":
+        if schema is None or path[0] == "metadata":
             return "is an invalid path: does not refer to a valid field"
     if schema.get("type") not in ("string", "boolean", "integer"):
         allowed = "Enum string fields and strings with formats are allowed."

@@ -39,7 +39,7 @@ def _steps(path: str) -> tuple[_Step, ...]:
     while position < len(text):
         token = _TOKEN.match(text, position)
         if token is None:
-            return (_nowhere,)
+            return (_no_values,)
         steps.append(_step(token))
         position = token.end()
     return tuple(steps)
@@ -62,7 +62,7 @@ def _step(token: re.Match[str]) -> _Step:
     return _filter(token["left"], token["op"], token["right"])
 
 
-def _nowhere(_value: JSON) -> Iterable[JSON]:
+def _no_values(_value: JSON) -> Iterable[JSON]:
     return ()
 
 

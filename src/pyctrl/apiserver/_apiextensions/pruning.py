@@ -39,7 +39,7 @@ class _Pruning:
                     self.prune(node.items, item, f"{path}[{index}]", False)
 
     def _dict(self, node: SchemaNode, value: dict[str, JSON], path: str, is_object: bool) -> None:
-        gone: list[str] = []
+        pruned: list[str] = []
         properties, additional = node.properties, node.additional
         for key, item in value.items():
             child = properties.get(key) or additional
@@ -50,7 +50,7 @@ class _Pruning:
                 if type(item) in (dict, list):
                     self.prune(child, item, f"{path}.{key}" if path else key, False)
             elif not node.preserve:
-                gone.append(key)
-        for key in gone:
+                pruned.append(key)
+        for key in pruned:
             del value[key]
             self._unknown.append(f"{path}.{key}" if path else key)

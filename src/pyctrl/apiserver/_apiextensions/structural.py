@@ -50,11 +50,11 @@ def validate_schema(schema: Schema, path: str) -> list[FieldError]:
     structural = sorted(set(_structure(schema, "root", path)), key=lambda cause: f"{cause.field}: {cause.message}")
     if structural:
         return [*causes, *structural]
-    causes += _uncompiled(schema, path, causes)
+    causes += _rule_errors(schema, path, causes)
     return causes or list(_defaults(schema, path, "root"))
 
 
-def _uncompiled(schema: Schema, path: str, causes: list[FieldError]) -> list[FieldError]:
+def _rule_errors(schema: Schema, path: str, causes: list[FieldError]) -> list[FieldError]:
     if not compile_structural(schema).rules:
         return []
     from pyctrl.apiserver._apiextensions.cel_rules import rule_compilation_errors  # lazy: few definitions have rules

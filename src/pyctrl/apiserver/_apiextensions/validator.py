@@ -11,7 +11,7 @@ from pyctrl.apiserver._errors import FieldError, invalid_value
 from pyctrl.apiserver._meta.validation import validate_metadata
 from pyctrl.apiserver._schema.schema import JSON, SchemaNode
 
-LARGEST = 2**31 - 1  # a number of replicas is an int32
+MAX_REPLICAS = 2**31 - 1  # int32
 
 _MISSING = object()
 _GO_TYPES: dict[type, str] = {
@@ -36,8 +36,8 @@ def validate_scale(obj: Mapping[str, JSON], scale: Mapping[str, str]) -> Iterato
             yield invalid_value(path, 0, problem or _accessor_error(path, value, "int64"))
         elif value < 0:
             yield invalid_value(path, value, "should be a non-negative integer")
-        elif value > LARGEST:
-            yield invalid_value(path, value, f"should be less than or equal to {LARGEST}")
+        elif value > MAX_REPLICAS:
+            yield invalid_value(path, value, f"should be less than or equal to {MAX_REPLICAS}")
     if selector := scale.get("labelSelectorPath"):
         found, problem = _find(obj, selector)
         if found is not _MISSING and (problem or not isinstance(found, str)):
@@ -87,8 +87,8 @@ def _embedded(value: Mapping[str, JSON], path: str) -> Iterator[FieldError]:
     if kind == "":
         yield invalid_value(f"{path}.kind", "", "must not be empty")
     elif isinstance(kind, str) and (why := names.label_1035(kind.lower())):
-        told = "may have mixed case, but should otherwise match: " + ",".join(why)
-        yield invalid_value(f"{path}.kind", kind, told)
+        message = "may have mixed case, but should otherwise match: " + ",".join(why)
+        yield invalid_value(f"{path}.kind", kind, message)
     if isinstance(metadata, dict):
         yield from _metadata(metadata, path)
 

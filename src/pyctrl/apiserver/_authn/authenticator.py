@@ -5,10 +5,9 @@ from __future__ import annotations
 import csv
 from collections.abc import Iterable, Mapping
 from random import Random
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from pyctrl.apiserver._authn.service_account_tokens import ISSUER, InvalidToken, ServiceAccountTokens
-from pyctrl.apiserver._authn.webhook import WebhookTokenAuthenticator
 from pyctrl.apiserver._errors import unauthorized
 from pyctrl.apiserver._user import (
     ADMIN,
@@ -31,6 +30,18 @@ class AuthenticatorResponse(NamedTuple):
     error: str = ""
 
 
+class TokenAuthenticator(Protocol):
+    """Authenticates bearer tokens."""
+
+    def authenticate_token(self, token: str, audiences: tuple[str, ...], /) -> AuthenticatorResponse:
+        """Return the user of a token and its valid audiences.
+
+        Raises:
+            ReviewPending: A webhook must be called first.
+        """
+        ...
+
+
 class Authenticator:
     """Authenticator of requests by client certificate or bearer token.
 
@@ -45,7 +56,7 @@ class Authenticator:
         tokens: Mapping[str, User] | None,
         accounts: ServiceAccountTokens,
         random: Random,
-        webhook: WebhookTokenAuthenticator | None = None,
+        webhook: TokenAuthenticator | None = None,
     ) -> None:
         self._is_open = tokens is None
         self._tokens = {token: add_authenticated_group(user) for token, user in (tokens or {}).items()}
@@ -74,7 +85,7 @@ class Authenticator:
             return ADMIN if self._is_open else ANONYMOUS
         user = self._tokens.get(token) or self._account(token)
         if user is None and self._webhook is not None:
-            user = self._webhook.find(token, (ISSUER,)).user
+            user = self._webhook.authenticate_token(token, (ISSUER,)).user
         if user is None:
             if self._is_open:
                 return ADMIN
@@ -105,10 +116,10 @@ class Authenticator:
         except InvalidToken as invalid:
             errors.append(str(invalid))
         if self._webhook is not None:
-            asked = self._webhook.find(token, wanted)
-            if asked.user is not None:
-                return AuthenticatorResponse(asked.user, asked.audiences)
-            errors += [asked.error] if asked.error else []
+            response = self._webhook.authenticate_token(token, wanted)
+            if response.user is not None:
+                return response
+            errors += [response.error] if response.error else []
         return AuthenticatorResponse(
             error=f"[{', '.join(['invalid bearer token', *errors])}]" if errors else "invalid bearer token"
         )

@@ -23,8 +23,7 @@ ISSUER: Final = "https://kubernetes.default.svc"
 LEGACY_ISSUER: Final = "kubernetes/serviceaccount"
 WARN_SECONDS: Final = 3607  # requested by the kubelet; pods get an extended token and a warning after this time
 EXTENDED_SECONDS: Final = 365 * 24 * 3600  # of --service-account-extend-token-expiration
-GRACE_SECONDS: Final = 60  # for what is being deleted
-LAST_USED: Final = "kubernetes.io/legacy-token-last-used"
+GRACE_SECONDS: Final = 60  # tokens stay valid this long after the deletionTimestamp of a bound object
 
 _LEGACY: Final = "kubernetes.io/serviceaccount"
 _EXTRA: Final = "authentication.kubernetes.io"
@@ -114,10 +113,10 @@ class ServiceAccountTokens:
             raise InvalidToken(
                 f"token audiences [{' '.join(map(quoted, own))}] is invalid for the target audiences [{wanted}]"
             )
-        is_lasting = read.issuer == LEGACY_ISSUER
-        return (self._lasting(read.claims, token) if is_lasting else self._bound(read.claims)), good
+        is_legacy = read.issuer == LEGACY_ISSUER
+        return (self._validate_legacy(read.claims, token) if is_legacy else self._validate(read.claims)), good
 
-    def _bound(self, claims: Mapping[str, Any]) -> User:
+    def _validate(self, claims: Mapping[str, Any]) -> User:
         moment, private = now().timestamp(), claims["kubernetes.io"]
         if claims["exp"] <= moment:
             raise InvalidToken("service account token has expired")
@@ -134,13 +133,13 @@ class ServiceAccountTokens:
                 extra |= {f"{_EXTRA}/{kind}-{key}": (value,) for key, value in bound.items()}
         return _account(namespace, account["name"], account["uid"], dict(sorted(extra.items())))
 
-    def _lasting(self, claims: Mapping[str, Any], token: str) -> User:
+    def _validate_legacy(self, claims: Mapping[str, Any], token: str) -> User:
         namespace, name = claims[f"{_LEGACY}/namespace"], claims[f"{_LEGACY}/service-account.name"]
         secret = self._storage.collection("", "secrets").find(namespace, claims[f"{_LEGACY}/secret.name"])
         if secret is None or _is_gone(secret):
             raise InvalidToken("Token has been invalidated")
-        kept = (secret.decode().get("data") or {}).get("token", "")
-        if kept != base64.b64encode(token.encode()).decode():
+        stored_token = (secret.decode().get("data") or {}).get("token", "")
+        if stored_token != base64.b64encode(token.encode()).decode():
             raise InvalidToken("Token does not match server's copy")
         self._check_account(namespace, name, claims[f"{_LEGACY}/service-account.uid"])
         return _account(namespace, name, claims[f"{_LEGACY}/service-account.uid"], {})

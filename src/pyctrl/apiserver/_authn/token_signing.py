@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.rsa import RSAPrivateKey
 
 KEY_BITS = 2048
-KEPT_TOKENS = 4096  # whose signatures were found good
+MAX_CACHED_TOKENS = 4096  # parsed tokens with the result of their signature check
 
 
 class SigningKey(Protocol):
@@ -46,7 +46,7 @@ class TokenSigner:
 
     def __init__(self, random: Random) -> None:
         self._own = _HMACKey(random.randbytes(32))
-        self._checked = lru_cache(KEPT_TOKENS)(self._check)
+        self._parse_cached = lru_cache(MAX_CACHED_TOKENS)(self._parse)
 
     @property
     def key(self) -> SigningKey:
@@ -60,10 +60,10 @@ class TokenSigner:
         return f"{signed}.{_text(self.key.sign(signed.encode()))}"
 
     def read(self, token: str) -> JSONWebToken | None:
-        """Read a token; None when it is no JSON web token."""
-        return self._checked(token)
+        """Parse a token and verify its signature; None for a text that is not a JSON web token."""
+        return self._parse_cached(token)
 
-    def _check(self, token: str) -> JSONWebToken | None:
+    def _parse(self, token: str) -> JSONWebToken | None:
         parts = token.split(".")
         if len(parts) != 3:
             return None

@@ -7,7 +7,7 @@ An `Authorizer` decides whether a user has an `Access`: `RBACAuthorizer` by the 
 
 from pyctrl.apiserver._authz.authorizer import UnionAuthorizer, access_forbidden, access_of
 from pyctrl.apiserver._authz.escalation import EscalationCheck
-from pyctrl.apiserver._authz.rbac import AlwaysAllowAuthorizer, Authorizer, Decision, RBACAuthorizer, aggregate_messages
+from pyctrl.apiserver._authz.rbac import AlwaysAllowAuthorizer, Authorizer, Decision, RBACAuthorizer
 from pyctrl.apiserver._authz.webhook import AuthorizationWebhook, WebhookAuthorizer
 
 __all__ = [
@@ -21,5 +21,4 @@ __all__ = [
     "WebhookAuthorizer",
     "access_forbidden",
     "access_of",
-    "aggregate_messages",
 ]

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from pyctrl._go.text import quoted
+from pyctrl._go.text import aggregate_messages, quoted
 from pyctrl.api import Access, AccessRule
 from pyctrl.apiserver._authn import User
-from pyctrl.apiserver._authz.rbac import Authorizer, Decision, RoleReference, aggregate_messages
+from pyctrl.apiserver._authz.rbac import Authorizer, Decision, RoleReference
 from pyctrl.apiserver._errors import StatusError, forbidden, status_error
 
 if TYPE_CHECKING:
@@ -30,9 +30,9 @@ def access_forbidden(access: Access, user: User, reason: str) -> StatusError:
     return forbidden(access.resource, access.name, f"{why}: {reason}" if reason else why, access.group)
 
 
-def access_of(exchange: RequestContext) -> Access:
-    """Tell what a request wants to do."""
-    return Access.of_request(exchange.method, exchange.path, exchange.query.first)
+def access_of(context: RequestContext) -> Access:
+    """Return the access that a request needs."""
+    return Access.of_request(context.method, context.path, context.query.first)
 
 
 def _quoted(text: str) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from pyctrl._go.text import quoted
+from pyctrl._go.text import aggregate_messages, quoted
 from pyctrl.api import Access, AccessRule, missing_rules
 from pyctrl.apiserver._authn import User
 from pyctrl.apiserver._authz.rbac import (
@@ -17,7 +17,6 @@ from pyctrl.apiserver._authz.rbac import (
     Authorizer,
     RBACAuthorizer,
     RoleReference,
-    aggregate_messages,
 )
 from pyctrl.apiserver._errors import StatusError, forbidden, not_found, qualified_resource, unknown_error
 from pyctrl.apiserver._request.request import ResourceRequest
@@ -74,10 +73,10 @@ class EscalationCheck:
         held, absent = self._rbac.rules(request.user, request.target.namespace)
         lacking = missing_rules(held, wanted)
         if lacking:
-            raise _refusal(request, name, lacking, absent)
+            raise _escalation_error(request, name, lacking, absent)
 
 
-def _refusal(
+def _escalation_error(
     request: ResourceRequest, name: str, lacking: Iterable[AccessRule], absent: Iterable[RoleReference]
 ) -> StatusError:
     user, resource = request.user, request.target.resource

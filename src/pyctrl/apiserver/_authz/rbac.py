@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple, Protocol
 
-from pyctrl._go.text import quoted
+from pyctrl._go.text import aggregate_messages, quoted
 from pyctrl.api import Access, AccessRule
 from pyctrl.apiserver._authn import User, service_account_of
 from pyctrl.apiserver._storage.storage import Collection, Storage, StoredObject, WatchCacheEvent
 
 GROUP = "rbac.authorization.k8s.io"
-KEPT_DECISIONS = 10_000
+MAX_CACHED_DECISIONS = 10_000
 
 #: The rules of cluster-admin.
 EVERYTHING = (
@@ -52,7 +52,7 @@ class Authorizer(Protocol):
     """Decides whether a user has an access, and lists the rules of a user."""
 
     unresolved: str
-    """Why `rules` are not all that a user may do; "" when they are."""
+    """Why `rules` are incomplete; "" if they are complete."""
 
     def decide(self, user: User, access: Access) -> Decision: ...
 
@@ -84,9 +84,9 @@ class RBACAuthorizer:
         self._bindings: dict[Subject, dict[_ResourceKey, _SubjectBinding]] = {}
         self._decided: dict[tuple[User, Access], Decision] = {}
         for plural in ("clusterrolebindings", "rolebindings"):
-            self._follow(storage.collection(GROUP, plural), self._rebound)
+            self._follow(storage.collection(GROUP, plural), self._binding_changed)
         for collection in self._roles.values():
-            self._follow(collection, self._reread)
+            self._follow(collection, self._role_changed)
 
     def decide(self, user: User, access: Access) -> Decision:
         """Decide whether a user has an access."""
@@ -94,7 +94,7 @@ class RBACAuthorizer:
             return _ALLOWED
         decision = self._decided.get((user, access))
         if decision is None:
-            if len(self._decided) >= KEPT_DECISIONS:
+            if len(self._decided) >= MAX_CACHED_DECISIONS:
                 self._decided.clear()
             decision = self._decided[user, access] = self._decide(user, access)
         return decision
@@ -153,10 +153,10 @@ class RBACAuthorizer:
             changed(WatchCacheEvent("ADDED", stored.version, stored, None))
         collection.listen(changed)
 
-    def _reread(self, event: WatchCacheEvent) -> None:
+    def _role_changed(self, event: WatchCacheEvent) -> None:
         self._decided.clear()
 
-    def _rebound(self, event: WatchCacheEvent) -> None:
+    def _binding_changed(self, event: WatchCacheEvent) -> None:
         self._decided.clear()
         for stored, is_there in ((event.previous, False), (event.current, True)):
             if stored is None:
@@ -196,8 +196,8 @@ class _SubjectBinding(NamedTuple):
     @property
     def shown(self) -> str:
         namespace, name = self.place
-        what = f"RoleBinding {quoted(f'{name}/{namespace}')}" if namespace else f"ClusterRoleBinding {quoted(name)}"
-        return f"{what} of {self.role.kind} {quoted(self.role.name)}"
+        binding = f"RoleBinding {quoted(f'{name}/{namespace}')}" if namespace else f"ClusterRoleBinding {quoted(name)}"
+        return f"{binding} of {self.role.kind} {quoted(self.role.name)}"
 
 
 def _subject(subject: Mapping[str, Any], namespace: str) -> Subject:
@@ -217,9 +217,3 @@ def _subjects(user: User) -> Iterator[Subject]:
 def _shown(subject: Subject) -> str:
     kind, namespace, name = subject
     return f"{kind} {quoted(f'{name}/{namespace}' if kind == 'ServiceAccount' else name)}"
-
-
-def aggregate_messages(errors: list[str]) -> str:
-    """Print several errors as Go's aggregate does: each once."""
-    told = list(dict.fromkeys(errors))
-    return told[0] if len(told) == 1 else f"[{', '.join(told)}]"

@@ -45,7 +45,7 @@ class WebhookAuthorizer:
     def __init__(self, options: AuthorizationWebhook, client: WebhookClient, random: Random) -> None:
         self._options = options
         self._review_client = ReviewClient(client, random, url=options.url, ca=options.ca)
-        self._kept: ReviewCache[tuple[User, Access], Decision] = ReviewCache()
+        self._cache: ReviewCache[tuple[User, Access], Decision] = ReviewCache()
 
     def decide(self, user: User, access: Access) -> Decision:
         """Return the cached decision of the webhook.
@@ -53,16 +53,16 @@ class WebhookAuthorizer:
         Raises:
             ReviewPending: The decision is not cached; the webhook must be called first.
         """
-        found = self._kept.find((user, access))
+        found = self._cache.find((user, access))
         if found is None:
-            raise ReviewPending(lambda: self._ask(user, access))
+            raise ReviewPending(lambda: self._review(user, access))
         return found
 
     def rules(self, user: User, namespace: str) -> tuple[list[AccessRule], list[RoleReference]]:
         """Return no rules: SubjectAccessReviews do not list rules."""
         return [], []
 
-    async def _ask(self, user: User, access: Access) -> None:
+    async def _review(self, user: User, access: Access) -> None:
         review = {
             "kind": "SubjectAccessReview",
             "apiVersion": f"{GROUP}/{self._options.version}",
@@ -76,18 +76,18 @@ class WebhookAuthorizer:
             decision = Decision(is_allowed=False, error=str(failed))
         options = self._options
         cache = options.authorized_cache if decision.is_allowed else options.unauthorized_cache
-        self._kept.keep((user, access), decision, 0.0 if decision.error else cache.total_seconds())
+        self._cache.keep((user, access), decision, 0.0 if decision.error else cache.total_seconds())
 
     def _spec(self, user: User, access: Access) -> dict[str, Any]:
         if access.is_resource:
             parts = {part: getattr(access, part) for part in _PARTS} | {"version": "*"}
-            what = {"resourceAttributes": {part: value for part, value in parts.items() if value}}
+            attributes = {"resourceAttributes": {part: value for part, value in parts.items() if value}}
         else:
-            what = {"nonResourceAttributes": {"path": access.path, "verb": access.verb}}
+            attributes = {"nonResourceAttributes": {"path": access.path, "verb": access.verb}}
         groups = "groups" if self._options.version == "v1" else "group"
         extra = {key: list(values) for key, values in user.extra.items()}
-        who = {"user": user.name, groups: list(user.groups), "uid": user.uid, "extra": extra}
-        return what | {key: value for key, value in who.items() if value}
+        subject = {"user": user.name, groups: list(user.groups), "uid": user.uid, "extra": extra}
+        return attributes | {key: value for key, value in subject.items() if value}
 
 
 def _read(status: Mapping[str, Any]) -> Decision:

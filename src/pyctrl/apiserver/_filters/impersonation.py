@@ -79,19 +79,19 @@ class ImpersonationFilter:
         wanted = _wanted(headers)
         if wanted is None:
             return user
-        last, refusal = self._last.get(user.name), None
+        last, first_error = self._last.get(user.name), None
         for mode in sorted(ImpersonationMode, key=lambda mode: mode is not last):
-            if not _fits(mode, wanted, user):
+            if not _applies(mode, wanted, user):
                 continue
             try:
                 self._check(mode, user, wanted, access())
-            except StatusError as refused:
-                refusal = refusal or refused
+            except StatusError as error:
+                first_error = first_error or error
                 continue
             self._last[user.name] = mode
-            return _completed(wanted, mode)
-        assert refusal is not None  # the old mode fits everybody
-        raise refusal
+            return _with_default_groups(wanted, mode)
+        assert first_error is not None  # the legacy mode applies to every identity
+        raise first_error
 
     def _check(self, mode: ImpersonationMode, user: User, wanted: User, access: Access) -> None:
         if mode is not ImpersonationMode.LEGACY:
@@ -114,7 +114,7 @@ class ImpersonationFilter:
 
     def _check_extra(self, mode: ImpersonationMode, user: User, extra: Mapping[str, tuple[str, ...]]) -> None:
         value = Access(mode.verb, _AUTHENTICATION, "userextras")
-        if mode is not ImpersonationMode.LEGACY and (why := _unfit(extra)):
+        if mode is not ImpersonationMode.LEGACY and (why := _extra_error(extra)):
             raise access_forbidden(value, user, why)
         wanted = [value._replace(subresource=key, name=name) for key, values in extra.items() for name in values]
         self._require_each(mode, user, wanted, value._replace(subresource="*", name="*"))
@@ -162,8 +162,8 @@ def _go_list(values: tuple[str, ...]) -> str:
     return f"[]string{{{', '.join(map(quoted, values))}}}" if values else "[]string(nil)"
 
 
-def _fits(mode: ImpersonationMode, wanted: User, user: User) -> bool:
-    """Whether a mode is for this identity."""
+def _applies(mode: ImpersonationMode, wanted: User, user: User) -> bool:
+    """Return whether a mode applies to the wanted identity."""
     node, is_account = _node(wanted.name), service_account_of(wanted.name) is not None
     is_bare = not (wanted.uid or wanted.groups or wanted.extra)
     if mode is ImpersonationMode.ASSOCIATED_NODE:
@@ -192,8 +192,8 @@ def _identity(mode: ImpersonationMode, name: str) -> Access:
     return Access(mode.verb, mode.group, "users", name=name)
 
 
-def _unfit(extra: Mapping[str, tuple[str, ...]]) -> str:
-    """Say why extra values cannot be impersonated in a constrained mode; "" when they can."""
+def _extra_error(extra: Mapping[str, tuple[str, ...]]) -> str:
+    """Return why extra values cannot be impersonated in a constrained mode; "" if they can."""
     for key, values in extra.items():
         if not key:
             return "impersonating the empty string key in extra is not allowed"
@@ -206,8 +206,8 @@ def _unfit(extra: Mapping[str, tuple[str, ...]]) -> str:
     return ""
 
 
-def _completed(wanted: User, mode: ImpersonationMode) -> User:
-    """Give the groups that an identity has by itself."""
+def _with_default_groups(wanted: User, mode: ImpersonationMode) -> User:
+    """Add the groups that an identity has implicitly."""
     groups = wanted.groups
     if mode in (ImpersonationMode.ASSOCIATED_NODE, ImpersonationMode.ARBITRARY_NODE):
         groups = (NODES,)

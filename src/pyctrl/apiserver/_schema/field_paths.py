@@ -37,14 +37,3 @@ def value_at(obj: Mapping[str, JSON], path: str) -> JSON:
         if value is None:
             return None
     return value
-
-
-def set_at(obj: dict[str, JSON], path: str, value: JSON) -> None:
-    """Set the value at a path of keys, making the objects on the way."""
-    *way, last = (str(step) for step in steps(path) or ())
-    for step in way:
-        inner = obj.get(step)
-        if not isinstance(inner, dict):
-            inner = obj[step] = {}
-        obj = inner
-    obj[last] = value

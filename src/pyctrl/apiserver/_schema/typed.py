@@ -33,20 +33,20 @@ class DecodeFailed(Exception):
 
     def __init__(self, *words: str) -> None:
         super().__init__(*words)
-        self._way: list[str | int] = []
+        self._keys: list[str | int] = []
 
     @property
     def place(self) -> tuple[str | int, ...]:
-        """The keys and indexes from the root to the value, which most messages do not tell."""
-        return tuple(reversed(self._way))
+        """The keys and indexes from the root to the value, which most messages do not have."""
+        return tuple(reversed(self._keys))
 
-    def is_in(self, key: str | int) -> None:
-        """Note the key of a map, or the index of a list, that the value stands below."""
-        self._way.append(key)
+    def add_key(self, key: str | int) -> None:
+        """Add the map key or list index above the value to the path."""
+        self._keys.append(key)
 
-    def is_below(self, key: str, struct: str) -> None:
-        """Note the field that the value stands below, and its struct."""
-        self._way.append(key)
+    def add_field(self, key: str, struct: str) -> None:
+        """Add the field above the value, of a struct, to the path."""
+        self._keys.append(key)
 
     @property
     def converted(self) -> str:
@@ -90,9 +90,9 @@ class _UnmarshalTypeError(DecodeFailed):
             return f"cannot convert {kind} to {wanted}"
         return f"unrecognized type: {wanted if wanted in _PLAIN_KINDS else 'string'}"
 
-    def is_below(self, key: str, struct: str) -> None:
-        """Note it for the message, too, which tells no keys of maps and no indexes."""
-        super().is_below(key, struct)
+    def add_field(self, key: str, struct: str) -> None:
+        """Add the field to the message too, which has no map keys and indexes."""
+        super().add_field(key, struct)
         self._path.append(key)
         self._struct = self._struct or struct
 
@@ -128,7 +128,7 @@ def _reader_of(node: SchemaNode) -> Reader:
     if node.int_or_string:
         return _int_or_string
     if node.open or (node.type is None and not node.properties):
-        return _as_it_is
+        return _unchanged
     if node.type == "array":
         return _array
     if node.type == "object" or node.properties:
@@ -140,7 +140,7 @@ def _object(node: SchemaNode, value: JSON, unknown: list[str]) -> JSON:
     if type(value) is not dict:
         if node.go is not None and node.go.also is type(value):
             return value
-        raise _misfit(node, value)
+        raise _type_error(node, value)
     properties = node.properties
     if node.additional is not None and not properties:
         return _map(node.additional, value, unknown)
@@ -154,7 +154,7 @@ def _object(node: SchemaNode, value: JSON, unknown: list[str]) -> JSON:
             try:
                 read = (field.read or _read)(field, item, unknown)
             except DecodeFailed as failed:
-                failed.is_below(key, node.go.struct if node.go else "")
+                failed.add_field(key, node.go.struct if node.go else "")
                 raise
             if len(unknown) > known:
                 unknown[known:] = [f".{key}{each}" for each in unknown[known:]]
@@ -186,9 +186,9 @@ def _map(item: SchemaNode, value: dict[str, JSON], unknown: list[str]) -> JSON:
     if item.type == "string" and item.go and not item.go.scalar:
         for key, each in value.items():
             if type(each) is not str and each is not None:
-                misfit = _misfit(item, each)
-                misfit.is_in(key)
-                raise misfit
+                error = _type_error(item, each)
+                error.add_key(key)
+                raise error
         return {key: each or "" for key, each in value.items()}
     written: dict[str, JSON] = {}
     for key, each in value.items():
@@ -196,7 +196,7 @@ def _map(item: SchemaNode, value: dict[str, JSON], unknown: list[str]) -> JSON:
         try:
             written[key] = _read_or_zero(item, each, unknown)
         except DecodeFailed as failed:
-            failed.is_in(key)
+            failed.add_key(key)
             raise
         unknown[known:] = [f".{key}{each}" for each in unknown[known:]]
     return written
@@ -204,7 +204,7 @@ def _map(item: SchemaNode, value: dict[str, JSON], unknown: list[str]) -> JSON:
 
 def _array(node: SchemaNode, value: JSON, unknown: list[str]) -> JSON:
     if type(value) is not list:
-        raise _misfit(node, value)
+        raise _type_error(node, value)
     item = node.items
     if item is None:
         return value
@@ -214,7 +214,7 @@ def _array(node: SchemaNode, value: JSON, unknown: list[str]) -> JSON:
         try:
             read = _read_or_zero(item, each, unknown)
         except DecodeFailed as failed:
-            failed.is_in(len(written))
+            failed.add_key(len(written))
             raise
         if len(unknown) > known:
             unknown[known:] = [f"[{len(written)}]{field}" for field in unknown[known:]]
@@ -231,7 +231,7 @@ def _read_or_zero(node: SchemaNode, value: JSON, unknown: list[str]) -> JSON:
     return {"string": "", "integer": 0, "number": 0, "boolean": False}.get(node.type or "")
 
 
-def _misfit(node: SchemaNode, value: JSON) -> _UnmarshalTypeError:
+def _type_error(node: SchemaNode, value: JSON) -> _UnmarshalTypeError:
     wanted = node.go.name if node.go and node.go.name else "map[string]interface {}"
     return _UnmarshalTypeError(value, wanted, with_number=node.type == "integer", of=node)
 
@@ -239,33 +239,33 @@ def _misfit(node: SchemaNode, value: JSON) -> _UnmarshalTypeError:
 # -- plain scalars -----------------------------------------------------------------------------------------------
 
 
-def _as_it_is(node: SchemaNode, value: JSON, unknown: list[str]) -> JSON:
+def _unchanged(node: SchemaNode, value: JSON, unknown: list[str]) -> JSON:
     return value
 
 
 def _string(node: SchemaNode, value: JSON, unknown: list[str]) -> JSON:
     if type(value) is str:
         return value
-    raise _misfit(node, value)
+    raise _type_error(node, value)
 
 
 def _boolean(node: SchemaNode, value: JSON, unknown: list[str]) -> JSON:
     if type(value) is bool:
         return value
-    raise _misfit(node, value)
+    raise _type_error(node, value)
 
 
 def _number(node: SchemaNode, value: JSON, unknown: list[str]) -> JSON:
     if type(value) in (int, float):
         return value
-    raise _misfit(node, value)
+    raise _type_error(node, value)
 
 
 def _integer(node: SchemaNode, value: JSON, unknown: list[str]) -> JSON:
     bits = 31 if node.go and node.go.name == "int32" else 63
     if type(value) is int and -(1 << bits) <= value < 1 << bits:
         return value
-    raise _misfit(node, value)
+    raise _type_error(node, value)
 
 
 _PLAIN: dict[str | None, Reader] = {"string": _string, "boolean": _boolean, "number": _number, "integer": _integer}

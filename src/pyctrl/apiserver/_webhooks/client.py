@@ -69,13 +69,13 @@ class WebhookClient:
         request = webhook_request_of(config, msgspec.json.encode(review), timeout_seconds)
         try:
             async with asyncio.timeout(timeout_seconds):
-                answer = await self._call(request)
+                response = await self._call(request)
         except TimeoutError:
             raise WebhookCallFailed(f"Post {quoted(request.url)}: context deadline exceeded") from None
         except (WebhookUnreachable, OSError) as error:
             url = getattr(error, "url", "") or request.url
             raise WebhookCallFailed(f"Post {quoted(url)}: {error}") from None
-        return _decoded(answer)
+        return _decoded(response)
 
 
 def webhook_request_of(config: Mapping[str, Any], body: bytes, timeout_seconds: int) -> WebhookRequest:
@@ -108,7 +108,7 @@ def _cleaned(path: str) -> str:
 def _decoded(answer: WebhookResponse) -> Any:
     """Decode the body of a response: JSON, or YAML as in kube-apiserver's client."""
     if answer.status not in _SUCCESS:
-        raise WebhookCallFailed(_refusal(answer), answer.status)
+        raise WebhookCallFailed(_error_message(answer), answer.status)
     if not answer.body:
         kind = answer.content_type
         raise WebhookCallFailed(f"0-length response with status code: {answer.status} and content type: {kind}")
@@ -125,8 +125,8 @@ def _read_yaml(body: bytes) -> Any:
         raise bad_request(f"error converting YAML to JSON: {error}") from None
 
 
-def _refusal(answer: WebhookResponse) -> str:
-    """Say what an error status means; a Status in the body says it itself."""
+def _error_message(answer: WebhookResponse) -> str:
+    """Return the message of an error response: that of a Status in its body, or client-go's for the code."""
     try:
         status = decode_json(answer.body)
     except ValueError:
@@ -134,12 +134,12 @@ def _refusal(answer: WebhookResponse) -> str:
     if isinstance(status, dict) and status.get("kind") == "Status" and status.get("message"):
         return str(status["message"])
     is_text = answer.content_type.startswith("text/")
-    said = answer.body.decode("utf-8", "replace").strip() if is_text else "unknown"
+    text = answer.body.decode("utf-8", "replace").strip() if is_text else "unknown"
     code = answer.status
     if code in _WORDS:
         return _WORDS[code]
     if code in (403, 406, 415):
-        return said or "unknown"
+        return text or "unknown"
     if code >= 500:
-        return f"an error on the server ({quoted(said)}) has prevented the request from succeeding"
+        return f"an error on the server ({quoted(text)}) has prevented the request from succeeding"
     return f"the server responded with the status code {code} but did not return more information"

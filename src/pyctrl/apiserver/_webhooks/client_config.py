@@ -71,12 +71,12 @@ def _parsed(text: str) -> _ParsedURL:
     if found := _SCHEME.match(rest):
         scheme, rest = found[1].lower(), rest[found.end() :]
     rest, _, query = rest.partition("?")
-    user, host, way = None, "", rest
+    user, host, url_path = None, "", rest
     if rest.startswith("//"):
-        authority, slash, way = rest[2:].partition("/")
+        authority, slash, url_path = rest[2:].partition("/")
         user, host = _authority(authority)
-        way = slash + way
-    if wrong := _BAD_ESCAPE.search(way):
+        url_path = slash + url_path
+    if wrong := _BAD_ESCAPE.search(url_path):
         raise ValueError(f"invalid URL escape {quoted(wrong[0])}")
     return _ParsedURL(scheme, user, host, query, fragment)
 
@@ -109,19 +109,19 @@ def _service(service: Mapping[str, JSON], path: str) -> Iterator[FieldError]:
     if not 1 <= port <= 65535:
         why = "port is not valid: must be between 1 and 65535, inclusive"
         yield invalid_value(f"{path}.port", port, why)
-    way = service.get("path")
-    if way and way != "/":
-        yield from _path(way, f"{path}.path")
+    url_path = service.get("path")
+    if url_path and url_path != "/":
+        yield from _path(url_path, f"{path}.path")
 
 
-def _path(way: str, path: str) -> Iterator[FieldError]:
-    if not way.startswith("/"):
-        yield invalid_value(path, way, "must start with a '/'")
-    for index, step in enumerate(way[1:].removesuffix("/").split("/")):
-        if not step:
-            yield invalid_value(path, way, f"segment[{index}] may not be empty")
-        for why in names.subdomain(step) if step else ():
-            yield invalid_value(path, way, f"segment[{index}]: {why}")
+def _path(url_path: str, path: str) -> Iterator[FieldError]:
+    if not url_path.startswith("/"):
+        yield invalid_value(path, url_path, "must start with a '/'")
+    for index, segment in enumerate(url_path[1:].removesuffix("/").split("/")):
+        if not segment:
+            yield invalid_value(path, url_path, f"segment[{index}] may not be empty")
+        for why in names.subdomain(segment) if segment else ():
+            yield invalid_value(path, url_path, f"segment[{index}]: {why}")
 
 
 def validate_review_versions(versions: Sequence[str], path: str, why_none: str = "") -> Iterator[FieldError]:

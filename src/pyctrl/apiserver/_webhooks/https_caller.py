@@ -47,23 +47,23 @@ class HttpsCaller:
         connector = aiohttp.TCPConnector(ssl=_trust(request.ca))
         async with aiohttp.ClientSession(connector=connector, trust_env=False) as session:
             for _ in range(MAX_REQUESTS):
-                answer, location = await self._sent(session, method, url, request)
+                answer, location = await self._send(session, method, url, request)
                 if answer.status not in _REDIRECTS or not location:
                     return answer
                 method = "GET" if method == "GET" else _REDIRECTS[answer.status]
                 url = url.join(URL(location))
         raise WebhookUnreachable(f"stopped after {MAX_REQUESTS} redirects", url=str(url))
 
-    async def _sent(
+    async def _send(
         self, session: ClientSession, method: str, url: URL, request: WebhookRequest
     ) -> tuple[WebhookResponse, str]:
         """Send the request to a URL; return the response and the URL that it redirects to."""
         try:
-            return await self._exchanged(session, method, url, request)
+            return await self._round_trip(session, method, url, request)
         except WebhookUnreachable as error:
             raise WebhookUnreachable(str(error), url=str(url)) from None
 
-    async def _exchanged(
+    async def _round_trip(
         self, session: ClientSession, method: str, url: URL, request: WebhookRequest
     ) -> tuple[WebhookResponse, str]:
         import aiohttp  # lazy: see __call__

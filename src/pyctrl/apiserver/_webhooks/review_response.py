@@ -27,13 +27,13 @@ def decode_review(
     if not isinstance(answer, dict):
         why = f"json: cannot unmarshal {go_kind(answer)} into Go value of type {_TYPE_META}"
         raise InvalidReviewBody(f"couldn't get version/kind; json parse error: {why}")
-    said, group_version = answer.get("kind") or "", answer.get("apiVersion") or ""
-    of_group, _, named = str(group_version).rpartition("/")
-    is_known = said in ("", kind) and of_group in ("", group) and named in ("", *versions)
+    found, group_version = answer.get("kind") or "", answer.get("apiVersion") or ""
+    found_group, _, found_version = str(group_version).rpartition("/")
+    is_known = found in ("", kind) and found_group in ("", group) and found_version in ("", *versions)
     if not is_known:
-        raise InvalidReviewBody(f'no kind "{said}" is registered for version "{group_version}" in scheme "{_SCHEME}"')
-    if named and named != version:
-        raise InvalidReviewBody(f"converting ({named}.{kind}) to ({version}.{kind}): unknown conversion")
+        raise InvalidReviewBody(f'no kind "{found}" is registered for version "{group_version}" in scheme "{_SCHEME}"')
+    if found_version and found_version != version:
+        raise InvalidReviewBody(f"converting ({found_version}.{kind}) to ({version}.{kind}): unknown conversion")
     try:
         read: dict[str, Any] = decode(node, answer, [])
     except DecodeFailed as failed:

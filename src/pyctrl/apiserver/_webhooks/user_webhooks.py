@@ -33,7 +33,7 @@ class ReviewPending(Exception):
     """Raised for a review that is not cached. `ask` calls the webhook and stores the result."""
 
     def __init__(self, ask: Callable[[], Awaitable[None]]) -> None:
-        super().__init__("a webhook has to be asked first")
+        super().__init__("a webhook must be called first")
         self.ask = ask
 
 
@@ -41,7 +41,7 @@ class ReviewCache(Generic[K, V]):
     """Cache of reviews. A review is valid for a time, and until the end of the request that needed it."""
 
     def __init__(self) -> None:
-        self._kept: dict[K, tuple[V, float]] = {}
+        self._reviews: dict[K, tuple[V, float]] = {}
 
     def find(self, key: K) -> V | None:
         """Return the cached review of a key, if there is one."""
@@ -49,7 +49,7 @@ class ReviewCache(Generic[K, V]):
         if seen is not None and (self, key) in seen:
             answer: V = seen[self, key]
             return answer
-        found = self._kept.get(key)
+        found = self._reviews.get(key)
         if found is None or found[1] <= _time():
             return None
         if seen is not None:
@@ -63,11 +63,11 @@ class ReviewCache(Generic[K, V]):
             seen[self, key] = answer
         if seconds <= 0:
             return
-        if len(self._kept) >= MAX_CACHED:
+        if len(self._reviews) >= MAX_CACHED:
             now = _time()
-            fresh = {kept: value for kept, value in self._kept.items() if value[1] > now}
-            self._kept = fresh if len(fresh) < MAX_CACHED else {}
-        self._kept[key] = answer, _time() + seconds
+            fresh = {kept: value for kept, value in self._reviews.items() if value[1] > now}
+            self._reviews = fresh if len(fresh) < MAX_CACHED else {}
+        self._reviews[key] = answer, _time() + seconds
 
 
 async def resolve_reviews(work: Callable[[], Awaitable[T]]) -> T:
@@ -77,8 +77,8 @@ async def resolve_reviews(work: Callable[[], Awaitable[T]]) -> T:
         while True:
             try:
                 return await work()
-            except ReviewPending as lacking:
-                await lacking.ask()
+            except ReviewPending as pending:
+                await pending.ask()
     finally:
         _seen.reset(token)
 
@@ -105,7 +105,7 @@ class ReviewClient:
                     raise
             await asyncio.sleep(pause * (1 + PAUSE_JITTER * self._random.random()))
             pause *= PAUSE_FACTOR
-        raise AssertionError("the last attempt has raised")
+        raise AssertionError("unreachable: the last attempt returns or raises")
 
 
 def _status(answer: Any, review: dict[str, Any]) -> dict[str, Any]:

@@ -77,16 +77,16 @@ class ResourceCheck:
     access: AuthorizerAttributes
 
 
-def _path(who: AuthorizerValue, path: str) -> PathCheck:
-    return PathCheck(who.decide, replace(who.access, path=path))
+def _path(authorizer: AuthorizerValue, path: str) -> PathCheck:
+    return PathCheck(authorizer.decide, replace(authorizer.access, path=path))
 
 
-def _group(who: AuthorizerValue, group: str) -> GroupCheck:
-    return GroupCheck(who.decide, replace(who.access, group=group))
+def _group(authorizer: AuthorizerValue, group: str) -> GroupCheck:
+    return GroupCheck(authorizer.decide, replace(authorizer.access, group=group))
 
 
-def _service_account(who: AuthorizerValue, namespace: str, name: str) -> AuthorizerValue:
-    return AuthorizerValue(who.decide, replace(who.access, service_account=(namespace, name)))
+def _service_account(authorizer: AuthorizerValue, namespace: str, name: str) -> AuthorizerValue:
+    return AuthorizerValue(authorizer.decide, replace(authorizer.access, service_account=(namespace, name)))
 
 
 def _resource(check: GroupCheck, resource: str) -> ResourceCheck:

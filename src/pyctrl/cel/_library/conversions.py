@@ -46,27 +46,27 @@ def type_name(value: Any) -> str:
     return "map" if isinstance(value, dict) else str(getattr(type(value), "TYPE", "optional_type"))
 
 
-def _refuse(found: str, wanted: str) -> NoReturn:
+def _conversion_error(found: str, wanted: str) -> NoReturn:
     raise EvaluationFailed(f"type conversion error from '{found}' to '{wanted}'")
 
 
 def _bool(text: str) -> bool:
     if text in _TRUE:
         return True
-    return False if text in _FALSE else _refuse("string", "bool")
+    return False if text in _FALSE else _conversion_error("string", "bool")
 
 
 def _int(text: str) -> int:
     number = _whole(text)
     if number is None or not INT_MIN <= number <= INT_MAX:
-        _refuse("string", "int")
+        _conversion_error("string", "int")
     return number
 
 
 def _uint(text: str) -> Uint:
     number = _whole(text) if text[:1].isdigit() else None
     if number is None or number >= 1 << 64:
-        _refuse("string", "uint")
+        _conversion_error("string", "uint")
     return Uint(number)
 
 
@@ -91,7 +91,7 @@ def _double(text: str) -> float:
     except OverflowError:
         number = None
     if number is None or math.isinf(number):
-        _refuse("string", "double")
+        _conversion_error("string", "double")
     return number
 
 
@@ -132,12 +132,12 @@ def write_duration(duration: Duration) -> str:
 
 def _duration(text: str) -> Duration:
     found = read_duration(text)
-    return found if found is not None else _refuse("string", "google.protobuf.Duration")
+    return found if found is not None else _conversion_error("string", "google.protobuf.Duration")
 
 
 def _timestamp(text: str) -> Timestamp:
     found = read_timestamp(text)
-    return found if found is not None else _refuse("string", "google.protobuf.Timestamp")
+    return found if found is not None else _conversion_error("string", "google.protobuf.Timestamp")
 
 
 def _same(value: Any) -> Any:
@@ -160,7 +160,7 @@ CONVERSIONS: Table = {
         ("(double) -> int", lambda number: _truncated(number, as_int, "integer overflow")),
         ("(uint) -> int", lambda number: as_int(int(number))),
         ("(string) -> int", _int),
-        ("(timestamp) -> int", lambda moment: moment.nanoseconds // SECOND),
+        ("(timestamp) -> int", lambda timestamp: timestamp.nanoseconds // SECOND),
         ("(duration) -> int", lambda duration: duration.nanoseconds),
     ],
     "uint": [

@@ -79,26 +79,26 @@ def _clause(verb: str, precision: int | None, value: Any) -> str:
     return format_value(value) if verb == "s" else _integer(verb, value)
 
 
-def _wrong(what: str, wanted: str, value: Any) -> EvaluationFailed:
+def _wrong_type(clause: str, types: str, value: Any) -> EvaluationFailed:
     name = TYPE_NAMES.get(type(value), "list" if isinstance(value, list) else "map")
-    return EvaluationFailed(f"error during formatting: {what} clause can only be used on {wanted}, was given {name}")
+    return EvaluationFailed(f"error during formatting: {clause} clause can only be used on {types}, was given {name}")
 
 
 def _integer(verb: str, value: Any) -> str:
     is_number = type(value) in (int, Uint)
     if verb == "d":
         if not is_number:
-            raise _wrong("decimal", "integers", value)
+            raise _wrong_type("decimal", "integers", value)
         return format_value(value)
     if verb == "b":
         if type(value) is bool:
             return "1" if value else "0"
         if not is_number:
-            raise _wrong("binary", "integers and bools", value)
+            raise _wrong_type("binary", "integers and bools", value)
         return f"{value:b}"
     if verb == "o":
         if not is_number:
-            raise _wrong("octal", "integers", value)
+            raise _wrong_type("octal", "integers", value)
         return f"{value:o}"
     return _hex(verb, value, is_number=is_number)
 
@@ -107,17 +107,17 @@ def _hex(verb: str, value: Any, *, is_number: bool) -> str:
     if is_number:
         return f"{value:{verb}}"
     if not isinstance(value, (str, bytes)):
-        raise _wrong("hex", "integers, byte buffers, and strings", value)
+        raise _wrong_type("hex", "integers, byte buffers, and strings", value)
     text = (value.encode() if isinstance(value, str) else value).hex()
     return text.upper() if verb == "X" else text
 
 
 def _real(verb: str, precision: int, value: Any) -> str:
-    what = "fixed-point" if verb == "f" else "scientific"
+    clause = "fixed-point" if verb == "f" else "scientific"
     if value in ("NaN", "Infinity", "-Infinity"):
         value = float(value)
     if type(value) is not float:
-        raise _wrong(what, "doubles", value)
+        raise _wrong_type(clause, "doubles", value)
     if not math.isfinite(value):
         return "NaN" if math.isnan(value) else "∞" if value > 0 else "-∞"
     if verb == "f":

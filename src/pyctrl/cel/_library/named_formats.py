@@ -19,7 +19,7 @@ class NamedFormat:
 
     TYPE: ClassVar[str] = "kubernetes.NamedFormat"
     name: str
-    complain: Callable[[str], list[str]]
+    validate: Callable[[str], list[str]]
 
 
 def _prefix(rule: names.Rule) -> names.Rule:
@@ -27,8 +27,8 @@ def _prefix(rule: names.Rule) -> names.Rule:
     return lambda text: rule(names.masked_as_prefix(text))
 
 
-def _value(complaints: Callable[[str], bool], words: str) -> names.Rule:
-    return lambda text: [] if complaints(text) else [words]
+def _value(is_valid: Callable[[str], bool], message: str) -> names.Rule:
+    return lambda text: [] if is_valid(text) else [message]
 
 
 def _uri(text: str) -> list[str]:
@@ -65,8 +65,8 @@ def _named(name: str) -> Optional:
 
 
 def _validate(form: NamedFormat, text: str) -> Optional:
-    complaints = form.complain(text)
-    return Optional(complaints) if complaints else NONE
+    errors = form.validate(text)
+    return Optional(errors) if errors else NONE
 
 
 def _constant(form: NamedFormat) -> Callable[[], NamedFormat]:

@@ -51,8 +51,8 @@ def _quantity(text: str) -> QuantityValue:
 
 def _scale(whole: str, fraction: str, suffix: str) -> int | None:
     if suffix in _BINARY:
-        room = 15 - len(whole) - _BINARY[suffix] * 3 // 10 - 1
-        return 0 if not fraction and room >= 0 else None
+        spare_digits = 15 - len(whole) - _BINARY[suffix] * 3 // 10 - 1
+        return 0 if not fraction and spare_digits >= 0 else None
     if len(whole) + len(fraction) > _DIGITS:
         return None
     exponent = _DECIMAL[suffix] if suffix in _DECIMAL else int(suffix[1:])

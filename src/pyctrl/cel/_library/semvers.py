@@ -27,7 +27,7 @@ class Semver:
 
 
 def _semver(text: str, normalize: bool = False) -> Semver:
-    text = _tolerated(text) if normalize else text
+    text = _normalize(text) if normalize else text
     if not text:
         raise EvaluationFailed("Version string empty")
     parts = text.split(".", 2)
@@ -43,8 +43,8 @@ def _semver(text: str, normalize: bool = False) -> Semver:
     )
 
 
-def _tolerated(text: str) -> str:
-    """Take off a leading v and zeros before numbers, and add the numbers that are missing."""
+def _normalize(text: str) -> str:
+    """Remove a leading v and leading zeros, and add missing numbers."""
     parts = [_without_zeros(each) for each in text.removeprefix("v").split(".", 2)]
     if len(parts) < 3 and re.search("[-+]", parts[-1]):
         raise EvaluationFailed("short version cannot contain PreRelease/Build meta data")

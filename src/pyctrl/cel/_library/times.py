@@ -54,30 +54,30 @@ def read_timestamp(text: str) -> Timestamp | None:
     if found is None:
         return None
     try:
-        moment = datetime.fromisoformat(found[1] + found[3])
+        timestamp = datetime.fromisoformat(found[1] + found[3])
     except ValueError:
         return None
     fraction = int((found[2] or "0")[:9].ljust(9, "0"))
-    ahead = moment.utcoffset() or timedelta()
-    return Timestamp(_nanoseconds(moment) + fraction, ahead // timedelta(minutes=1))
+    ahead = timestamp.utcoffset() or timedelta()
+    return Timestamp(_nanoseconds(timestamp) + fraction, ahead // timedelta(minutes=1))
 
 
-def _nanoseconds(moment: datetime) -> int:
-    passed = moment - _EPOCH
+def _nanoseconds(timestamp: datetime) -> int:
+    passed = timestamp - _EPOCH
     return (passed.days * 86400 + passed.seconds) * SECOND + passed.microseconds * 1000
 
 
-def write_timestamp(moment: Timestamp) -> str:
-    """Write a moment in RFC 3339, in its own zone, with as many digits of the second as it has."""
-    fraction = moment.nanoseconds % SECOND
+def write_timestamp(timestamp: Timestamp) -> str:
+    """Format a timestamp in RFC 3339, in its own time zone, without trailing zeros of the second."""
+    fraction = timestamp.nanoseconds % SECOND
     digits = f".{fraction:09d}".rstrip("0") if fraction else ""
-    local = _at(moment, timezone(timedelta(minutes=moment.ahead)))
-    zone = f"{'-' if moment.ahead < 0 else '+'}{abs(moment.ahead) // 60:02d}:{abs(moment.ahead) % 60:02d}"
-    return f"{local.replace(tzinfo=None, microsecond=0).isoformat()}{digits}{zone if moment.ahead else 'Z'}"
+    local = _at(timestamp, timezone(timedelta(minutes=timestamp.ahead)))
+    zone = f"{'-' if timestamp.ahead < 0 else '+'}{abs(timestamp.ahead) // 60:02d}:{abs(timestamp.ahead) % 60:02d}"
+    return f"{local.replace(tzinfo=None, microsecond=0).isoformat()}{digits}{zone if timestamp.ahead else 'Z'}"
 
 
-def _at(moment: Timestamp, zone: tzinfo) -> datetime:
-    seconds, rest = divmod(moment.nanoseconds, SECOND)
+def _at(timestamp: Timestamp, zone: tzinfo) -> datetime:
+    seconds, rest = divmod(timestamp.nanoseconds, SECOND)
     return (_EPOCH + timedelta(seconds=seconds, microseconds=rest // 1000)).astimezone(zone)
 
 
@@ -98,8 +98,8 @@ def _zone(name: str) -> tzinfo:
 
 def _part(of: Callable[[datetime], int]) -> list[tuple[str, Callable[..., int]]]:
     return [
-        ("timestamp.() -> int", lambda moment: of(_at(moment, UTC))),
-        ("timestamp.(string) -> int", lambda moment, zone: of(_at(moment, _zone(zone)))),
+        ("timestamp.() -> int", lambda timestamp: of(_at(timestamp, UTC))),
+        ("timestamp.(string) -> int", lambda timestamp, zone: of(_at(timestamp, _zone(zone)))),
     ]
 
 
@@ -112,17 +112,17 @@ def _whole(unit: int) -> tuple[str, Callable[[Duration], int]]:
 
 
 TIMES: Table = {
-    "getFullYear": _part(lambda moment: moment.year),
-    "getMonth": _part(lambda moment: moment.month - 1),
-    "getDayOfYear": _part(lambda moment: moment.timetuple().tm_yday - 1),
-    "getDayOfMonth": _part(lambda moment: moment.day - 1),
-    "getDate": _part(lambda moment: moment.day),
-    "getDayOfWeek": _part(lambda moment: (moment.weekday() + 1) % 7),
-    "getHours": [*_part(lambda moment: moment.hour), _whole(3600 * SECOND)],
-    "getMinutes": [*_part(lambda moment: moment.minute), _whole(60 * SECOND)],
-    "getSeconds": [*_part(lambda moment: moment.second), _whole(SECOND)],
+    "getFullYear": _part(lambda timestamp: timestamp.year),
+    "getMonth": _part(lambda timestamp: timestamp.month - 1),
+    "getDayOfYear": _part(lambda timestamp: timestamp.timetuple().tm_yday - 1),
+    "getDayOfMonth": _part(lambda timestamp: timestamp.day - 1),
+    "getDate": _part(lambda timestamp: timestamp.day),
+    "getDayOfWeek": _part(lambda timestamp: (timestamp.weekday() + 1) % 7),
+    "getHours": [*_part(lambda timestamp: timestamp.hour), _whole(3600 * SECOND)],
+    "getMinutes": [*_part(lambda timestamp: timestamp.minute), _whole(60 * SECOND)],
+    "getSeconds": [*_part(lambda timestamp: timestamp.second), _whole(SECOND)],
     "getMilliseconds": [
-        *_part(lambda moment: moment.microsecond // 1000),
+        *_part(lambda timestamp: timestamp.microsecond // 1000),
         ("duration.() -> int", lambda duration: _toward_zero(duration.nanoseconds, 1_000_000)),
     ],
 }

@@ -250,8 +250,8 @@ async def test_authorizers_are_asked_in_order() -> None:
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ({"authorization": "RBAC"}, "a webhook is asked in mode Webhook only"),
-        ({"authorization": "Webhook", "authorization_webhook": None}, "for Webhook there is no webhook"),
+        ({"authorization": "RBAC"}, "an authorization webhook needs Webhook"),
+        ({"authorization": "Webhook", "authorization_webhook": None}, "no authorization webhook is set"),
         ({"authorization": ("RBAC", "RBAC")}, "each once; got RBAC, RBAC"),
         ({"authorization": ()}, "got none"),
     ],
@@ -266,5 +266,5 @@ async def test_an_answer_at_once_cannot_be_had() -> None:
     """Who cannot wait is told so, unless nobody has to be asked."""
     server = Asked().server()
     assert server.handle_nowait("GET", PODS, headers={"authorization": f"Bearer {server.loopback_token}"}).status == 200
-    with pytest.raises(RuntimeError, match="a webhook has to be asked first"):
+    with pytest.raises(RuntimeError, match="a webhook must be called first"):
         server.handle_nowait("GET", PODS, headers={"authorization": "Bearer jane"})

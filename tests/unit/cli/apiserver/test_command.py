@@ -179,7 +179,7 @@ def test_a_webhook_without_its_mode(run: Run, tmp_path: Path) -> None:
     """One line says which flag lacks the other."""
     file = webhook(tmp_path / "webhook", server="https://127.0.0.1:1/a")
     told = run("apiserver", *ALONE, "--authorization-webhook-config-file", file, "--authorization-mode", "RBAC")
-    assert (told.code, "a webhook is asked in mode Webhook only" in told.err) == (1, True)
+    assert (told.code, "an authorization webhook needs Webhook" in told.err) == (1, True)
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])

@@ -23,8 +23,8 @@ class CertificateSigning:
     def __init__(self, authorizer: Authorizer) -> None:
         self._authorizer = authorizer
 
-    def concerns(self, group: str, resource: str) -> bool:
-        """Requests for certificates."""
+    def handles(self, group: str, resource: str) -> bool:
+        """Return whether the resource is certificatesigningrequests."""
         return (group, resource) == (_GROUP, "certificatesigningrequests")
 
     def mutate(self, attributes: Attributes) -> None:

@@ -16,8 +16,8 @@ class NamespaceLifecycle:
     def __init__(self, namespaces: Collection) -> None:
         self._namespaces = namespaces
 
-    def concerns(self, group: str, resource: str) -> bool:
-        """Everything lives in a namespace, or might."""
+    def handles(self, group: str, resource: str) -> bool:
+        """Return True: the plugin handles all resources."""
         return True
 
     def mutate(self, attributes: Attributes) -> None:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from pyctrl.apiserver._authz import Authorizer
     from pyctrl.apiserver._registry.resources import ResourceRegistry
 
-OWNER_RIGHTS: Final = "OwnerReferencesPermissionEnforcement"
+PLUGIN_NAME: Final = "OwnerReferencesPermissionEnforcement"
 
 
 class OwnerReferencesPermissionEnforcement:
@@ -27,8 +27,8 @@ class OwnerReferencesPermissionEnforcement:
         self._registry = registry
         self._authorizer = authorizer
 
-    def concerns(self, group: str, resource: str) -> bool:
-        """Everything may have owners."""
+    def handles(self, group: str, resource: str) -> bool:
+        """Return True: every object can have owners."""
         return True
 
     def mutate(self, attributes: Attributes) -> None:

@@ -17,8 +17,8 @@ class PersistentVolumeClaimResize:
     def __init__(self, classes: Collection) -> None:
         self._classes = classes
 
-    def concerns(self, group: str, resource: str) -> bool:
-        """Claims."""
+    def handles(self, group: str, resource: str) -> bool:
+        """Return whether the resource is persistentvolumeclaims."""
         return (group, resource) == ("", "persistentvolumeclaims")
 
     def mutate(self, attributes: Attributes) -> None:

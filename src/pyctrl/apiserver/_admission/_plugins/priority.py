@@ -13,7 +13,7 @@ class _Class(NamedTuple):
     preemption: str
 
 
-_OF_SYSTEM = {  # classes that every cluster has
+_SYSTEM_CLASSES = {  # classes that every cluster has
     "system-cluster-critical": _Class(2_000_000_000, "PreemptLowerPriority"),
     "system-node-critical": _Class(2_000_001_000, "PreemptLowerPriority"),
 }
@@ -25,8 +25,8 @@ class Priority:
     def __init__(self, classes: Collection) -> None:
         self._classes = classes
 
-    def concerns(self, group: str, resource: str) -> bool:
-        """Pods alone."""
+    def handles(self, group: str, resource: str) -> bool:
+        """Return whether the resource is pods."""
         return (group, resource) == ("", "pods")
 
     def mutate(self, attributes: Attributes) -> None:
@@ -56,6 +56,6 @@ class Priority:
     def _named(self, name: str) -> _Class | None:
         stored = self._classes.find("", name)
         if stored is None:
-            return _OF_SYSTEM.get(name)
+            return _SYSTEM_CLASSES.get(name)
         obj: dict[str, Any] = stored.decode()
         return _Class(obj.get("value", 0), obj.get("preemptionPolicy") or "PreemptLowerPriority")

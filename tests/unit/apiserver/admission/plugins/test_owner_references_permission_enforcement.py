@@ -233,5 +233,5 @@ def test_it_is_off_unless_it_is_wanted() -> None:
 
 def test_a_plugin_that_is_none_is_refused() -> None:
     """A slip in a name is told with the names there are."""
-    with pytest.raises(ValueError, match="no admission plugin 'Nope'.*OwnerReferencesPermissionEnforcement"):
+    with pytest.raises(ValueError, match="unknown admission plugin 'Nope'.*OwnerReferencesPermissionEnforcement"):
         ApiServer(enable_admission_plugins=(cast(AdmissionPluginName, "Nope"),))
