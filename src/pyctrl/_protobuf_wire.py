@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from enum import IntEnum
 
+__all__ = ["WireError", "WireType", "fields", "signed", "varints"]
+
+
 VARINT_LIMIT = 70  # bits of ten bytes, the longest encoding of 64 bits
 
 

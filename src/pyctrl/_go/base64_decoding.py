@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import binascii
 
+__all__ = ["CorruptBase64", "canonical_base64"]
+
+
 _ALPHABET = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/")
 _PAD = ord("=")
 _BREAKS = b"\r\n"

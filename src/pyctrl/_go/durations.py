@@ -8,6 +8,9 @@ from datetime import UTC, datetime
 from pyctrl import _clock
 from pyctrl._go.text import quoted
 
+__all__ = ["age", "between", "duration_problem", "human_duration"]
+
+
 _MINUTE, _HOUR, _DAY = 60, 3600, 86400
 _YEAR = 365 * _DAY
 

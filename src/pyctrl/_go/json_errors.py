@@ -8,6 +8,9 @@ from __future__ import annotations
 
 import re
 
+__all__ = ["syntax_error"]
+
+
 _SPACE = " \t\r\n"
 _END = "unexpected end of JSON input"
 _NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")

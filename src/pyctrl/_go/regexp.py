@@ -14,6 +14,9 @@ from typing import Any, Protocol
 
 from pydantic_core import SchemaError, SchemaValidator, core_schema
 
+__all__ = ["CompiledPattern", "PatternError", "go_pattern"]
+
+
 NEEDS_RE2 = "it needs the package google-re2: pip install 'pyctrl-runtime[apiserver]'"
 
 _LARGE = 64 << 20  # bytes for patterns that RE2 does not compile in its default of 8 MiB, such as \pL{1000}; Go does

@@ -7,6 +7,9 @@ from functools import lru_cache
 
 from pyctrl._go.regexp import PatternError, go_pattern
 
+__all__ = ["pattern_error"]
+
+
 MAX_REPEATS = 1000  # Go's limit for {n,m}
 MAX_DEPTH = 1000  # Go's limit for the height of an expression
 

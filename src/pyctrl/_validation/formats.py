@@ -11,6 +11,9 @@ from urllib.parse import urlsplit
 
 from pyctrl._validation import names
 
+__all__ = ["is_known_format", "is_of_format"]
+
+
 _ALNUM = r"[^\W_]"  # go-openapi's hostnames: one label, or several with at least two letters in the last
 _HOSTNAME = rf"{_ALNUM}(-?{_ALNUM}{{0,62}})?|({_ALNUM}(({_ALNUM}|-){{0,61}}{_ALNUM})?\.)+[^\W\d_]{{2,63}}"
 _DATE_TIME = re.compile(r"(\d{4}-\d\d-\d\d)[Tt ]([01]\d|2[0-3]):[0-5]\d:([0-5]\d|60)(\.\d+)?([zZ]|[+-]\d\d:?\d\d)")

@@ -10,6 +10,19 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import TypeAlias
 
+__all__ = [
+    "Rule",
+    "config_key",
+    "label",
+    "label_1035",
+    "label_value",
+    "masked_as_prefix",
+    "path_segment",
+    "qualified_name",
+    "subdomain",
+]
+
+
 Rule: TypeAlias = Callable[[str], list[str]]
 
 # Objects share namespaces, labels and annotations, so their rules cache results. Callers must not change the lists.

@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from pyctrl.cel._library.authorizer import AuthorizerValue, ResourceCheck
 from pyctrl.cel._types import BOOL, DYN, INT, STRING, TIMESTAMP, FieldType, Type, list_of, map_of, opaque
 
+__all__ = ["MATCH_CONDITION", "NAMESPACE", "REQUEST", "object_type", "policy_variables"]
+
 
 def object_type(name: str, fields: Mapping[str, Type]) -> Type:
     """Return the type of an object with these fields; any other field is a compile error."""

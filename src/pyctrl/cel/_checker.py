@@ -41,6 +41,9 @@ from pyctrl.cel._types import (
 )
 from pyctrl.cel._values import Uint
 
+__all__ = ["Checker"]
+
+
 _UNDECLARED = "undeclared reference to '{}' (in container '')"
 _CONSTANTS = {bool: BOOL, int: INT, Uint: UINT, float: DOUBLE, str: STRING, bytes: BYTES, type(None): NULL}
 

@@ -15,6 +15,9 @@ from typing import Any, TypeAlias
 from pyctrl.cel._library.times import SECOND, read_timestamp
 from pyctrl.cel._values import Duration, MapList, SetList, Timestamp
 
+__all__ = ["Reader", "value_reader"]
+
+
 Reader: TypeAlias = Callable[[Any], Any]
 
 _SPAN = re.compile(r"(?<![\d.])([+-]?\d++(?:\.\d++)?)\s*+([a-zµμ]+)")

@@ -22,6 +22,9 @@ from pyctrl.cel._types import (
     map_of,
 )
 
+__all__ = ["DeclType", "schema_decl_type"]
+
+
 REQUEST_BYTES: Final = 3 * 1024 * 1024  # kube-apiserver's limit on the size of a request
 _RESERVED = frozenset(
     [

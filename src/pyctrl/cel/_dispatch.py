@@ -12,6 +12,9 @@ from pyctrl.cel._signatures import Overload, read_type
 from pyctrl.cel._types import Type
 from pyctrl.cel._values import Duration, Optional, Timestamp, TypeValue, Uint
 
+__all__ = ["resolve_call"]
+
+
 _CLASSES: dict[str, tuple[type, ...]] = {
     "bool": (bool,),
     "int": (int,),

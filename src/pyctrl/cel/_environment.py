@@ -27,6 +27,8 @@ from pyctrl.cel._planner import Closure, Planner
 from pyctrl.cel._signatures import Overload, overloads, read_type
 from pyctrl.cel._types import Type
 
+__all__ = ["Environment", "Program"]
+
 
 @lru_cache(maxsize=1)
 def _functions() -> dict[str, tuple[Overload, ...]]:

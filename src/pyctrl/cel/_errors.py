@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
+__all__ = ["NO_OVERLOAD", "CompileFailed", "EvaluationFailed", "Issue", "compile_failed"]
+
 
 class CompileFailed(Exception):
     """Raised for an expression that does not parse or type-check. The text is kube-apiserver's."""

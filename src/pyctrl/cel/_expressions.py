@@ -9,6 +9,20 @@ from typing import Any
 from pyctrl.cel._signatures import Overload
 from pyctrl.cel._types import DYN, Type
 
+__all__ = [
+    "Call",
+    "Comprehension",
+    "Constant",
+    "Expression",
+    "Identifier",
+    "ListLiteral",
+    "MapEntry",
+    "MapLiteral",
+    "Select",
+    "parts",
+    "walk",
+]
+
 
 @dataclass(slots=True, eq=False, kw_only=True)
 class Expression:

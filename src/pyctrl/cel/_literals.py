@@ -12,6 +12,9 @@ from pyctrl.cel._library.formatting import clauses, known_verb
 from pyctrl.cel._library.times import SECOND, read_duration, read_timestamp
 from pyctrl.cel._types import Type, is_optional
 
+__all__ = ["literal_issues"]
+
+
 _CHECKED: dict[str, Callable[[str], object | None]] = {
     "duration": read_duration,
     "timestamp": read_timestamp,

@@ -8,6 +8,9 @@ from typing import Any, NamedTuple, TypeAlias
 from pyctrl.cel._errors import NO_OVERLOAD, EvaluationFailed
 from pyctrl.cel._expressions import Call, Comprehension, Constant, Expression, Identifier, ListLiteral
 
+__all__ = ["Loop", "decided", "plan_loop"]
+
+
 _Closure: TypeAlias = Callable[[list[Any]], Any]
 _Plan: TypeAlias = Callable[[Expression], _Closure]
 

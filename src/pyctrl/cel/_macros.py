@@ -20,6 +20,9 @@ from pyctrl.cel._expressions import (
     Select,
 )
 
+__all__ = ["expand"]
+
+
 ACCUMULATOR: Final = "@result"
 
 

@@ -11,6 +11,9 @@ from pyctrl.cel._errors import CompileFailed, Issue, compile_failed
 from pyctrl.cel._expressions import Constant, Expression, Select, walk
 from pyctrl.cel._macros import expand
 
+__all__ = ["NOT_INSTALLED", "has_library", "parse"]
+
+
 LIBRARY: Final = "cel_expr_python"
 NOT_INSTALLED: Final = "expressions in CEL need the cel extra: pip install 'pyctrl-runtime[cel]'"
 #: cel-cpp's error texts -> cel-go's.

@@ -28,6 +28,9 @@ from pyctrl.cel._library.times import SECOND
 from pyctrl.cel._loops import Loop, decided, plan_loop
 from pyctrl.cel._values import NONE, Optional, TypeValue, equal
 
+__all__ = ["Closure", "Planner"]
+
+
 Frame: TypeAlias = list[Any]
 Closure: TypeAlias = Callable[[Frame], Any]
 

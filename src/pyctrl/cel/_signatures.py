@@ -9,6 +9,9 @@ from typing import Any, TypeAlias
 
 from pyctrl.cel._types import Type, list_of, map_of, opaque, optional_of, parameter, type_of
 
+__all__ = ["Overload", "Table", "overloads", "read_type"]
+
+
 Implementation: TypeAlias = Callable[..., Any]
 #: Functions of a library: name -> (signature, implementation) pairs.
 Table: TypeAlias = Mapping[str, Sequence[tuple[str, Implementation]]]

@@ -20,6 +20,9 @@ from pyctrl.cel._expressions import (
 )
 from pyctrl.cel._values import Uint
 
+__all__ = ["read_tree"]
+
+
 _Message: TypeAlias = dict[int, list[Any]]
 
 

@@ -6,6 +6,30 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+__all__ = [
+    "BOOL",
+    "BYTES",
+    "DOUBLE",
+    "DURATION",
+    "DYN",
+    "ERROR",
+    "INT",
+    "NULL",
+    "STRING",
+    "TIMESTAMP",
+    "UINT",
+    "FieldType",
+    "Substitution",
+    "Type",
+    "is_optional",
+    "list_of",
+    "map_of",
+    "opaque",
+    "optional_of",
+    "parameter",
+    "type_of",
+]
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Type:
@@ -51,7 +75,7 @@ class FieldType(NamedTuple):
 BOOL, INT, UINT, DOUBLE = Type("bool"), Type("int"), Type("uint"), Type("double")
 STRING, BYTES, NULL = Type("string"), Type("bytes"), Type("null")
 TIMESTAMP, DURATION = Type("timestamp"), Type("duration")
-DYN, ERROR, ANY = Type("dyn"), Type("error", "!error!"), Type("any")
+DYN, ERROR = Type("dyn"), Type("error", "!error!")
 
 
 def list_of(item: Type) -> Type:

@@ -9,6 +9,21 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, TypeAlias
 
+__all__ = [
+    "NONE",
+    "Duration",
+    "MapList",
+    "Optional",
+    "SetList",
+    "Timestamp",
+    "TypeValue",
+    "Uint",
+    "concatenate_lists",
+    "contains",
+    "equal",
+]
+
+
 Value: TypeAlias = Any  # a CEL value; its type is known at evaluation only
 
 

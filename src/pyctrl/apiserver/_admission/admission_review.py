@@ -19,6 +19,17 @@ if TYPE_CHECKING:
     from pyctrl.apiserver._registry.resources import ResourceType
     from pyctrl.apiserver._schema.components import OpenAPIComponents
 
+__all__ = [
+    "VERSIONS",
+    "InvalidReview",
+    "VerifiedResponse",
+    "admission_request_of",
+    "admission_review_of",
+    "operations_of",
+    "verify_admission_response",
+]
+
+
 GROUP = "admission.k8s.io"
 VERSIONS = ("v1", "v1beta1")
 _OPTIONS = {CREATE: "CreateOptions", DELETE: "DeleteOptions"}

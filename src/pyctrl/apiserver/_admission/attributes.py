@@ -13,6 +13,9 @@ if TYPE_CHECKING:
     from pyctrl.apiserver._request.options import DeleteOptions, WriteOptions
     from pyctrl.apiserver._request.request import ResourceRequest
 
+__all__ = ["CONNECT", "CREATE", "DELETE", "UPDATE", "Attributes", "Kind"]
+
+
 CREATE: Final = "CREATE"
 UPDATE: Final = "UPDATE"
 DELETE: Final = "DELETE"

@@ -7,6 +7,8 @@ from typing import Any, Protocol
 
 from pyctrl.apiserver._admission.attributes import Attributes
 
+__all__ = ["AdmissionChain", "Plugin"]
+
 
 class Plugin(Protocol):
     """A built-in admission plugin. `mutate` and `validate` may raise a `StatusError`; they are not async."""

@@ -24,6 +24,9 @@ from pyctrl.cel import (
 if TYPE_CHECKING:
     from pyctrl.apiserver._registry.resources import ResourceType
 
+__all__ = ["MatchConditionsFailed", "Objects", "match_conditions_hold", "variables_of"]
+
+
 Objects: TypeAlias = tuple[dict[str, Any] | None, dict[str, Any] | None]  # the new one and the old one
 
 

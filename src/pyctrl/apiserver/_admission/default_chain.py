@@ -35,6 +35,9 @@ if TYPE_CHECKING:
     from pyctrl.apiserver._registry.resources import ResourceRegistry
     from pyctrl.apiserver._webhooks import WebhookClient
 
+__all__ = ["AdmissionPluginName", "default_admission_chain"]
+
+
 #: Plugins that are disabled by default, by kube-apiserver's names.
 AdmissionPluginName: TypeAlias = Literal["OwnerReferencesPermissionEnforcement"]
 

@@ -19,6 +19,9 @@ from pyctrl.cel import (
     has_library,
 )
 
+__all__ = ["compiled_condition", "validate_conditions", "validate_expression"]
+
+
 LIMIT = 64  # match conditions of one webhook, as in kube-apiserver
 
 

@@ -13,6 +13,9 @@ if TYPE_CHECKING:
     from pyctrl.apiserver._registry.resources import ResourceRegistry, ResourceType
     from pyctrl.apiserver._storage.storage import Collection
 
+__all__ = ["MatchContext", "MatchCriteria", "is_exempt"]
+
+
 CONFIGURATIONS = frozenset(
     f"{prefix}{suffix}"
     for prefix in ("mutating", "validating")

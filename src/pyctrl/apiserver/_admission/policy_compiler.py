@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from pyctrl.apiserver._authz import Authorizer
     from pyctrl.apiserver._registry.resources import ResourceType
 
+__all__ = ["PolicyDecision", "PolicyEvaluator", "policy_activation"]
+
 
 class PolicyDecision(NamedTuple):
     """A validation that is false or whose evaluation failed."""

@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from pyctrl.apiserver._registry.resources import ResourceRegistry, ResourceType
     from pyctrl.apiserver._storage.storage import Storage
 
+__all__ = ["ValidatingAdmissionPolicies"]
+
+
 _CODES = {"Unauthorized": 401, "Forbidden": 403, "Invalid": 422, "RequestEntityTooLarge": 413}
 _FAILURES = "validation.policy.admission.k8s.io/validation_failure"
 

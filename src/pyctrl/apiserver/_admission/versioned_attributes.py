@@ -11,6 +11,8 @@ if TYPE_CHECKING:
     from pyctrl.apiserver._apiextensions.conversion_webhook import WebhookConverter
     from pyctrl.apiserver._registry.resources import ResourceType
 
+__all__ = ["VersionConverter"]
+
 
 class VersionConverter:
     """Converter between the versions of a resource."""

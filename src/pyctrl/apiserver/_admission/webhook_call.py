@@ -22,6 +22,9 @@ if TYPE_CHECKING:
     from pyctrl.apiserver._registry.resources import ResourceType
     from pyctrl.apiserver._schema.components import OpenAPIComponents
 
+__all__ = ["AdmissionReviewClient", "CallingWebhookFailed"]
+
+
 BAD_REQUEST = 400
 
 

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from pyctrl.apiserver._authz import Authorizer
     from pyctrl.apiserver._registry.resources import ResourceType
 
+__all__ = ["MutatingAdmissionWebhook", "ValidatingAdmissionWebhook", "WebhookMatcher"]
+
 
 class WebhookMatcher:
     """Matches writes with webhooks, including their match conditions."""

@@ -10,6 +10,8 @@ from pyctrl.apiserver._admission.admission_review import VERSIONS
 from pyctrl.apiserver._admission.matching import MatchCriteria
 from pyctrl.apiserver._storage.storage import Collection, WatchCacheEvent
 
+__all__ = ["WebhookAccessor", "WebhookConfigurations"]
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WebhookAccessor:

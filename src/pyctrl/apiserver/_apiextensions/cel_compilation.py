@@ -8,6 +8,18 @@ from typing import Any
 
 from pyctrl.cel import BOOL, STRING, CompileFailed, DeclType, Environment, Program, Type, optional_of, schema_decl_type
 
+__all__ = [
+    "NO_TYPE",
+    "SELF_TYPE",
+    "CompilationResult",
+    "RuleNode",
+    "RuleProgram",
+    "printed_path",
+    "rule_node",
+    "self_decl_type",
+]
+
+
 SELF_TYPE = "selfType"  # kube-apiserver appends a number that varies
 #: The error of a rule on a schema without a type.
 NO_TYPE = (

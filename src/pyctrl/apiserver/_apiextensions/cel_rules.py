@@ -15,6 +15,9 @@ from pyctrl.apiserver._apiextensions.cel_compilation import (
 from pyctrl.apiserver._errors import FieldError, field_forbidden, invalid_value, not_supported, required
 from pyctrl.cel import NOT_INSTALLED, has_library
 
+__all__ = ["rule_compilation_errors", "rule_field_errors"]
+
+
 Schema: TypeAlias = Mapping[str, Any]
 _KEY = "x-kubernetes-validations"
 _REASONS = ("FieldValueDuplicate", "FieldValueForbidden", "FieldValueInvalid", "FieldValueRequired")

@@ -11,6 +11,9 @@ from pyctrl.apiserver._schema.ratcheting import is_same
 from pyctrl.apiserver._schema.schema import list_key
 from pyctrl.cel import NO_OVERLOAD, NONE, EvaluationFailed, Optional, Reader, value_reader
 
+__all__ = ["RuleValidator", "compile_rules"]
+
+
 _JSON: TypeAlias = Any
 _BLOCKING = frozenset(f"FieldValue{each}" for each in ("NotSupported", "Required", "TooLong", "TooMany", "TypeInvalid"))
 _NOT_CHECKED = (

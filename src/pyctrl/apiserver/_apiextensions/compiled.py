@@ -24,6 +24,9 @@ from pyctrl.apiserver._schema.defaulting import copied
 from pyctrl.apiserver._schema.schema import JSON, NO_DEFAULT, SchemaNode, ValueValidations
 from pyctrl.apiserver._schema.validation import validate
 
+__all__ = ["FastDecoder", "compile_object"]
+
+
 FastDecoder: TypeAlias = Callable[[JSON], FieldSet | None]
 
 _IMPLICIT = frozenset({"apiVersion", "kind", "metadata"})  # of every object; other code handles them

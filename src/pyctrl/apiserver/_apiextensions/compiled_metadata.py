@@ -11,6 +11,9 @@ from pyctrl.apiserver._fieldmanager.fieldset import FieldSet, item_element
 from pyctrl.apiserver._meta.validation import ANNOTATIONS_LIMIT
 from pyctrl.apiserver._schema.schema import JSON, SchemaNode
 
+__all__ = ["metadata_fields"]
+
+
 FieldDecoder: TypeAlias = Callable[[JSON], FieldSet | None]
 
 _LEAF: FieldSet = {}

@@ -27,6 +27,9 @@ if TYPE_CHECKING:
     from pyctrl.apiserver._schema.components import OpenAPIComponents
     from pyctrl.apiserver._storage.storage import Collection, StoredObject
 
+__all__ = ["ConvertedObject", "WebhookConverter"]
+
+
 GROUP = "apiextensions.k8s.io"
 VERSIONS = ("v1", "v1beta1")
 TIMEOUT_SECONDS = 30  # fixed in kube-apiserver too

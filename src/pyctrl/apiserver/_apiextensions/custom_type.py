@@ -35,6 +35,9 @@ if TYPE_CHECKING:
     from pyctrl.apiserver._apiextensions.cel_validation import RuleValidator
     from pyctrl.apiserver._authn import User
 
+__all__ = ["CustomResourceType", "served_types"]
+
+
 VERBS = ("delete", "deletecollection", "get", "list", "patch", "create", "update", "watch")
 _META = ("core_v1", "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta")
 _VERSION = re.compile(r"v([0-9]+)(?:(alpha|beta)([0-9]+))?")

@@ -21,6 +21,19 @@ from pyctrl.apiserver._webhooks.client_config import validate_client_config, val
 if TYPE_CHECKING:
     from pyctrl.apiserver._registry.resources import ResourceRegistry
 
+__all__ = [
+    "CLEANUP_FINALIZER",
+    "accept_names",
+    "condition",
+    "default_definition",
+    "definition_warnings",
+    "is_established",
+    "mark_terminating",
+    "prepare_definition",
+    "validate_definition",
+]
+
+
 CLEANUP_FINALIZER = "customresourcecleanup.apiextensions.k8s.io"
 _COLUMN_TYPES = ("boolean", "date", "integer", "number", "string")
 _COLUMN_FORMATS = ("byte", "date", "date-time", "double", "float", "int32", "int64", "password")

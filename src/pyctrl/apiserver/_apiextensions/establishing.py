@@ -16,6 +16,9 @@ from pyctrl.apiserver._registry.resources import DEFINITIONS
 from pyctrl.apiserver._request.options import DeleteOptions
 from pyctrl.apiserver._storage.storage import StoredObject, WatchCacheEvent
 
+__all__ = ["EstablishingController"]
+
+
 _GROUP, _VERSION, _PLURAL = DEFINITIONS
 
 

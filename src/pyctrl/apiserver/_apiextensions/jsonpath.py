@@ -9,6 +9,9 @@ from functools import lru_cache
 
 from pyctrl.apiserver._schema.schema import JSON
 
+__all__ = ["column_values"]
+
+
 _TOKEN = re.compile(
     r"\.\.(?P<deep>[\w$-]+)"
     r"|\.(?P<name>(?:[\w$-]|\\\.)+)"

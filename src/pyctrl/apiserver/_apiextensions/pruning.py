@@ -6,6 +6,9 @@ from collections.abc import Callable
 
 from pyctrl.apiserver._schema.schema import JSON, SchemaNode
 
+__all__ = ["prune"]
+
+
 _IMPLICIT = frozenset({"apiVersion", "kind", "metadata"})
 Metadata = Callable[[JSON, str, list[str]], JSON]  # decodes the metadata of an embedded object
 

@@ -8,6 +8,9 @@ from typing import Any
 from pyctrl.apiserver._errors import FieldError, invalid_value
 from pyctrl.apiserver._schema.schema import JSON
 
+__all__ = ["validate_root"]
+
+
 # The fields of kube-apiserver's internal type, in its order, with their zero values. `_name` maps the fields of
 # schemas to them.
 _ZEROS: dict[str, JSON] = {

@@ -13,6 +13,9 @@ from pyctrl.apiserver._schema.defaulting import copied
 from pyctrl.apiserver._schema.schema import JSON, compile_structural
 from pyctrl.apiserver._schema.validation import validate
 
+__all__ = ["unknown_formats", "validate_schema"]
+
+
 Schema: TypeAlias = Mapping[str, JSON]
 TYPES = ("array", "boolean", "integer", "number", "object", "string")
 _UNSUPPORTED = ("id", "additionalItems", "patternProperties", "definitions", "dependencies", "$ref")

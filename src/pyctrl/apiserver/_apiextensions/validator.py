@@ -11,6 +11,9 @@ from pyctrl.apiserver._errors import FieldError, invalid_value
 from pyctrl.apiserver._meta.validation import validate_metadata
 from pyctrl.apiserver._schema.schema import JSON, SchemaNode
 
+__all__ = ["validate_embedded", "validate_scale"]
+
+
 MAX_REPLICAS = 2**31 - 1  # int32
 
 _MISSING = object()

@@ -19,6 +19,9 @@ from pyctrl.apiserver._user import (
     add_authenticated_group,
 )
 
+__all__ = ["Authenticator", "AuthenticatorResponse", "read_token_file"]
+
+
 LOOPBACK = User(name="system:apiserver", groups=(ADMINISTRATORS, AUTHENTICATED))
 
 

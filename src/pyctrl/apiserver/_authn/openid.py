@@ -10,6 +10,9 @@ import msgspec
 from pyctrl.apiserver._authn import ISSUER, ServiceAccountTokens
 from pyctrl.apiserver._errors import JSON, Response, method_not_allowed, not_acceptable, resource_not_served
 
+__all__ = ["OpenIDMetadata"]
+
+
 CONFIGURATION, KEYS = "/.well-known/openid-configuration", "/openid/v1/jwks"
 KEY_SET = "application/jwk-set+json"
 _CACHED = ("Cache-Control", "public, max-age=3600")

@@ -19,6 +19,9 @@ from pyctrl.apiserver._meta.system_fields import new_uid
 from pyctrl.apiserver._storage.storage import Storage, StoredObject
 from pyctrl.apiserver._user import AUTHENTICATED, User, service_account_groups
 
+__all__ = ["ISSUER", "BoundObject", "InvalidToken", "ServiceAccountTokens"]
+
+
 ISSUER: Final = "https://kubernetes.default.svc"
 LEGACY_ISSUER: Final = "kubernetes/serviceaccount"
 WARN_SECONDS: Final = 3607  # requested by the kubelet; pods get an extended token and a warning after this time

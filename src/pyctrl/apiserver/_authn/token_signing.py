@@ -18,6 +18,9 @@ import msgspec
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.rsa import RSAPrivateKey
 
+__all__ = ["KEY_BITS", "MAX_CACHED_TOKENS", "JSONWebToken", "SigningKey", "TokenSigner"]
+
+
 KEY_BITS = 2048
 MAX_CACHED_TOKENS = 4096  # parsed tokens with the result of their signature check
 

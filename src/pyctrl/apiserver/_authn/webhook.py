@@ -12,6 +12,9 @@ from pyctrl.apiserver._authn.authenticator import AuthenticatorResponse
 from pyctrl.apiserver._user import User, add_authenticated_group
 from pyctrl.apiserver._webhooks import ReviewCache, ReviewClient, ReviewPending, WebhookCallFailed, WebhookClient
 
+__all__ = ["AuthenticationWebhook", "WebhookTokenAuthenticator"]
+
+
 GROUP = "authentication.k8s.io"
 
 

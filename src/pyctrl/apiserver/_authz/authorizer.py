@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from pyctrl.apiserver._authn import User
     from pyctrl.apiserver._request.request_info import RequestContext
 
+__all__ = ["UnionAuthorizer", "access_forbidden", "access_of"]
+
 
 _ESCAPED = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;"})
 

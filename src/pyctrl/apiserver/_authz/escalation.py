@@ -21,6 +21,9 @@ from pyctrl.apiserver._authz.rbac import (
 from pyctrl.apiserver._errors import StatusError, forbidden, not_found, qualified_resource, unknown_error
 from pyctrl.apiserver._request.request import ResourceRequest
 
+__all__ = ["EscalationCheck"]
+
+
 _COLLECTED = ("finalizers", "ownerReferences", "managedFields", "resourceVersion")
 _AGGREGATION = "must have cluster-admin privileges to use the aggregationRule"
 

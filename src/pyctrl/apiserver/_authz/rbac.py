@@ -14,6 +14,9 @@ from pyctrl.api import Access, AccessRule
 from pyctrl.apiserver._authn import User, service_account_of
 from pyctrl.apiserver._storage.storage import Collection, Storage, StoredObject, WatchCacheEvent
 
+__all__ = ["EVERYTHING", "GROUP", "AlwaysAllowAuthorizer", "Authorizer", "Decision", "RBACAuthorizer", "RoleReference"]
+
+
 GROUP = "rbac.authorization.k8s.io"
 MAX_CACHED_DECISIONS = 10_000
 

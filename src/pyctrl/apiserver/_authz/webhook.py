@@ -13,6 +13,9 @@ from pyctrl.apiserver._authn import User
 from pyctrl.apiserver._authz.rbac import Decision, RoleReference
 from pyctrl.apiserver._webhooks import ReviewCache, ReviewClient, ReviewPending, WebhookCallFailed, WebhookClient
 
+__all__ = ["AuthorizationWebhook", "WebhookAuthorizer"]
+
+
 GROUP = "authorization.k8s.io"
 _PARTS = ("namespace", "verb", "group", "resource", "subresource", "name")
 _BOTH = "webhook subject access review returned both allow and deny response"

@@ -32,6 +32,9 @@ from pyctrl.apiserver._request.request_info import RequestContext
 from pyctrl.apiserver._storage.storage import Storage
 from pyctrl.apiserver._webhooks import WebhookClient
 
+__all__ = ["AccessControl", "AuthorizationMode"]
+
+
 AuthorizationMode: TypeAlias = Literal["AlwaysAllow", "RBAC", "Webhook"]
 AccessWebhooks: TypeAlias = tuple[AuthenticationWebhook | None, AuthorizationWebhook | None]
 

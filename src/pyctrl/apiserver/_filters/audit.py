@@ -23,6 +23,8 @@ from pyctrl.apiserver._errors import Response
 from pyctrl.apiserver._meta.system_fields import new_uid
 from pyctrl.apiserver._request.request_info import RequestContext
 
+__all__ = ["AuditLevel", "AuditLog"]
+
 
 class AuditLevel(Enum):
     """The amount of data that is logged for a request."""

@@ -30,6 +30,9 @@ from pyctrl.apiserver._authn import (
 from pyctrl.apiserver._authz import Authorizer, access_forbidden
 from pyctrl.apiserver._errors import StatusError, bad_request
 
+__all__ = ["EXTRA", "GROUP", "REPEATED", "ImpersonationFilter"]
+
+
 USER, GROUP, UID = "impersonate-user", "impersonate-group", "impersonate-uid"
 EXTRA = "impersonate-extra-"
 REPEATED = "\n"  # separates the values of a repeated header

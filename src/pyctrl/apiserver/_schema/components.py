@@ -12,6 +12,9 @@ from dataclasses import replace
 from pyctrl.apiserver._schema.go_types import is_always_written, is_optional_time, is_pointer, named_text
 from pyctrl.apiserver._schema.schema import JSON, NO_DEFAULT, GoTypeInfo, SchemaNode
 
+__all__ = ["OpenAPIComponents"]
+
+
 _PREFIX = "#/components/schemas/"
 _SCALARS = {
     "io.k8s.apimachinery.pkg.api.resource.Quantity": ("quantity", "resource.Quantity"),

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pyctrl.apiserver._schema.schema import JSON, NO_DEFAULT, SchemaNode
 
+__all__ = ["apply_defaults", "copied", "prune_nulls"]
+
 
 def apply_defaults(node: SchemaNode, value: JSON) -> None:
     """Set missing fields to their defaults, in place, outermost first: defaults also apply inside a default object."""

@@ -8,6 +8,9 @@ from functools import lru_cache
 
 from pyctrl.apiserver._schema.schema import JSON
 
+__all__ = ["steps", "value_at"]
+
+
 _STEP = re.compile(r"\.([A-Za-z0-9_$-]+)|\[(\d+)\]|\[['\"]([^'\"]+)['\"]\]")
 
 

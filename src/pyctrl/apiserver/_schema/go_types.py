@@ -7,6 +7,9 @@ and a plain time is written as null. Entries are `Struct.field`, or `*.field` if
 
 from __future__ import annotations
 
+__all__ = ["is_always_written", "is_optional_time", "is_pointer", "named_text"]
+
+
 _POINTERS = """
     *.optional *.controller *.blockOwnerDeletion *.immutable *.allowPrivilegeEscalation *.privileged
     *.readOnlyRootFilesystem *.runAsNonRoot *.automountServiceAccountToken *.enableServiceLinks *.hostUsers

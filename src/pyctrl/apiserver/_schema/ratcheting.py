@@ -11,6 +11,9 @@ from typing import Any, Final
 
 from pyctrl.apiserver._schema.schema import JSON, SchemaNode, list_key
 
+__all__ = ["ABSENT", "is_same", "items_by_key"]
+
+
 ABSENT: Final[Any] = object()  # there is no old value
 
 

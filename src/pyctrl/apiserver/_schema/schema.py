@@ -13,6 +13,18 @@ from typing import Any, Final, TypeAlias
 
 from pyctrl._go.regexp import CompiledPattern, PatternError, go_pattern
 
+__all__ = [
+    "JSON",
+    "NO_DEFAULT",
+    "GoTypeInfo",
+    "Reader",
+    "SchemaNode",
+    "ValueValidations",
+    "compile_structural",
+    "list_key",
+]
+
+
 JSON: TypeAlias = Any  # a decoded JSON value
 
 NO_DEFAULT: Final = object()

@@ -18,6 +18,9 @@ from pyctrl.api import Quantity
 from pyctrl.apiserver._schema.schema import JSON, Reader, SchemaNode
 from pyctrl.errors import QuantityError
 
+__all__ = ["DecodeFailed", "decode", "empty"]
+
+
 _SHOWN = {str: "string", bool: "bool", int: "number", float: "number", dict: "object", list: "array"}
 _CONVERTED = {str: "string", bool: "bool", int: "int64", float: "float64", list: "slice"}
 _PLAIN_KINDS = ("int32", "int64", "float64", "bool")

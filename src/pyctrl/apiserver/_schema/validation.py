@@ -19,6 +19,9 @@ from pyctrl.apiserver._errors import (
 from pyctrl.apiserver._schema.ratcheting import ABSENT, is_same, items_by_key
 from pyctrl.apiserver._schema.schema import JSON, SchemaNode, ValueValidations, list_key
 
+__all__ = ["validate", "validate_list_types"]
+
+
 _KINDS = {str: "string", bool: "boolean", int: "integer", float: "number", dict: "object", list: "array"}
 _FORMATS_OF = {"integer": "int64", "number": "float64"}
 _RANGES = {"int32": 1 << 31, "int64": 1 << 63}

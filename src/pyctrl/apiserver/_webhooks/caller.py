@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
+__all__ = ["ServiceReference", "WebhookCaller", "WebhookRequest", "WebhookResponse", "WebhookUnreachable"]
+
 
 class ServiceReference(NamedTuple):
     """A reference to the service of a webhook without a URL."""

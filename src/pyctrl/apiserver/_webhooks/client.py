@@ -23,6 +23,9 @@ from pyctrl.apiserver._webhooks.caller import (
     WebhookUnreachable,
 )
 
+__all__ = ["InvalidClientConfig", "WebhookCallFailed", "WebhookClient"]
+
+
 _CERTIFICATE = b"-----BEGIN CERTIFICATE-----"
 _SUCCESS = range(200, 207)
 _WORDS = {

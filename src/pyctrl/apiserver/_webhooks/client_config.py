@@ -11,6 +11,9 @@ from pyctrl._validation import names
 from pyctrl.apiserver._errors import FieldError, invalid_value, required
 from pyctrl.apiserver._schema.schema import JSON
 
+__all__ = ["validate_client_config", "validate_review_versions"]
+
+
 REVIEW_VERSIONS = ("v1", "v1beta1")  # of admission and of conversion
 _FORM = "; desired format: https://host[/path]"
 _SCHEME = re.compile(r"([a-zA-Z][a-zA-Z0-9+.-]*):")

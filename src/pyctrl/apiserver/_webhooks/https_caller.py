@@ -14,6 +14,9 @@ if TYPE_CHECKING:
     from aiohttp import ClientSession
     from yarl import URL
 
+__all__ = ["HttpsCaller"]
+
+
 _HEADERS = {
     "Content-Type": "application/json",
     "Accept": "application/json, */*",

@@ -8,6 +8,9 @@ from typing import Any
 from pyctrl.apiserver._schema.schema import SchemaNode
 from pyctrl.apiserver._schema.typed import DecodeFailed, decode
 
+__all__ = ["InvalidReviewBody", "decode_review", "go_kind"]
+
+
 _SCHEME = "pkg/runtime/scheme.go:111"  # the name of the scheme in kube-apiserver's errors
 _TYPE_META = r'struct { APIVersion string "json:\"apiVersion,omitempty\""; Kind string "json:\"kind,omitempty\"" }'
 

@@ -8,6 +8,9 @@ from typing import Any, Protocol
 from pyctrl.apiserver._storage.storage import Storage
 from pyctrl.apiserver._webhooks.caller import ServiceReference, WebhookUnreachable
 
+__all__ = ["EndpointServiceResolver", "ServiceResolver"]
+
+
 _SERVICE_LABEL = "kubernetes.io/service-name"
 
 

@@ -16,6 +16,9 @@ from typing import Any, Generic, TypeVar
 
 from pyctrl.apiserver._webhooks.client import WebhookCallFailed, WebhookClient
 
+__all__ = ["ReviewCache", "ReviewClient", "ReviewPending", "resolve_reviews"]
+
+
 K = TypeVar("K")
 V = TypeVar("V")
 T = TypeVar("T")

@@ -12,6 +12,9 @@ from pyctrl.cel._errors import NO_OVERLOAD, EvaluationFailed
 from pyctrl.cel._library.netip import address_error
 from pyctrl.cel._signatures import Table
 
+__all__ = ["ADDRESSES"]
+
+
 _Address: TypeAlias = IPv4Address | IPv6Address
 _Network: TypeAlias = IPv4Network | IPv6Network
 _LENGTH = re.compile(r"0|[1-9]\d*")

@@ -12,6 +12,22 @@ from pyctrl.cel._errors import NO_OVERLOAD, EvaluationFailed
 from pyctrl.cel._signatures import Table
 from pyctrl.cel._values import Duration, Timestamp, Uint, concatenate_lists
 
+__all__ = [
+    "ARITHMETIC",
+    "INT_MAX",
+    "INT_MIN",
+    "ORDER",
+    "TIMESTAMP_MAX",
+    "TIMESTAMP_MIN",
+    "UINT_MAX",
+    "as_duration",
+    "as_int",
+    "as_timestamp",
+    "as_uint",
+    "less",
+]
+
+
 INT_MIN: Final = -(1 << 63)
 INT_MAX: Final = (1 << 63) - 1
 UINT_MAX: Final = (1 << 64) - 1

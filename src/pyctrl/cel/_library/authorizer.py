@@ -7,6 +7,8 @@ from typing import ClassVar, Protocol
 
 from pyctrl.cel._signatures import Table
 
+__all__ = ["AUTHORIZATION", "AuthorizerAttributes", "AuthorizerDecision", "AuthorizerValue", "ResourceCheck"]
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AuthorizerAttributes:

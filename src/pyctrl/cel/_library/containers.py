@@ -9,6 +9,8 @@ from pyctrl.cel._errors import EvaluationFailed
 from pyctrl.cel._signatures import Table
 from pyctrl.cel._values import NONE, Duration, Optional, contains, equal
 
+__all__ = ["COLLECTIONS", "INSERTIONS", "OPTIONALS", "index_map"]
+
 
 def index_list(items: list[Any], index: Any) -> Any:
     """Return `list[index]`.

@@ -14,6 +14,9 @@ from pyctrl.cel._library.times import SECOND, read_duration, read_timestamp, wri
 from pyctrl.cel._signatures import Table
 from pyctrl.cel._values import Duration, Timestamp, TypeValue, Uint
 
+__all__ = ["CONVERSIONS", "TYPE_NAMES", "type_name", "write_double", "write_duration"]
+
+
 _TRUE = ("1", "t", "T", "true", "TRUE", "True")
 _FALSE = ("0", "f", "F", "false", "FALSE", "False")
 # Texts come from clients: the patterns do not backtrack, and numbers that are too long are not converted.

@@ -13,6 +13,9 @@ from pyctrl.cel._library.conversions import TYPE_NAMES, write_double, write_dura
 from pyctrl.cel._library.times import write_timestamp
 from pyctrl.cel._values import Duration, Timestamp, TypeValue, Uint
 
+__all__ = ["clauses", "formatted", "known_verb"]
+
+
 _CLAUSE = re.compile(r"%(?:\.(\d+))?(.)?", re.DOTALL)
 _NO_PRECISION = (
     "could not parse formatting clause: error while parsing precision: error while converting precision to integer: "

@@ -12,6 +12,9 @@ from pyctrl.cel._library.arithmetic import as_duration, as_int, as_uint, less
 from pyctrl.cel._signatures import Table
 from pyctrl.cel._values import Duration, Timestamp, Uint, contains, equal
 
+__all__ = ["LISTS", "SETS"]
+
+
 _ORDERED = ("int", "uint", "double", "bool", "duration", "timestamp", "string", "bytes")
 
 

@@ -12,6 +12,8 @@ from pyctrl.cel._library.urls import url_error
 from pyctrl.cel._signatures import Table
 from pyctrl.cel._values import NONE, Optional
 
+__all__ = ["NAMED_FORMATS"]
+
 
 @dataclass(frozen=True, slots=True)
 class NamedFormat:

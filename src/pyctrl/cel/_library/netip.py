@@ -6,6 +6,9 @@ import re
 
 from pyctrl._go.text import quoted
 
+__all__ = ["address_error"]
+
+
 _HEX = re.compile("[0-9a-fA-F]*")
 
 

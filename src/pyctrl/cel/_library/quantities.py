@@ -14,6 +14,9 @@ from pyctrl.cel._library.arithmetic import INT_MAX, INT_MIN
 from pyctrl.cel._signatures import Table
 from pyctrl.errors import QuantityError
 
+__all__ = ["QUANTITIES"]
+
+
 _FORM = "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"
 _SUFFIX = "unable to parse quantity's suffix"
 # Possessive: texts come from clients, and a mismatch must not take quadratic time.

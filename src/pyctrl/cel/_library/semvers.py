@@ -11,6 +11,9 @@ from pyctrl.cel._errors import EvaluationFailed
 from pyctrl.cel._library.arithmetic import UINT_MAX
 from pyctrl.cel._signatures import Table
 
+__all__ = ["SEMVERS"]
+
+
 _LONGEST = 20  # digits of the largest number of 64 bits
 _NUMBER = re.compile(r"\d+")
 _IDENTIFIER = re.compile(r"[0-9A-Za-z-]+")

@@ -8,6 +8,9 @@ from pyctrl.cel._errors import EvaluationFailed
 from pyctrl.cel._library.formatting import formatted
 from pyctrl.cel._signatures import Table
 
+__all__ = ["STRINGS"]
+
+
 _ASCII_LOWER = str.maketrans("ABCDEFGHIJKLMNOPQRSTUVWXYZ", "abcdefghijklmnopqrstuvwxyz")
 _ASCII_UPPER = str.maketrans("abcdefghijklmnopqrstuvwxyz", "ABCDEFGHIJKLMNOPQRSTUVWXYZ")
 _ESCAPES = str.maketrans(

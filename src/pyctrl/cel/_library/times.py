@@ -13,6 +13,9 @@ from pyctrl.cel._library.arithmetic import INT_MAX, INT_MIN
 from pyctrl.cel._signatures import Table
 from pyctrl.cel._values import Duration, Timestamp
 
+__all__ = ["SECOND", "TIMES", "read_duration", "read_timestamp", "write_timestamp"]
+
+
 SECOND: Final = 1_000_000_000
 _UNITS = {
     "ns": 1,

@@ -11,6 +11,9 @@ from pyctrl._go.text import quoted
 from pyctrl.cel._errors import EvaluationFailed
 from pyctrl.cel._signatures import Table
 
+__all__ = ["URLS", "url_error"]
+
+
 _SCHEME = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]*")
 _BAD_ESCAPE = re.compile(r"%(?![0-9a-fA-F]{2}).{0,2}")
 _BAD_QUERY = re.compile(r";|%(?![0-9a-fA-F]{2})")

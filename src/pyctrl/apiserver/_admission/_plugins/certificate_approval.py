@@ -11,6 +11,9 @@ from pyctrl.apiserver._admission.attributes import UPDATE, Attributes
 if TYPE_CHECKING:
     from pyctrl.apiserver._authz import Authorizer
 
+__all__ = ["CertificateSigning"]
+
+
 _GROUP = "certificates.k8s.io"
 
 

@@ -6,6 +6,9 @@ from pyctrl.apiserver._admission.attributes import CREATE, DELETE, Attributes
 from pyctrl.apiserver._errors import FieldError, not_found
 from pyctrl.apiserver._storage.storage import Collection
 
+__all__ = ["NamespaceLifecycle"]
+
+
 IMMORTAL_NAMESPACES = frozenset({"default", "kube-system", "kube-public"})
 _ACCESS_REVIEWS = "localsubjectaccessreviews"  # also allowed for a namespace that does not exist
 

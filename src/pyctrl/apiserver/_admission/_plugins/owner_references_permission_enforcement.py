@@ -13,6 +13,9 @@ if TYPE_CHECKING:
     from pyctrl.apiserver._authz import Authorizer
     from pyctrl.apiserver._registry.resources import ResourceRegistry
 
+__all__ = ["PLUGIN_NAME", "OwnerReferencesPermissionEnforcement"]
+
+
 PLUGIN_NAME: Final = "OwnerReferencesPermissionEnforcement"
 
 

@@ -8,6 +8,9 @@ from pyctrl.api import Quantity
 from pyctrl.apiserver._admission.attributes import UPDATE, Attributes
 from pyctrl.apiserver._storage.storage import Collection
 
+__all__ = ["PersistentVolumeClaimResize"]
+
+
 _BETA_CLASS = "volume.beta.kubernetes.io/storage-class"
 
 

@@ -7,6 +7,8 @@ from typing import Any, NamedTuple
 from pyctrl.apiserver._admission.attributes import CREATE, Attributes
 from pyctrl.apiserver._storage.storage import Collection
 
+__all__ = ["Priority"]
+
 
 class _Class(NamedTuple):
     value: int
