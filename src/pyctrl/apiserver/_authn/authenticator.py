@@ -156,7 +156,7 @@ def _entry(row: list[str]) -> tuple[str, User]:
     columns = [column.strip() for column in row]
     if len(columns) < 3 or not all(columns[:2]):
         found = ",".join("..." if number == 0 and column else column for number, column in enumerate(columns))
-        raise ValueError(f"the columns token,user,uid and perhaps groups were expected; found {found!r}")
+        raise ValueError(f"expected the columns token,user,uid and optionally groups; got {found!r}")
     token, name, uid, *more = columns
     groups = [group.strip() for group in more[0].split(",")] if more else []  # an empty column is one group, ""
     return token, User(name=name, uid=uid, groups=(*groups, AUTHENTICATED))

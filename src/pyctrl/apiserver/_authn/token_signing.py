@@ -96,7 +96,7 @@ class _HMACKey:
         return hmac.compare_digest(signature, self.sign(text))
 
     def public(self) -> None:
-        """Return None: the key is symmetric, so whoever verifies tokens could issue them."""
+        """Return None: the key is symmetric, so a verifier could issue tokens too."""
 
 
 class _RsaKey:

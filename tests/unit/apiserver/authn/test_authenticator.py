@@ -95,5 +95,5 @@ def test_the_token_file_of_kube_apiserver() -> None:
     assert tokens["t1"] == User(name="jane", uid="1", groups=("a", "b", "system:authenticated"))
     assert tokens["t2"].groups == ("system:authenticated",)
     assert tokens["t3"].groups == ("", "system:authenticated"), "as kube-apiserver reads an empty column"
-    with pytest.raises(ValueError, match="line 1: the columns token,user,uid"):
+    with pytest.raises(ValueError, match="line 1: expected the columns token,user,uid"):
         read_token_file(["oops,jane"])

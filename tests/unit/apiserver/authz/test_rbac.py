@@ -2,51 +2,12 @@
 
 from __future__ import annotations
 
-from random import Random
 from typing import Any
 
 import pytest
 
-from pyctrl.apiserver import ApiServer, User
 from tests.unit.apiserver._kit import CONFIGMAPS, Asker
-
-RBAC = "/apis/rbac.authorization.k8s.io/v1"
-ROLES, BINDINGS = f"{RBAC}/namespaces/default/roles", f"{RBAC}/namespaces/default/rolebindings"
-READ = {"apiGroups": [""], "resources": ["configmaps"], "verbs": ["get", "list"]}
-GRANT = {"apiGroups": ["rbac.authorization.k8s.io"], "resources": ["*"], "verbs": ["create", "update", "patch"]}
-
-
-class Guarded(Asker):
-    """A server with RBAC: what is asked without a name is asked by its administrator."""
-
-    def __init__(self) -> None:
-        super().__init__(ApiServer(random=Random(1), authorization="RBAC"))
-
-    def answer(self, method: str, path: str, body: Any = None, *, headers: Any = None, **query: str) -> Any:
-        own = {"Authorization": f"Bearer {self.server.loopback_token}"}
-        return super().answer(method, path, body, headers={**own, **(headers or {})}, **query)
-
-    def grant(self, role: str, *rules: dict[str, Any], **subject: str) -> None:
-        """Make a role in `default` and bind it, to the user `jane` by default."""
-        assert self("POST", ROLES, {"metadata": {"name": role}, "rules": list(rules)})[0] == 201
-        self.bind("Role", role, **(subject or {"kind": "User", "name": "jane"}))
-
-    def bind(self, role_kind: str, role: str, **subject: str) -> None:
-        """Bind a role in `default`."""
-        body: dict[str, Any] = {
-            "metadata": {"name": f"{role}.{subject['name']}"},
-            "roleRef": {"kind": role_kind, "name": role},
-        }
-        assert self("POST", BINDINGS, {**body, "subjects": [subject]})[0] == 201
-
-    def as_(self, name: str, *groups: str) -> dict[str, str]:
-        """Give the headers of a user."""
-        return {"Authorization": f"Bearer {self.server.issue_token(User(name=name, groups=groups))}"}
-
-
-@pytest.fixture
-def ask() -> Guarded:
-    return Guarded()
+from tests.unit.apiserver.authz._rbac import BINDINGS, RBAC, READ, ROLES, Guarded
 
 
 def test_nobody_may_do_anything_by_default(ask: Guarded) -> None:
@@ -144,51 +105,6 @@ def test_the_policy_is_listed_as_a_real_server_lists_it(ask: Guarded) -> None:
     assert role["metadata"]["annotations"] == {"rbac.authorization.kubernetes.io/autoupdate": "true"}
     assert role["metadata"]["managedFields"][0]["manager"] == "kube-apiserver"
     assert Asker()("GET", f"{RBAC}/clusterroles")[1]["items"] == []
-
-
-def test_nobody_grants_what_they_do_not_have(ask: Guarded) -> None:
-    """A role may be written with rules that its writer has; what is lacking is told, compactly and in order."""
-    ask.grant("writer", GRANT, READ)
-    headers = ask.as_("jane")
-    assert ask("POST", ROLES, {"metadata": {"name": "ok"}, "rules": [READ]}, headers=headers)[0] == 201
-    more = {"apiGroups": ["", "apps"], "resources": ["configmaps"], "verbs": ["list", "watch"]}
-    code, status = ask("POST", ROLES, {"metadata": {"name": "more"}, "rules": [more]}, headers=headers)
-    assert code == 403
-    assert status["message"] == (
-        'roles.rbac.authorization.k8s.io "more" is forbidden: user "jane" (groups=["system:authenticated"]) is '
-        "attempting to grant RBAC permissions not currently held:\n"
-        '{APIGroups:[""], Resources:["configmaps"], Verbs:["watch"]}\n'
-        '{APIGroups:["apps"], Resources:["configmaps"], Verbs:["list" "watch"]}'
-    )
-
-
-def test_binding_takes_the_rules_or_the_right_to_bind(ask: Guarded) -> None:
-    """A stronger role is bound by nobody but who may `bind` it; a role that is not there by nobody."""
-    ask.grant("writer", GRANT)
-    body = {"metadata": {"name": "b"}, "roleRef": {"kind": "ClusterRole", "name": "cluster-admin"}}
-    headers = ask.as_("jane")
-    assert ask("POST", BINDINGS, body, headers=headers)[0] == 403
-    absent = {"metadata": {"name": "b"}, "roleRef": {"kind": "Role", "name": "nosuch"}}
-    assert ask("POST", BINDINGS, absent, headers=headers)[0] == 404
-    named = {"resources": ["clusterroles"], "resourceNames": ["cluster-admin"], "verbs": ["bind"]}
-    ask.grant("binder", {"apiGroups": ["rbac.authorization.k8s.io"], **named})
-    assert ask("POST", BINDINGS, body, headers=headers)[0] == 201
-
-
-def test_escalate_lifts_the_check_of_roles(ask: Guarded) -> None:
-    """Who has the verb `escalate` writes any role."""
-    ask.grant("writer", {**GRANT, "verbs": ["create", "escalate"]})
-    everything = {"apiGroups": ["*"], "resources": ["*"], "verbs": ["*"]}
-    assert ask("POST", ROLES, {"metadata": {"name": "r"}, "rules": [everything]}, headers=ask.as_("jane"))[0] == 201
-
-
-def test_the_garbage_collector_may_release_a_strong_role(ask: Guarded) -> None:
-    """Changing nothing but owners and finalizers needs no rules, so that a collector without them can do its work."""
-    ask("POST", ROLES, {"metadata": {"name": "strong", "finalizers": ["a/b"]}, "rules": [READ]})
-    ask.grant("writer", GRANT)
-    merge = {"Content-Type": "application/merge-patch+json", **ask.as_("jane")}
-    assert ask("PATCH", f"{ROLES}/strong", {"metadata": {"labels": {"a": "b"}}}, headers=merge)[0] == 403
-    assert ask("PATCH", f"{ROLES}/strong", {"metadata": {"finalizers": None}}, headers=merge)[0] == 200
 
 
 def test_apply_to_a_free_name_needs_patch_and_create(ask: Guarded) -> None:

@@ -321,7 +321,7 @@ def test_a_bad_token_file_is_told_with_its_line(run: Run, tmp_path: Path) -> Non
     file = tmp_path / "tokens.csv"
     file.write_text(TOKENS + "\nsecret,lonely\n")
     told = run("apiserver", *ALONE, "--token-auth-file", file)
-    expected = "the columns token,user,uid and perhaps groups were expected; found '...,lonely'"
+    expected = "expected the columns token,user,uid and optionally groups; got '...,lonely'"
     assert (told.code, told.err) == (1, f"pyctrl: --token-auth-file {file}: line 5: {expected}\n")
 
 
