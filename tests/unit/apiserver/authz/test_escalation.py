@@ -6,7 +6,7 @@ from tests.unit.apiserver.authz._rbac import BINDINGS, GRANT, READ, ROLES, Guard
 
 
 def test_nobody_grants_what_they_do_not_have(ask: Guarded) -> None:
-    """A role may be written with rules that its writer has; what is lacking is told, compactly and in order."""
+    """A user can write a role with rules that the user has; the error lists the missing rules in order."""
     ask.grant("writer", GRANT, READ)
     headers = ask.as_("jane")
     assert ask("POST", ROLES, {"metadata": {"name": "ok"}, "rules": [READ]}, headers=headers)[0] == 201
@@ -22,7 +22,7 @@ def test_nobody_grants_what_they_do_not_have(ask: Guarded) -> None:
 
 
 def test_binding_takes_the_rules_or_the_right_to_bind(ask: Guarded) -> None:
-    """A stronger role is bound by nobody but who may `bind` it; a role that is not there by nobody."""
+    """The verb `bind` allows binding a stronger role. A missing role cannot be bound."""
     ask.grant("writer", GRANT)
     body = {"metadata": {"name": "b"}, "roleRef": {"kind": "ClusterRole", "name": "cluster-admin"}}
     headers = ask.as_("jane")
@@ -35,14 +35,14 @@ def test_binding_takes_the_rules_or_the_right_to_bind(ask: Guarded) -> None:
 
 
 def test_escalate_lifts_the_check_of_roles(ask: Guarded) -> None:
-    """Who has the verb `escalate` writes any role."""
+    """A user with the verb `escalate` can write any role."""
     ask.grant("writer", {**GRANT, "verbs": ["create", "escalate"]})
     everything = {"apiGroups": ["*"], "resources": ["*"], "verbs": ["*"]}
     assert ask("POST", ROLES, {"metadata": {"name": "r"}, "rules": [everything]}, headers=ask.as_("jane"))[0] == 201
 
 
 def test_the_garbage_collector_may_release_a_strong_role(ask: Guarded) -> None:
-    """Changing nothing but owners and finalizers needs no rules, so that a collector without them can do its work."""
+    """A change of owners and finalizers only is not checked, so that the garbage collector can make it."""
     ask("POST", ROLES, {"metadata": {"name": "strong", "finalizers": ["a/b"]}, "rules": [READ]})
     ask.grant("writer", GRANT)
     merge = {"Content-Type": "application/merge-patch+json", **ask.as_("jane")}

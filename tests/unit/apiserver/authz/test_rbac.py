@@ -1,4 +1,4 @@
-"""Who may do what: roles and bindings, the policy from the start, and no granting of what one has not."""
+"""RBAC authorizer: roles, bindings, and the bootstrap policy."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tests.unit.apiserver.authz._rbac import BINDINGS, RBAC, READ, ROLES, Guarde
 
 
 def test_nobody_may_do_anything_by_default(ask: Guarded) -> None:
-    """A user without a role is told what they lack; an administrator needs none."""
+    """The error of a user without a role has the denied access; an administrator needs no role."""
     code, status = ask("GET", CONFIGMAPS, headers=ask.as_("jane"))
     assert code == 403
     assert status["message"] == (
@@ -22,7 +22,7 @@ def test_nobody_may_do_anything_by_default(ask: Guarded) -> None:
 
 
 def test_a_role_counts_from_the_moment_it_is_bound_until_it_is_not(ask: Guarded) -> None:
-    """Bindings, roles and their ends take effect with the write that makes them."""
+    """Creates and deletes of bindings and roles are effective at once."""
     headers = ask.as_("jane")
     ask.grant("reader", READ)
     assert ask("GET", CONFIGMAPS, headers=headers)[0] == 200
@@ -37,7 +37,7 @@ def test_a_role_counts_from_the_moment_it_is_bound_until_it_is_not(ask: Guarded)
 
 
 def test_a_missing_role_is_named_in_the_refusal(ask: Guarded) -> None:
-    """Who is bound to a role that is not there learns why nothing came of it."""
+    """The error has the name of a bound role that does not exist."""
     ask.bind("ClusterRole", "nosuch", kind="Group", name="team")
     _, status = ask("GET", CONFIGMAPS, headers=ask.as_("jane", "team"))
     assert status["message"].endswith(': RBAC: clusterrole.rbac.authorization.k8s.io "nosuch" not found')
@@ -59,14 +59,14 @@ def test_a_missing_role_is_named_in_the_refusal(ask: Guarded) -> None:
     ],
 )
 def test_what_a_rule_reaches(ask: Guarded, rule: dict[str, Any], method: str, path: str, code: int) -> None:
-    """Sub-resources, names and verbs are each asked for; whoever may ask is told that nothing is there."""
+    """Rules are matched by sub-resource, name and verb; an allowed request of a missing object is a 404."""
     ask.grant("some", {"apiGroups": [""], **rule})
     body: dict[str, Any] | None = {} if method == "POST" else None
     assert ask(method, f"/api/v1/namespaces/default/{path}", body, headers=ask.as_("jane"))[0] == code
 
 
 def test_a_list_of_one_name_needs_only_that_name(ask: Guarded) -> None:
-    """A field selector for one object lets a rule with its name through."""
+    """A list with a field selector on one name is allowed by a rule for this name."""
     ask.grant("one", {**READ, "resourceNames": ["a"]})
     headers = ask.as_("jane")
     assert ask("GET", CONFIGMAPS, headers=headers, fieldSelector="metadata.name=a")[0] == 200
@@ -74,7 +74,7 @@ def test_a_list_of_one_name_needs_only_that_name(ask: Guarded) -> None:
 
 
 def test_service_accounts_are_subjects(ask: Guarded) -> None:
-    """A service account is bound by namespace and name; without a namespace the binding's is meant."""
+    """A service account is bound by namespace and name; the default is the binding's namespace."""
     ask("POST", "/api/v1/namespaces/default/serviceaccounts", {"metadata": {"name": "bot"}})
     ask.grant("reader", READ, kind="ServiceAccount", name="bot")
     headers = {"Authorization": f"Bearer {ask.server.issue_account_token('default', 'bot')}"}
@@ -84,7 +84,7 @@ def test_service_accounts_are_subjects(ask: Guarded) -> None:
 
 
 def test_everybody_who_is_known_may_look_around(ask: Guarded) -> None:
-    """The policy from the start opens discovery to users and the version to everybody."""
+    """The bootstrap policy allows discovery for authenticated users and /version for all."""
     anybody = {"Authorization": ""}
     assert ask("GET", "/version", headers=anybody)[0] == 200
     assert ask("GET", "/apis", headers=anybody)[0] == 403
@@ -95,7 +95,7 @@ def test_everybody_who_is_known_may_look_around(ask: Guarded) -> None:
 
 
 def test_the_policy_is_listed_as_a_real_server_lists_it(ask: Guarded) -> None:
-    """All roles and bindings of kube-apiserver 1.36 are there, with its labels; without RBAC there are none."""
+    """The bootstrap policy is that of kube-apiserver 1.36; without RBAC there is none."""
     counts = {}
     for resource in ("clusterroles", "clusterrolebindings", "roles", "rolebindings"):
         _, found = ask("GET", f"{RBAC}/{resource}", labelSelector="kubernetes.io/bootstrapping=rbac-defaults")
@@ -108,7 +108,7 @@ def test_the_policy_is_listed_as_a_real_server_lists_it(ask: Guarded) -> None:
 
 
 def test_apply_to_a_free_name_needs_patch_and_create(ask: Guarded) -> None:
-    """Server-side apply that creates asks for both verbs, and says which is lacking."""
+    """A server-side apply that creates requires both verbs; the error has the missing one."""
     ask.grant("patcher", {**READ, "verbs": ["patch"]})
     headers = {"Content-Type": "application/apply-patch+yaml", **ask.as_("jane")}
     body = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a"}}

@@ -1,4 +1,4 @@
-"""Kinds that are served in two forms."""
+"""Conversions of built-in kinds: events and autoscalers."""
 
 from __future__ import annotations
 
