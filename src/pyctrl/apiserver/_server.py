@@ -297,7 +297,7 @@ class ApiServer:
         else:
             answered = handler(request)
             answer = answered if isinstance(answered, Response) else await answered
-        self._establishing.settle()
+        self._establishing.sync()
         self._api_services.settle()
         return answer
 
