@@ -294,7 +294,7 @@ async def test_another_kubelet_takes_over() -> None:
 
 def test_times_are_not_negative() -> None:
     """A kubelet that should work backwards in time is refused, naming the option."""
-    with pytest.raises(ValueError, match="pull_seconds is a number of seconds, not less than 0; got -1"):
+    with pytest.raises(ValueError, match="pull_seconds must be a number of seconds, at least 0; got -1"):
         Kubelet(pull_seconds=-1)
 
 

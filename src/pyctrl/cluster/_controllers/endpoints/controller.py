@@ -1,4 +1,4 @@
-"""Endpoints and EndpointSlices: where the pods behind a service are, kept as pods come, go and change."""
+"""Endpoints and EndpointSlice controllers: the addresses of the pods addresses a service."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ MANAGED_BY, MANAGER = "endpoints.kubernetes.io/managed-by", "endpoint-controller
 
 
 def add_endpoints(host: ManagedCluster) -> None:
-    """Run kube-controller-manager's endpoints and endpoint slice controllers in a manager."""
+    """Run the endpoints and endpointslice controllers in a manager."""
     services = ServiceIndex()
     keepers: tuple[tuple[str, Any, ServiceReconciler], ...] = (
         ("endpointslice", EndpointSlice, EndpointSliceReconciler(services)),
@@ -47,15 +47,15 @@ def add_endpoints(host: ManagedCluster) -> None:
 
 
 def _no_requests(observed: ObjectChange[Node]) -> list[Request]:
-    """Nodes are looked up; zones do not change."""
+    """Enqueue nothing: the watch keeps nodes cached for lookups, and their zones do not change."""
     return []
 
 
 class ServiceIndex:
-    """Services by what they select and pods by what services see of them, so that each finds the other.
+    """Services by selector and pods by labels, so that each finds the other.
 
-    Both are kept as changes come in: a service of many pods is reconciled often, and decoding them each time would be
-    most of the work.
+    Both are updated by watch events. A service with many pods is reconciled often, and decoding its pods each time
+    would dominate the cost.
     """
 
     def __init__(self) -> None:
@@ -63,12 +63,12 @@ class ServiceIndex:
         self._pods: dict[str, dict[str, PodFacts]] = {}
 
     def pods_of(self, namespace: str, selector: Mapping[str, str]) -> list[PodFacts]:
-        """Return the pods that a service selects."""
+        """Return the pods that a selector matches."""
         wanted = selector.items()
         return [pod for pod in self._pods.get(namespace, {}).values() if wanted <= pod.labels.items()]
 
     def on_service(self, observed: ObjectChange[Service]) -> list[Request]:
-        """Remember what a service selects. Nobody is asked for: it is reconciled by its own source."""
+        """Update the selector of a service; enqueue nothing, since the service has its own source."""
         request, service = Request(*observed.current.key), observed.new
         known = self._selectors.setdefault(request.namespace, {})
         known.pop(request, None)
@@ -77,7 +77,7 @@ class ServiceIndex:
         return []
 
     def on_pod(self, observed: ObjectChange[Pod]) -> list[Request]:
-        """Remember a pod, and ask for the services that select it, or did, when it has changed in their eyes."""
+        """Update a pod; enqueue the services that select it, or did, if the pod has changed for them."""
         namespace, name = observed.current.key
         old, new = pod_facts(observed.before), pod_facts(observed.after)
         known = self._pods.setdefault(namespace, {})
@@ -92,14 +92,14 @@ class ServiceIndex:
 
 
 class TriggerTimeTracker:
-    """When what is written was caused: the annotation by which the network's delay is measured."""
+    """Trigger times of endpoint changes, for the annotation that measures programming latency."""
 
     def __init__(self) -> None:
         self._services: dict[Request, str | None] = {}
         self._pods: dict[Request, dict[str, str]] = {}
 
     def time(self, request: Request, service: Service, pods: Sequence[PodFacts]) -> str | None:
-        """Return the moment of the earliest change since the last call; of a new service, that of its creation."""
+        """Return the earliest change since the last call; for a new service its creation time."""
         creation, is_known = service.metadata.creation_timestamp, request in self._services
         created = None if creation is None else format_time(creation)
         now = {pod.name: pod.ready_since for pod in pods if pod.ready_since is not None}
@@ -111,13 +111,13 @@ class TriggerTimeTracker:
         return min(changed, default=None) if is_known else created
 
     def forget(self, request: Request) -> None:
-        """Forget a service that has gone."""
+        """Forget a deleted service."""
         self._services.pop(request, None)
         self._pods.pop(request, None)
 
 
 class ServiceReconciler(Reconciler[Service]):
-    """What the two controllers have in common: the pods behind a service."""
+    """Base of both controllers: finds the pods addresses a service."""
 
     def __init__(self, services: ServiceIndex) -> None:
         self._services = services
@@ -127,16 +127,16 @@ class ServiceReconciler(Reconciler[Service]):
         service = await self.client.find(Service, request.key)
         if service is None:
             self._triggers.forget(request)
-            await self._removed(request.key)
+            await self._delete(request.key)
             return None
         spec = service.spec
         if not spec.selector or spec.type == "ExternalName" or is_deleting(service):
-            return None  # somebody else says where it leads
+            return None  # the endpoints of such a service are not managed here
         pods = self._services.pods_of(request.namespace, spec.selector)
         zones = {node: zone for node in {pod.node for pod in pods} if (zone := await self._zone(node))}
         triggered = self._triggers.time(request, service, pods)
         with ignore_outdated(), suppress(AlreadyExists):
-            await self._keep(service, endpoints_of(service, pods, zones), triggered)
+            await self._sync(service, endpoints_of(service, pods, zones), triggered)
         return None
 
     async def _zone(self, node: str) -> str | None:
@@ -144,20 +144,20 @@ class ServiceReconciler(Reconciler[Service]):
         return found.metadata.labels.get(ZONE) if found is not None else None
 
     @abstractmethod
-    async def _keep(self, service: Service, backends: Sequence[ServiceEndpoint], triggered: str | None) -> None:
-        """Make what is written be what the backends are."""
+    async def _sync(self, service: Service, endpoints: Sequence[ServiceEndpoint], triggered: str | None) -> None:
+        """Write the endpoints of a service."""
 
-    async def _removed(self, key: Key) -> None:
-        """Clean up after a service that has gone."""
+    async def _delete(self, key: Key) -> None:
+        """Clean up after a deleted service."""
 
 
 class EndpointSliceReconciler(ServiceReconciler):
-    """Keeps the EndpointSlices of services; the garbage collector ends them."""
+    """Writes the EndpointSlices of services; the garbage collector deletes them."""
 
-    async def _keep(self, service: Service, backends: Sequence[ServiceEndpoint], triggered: str | None) -> None:
+    async def _sync(self, service: Service, endpoints: Sequence[ServiceEndpoint], triggered: str | None) -> None:
         owned = await self.client.list(EndpointSlice, index=("owner", service.metadata.uid))
         present = [each for each in owned if is_controlled_by(each, service) and not is_deleting(each)]
-        await self._write(plan_slices(service, backends, present), triggered)
+        await self._write(plan_slices(service, endpoints, present), triggered)
 
     async def _write(self, plan: SlicePlan, triggered: str | None) -> None:
         for each in plan.create:
@@ -171,12 +171,12 @@ class EndpointSliceReconciler(ServiceReconciler):
 
 
 class EndpointsReconciler(ServiceReconciler):
-    """Keeps the Endpoints of services, which has their names."""
+    """Writes the Endpoints of services, which have the names of the services."""
 
-    async def _keep(self, service: Service, backends: Sequence[ServiceEndpoint], triggered: str | None) -> None:
+    async def _sync(self, service: Service, endpoints: Sequence[ServiceEndpoint], triggered: str | None) -> None:
         headless = {HEADLESS: ""} if is_headless(service) else {}
         labels = {**service.metadata.labels, **headless, MANAGED_BY: MANAGER}
-        subsets = subsets_of(service, backends)
+        subsets = subsets_of(service, endpoints)
         present = await self.client.find(Endpoints, service.key)
         if present is None:
             meta = ObjectMeta(name=service.key.name, namespace=service.key.namespace, labels=labels)
@@ -187,7 +187,7 @@ class EndpointsReconciler(ServiceReconciler):
             _set_trigger_time(present.metadata, triggered)
             await self.client.update(present)
 
-    async def _removed(self, key: Key) -> None:
+    async def _delete(self, key: Key) -> None:
         found = await self.client.find(Endpoints, key)
         if found is not None and found.metadata.labels.get(MANAGED_BY) == MANAGER:
             try:
@@ -203,28 +203,28 @@ def _set_trigger_time(meta: ObjectMeta, triggered: str | None) -> None:
         meta.annotations.pop(LAST_CHANGE_TRIGGER_TIME, None)
 
 
-MAX_CAPACITY = 1000  # addresses in one object; more are left out (maxCapacity of the endpoints controller)
+MAX_CAPACITY = 1000  # addresses in one object; further ones are dropped (maxCapacity of the endpoints controller)
 
 
-def subsets_of(service: Service, backends: Sequence[ServiceEndpoint]) -> list[EndpointSubset]:
-    """Return the subsets: ports that lead to the same addresses are together. Pods that end are not in them."""
-    counted = [each for each in backends if not each.is_terminating or service.spec.publish_not_ready_addresses]
+def subsets_of(service: Service, endpoints: Sequence[ServiceEndpoint]) -> list[EndpointSubset]:
+    """Return the subsets, each with the ports of the same addresses; without terminating pods."""
+    included = [each for each in endpoints if not each.is_terminating or service.spec.publish_not_ready_addresses]
     by_port: dict[TargetPort | None, list[ServiceEndpoint]] = {}
-    for backend in sorted(counted, key=lambda each: each.ip)[:MAX_CAPACITY]:
+    for endpoint in sorted(included, key=lambda each: each.ip)[:MAX_CAPACITY]:
         portless = () if service.spec.ports or not is_headless(service) else (None,)
-        for port in (*backend.ports, *portless):
-            by_port.setdefault(port, []).append(backend)
+        for port in (*endpoint.ports, *portless):
+            by_port.setdefault(port, []).append(endpoint)
     by_addresses: dict[tuple[tuple[str, str, bool], ...], list[TargetPort | None]] = {}
-    for port, behind in by_port.items():
-        identity = tuple((each.ip, each.uid, each.is_ready) for each in behind)
+    for port, addresses in by_port.items():
+        identity = tuple((each.ip, each.uid, each.is_ready) for each in addresses)
         by_addresses.setdefault(identity, []).append(port)
     return [_subset(ports, by_port[ports[0]]) for ports in by_addresses.values()]
 
 
-def _subset(ports: list[TargetPort | None], behind: Sequence[ServiceEndpoint]) -> EndpointSubset:
+def _subset(ports: list[TargetPort | None], addresses: Sequence[ServiceEndpoint]) -> EndpointSubset:
     return EndpointSubset(
-        addresses=[_address(each) for each in behind if each.is_ready],
-        not_ready_addresses=[_address(each) for each in behind if not each.is_ready],
+        addresses=[_address(each) for each in addresses if each.is_ready],
+        not_ready_addresses=[_address(each) for each in addresses if not each.is_ready],
         ports=[
             EndpointPort(name=port.name or None, port=port.port, protocol=port.protocol, app_protocol=port.app_protocol)
             for port in ports
@@ -233,7 +233,7 @@ def _subset(ports: list[TargetPort | None], behind: Sequence[ServiceEndpoint]) -
     )
 
 
-def _address(backend: ServiceEndpoint) -> EndpointAddress:
+def _address(endpoint: ServiceEndpoint) -> EndpointAddress:
     return EndpointAddress(
-        ip=backend.ip, hostname=backend.hostname, node_name=backend.node or None, target_ref=backend.reference
+        ip=endpoint.ip, hostname=endpoint.hostname, node_name=endpoint.node or None, target_ref=endpoint.reference
     )

@@ -36,7 +36,7 @@ def add_job_cleanup(host: ManagedCluster) -> None:
 
 
 async def remove_tracking_finalizer(client: CachedClient, pod: Pod) -> None:
-    """Take away the finalizer that keeps a pod until it is counted. One that is gone, or another by now, is left."""
+    """Remove the tracking finalizer of a pod; a pod that is gone or was replaced is no error."""
     position = pod.metadata.finalizers.index(FINALIZER)
     path = f"/metadata/finalizers/{position}"
     test = {"op": "test", "path": "/metadata/uid", "value": pod.metadata.uid}
@@ -53,13 +53,13 @@ def _tracked_pod(observed: ObjectChange[Pod]) -> Iterable[Request]:
 
 
 class OrphanPodReconciler(Reconciler[Pod]):
-    """Lets pods go whose Job does not exist, is finished, or is not theirs any more."""
+    """Removes the tracking finalizer of pods whose Job is gone, is finished, or does not control them any more."""
 
     def __init__(self, host: ManagedCluster) -> None:
         self._host = host
 
     async def pods_of_finished_job(self, observed: ObjectChange[Job]) -> Iterable[Request]:
-        """Ask for the pods of a Job that has gone or has just finished."""
+        """Return the tracked pods of a deleted or finished Job."""
         job = observed.new
         if job is not None and not is_finished(job):
             return ()
@@ -82,27 +82,27 @@ class OrphanPodReconciler(Reconciler[Pod]):
 
 
 class TTLAfterFinishedReconciler(Reconciler[Job]):
-    """Deletes finished Jobs after ttlSecondsAfterFinished, their pods first."""
+    """Deletes finished Jobs after ttlSecondsAfterFinished, with foreground propagation."""
 
     async def reconcile(self, request: Request) -> Result | None:
         job = await self.client.find(Job, request.key)
         if job is None or is_deleting(job):
             return None
-        seconds, end = job.spec.ttl_seconds_after_finished, _finish_time(job)
-        if seconds is None or end is None:
+        seconds, finished = job.spec.ttl_seconds_after_finished, _finish_time(job)
+        if seconds is None or finished is None:
             return None
-        left = end + timedelta(seconds=seconds) - _clock.now()
-        if left > timedelta(0):
-            return Result(requeue_after=left)
+        remaining = finished + timedelta(seconds=seconds) - _clock.now()
+        if remaining > timedelta(0):
+            return Result(requeue_after=remaining)
         try:
-            mine = Preconditions(uid=job.metadata.uid)
-            await self.client.delete(job, propagation="Foreground", preconditions=mine)
+            same_job = Preconditions(uid=job.metadata.uid)
+            await self.client.delete(job, propagation="Foreground", preconditions=same_job)
         except (NotFound, Conflict):
             return None
         return None
 
 
 def _finish_time(job: Job) -> datetime | None:
-    """Return when a Job has finished, None while it has not."""
-    ends = (c for c in job.status.conditions if c.type in ("Complete", "Failed") and c.status == "True")
-    return next((condition.last_transition_time for condition in ends), None)
+    """Return the time at which a Job finished, or None."""
+    finished = (c for c in job.status.conditions if c.type in ("Complete", "Failed") and c.status == "True")
+    return next((condition.last_transition_time for condition in finished), None)

@@ -226,13 +226,13 @@ def names(pods: list[Pod]) -> list[str]:
 
 def test_unavailable_old_pods_go_whatever_the_limit() -> None:
     """They serve nobody, and count as missing already."""
-    actions = plan(rolling(), running("1", "a", "old"), running("2", "b", "old", is_ready=False)).renew()
+    actions = plan(rolling(), running("1", "a", "old"), running("2", "b", "old", is_ready=False)).rolling_update()
     assert names(actions.delete) == ["2"]
 
 
 def test_the_oldest_of_two_stays() -> None:
     """A node with two pods keeps one."""
-    actions = plan(rolling(), running("1", "a", "new"), running("2", "a", "new")).place()
+    actions = plan(rolling(), running("1", "a", "new"), running("2", "a", "new")).manage()
     assert (names(actions.delete), sorted(actions.create)) == (["2"], ["b", "c"])
 
 
@@ -240,9 +240,9 @@ def test_while_surging_one_of_each_template_may_stay() -> None:
     """The old one goes when the new one is available, or when it is not ready itself."""
     old, new = running("1", "a", "old"), running("2", "a", "new", is_ready=False)
     strategy = rolling(surge=1, unavailable=0)
-    assert plan(strategy, old, new).place().delete == []
-    assert names(plan(strategy, old, running("2", "a", "new")).place().delete) == ["1"]
-    assert names(plan(strategy, running("1", "a", "old", is_ready=False), new).place().delete) == ["1"]
+    assert plan(strategy, old, new).manage().delete == []
+    assert names(plan(strategy, old, running("2", "a", "new")).manage().delete) == ["1"]
+    assert names(plan(strategy, running("1", "a", "old", is_ready=False), new).manage().delete) == ["1"]
 
 
 def test_pods_of_nodes_that_are_gone_go_when_they_never_got_there() -> None:
@@ -261,4 +261,4 @@ def test_pods_of_nodes_that_are_gone_go_when_they_never_got_there() -> None:
             }
         }
     )
-    assert names(plan(rolling(), waiting, running("2", "lost", "new")).place().delete) == ["1"]
+    assert names(plan(rolling(), waiting, running("2", "lost", "new")).manage().delete) == ["1"]
