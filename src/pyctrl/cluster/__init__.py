@@ -4,7 +4,8 @@ Each controller is an ordinary pyctrl `Reconciler` that uses the client's transp
 server, where `add_controllers`, `add_kubelet` and `add_volumes` add the parts that are missing there.
 """
 
-from pyctrl.cluster._cluster import Cluster, add_controllers, serving_cluster
+from pyctrl.cluster._cluster import Cluster, serving_cluster
+from pyctrl.cluster._controller_manager import add_controllers
 from pyctrl.cluster._kubelet.kubelet import add_kubelet
 from pyctrl.cluster._kubelet.options import Kubelet
 from pyctrl.cluster._kubelet.scripts import Script

@@ -14,23 +14,9 @@ from typing import Literal, Self
 from pyctrl.api import Key
 from pyctrl.apiserver import AdmissionPluginName, ApiServer, CertificateAuthority, User, serve
 from pyctrl.client import Client, Config, ServerWarning, wait_for
-from pyctrl.cluster._controllers.clusterroleaggregation import add_clusterrole_aggregation
-from pyctrl.cluster._controllers.cronjob.controller import add_cronjobs
-from pyctrl.cluster._controllers.daemonset.controller import add_daemonsets
-from pyctrl.cluster._controllers.deployment.controller import add_deployments
-from pyctrl.cluster._controllers.disruption import add_disruptions
-from pyctrl.cluster._controllers.endpoints.controller import add_endpoints
-from pyctrl.cluster._controllers.garbagecollector.controller import add_garbage_collector
-from pyctrl.cluster._controllers.job.controller import add_jobs
+from pyctrl.cluster._controller_manager import add_controllers
 from pyctrl.cluster._controllers.kubernetesservice import add_kubernetes_service
-from pyctrl.cluster._controllers.namespace import PLACEHOLDER_CA, add_namespaces
-from pyctrl.cluster._controllers.nodelifecycle import add_node_lifecycle
-from pyctrl.cluster._controllers.replicaset import add_replicasets, add_replicationcontrollers
-from pyctrl.cluster._controllers.serviceaccount import MakeToken, add_account_tokens
-from pyctrl.cluster._controllers.statefulset.controller import add_statefulsets
-from pyctrl.cluster._controllers.volume.ephemeral import add_ephemeral_volumes
-from pyctrl.cluster._controllers.volume.persistentvolume import add_persistent_volumes
-from pyctrl.cluster._controllers.volume.pvcprotection import add_pvc_protection
+from pyctrl.cluster._controllers.rootcacertpublisher import PLACEHOLDER_CA
 from pyctrl.cluster._kubelet.kubelet import add_kubelet
 from pyctrl.cluster._kubelet.options import Kubelet
 from pyctrl.cluster._provisioner import add_volumes
@@ -38,41 +24,13 @@ from pyctrl.kinds.core.v1 import Node, ServiceAccount
 from pyctrl.kinds.rbac.v1 import ClusterRole
 from pyctrl.manager import Manager, Preflight
 
-__all__ = ["Cluster", "add_controllers", "serving_cluster"]
+__all__ = ["Cluster", "serving_cluster"]
 
 
 MASTERS = "system:masters"
 ADMIN = User(name="kubernetes-admin", groups=(MASTERS,))
 WHOLE_ROLE = Key("", "admin")  # the last to be aggregated: its parts are aggregated themselves
 CONTROLLERS = User(name="system:kube-controller-manager", groups=(MASTERS,))
-
-
-def add_controllers(manager: Manager, *, root_ca: str = PLACEHOLDER_CA, make_token: MakeToken | None = None) -> None:
-    """Add the controllers of kube-controller-manager to a manager.
-
-    Args:
-        root_ca: the CA certificate, in PEM, that pods verify the API server with (ConfigMap ``kube-root-ca.crt``).
-        make_token: signs the tokens of service account token Secrets with the API server's key. Without it, these
-            Secrets stay empty.
-    """
-    add_namespaces(manager, root_ca=root_ca)
-    add_garbage_collector(manager)
-    add_replicasets(manager)
-    add_replicationcontrollers(manager)
-    add_deployments(manager)
-    add_statefulsets(manager)
-    add_daemonsets(manager)
-    add_jobs(manager)
-    add_cronjobs(manager)
-    add_disruptions(manager)
-    add_pvc_protection(manager)
-    add_persistent_volumes(manager)
-    add_ephemeral_volumes(manager)
-    add_clusterrole_aggregation(manager)
-    if make_token is not None:
-        add_account_tokens(manager, make_token=make_token, root_ca=root_ca)
-    add_endpoints(manager)
-    add_node_lifecycle(manager)
 
 
 class Cluster:

@@ -2,28 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from datetime import timedelta
 from typing import Any
 
 from pyctrl import _clock
-from pyctrl.api import Metadata, ObjectMeta, is_deleting
+from pyctrl.api import Metadata, is_deleting
 from pyctrl.client import ResourceMapping
+from pyctrl.cluster._controllers.rootcacertpublisher import ROOT_CA_CONFIG_MAP, root_ca_config_map
+from pyctrl.cluster._controllers.serviceaccount import DEFAULT_SERVICE_ACCOUNT, default_service_account
 from pyctrl.controller import Builder, Controller, ManagedCluster, Reconciler, Request, Result, mapped
 from pyctrl.errors import AlreadyExists, Conflict, Forbidden, MethodNotAllowed, NotFound
 from pyctrl.kinds.core.v1 import ConfigMap, Namespace, ServiceAccount
 
-__all__ = [
-    "DEFAULT_OBJECTS",
-    "PLACEHOLDER_CA",
-    "NamespaceReconciler",
-    "add_namespaces",
-    "default_objects",
-    "ignore_outdated",
-    "is_namespace_terminating",
-]
+__all__ = ["DEFAULT_OBJECTS", "NamespaceReconciler", "add_namespaces", "default_objects"]
 
+#: The names of the objects that are created again when they are deleted.
+DEFAULT_OBJECTS = frozenset((DEFAULT_SERVICE_ACCOUNT, ROOT_CA_CONFIG_MAP))
 
 FINALIZER = "kubernetes"  # in spec.finalizers of every namespace, removed through the `finalize` subresource
 GRACE_PERIOD = timedelta(seconds=5)  # namespaceDeletionGracePeriod: lets writes in flight finish
@@ -44,23 +38,6 @@ def add_namespaces(host: ManagedCluster, *, root_ca: str) -> Controller:
 
 def _namespace_of_default(obj: ServiceAccount | ConfigMap) -> list[Request]:
     return [Request("", obj.metadata.namespace)] if obj.metadata.name in DEFAULT_OBJECTS else []
-
-
-def is_namespace_terminating(error: Forbidden) -> bool:
-    """Return whether a write was refused because its namespace is terminating."""
-    return any(cause.reason == "NamespaceTerminating" for cause in error.causes)
-
-
-@contextmanager
-def ignore_outdated() -> Iterator[None]:
-    """Ignore errors of writes to objects that changed, are gone, or are in a terminating namespace."""
-    try:
-        yield
-    except (NotFound, Conflict):
-        return
-    except Forbidden as error:
-        if not is_namespace_terminating(error):
-            raise
 
 
 def _remaining_grace_period(namespace: Namespace) -> timedelta:
@@ -128,43 +105,6 @@ class NamespaceReconciler(Reconciler[Namespace]):
             return
 
 
-ROOT_CA_CONFIG_MAP = "kube-root-ca.crt"
-
-#: The names of the objects that are created again when they are deleted.
-DEFAULT_OBJECTS = frozenset(("default", ROOT_CA_CONFIG_MAP))
-
-#: The root CA of a server without TLS: a certificate whose private key does not exist any more.
-PLACEHOLDER_CA = """\
------BEGIN CERTIFICATE-----
-MIIBkzCCATigAwIBAgIBATAKBggqhkjOPQQDAjAuMSwwKgYDVQQDDCNweWN0cmwg
-ZW1iZWRkZWQgY2x1c3RlciB3aXRob3V0IFRMUzAgFw0yNjAxMDEwMDAwMDBaGA8y
-MTI2MDEwMTAwMDAwMFowLjEsMCoGA1UEAwwjcHljdHJsIGVtYmVkZGVkIGNsdXN0
-ZXIgd2l0aG91dCBUTFMwWTATBgcqhkjOPQIBBggqhkjOPQMBBwNCAAQckqA/VOz9
-8zEEyTqhxz96pwsJ0v7WKb46IZdzk0quSltBiOcojgFKC0beU0PM69Rby744RF6q
-lI3tps5UJxFfo0UwQzASBgNVHRMBAf8ECDAGAQH/AgEAMB0GA1UdDgQWBBS/ibK+
-OmhTojKkZ0dmmi0l/3GjNTAOBgNVHQ8BAf8EBAMCAQYwCgYIKoZIzj0EAwIDSQAw
-RgIhAL/KVU2MMPcsUphJ2Wb1iratoNb3sSBRc80piwxUqm6HAiEA5C52PE55XQ42
-RqaW03lwQy4lF7yCMu8fad5PbVP0X0A=
------END CERTIFICATE-----
-"""
-
-_ROOT_CA_DESCRIPTION = (  # the text of kube-controller-manager
-    "Contains a CA bundle that can be used to verify the kube-apiserver when using internal endpoints such as the "
-    "internal service IP or kubernetes.default.svc. No other usage is guaranteed across distributions of Kubernetes "
-    "clusters."
-)
-
-
 def default_objects(namespace: str, *, root_ca: str) -> tuple[ServiceAccount | ConfigMap, ...]:
     """Return the default objects of a new namespace."""
-    return (
-        ServiceAccount(metadata=ObjectMeta(name="default", namespace=namespace)),
-        ConfigMap(
-            metadata=ObjectMeta(
-                name=ROOT_CA_CONFIG_MAP,
-                namespace=namespace,
-                annotations={"kubernetes.io/description": _ROOT_CA_DESCRIPTION},
-            ),
-            data={"ca.crt": root_ca},
-        ),
-    )
+    return default_service_account(namespace), root_ca_config_map(namespace, root_ca)

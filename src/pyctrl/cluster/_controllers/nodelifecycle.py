@@ -14,10 +14,9 @@ from typing import Any
 from pyctrl import _clock
 from pyctrl.api import Key, format_time
 from pyctrl.client import MergePatch, StrategicMergePatch
-from pyctrl.cluster._controllers.podgc import add_pod_gc
-from pyctrl.cluster._controllers.tainteviction import add_taint_eviction
-from pyctrl.cluster._kubelet.node_status import NODE_LEASE_NAMESPACE
+from pyctrl.cluster._controllers.handlers import no_requests
 from pyctrl.cluster._legacy_event_recorder import LegacyEventRecorder
+from pyctrl.cluster._well_known import NODE_LEASE_NAMESPACE
 from pyctrl.controller import Builder, ManagedCluster, Reconciler, Request, Result
 from pyctrl.errors import Conflict, NotFound
 from pyctrl.kinds.coordination.v1 import Lease
@@ -43,17 +42,10 @@ _REPORTED = ("Ready", "MemoryPressure", "DiskPressure", "PIDPressure")
 
 
 def add_node_lifecycle(host: ManagedCluster) -> None:
-    """Run the node lifecycle controller, taint eviction and the pod garbage collector in a manager."""
+    """Run the node lifecycle controller in a manager."""
     recorder = LegacyEventRecorder(host.live_client, "node-controller")
     lifecycle = NodeLifecycleReconciler(recorder)
-    Builder(host).reconciles(Node).watches(Lease, _no_requests).options(name="node-lifecycle").build(lifecycle)
-    add_taint_eviction(host)
-    add_pod_gc(host)
-
-
-def _no_requests(observed: object) -> list[Request]:
-    """Enqueue nothing: leases are read when they are due, and each renewal changes nothing."""
-    return []
+    Builder(host).reconciles(Node).watches(Lease, no_requests).options(name="node-lifecycle").build(lifecycle)
 
 
 class NodeLifecycleReconciler(Reconciler[Node]):

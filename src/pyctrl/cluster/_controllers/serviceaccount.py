@@ -1,6 +1,7 @@
-"""Tokens controller: fills Secrets of type `kubernetes.io/service-account-token` and deletes them with their account.
+"""Service accounts: the default one of a namespace, and the tokens controller.
 
-The rules are those of kube-controller-manager's tokens controller (pkg/controller/serviceaccount/tokens_controller.go).
+The tokens controller fills Secrets of type `kubernetes.io/service-account-token`, and deletes them with their account,
+by the rules of kube-controller-manager's (pkg/controller/serviceaccount/tokens_controller.go).
 """
 
 from __future__ import annotations
@@ -9,20 +10,26 @@ import base64
 from collections.abc import Callable
 from typing import TypeAlias
 
-from pyctrl.api import is_deleting
+from pyctrl.api import ObjectMeta, is_deleting
 from pyctrl.client import Preconditions
 from pyctrl.controller import Builder, Controller, ManagedCluster, Reconciler, Request, Result, mapped
 from pyctrl.errors import Conflict, NotFound
 from pyctrl.kinds.core.v1 import Secret, ServiceAccount
 
-__all__ = ["MakeToken", "add_account_tokens"]
+__all__ = ["DEFAULT_SERVICE_ACCOUNT", "MakeToken", "add_account_tokens", "default_service_account"]
 
+DEFAULT_SERVICE_ACCOUNT = "default"
 TYPE = "kubernetes.io/service-account-token"
 ACCOUNT_NAME = "kubernetes.io/service-account.name"
 ACCOUNT_UID = "kubernetes.io/service-account.uid"
 
 #: Returns a signed token. Arguments: namespace, name and uid of the account, name of the Secret.
 MakeToken: TypeAlias = Callable[[str, str, str, str], str]
+
+
+def default_service_account(namespace: str) -> ServiceAccount:
+    """Return the default service account of a namespace."""
+    return ServiceAccount(metadata=ObjectMeta(name=DEFAULT_SERVICE_ACCOUNT, namespace=namespace))
 
 
 def add_account_tokens(host: ManagedCluster, *, make_token: MakeToken, root_ca: str) -> Controller:

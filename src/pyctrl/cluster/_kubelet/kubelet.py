@@ -13,7 +13,6 @@ from datetime import timedelta
 
 from pyctrl.api import Key, controller_of, is_deleting
 from pyctrl.client import Preconditions, StrategicMergePatch
-from pyctrl.cluster._controllers.namespace import is_namespace_terminating
 from pyctrl.cluster._kubelet.node_objects import STATE, complete_nodes
 from pyctrl.cluster._kubelet.node_status import add_node_status
 from pyctrl.cluster._kubelet.options import Kubelet
@@ -22,6 +21,7 @@ from pyctrl.cluster._kubelet.pod_lifecycle import PodLifecycle
 from pyctrl.cluster._kubelet.pod_status import PodIPAllocator, pod_status, status_patch
 from pyctrl.cluster._kubelet.scripts import Script, script_of
 from pyctrl.cluster._legacy_event_recorder import LegacyEventRecorder
+from pyctrl.cluster._namespace_termination import is_namespace_terminating
 from pyctrl.cluster._scheduler.scheduler import add_scheduler
 from pyctrl.controller import Builder, ManagedCluster, ObjectChange, Reconciler, Request, Result, annotations_changed
 from pyctrl.errors import Conflict, Forbidden, NotFound

@@ -10,14 +10,14 @@ from pyctrl import _clock
 from pyctrl.api import Key, ObjectMeta, format_micro_time, owner_reference
 from pyctrl.client import MergePatch, StrategicMergePatch
 from pyctrl.cluster._kubelet.node_objects import STATE, node_conditions
+from pyctrl.cluster._well_known import NODE_LEASE_NAMESPACE
 from pyctrl.controller import Builder, Controller, ManagedCluster, Reconciler, Request, Result, TickSource
 from pyctrl.errors import AlreadyExists, NotFound
 from pyctrl.kinds.coordination.v1 import Lease, LeaseSpec
 from pyctrl.kinds.core.v1 import Node
 
-__all__ = ["LEASE_SECONDS", "NODE_LEASE_NAMESPACE", "NodeStatusReconciler", "add_node_status"]
+__all__ = ["LEASE_SECONDS", "NodeStatusReconciler", "add_node_status"]
 
-NODE_LEASE_NAMESPACE = "kube-node-lease"
 LEASE_SECONDS = 40  # nodeLeaseDurationSeconds of the kubelet
 RENEW = timedelta(seconds=10)  # renewed after a quarter of the lease duration, as the kubelet does
 REPORT = timedelta(minutes=5)  # nodeStatusReportFrequency: the interval of writes of an unchanged status

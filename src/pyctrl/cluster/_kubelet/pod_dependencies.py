@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from pyctrl.api import Key
 from pyctrl.client import Client
-from pyctrl.cluster._scheduler.scheduler import pod_claim_keys
+from pyctrl.cluster._pod_claims import pod_claim_keys
 from pyctrl.kinds.core.v1 import ConfigMap, Container, PersistentVolumeClaim, Pod, Secret, Volume
 
 __all__ = ["MissingDependency", "PodDependencies"]

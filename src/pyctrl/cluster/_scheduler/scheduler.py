@@ -9,20 +9,21 @@ from typing import Any
 from pyctrl import _clock
 from pyctrl.api import Key, format_time, is_deleting
 from pyctrl.client import MergePatch, StrategicMergePatch, bind
-from pyctrl.cluster._controllers.namespace import ignore_outdated
 from pyctrl.cluster._legacy_event_recorder import LegacyEventRecorder
+from pyctrl.cluster._namespace_termination import ignore_outdated
+from pyctrl.cluster._pod_claims import pod_claim_keys
 from pyctrl.cluster._pod_summary import summarize_pod
 from pyctrl.cluster._scheduler.filters import SchedulerCache
 from pyctrl.cluster._scheduler.pod_info import new_pod_info
 from pyctrl.cluster._taints_and_affinity import matches_node_selector
+from pyctrl.cluster._well_known import SELECTED_NODE
 from pyctrl.controller import Builder, Controller, ManagedCluster, ObjectChange, Reconciler, Request, Result
 from pyctrl.kinds.core.v1 import Node, PersistentVolume, PersistentVolumeClaim, Pod
 from pyctrl.kinds.storage.v1 import StorageClass
 
-__all__ = ["Scheduler", "add_scheduler", "pod_claim_keys"]
+__all__ = ["Scheduler", "add_scheduler"]
 
 DEFAULT_SCHEDULER_NAME = "default-scheduler"
-SELECTED_NODE = "volume.kubernetes.io/selected-node"
 
 
 def add_scheduler(host: ManagedCluster, *, start_seconds: float = 0.0) -> Controller:
@@ -38,17 +39,6 @@ def add_scheduler(host: ManagedCluster, *, start_seconds: float = 0.0) -> Contro
         .options(name="pretend-scheduler")
         .build(scheduler)
     )
-
-
-def pod_claim_keys(pod: Pod) -> list[Key]:
-    """Return the claims that a pod mounts, including those of its ephemeral volumes."""
-    names = []
-    for volume in pod.spec.volumes:
-        if volume.persistent_volume_claim is not None:
-            names.append(volume.persistent_volume_claim.claim_name)
-        elif volume.ephemeral is not None:
-            names.append(f"{pod.metadata.name}-{volume.name}")
-    return [Key(pod.metadata.namespace, name) for name in names]
 
 
 class Scheduler(Reconciler[Pod]):
@@ -176,7 +166,7 @@ class Scheduler(Reconciler[Pod]):
                 return {}, f'persistentvolumeclaim "{key.name}" is being deleted'
             if claim.status.phase == "Bound" and claim.spec.volume_name:
                 refused |= await self._conflicts(claim.spec.volume_name)
-            elif not await self._waits_for_consumer(claim):
+            elif not await self._is_delayed_binding(claim):
                 return {}, "pod has unbound immediate PersistentVolumeClaims"
         return refused, ""
 
@@ -189,7 +179,7 @@ class Scheduler(Reconciler[Pod]):
         reason = "node(s) didn't match PersistentVolume's node affinity"
         return {node.metadata.name: reason for node in nodes if not matches_node_selector(required, node)}
 
-    async def _waits_for_consumer(self, claim: PersistentVolumeClaim) -> bool:
+    async def _is_delayed_binding(self, claim: PersistentVolumeClaim) -> bool:
         name = claim.spec.storage_class_name
         found = await self.client.find(StorageClass, Key("", name)) if name else None
         return found is not None and found.volume_binding_mode == "WaitForFirstConsumer"

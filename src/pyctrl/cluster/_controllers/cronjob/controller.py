@@ -20,8 +20,8 @@ from pyctrl.cluster._controllers.cronjob.schedule import (
     time_until_next_schedule,
 )
 from pyctrl.cluster._controllers.job.view import find_true_condition, is_finished
-from pyctrl.cluster._controllers.namespace import is_namespace_terminating
 from pyctrl.cluster._legacy_event_recorder import LegacyEventRecorder
+from pyctrl.cluster._namespace_termination import is_namespace_terminating
 from pyctrl.controller import Builder, Controller, ManagedCluster, Reconciler, Request, Result
 from pyctrl.errors import AlreadyExists, ApiError, Conflict, Forbidden, NotFound
 from pyctrl.kinds.batch.v1 import CronJob, Job

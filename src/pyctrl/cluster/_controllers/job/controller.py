@@ -14,7 +14,7 @@ from pyctrl.api import LabelSelector, is_deleting
 from pyctrl.cache import CachedClient
 from pyctrl.client import merge_from
 from pyctrl.cluster._controllers.controller_ref_manager import ControllerRefManager, enqueue_adopters, index_orphans
-from pyctrl.cluster._controllers.job.cleanup import add_job_cleanup, remove_tracking_finalizer
+from pyctrl.cluster._controllers.job.orphan_pods import remove_tracking_finalizer
 from pyctrl.cluster._controllers.job.pod_failures import BackoffRecord
 from pyctrl.cluster._controllers.job.pods import active_pods_for_removal, indexes_to_create, new_pods, pods_to_create
 from pyctrl.cluster._controllers.job.tracking import (
@@ -41,13 +41,12 @@ from pyctrl.kinds.core.v1 import Pod
 __all__ = ["JobReconciler", "JobSync", "add_jobs"]
 
 
-MANAGED_BY = "kubernetes.io/job-controller"
+JOB_CONTROLLER_NAME = "kubernetes.io/job-controller"
 
 
 def add_jobs(host: ManagedCluster) -> Controller:
     """Run the Job controller in a manager."""
     index_orphans(host, Pod)
-    add_job_cleanup(host)
     return (
         Builder(host)
         .reconciles(Job)
@@ -75,7 +74,7 @@ class JobReconciler(Reconciler[Job]):
         if job is None or is_finished(job):
             self._backoffs.pop(request, None)
             return None
-        if job.spec.managed_by not in (None, MANAGED_BY):
+        if job.spec.managed_by not in (None, JOB_CONTROLLER_NAME):
             return None  # another controller manages the Job (KEP-4368)
         pods = await ControllerRefManager(self.client, Pod, finalizer=FINALIZER).claim(job, selector_of(job))
         uid, backoff = self._backoffs.get(request, (job.metadata.uid, BackoffRecord()))

@@ -13,7 +13,6 @@ from pyctrl.api import LabelSelector, is_deleting
 from pyctrl.client import Preconditions, merge_from
 from pyctrl.cluster._controllers.controller_history import ControllerHistory, hash_controller_revision, template_of
 from pyctrl.cluster._controllers.controller_ref_manager import ControllerRefManager, enqueue_adopters, index_orphans
-from pyctrl.cluster._controllers.namespace import is_namespace_terminating
 from pyctrl.cluster._controllers.pod_control import is_available, is_ready, time_until_available
 from pyctrl.cluster._controllers.statefulset.plan import PodAction, PodStep, StatefulSetPlan
 from pyctrl.cluster._controllers.statefulset.pods import (
@@ -25,6 +24,7 @@ from pyctrl.cluster._controllers.statefulset.pods import (
 )
 from pyctrl.cluster._controllers.statefulset.volume_claims import VolumeClaimControl
 from pyctrl.cluster._legacy_event_recorder import LegacyEventRecorder
+from pyctrl.cluster._namespace_termination import is_namespace_terminating
 from pyctrl.controller import Builder, Controller, ManagedCluster, Reconciler, Request, Result
 from pyctrl.errors import AlreadyExists, ApiError, Conflict, Forbidden, NotFound
 from pyctrl.kinds.apps.v1 import ControllerRevision, StatefulSet, StatefulSetStatus

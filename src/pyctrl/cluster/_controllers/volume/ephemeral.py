@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from pyctrl.api import ObjectMeta, is_controlled_by, is_deleting, set_controller_reference
-from pyctrl.cluster._controllers.namespace import is_namespace_terminating
 from pyctrl.cluster._controllers.volume.pvcprotection import MAY_USE_CLAIMS
 from pyctrl.cluster._legacy_event_recorder import LegacyEventRecorder
+from pyctrl.cluster._namespace_termination import is_namespace_terminating
 from pyctrl.controller import Builder, ManagedCluster, Reconciler, Request, Result, on_create
 from pyctrl.errors import AlreadyExists, Forbidden, NotFound
 from pyctrl.kinds.core.v1 import PersistentVolumeClaim, Pod, Volume

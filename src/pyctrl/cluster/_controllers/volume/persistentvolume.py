@@ -9,16 +9,18 @@ import re
 from datetime import timedelta
 from typing import Any
 
-from pyctrl.api import Key, is_deleting, reference_to, remove_finalizer
-from pyctrl.client import MergePatch, merge_from
+from pyctrl.api import Key, is_deleting, reference_to
+from pyctrl.client import MergePatch
+from pyctrl.cluster._controllers.handlers import no_requests
 from pyctrl.cluster._controllers.volume.matching import (
     check_volume_claim,
     class_of,
     find_matching_volume,
     is_bound_to_claim,
 )
+from pyctrl.cluster._controllers.volume.pvprotection import remove_pv_protection
 from pyctrl.cluster._legacy_event_recorder import LegacyEventRecorder
-from pyctrl.cluster._scheduler.scheduler import SELECTED_NODE
+from pyctrl.cluster._well_known import SELECTED_NODE
 from pyctrl.controller import Builder, ManagedCluster, Reconciler, Request, Result, mapped
 from pyctrl.errors import Conflict, NotFound
 from pyctrl.kinds.core.v1 import PersistentVolume, PersistentVolumeClaim
@@ -40,7 +42,6 @@ STORAGE_PROVISIONER = "volume.kubernetes.io/storage-provisioner"
 BETA_STORAGE_PROVISIONER = "volume.beta.kubernetes.io/storage-provisioner"
 NO_PROVISIONER = "kubernetes.io/no-provisioner"  # the provisioner of classes with static volumes
 RESYNC = timedelta(seconds=15)  # kube-controller-manager's --pvclaimbinder-sync-period
-PV_PROTECTION_FINALIZER = "kubernetes.io/pv-protection"  # added to every new volume by the API server
 
 
 def add_persistent_volumes(host: ManagedCluster) -> None:
@@ -51,7 +52,7 @@ def add_persistent_volumes(host: ManagedCluster) -> None:
         Builder(host)
         .reconciles(PersistentVolumeClaim)
         .watches(PersistentVolume, mapped(_claim_of))
-        .watches(StorageClass, mapped(_no_requests))
+        .watches(StorageClass, no_requests)
         .options(name="persistentvolume-binder")
         .build(binder)
     )
@@ -71,11 +72,6 @@ def _volume_of(claim: PersistentVolumeClaim) -> list[Request]:
 def _claim_of(volume: PersistentVolume) -> list[Request]:
     ref = volume.spec.claim_ref
     return [Request(ref.namespace or "", ref.name or "")] if ref is not None else []
-
-
-def _no_requests(found: StorageClass) -> list[Request]:
-    """Enqueue nothing: the watch keeps storage classes cached for lookups, and waiting claims resync."""
-    return []
 
 
 class PersistentVolumeClaimReconciler(Reconciler[PersistentVolumeClaim]):
@@ -252,17 +248,12 @@ class PersistentVolumeReconciler(Reconciler[PersistentVolume]):
             return None
         try:
             if is_deleting(volume) and volume.status.phase != "Bound":
-                await self._unprotect(volume)
+                await remove_pv_protection(self.client, volume)
             else:
                 await self._sync(volume)
         except (NotFound, Conflict):
             return None  # changed or deleted meanwhile: its next event triggers a reconcile
         return None
-
-    async def _unprotect(self, volume: PersistentVolume) -> None:
-        before = volume.deep_copy()
-        if remove_finalizer(volume, PV_PROTECTION_FINALIZER):
-            await self.client.patch(volume, merge_from(before, optimistic_lock=True))
 
     async def _sync(self, volume: PersistentVolume) -> None:
         ref = volume.spec.claim_ref

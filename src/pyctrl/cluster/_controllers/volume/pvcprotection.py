@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pyctrl.api import is_deleting, remove_finalizer
 from pyctrl.client import merge_from
+from pyctrl.cluster._pod_claims import pod_claim_keys
 from pyctrl.cluster._pod_summary import may_use_claims
-from pyctrl.cluster._scheduler.scheduler import pod_claim_keys
 from pyctrl.controller import Builder, Controller, ManagedCluster, Predicate, Reconciler, Request, Result, mapped
 from pyctrl.errors import Conflict, NotFound
 from pyctrl.kinds.core.v1 import PersistentVolumeClaim, Pod

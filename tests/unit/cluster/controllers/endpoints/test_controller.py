@@ -12,8 +12,8 @@ import pytest_asyncio
 from pyctrl.api import Key, ObjectMeta
 from pyctrl.client import Client, MergePatch, wait_for, wait_for_list, wait_until_gone
 from pyctrl.cluster import Cluster
-from pyctrl.cluster._controllers.endpoints.pods import ServiceEndpoint, TargetPort
-from pyctrl.cluster._controllers.endpoints.slices import MAX_ENDPOINTS_PER_SLICE, plan_slices
+from pyctrl.cluster._controllers.service_pods import ServiceEndpoint, TargetPort
+from pyctrl.cluster._controllers.endpointslice.slices import MAX_ENDPOINTS_PER_SLICE, plan_slices
 from pyctrl.kinds.core.v1 import Endpoints, Node, Pod, Service
 from pyctrl.kinds.discovery.v1 import EndpointSlice
 from tests.unit.cluster._pods import pod, scripted, until_phase

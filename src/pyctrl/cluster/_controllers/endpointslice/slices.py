@@ -6,15 +6,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from pyctrl.api import ObjectMeta, set_controller_reference
-from pyctrl.cluster._controllers.endpoints.pods import ServiceEndpoint, TargetPort, is_headless
+from pyctrl.cluster._controllers.service_endpoints import HEADLESS
+from pyctrl.cluster._controllers.service_pods import ServiceEndpoint, TargetPort, is_headless
 from pyctrl.kinds.core.v1 import Service
 from pyctrl.kinds.discovery.v1 import Endpoint, EndpointConditions, EndpointPort, EndpointSlice
 
-__all__ = ["HEADLESS", "MAX_ENDPOINTS_PER_SLICE", "SlicePlan", "plan_slices"]
+__all__ = ["MAX_ENDPOINTS_PER_SLICE", "SlicePlan", "plan_slices"]
 
 MANAGED_BY, MANAGER = "endpointslice.kubernetes.io/managed-by", "endpointslice-controller.k8s.io"
 SERVICE_NAME = "kubernetes.io/service-name"
-HEADLESS = "service.kubernetes.io/headless"
 MAX_ENDPOINTS_PER_SLICE = 100  # kube-controller-manager's --max-endpoints-per-slice
 
 

@@ -1,38 +1,34 @@
-"""What remains of Jobs: pods that nobody counts any more are let go, and finished Jobs go when their time is up.
+"""Orphaned pods of Jobs: removal of the tracking finalizer of pods that no Job counts any more.
 
-The rules are those of kube-controller-manager's job and TTL-after-finished controllers (pkg/controller/job,
-pkg/controller/ttlafterfinished).
+The rules are those of kube-controller-manager's job controller (syncOrphanPod in pkg/controller/job).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from datetime import datetime, timedelta
 
-from pyctrl import _clock
-from pyctrl.api import controller_of, is_deleting
+from pyctrl.api import controller_of
 from pyctrl.cache import CachedClient
-from pyctrl.client import JsonPatch, Preconditions
+from pyctrl.client import JsonPatch
 from pyctrl.cluster._controllers.job.view import FINALIZER, is_finished, is_tracked
-from pyctrl.controller import Builder, ManagedCluster, ObjectChange, Reconciler, Request, Result
+from pyctrl.controller import Builder, Controller, ManagedCluster, ObjectChange, Reconciler, Request, Result
 from pyctrl.errors import Conflict, Invalid, NotFound
 from pyctrl.kinds.batch.v1 import Job
 from pyctrl.kinds.core.v1 import Pod
 
-__all__ = ["OrphanPodReconciler", "TTLAfterFinishedReconciler", "add_job_cleanup", "remove_tracking_finalizer"]
+__all__ = ["OrphanPodReconciler", "add_orphan_pods", "remove_tracking_finalizer"]
 
 
-def add_job_cleanup(host: ManagedCluster) -> None:
-    """Run the controllers that clean up after Jobs in a manager."""
+def add_orphan_pods(host: ManagedCluster) -> Controller:
+    """Run the controller of orphaned Job pods in a manager."""
     orphans = OrphanPodReconciler(host)
-    (
+    return (
         Builder(host)
         .watches(Pod, _tracked_pod)
         .watches(Job, orphans.pods_of_finished_job)
         .options(name="job-orphans")
         .build(orphans)
     )
-    Builder(host).reconciles(Job).options(name="ttl-after-finished").build(TTLAfterFinishedReconciler())
 
 
 async def remove_tracking_finalizer(client: CachedClient, pod: Pod) -> None:
@@ -79,30 +75,3 @@ class OrphanPodReconciler(Reconciler[Pod]):
                 return None
         await remove_tracking_finalizer(self.client, pod)
         return None
-
-
-class TTLAfterFinishedReconciler(Reconciler[Job]):
-    """Deletes finished Jobs after ttlSecondsAfterFinished, with foreground propagation."""
-
-    async def reconcile(self, request: Request) -> Result | None:
-        job = await self.client.find(Job, request.key)
-        if job is None or is_deleting(job):
-            return None
-        seconds, finished = job.spec.ttl_seconds_after_finished, _finish_time(job)
-        if seconds is None or finished is None:
-            return None
-        remaining = finished + timedelta(seconds=seconds) - _clock.now()
-        if remaining > timedelta(0):
-            return Result(requeue_after=remaining)
-        try:
-            same_job = Preconditions(uid=job.metadata.uid)
-            await self.client.delete(job, propagation="Foreground", preconditions=same_job)
-        except (NotFound, Conflict):
-            return None
-        return None
-
-
-def _finish_time(job: Job) -> datetime | None:
-    """Return the time at which a Job finished, or None."""
-    finished = (c for c in job.status.conditions if c.type in ("Complete", "Failed") and c.status == "True")
-    return next((condition.last_transition_time for condition in finished), None)
