@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 
 from pyctrl.api import ObjectMeta
 from pyctrl.cluster._controllers.deployment.rolling import DESIRED_REPLICAS, MAX_REPLICAS, Rollout, ScaleStep
-from pyctrl.cluster._controllers.pod_template_hash import equal_ignore_hash, template_hash
 from pyctrl.cluster._controllers.replicaset import desired_replicas
 from pyctrl.kinds.apps.v1 import (
     Deployment,
@@ -19,7 +18,6 @@ from pyctrl.kinds.apps.v1 import (
     ReplicaSetStatus,
     RollingUpdateDeployment,
 )
-from pyctrl.kinds.core.v1 import Container, PodSpec, PodTemplateSpec
 
 
 def deployment(
@@ -147,32 +145,3 @@ def test_a_rollout_keeps_its_limits_and_ends(
         if not broken:
             assert desired_replicas(new) + size >= min(available_before, replicas - rollout.max_unavailable)
     assert (desired_replicas(new), desired_replicas(old)) == (replicas, 0)
-
-
-def template(image: str, **labels: str) -> PodTemplateSpec:
-    """Make a pod template."""
-    return PodTemplateSpec(
-        metadata=ObjectMeta(labels=labels), spec=PodSpec(containers=[Container(name="c", image=image)])
-    )
-
-
-def test_the_hash_label_does_not_make_another_template() -> None:
-    """The label that ReplicaSets add to their pods is not part of what makes templates differ."""
-    hashed = template("a", app="x")
-    hashed.metadata.labels["pod-template-hash"] = "abc"
-    assert equal_ignore_hash(template("a", app="x"), hashed)
-    assert not equal_ignore_hash(template("a", app="x"), template("b", app="x"))
-
-
-def test_hash_depends_on_template_and_collisions() -> None:
-    """Equal templates have equal hashes; another image or another count of collisions another one."""
-    first = template_hash(template("a"), 0)
-    assert first == template_hash(template("a"), 0)
-    assert len({first, template_hash(template("b"), 0), template_hash(template("a"), 1)}) == 3
-    assert first.isalnum()
-
-
-@pytest.mark.parametrize("replicas", [None, 5])
-def test_a_set_that_does_not_say_wants_one_pod(replicas: int | None) -> None:
-    """Replicas default to one."""
-    assert desired_replicas(ReplicaSet(spec=ReplicaSetSpec(replicas=replicas))) == (5 if replicas else 1)
