@@ -22,7 +22,17 @@ from pyctrl.kinds.batch.v1 import Job, JobSpec
 from pyctrl.kinds.core.v1 import Pod
 from pyctrl.kinds.meta.v1 import LabelSelector
 from pyctrl.kinds.policy.v1 import PodDisruptionBudget, PodDisruptionBudgetSpec
-from tests.unit.cluster._kit import LABELS, NAMESPACE, key, pods_of, run_all, set_phase, template, told, until_pods
+from tests.unit.cluster._workloads import (
+    LABELS,
+    NAMESPACE,
+    events_of,
+    key,
+    pods_of,
+    run_all,
+    set_phase,
+    template,
+    until_pods,
+)
 
 BUDGET = key("budget")
 
@@ -171,4 +181,4 @@ async def test_pods_whose_number_nobody_knows_cannot_go(client: Client) -> None:
     message = "jobs.batch does not implement the scale subresource"
     assert [(c.status, c.reason, c.message) for c in found.status.conditions] == [("False", "SyncFailed", message)]
     event = f"CalculateExpectedPodCountFailed: Failed to calculate the number of expected pods: {message} x1"
-    assert event in await told(client, "budget")
+    assert event in await events_of(client, "budget")

@@ -11,11 +11,12 @@ import pytest_asyncio
 from pyctrl.api import Key
 from pyctrl.client import Client, MergePatch, wait_for, wait_until_gone
 from pyctrl.cluster import Cluster
-from pyctrl.kinds.coordination.v1 import Lease
 from pyctrl.kinds.core.v1 import Node, Pod
 from tests.unit.cluster._pods import conditions, pod, reasons, until, until_phase
 
 ONE = Key("", "node-1")
+
+
 P = Key("default", "p")
 
 
@@ -44,22 +45,6 @@ def taints(node: Node) -> set[tuple[str, str]]:
 def on(node: str, name: str = "p") -> Pod:
     """Make a pod for a node."""
     return pod(name, nodeSelector={"kubernetes.io/hostname": node})
-
-
-async def test_a_node_renews_its_lease(client: Client) -> None:
-    """The lease of a node is renewed every ten seconds for as long as it is well, and the node is left alone."""
-    await asyncio.sleep(1)
-    key = Key("kube-node-lease", "node-1")
-    first = await client.get(Lease, key)
-    node = await client.get(Node, ONE)
-    await asyncio.sleep(60)
-    later = await client.get(Lease, key)
-    assert first.spec is not None
-    assert later.spec is not None
-    assert first.spec.renew_time is not None
-    assert later.spec.renew_time is not None
-    assert 45 <= (later.spec.renew_time - first.spec.renew_time).total_seconds() <= 65
-    assert (await client.get(Node, ONE)).metadata.resource_version == node.metadata.resource_version
 
 
 async def test_a_silent_node_is_unknown_and_loses_its_pods(client: Client) -> None:
@@ -135,30 +120,3 @@ async def test_a_cordon_is_a_taint(client: Client) -> None:
     assert (await client.get(Pod, P)).status.phase == "Running"
     await client.patch(Node, ONE, MergePatch({"spec": {"unschedulable": None}}))
     await until_phase(client, "late", "Running")
-
-
-async def test_a_taint_drives_pods_away(client: Client) -> None:
-    """A NoExecute taint ends pods that do not tolerate it, at once, and those that do for a while after that."""
-    tolerating = [{"key": "gone", "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": 100}]
-    await client.create(pod("patient", nodeName="node-1", tolerations=tolerating))
-    await client.create(pod(nodeName="node-1"))
-    await until_phase(client, "patient", "Running")
-    taint = {"spec": {"taints": [{"key": "gone", "effect": "NoExecute"}]}}
-    await client.patch(Node, ONE, MergePatch(taint))
-    await wait_until_gone(client, Pod, P)
-    await asyncio.sleep(80)
-    assert await client.find(Pod, Key("default", "patient")) is not None
-    await wait_until_gone(client, Pod, Key("default", "patient"))
-
-
-async def test_pods_of_a_node_that_is_gone_are_collected(client: Client) -> None:
-    """When a node object is deleted its pods follow after 40 s; nobody else can end them."""
-    await client.create(on("node-1"))
-    await until_phase(client, "p", "Running")
-    await tell(client, "lost")
-    await client.delete(Node, ONE)
-    await asyncio.sleep(35)
-    assert await client.find(Pod, P) is not None
-    await wait_until_gone(client, Pod, P)
-    await asyncio.sleep(60)
-    assert await client.find(Node, ONE) is None

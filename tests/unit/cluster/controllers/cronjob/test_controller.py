@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from random import Random
 from typing import Any
-from zoneinfo import ZoneInfo
 
 import pytest
 import pytest_asyncio
@@ -16,12 +15,13 @@ from pyctrl import _clock
 from pyctrl.api import ObjectMeta, set_controller_reference
 from pyctrl.client import Client, MergePatch, wait_for, wait_for_list
 from pyctrl.cluster import Cluster, Kubelet
-from pyctrl.cluster._controllers.cronjob.schedule import ScheduleError, parse_schedule
 from pyctrl.kinds.batch.v1 import CronJob, CronJobSpec, Job, JobSpec, JobTemplateSpec
 from pyctrl.kinds.core.v1 import Pod
-from tests.unit.cluster._kit import NAMESPACE, key, template, told
+from tests.unit.cluster._workloads import NAMESPACE, events_of, key, template
 
 NIGHTLY = key("nightly")
+
+
 SCHEDULED = "batch.kubernetes.io/cronjob-scheduled-timestamp"
 
 
@@ -73,7 +73,7 @@ async def test_a_job_is_made_when_it_is_time(client: Client) -> None:
     assert [ref.kind for ref in job.metadata.owner_references if ref.controller] == ["CronJob"]
     done = await wait_for(client, CronJob, NIGHTLY, lambda found: not found.status.active)
     assert done.status.last_successful_time is not None
-    assert await told(client, "nightly") == [
+    assert await events_of(client, "nightly") == [
         f"SuccessfulCreate: Created job {name} x1",
         f"SawCompletedJob: Saw completed job: {name}, condition: Complete x1",
     ]
@@ -98,7 +98,7 @@ async def test_runs_that_overlap(policy: str, jobs: int) -> None:
         found = await names(client)
         assert len(found) == jobs
         assert (f"nightly-{minute(_clock.now())}" in found) is (policy != "Forbid")
-        events = " ".join(await told(client, "nightly"))
+        events = " ".join(await events_of(client, "nightly"))
         assert ("JobAlreadyActive" in events, "SuccessfulDelete" in events) == (policy == "Forbid", policy == "Replace")
 
 
@@ -142,7 +142,7 @@ async def test_what_cannot_be_understood_is_told(client: Client, spec: dict[str,
     await create(client, **spec)
     await asyncio.sleep(300)
     assert await names(client) == []
-    assert (await told(client, "nightly"))[0].startswith(event)
+    assert (await events_of(client, "nightly"))[0].startswith(event)
 
 
 async def test_a_job_that_is_missing_is_forgotten(client: Client) -> None:
@@ -152,7 +152,7 @@ async def test_a_job_that_is_missing_is_forgotten(client: Client) -> None:
     (name,) = await names(client)
     await client.delete(Job, key(name), propagation="Background")
     await wait_for(client, CronJob, NIGHTLY, lambda found: not found.status.active)
-    assert f"MissingJob: Active job went missing: {name} x1" in await told(client, "nightly")
+    assert f"MissingJob: Active job went missing: {name} x1" in await events_of(client, "nightly")
 
 
 async def test_a_job_made_by_hand_counts_when_it_is_done(client: Client) -> None:
@@ -163,46 +163,3 @@ async def test_a_job_made_by_hand_counts_when_it_is_done(client: Client) -> None
     await client.create(by_hand)
     done = await wait_for(client, CronJob, NIGHTLY, lambda found: found.status.last_successful_time is not None)
     assert done.status.last_schedule_time is None
-
-
-# --- schedules by themselves ---
-
-
-def following(text: str, after: datetime, number: int, zone: str | None = None) -> list[str]:
-    """Return the next times of a schedule, written in its zone."""
-    found, time = [], after
-    schedule = parse_schedule(text, ZoneInfo(zone) if zone else None)
-    for _ in range(number):
-        time = schedule.next(time) or after
-        found.append(time.astimezone(ZoneInfo(zone) if zone else UTC).strftime("%m-%d %H:%M"))
-    return found
-
-
-@pytest.mark.parametrize(
-    ("text", "times"),
-    [
-        ("*/20 1-2 * * *", ["01-01 01:00", "01-01 01:20", "01-01 01:40", "01-01 02:00"]),
-        ("0 0 13 * FRI", ["01-02 00:00", "01-09 00:00", "01-13 00:00", "01-16 00:00"]),  # day or weekday
-        ("0 0 */10 * MON", ["01-01 00:00", "01-05 00:00", "01-11 00:00", "01-12 00:00"]),  # a step is no star
-        ("0 0 ? * 1,3", ["01-05 00:00", "01-07 00:00", "01-12 00:00", "01-14 00:00"]),
-        ("@hourly", ["01-01 00:00", "01-01 01:00", "01-01 02:00", "01-01 03:00"]),
-        ("@every 1h30m", ["01-01 01:29", "01-01 02:59", "01-01 04:29", "01-01 05:59"]),
-    ],
-)
-def test_schedules_mean_what_kubernetes_means(text: str, times: list[str]) -> None:
-    """Five fields, names for them, and intervals."""
-    assert following(text, datetime(2025, 12, 31, 23, 59, 30, tzinfo=UTC), 4) == times
-
-
-def test_hours_that_are_skipped_or_come_twice() -> None:
-    """When clocks go forward a run in the lost hour is left out; when they go back one in that hour comes twice."""
-    spring, autumn = datetime(2026, 3, 28, tzinfo=UTC), datetime(2026, 10, 24, 12, tzinfo=UTC)
-    assert following("30 2 * * *", spring, 2, "Europe/Berlin") == ["03-28 02:30", "03-30 02:30"]
-    assert following("30 2 * * *", autumn, 3, "Europe/Berlin") == ["10-25 02:30", "10-25 02:30", "10-26 02:30"]
-
-
-@pytest.mark.parametrize("text", ["", "* * * *", "* * * * * *", "x * * * *", "@every soon", "0 0 31 2 *"])
-def test_what_is_no_schedule_is_refused(text: str) -> None:
-    """With an error of its own."""
-    with pytest.raises(ScheduleError):
-        parse_schedule(text)

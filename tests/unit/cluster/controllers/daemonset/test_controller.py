@@ -17,7 +17,6 @@ import pytest_asyncio
 from pyctrl.api import Key, ObjectMeta, is_deleting
 from pyctrl.client import Client, MergePatch, wait_for, wait_for_list
 from pyctrl.cluster import Cluster, Kubelet
-from pyctrl.cluster._controllers.daemonset.plan import DaemonSetPlan
 from pyctrl.kinds.apps.v1 import (
     ControllerRevision,
     DaemonSet,
@@ -25,11 +24,23 @@ from pyctrl.kinds.apps.v1 import (
     DaemonSetUpdateStrategy,
     RollingUpdateDaemonSet,
 )
-from pyctrl.kinds.core.v1 import Node, NodeSpec, Pod, PodCondition, PodSpec, PodStatus, Taint
+from pyctrl.kinds.core.v1 import Node, NodeSpec, Pod, Taint
 from pyctrl.kinds.meta.v1 import LabelSelector
-from tests.unit.cluster._kit import LABELS, NAMESPACE, image_of, key, pods_of, set_phase, template, told, until_pods
+from tests.unit.cluster._workloads import (
+    LABELS,
+    NAMESPACE,
+    events_of,
+    image_of,
+    key,
+    pods_of,
+    set_phase,
+    template,
+    until_pods,
+)
 
 NODES = ("a", "b", "c")
+
+
 AGENT = key("agent")
 
 
@@ -188,7 +199,7 @@ async def test_failed_pods_are_replaced_slower_and_slower() -> None:
             waits.append(round(asyncio.get_running_loop().time() - began))
         assert waits == [0, 1, 2, 4]
         message = f"Found failed daemon pod default/{failed} on node a, will try to kill it"
-        assert f"FailedDaemonPod: {message} x1" in await told(client, "agent")
+        assert f"FailedDaemonPod: {message} x1" in await events_of(client, "agent")
 
 
 async def test_going_back_finds_the_old_revision_again(client: Client) -> None:
@@ -199,66 +210,3 @@ async def test_going_back_finds_the_old_revision_again(client: Client) -> None:
         await change(client, template=template(image).to_wire(), revisionHistoryLimit=2)
         await ready(client, 3)
     assert sorted(found.revision for found in await client.list(ControllerRevision)) == [2, 3, 4]
-
-
-# --- the plan by itself ---
-
-
-def running(name: str, on: str, image_hash: str, *, is_ready: bool = True) -> Pod:
-    """Make a pod on a node."""
-    conditions = [PodCondition(type="Ready", status="True" if is_ready else "False")]
-    return Pod(
-        metadata=ObjectMeta(name=name, labels={"controller-revision-hash": image_hash}),
-        spec=PodSpec(node_name=on),
-        status=PodStatus(phase="Running", conditions=conditions),
-    )
-
-
-def plan(strategy: DaemonSetUpdateStrategy, *pods: Pod) -> DaemonSetPlan:
-    """Look at three nodes with these pods; the present template has the hash ``new``."""
-    return DaemonSetPlan(daemon_set(strategy), [node(name) for name in NODES], pods, "new")
-
-
-def names(pods: list[Pod]) -> list[str]:
-    """Return the names of pods."""
-    return [pod.metadata.name for pod in pods]
-
-
-def test_unavailable_old_pods_go_whatever_the_limit() -> None:
-    """They serve nobody, and count as missing already."""
-    actions = plan(rolling(), running("1", "a", "old"), running("2", "b", "old", is_ready=False)).renew()
-    assert names(actions.delete) == ["2"]
-
-
-def test_the_oldest_of_two_stays() -> None:
-    """A node with two pods keeps one."""
-    actions = plan(rolling(), running("1", "a", "new"), running("2", "a", "new")).place()
-    assert (names(actions.delete), sorted(actions.create)) == (["2"], ["b", "c"])
-
-
-def test_while_surging_one_of_each_template_may_stay() -> None:
-    """The old one goes when the new one is available, or when it is not ready itself."""
-    old, new = running("1", "a", "old"), running("2", "a", "new", is_ready=False)
-    strategy = rolling(surge=1, unavailable=0)
-    assert plan(strategy, old, new).place().delete == []
-    assert names(plan(strategy, old, running("2", "a", "new")).place().delete) == ["1"]
-    assert names(plan(strategy, running("1", "a", "old", is_ready=False), new).place().delete) == ["1"]
-
-
-def test_pods_of_nodes_that_are_gone_go_when_they_never_got_there() -> None:
-    """A pod that waits for a node that was deleted would wait for ever; what was on it is the pod collector's."""
-    waiting = running("1", "", "new")
-    waiting.spec = PodSpec.from_wire(
-        {
-            "affinity": {
-                "nodeAffinity": {
-                    "requiredDuringSchedulingIgnoredDuringExecution": {
-                        "nodeSelectorTerms": [
-                            {"matchFields": [{"key": "metadata.name", "operator": "In", "values": ["gone"]}]}
-                        ]
-                    }
-                }
-            }
-        }
-    )
-    assert names(plan(rolling(), waiting, running("2", "lost", "new")).place().delete) == ["1"]

@@ -13,14 +13,25 @@ from typing import Any
 import pytest_asyncio
 
 from pyctrl.api import ObjectMeta, controller_of
-from pyctrl.client import Client, MergePatch, wait_for, wait_for_list
+from pyctrl.client import Client, MergePatch, wait_for
 from pyctrl.cluster import Cluster
-from pyctrl.kinds.apps.v1 import Deployment, DeploymentSpec, DeploymentStrategy, ReplicaSet, ReplicaSetSpec
-from pyctrl.kinds.core.v1 import Pod, ReplicationController, ReplicationControllerSpec
+from pyctrl.kinds.apps.v1 import Deployment, DeploymentSpec, DeploymentStrategy, ReplicaSet
+from pyctrl.kinds.core.v1 import Pod
 from pyctrl.kinds.meta.v1 import LabelSelector
-from tests.unit.cluster._kit import LABELS, NAMESPACE, image_of, key, run_all, set_phase, template, told, until_pods
+from tests.unit.cluster._workloads import (
+    LABELS,
+    NAMESPACE,
+    events_of,
+    image_of,
+    key,
+    run_all,
+    template,
+    until_pods,
+)
 
 WEB = key("web")
+
+
 REVISION = "deployment.kubernetes.io/revision"
 
 
@@ -84,7 +95,7 @@ async def test_the_first_status_of_a_rollout(client: Client) -> None:
         ("Available", "False", "MinimumReplicasUnavailable", minimum),
         ("Progressing", "True", "ReplicaSetUpdated", f'ReplicaSet "{name}" is progressing.'),
     ]
-    assert await told(client, "web") == [f"ScalingReplicaSet: Scaled up replica set {name} from 0 to 2 x1"]
+    assert await events_of(client, "web") == [f"ScalingReplicaSet: Scaled up replica set {name} from 0 to 2 x1"]
     assert made.metadata.annotations == {
         REVISION: "1",
         "deployment.kubernetes.io/desired-replicas": "2",
@@ -152,75 +163,3 @@ async def test_sets_without_a_controller_are_adopted(client: Client) -> None:
     await wait_for(client, ReplicaSet, left.key, lambda found: controller_of(found) is not None)
     await rolled_out(client)
     assert [found.metadata.uid for found in await client.list(ReplicaSet)] == [left.metadata.uid]
-
-
-# --- ReplicaSets by themselves ---
-
-
-async def create_set(client: Client, replicas: int, **spec: Any) -> None:
-    """Create a ReplicaSet."""
-    made = ReplicaSetSpec(replicas=replicas, selector=LabelSelector(match_labels=LABELS), template=template(), **spec)
-    await client.create(ReplicaSet(metadata=ObjectMeta(name=WEB.name, namespace=NAMESPACE), spec=made))
-
-
-async def shrink(client: Client, replicas: int) -> list[Pod]:
-    """Give the ReplicaSet another size and wait until it is so; returns what is left."""
-    await client.patch(ReplicaSet, WEB, MergePatch({"spec": {"replicas": replicas}}))
-    return await until_pods(client, lambda pods: len(pods) == replicas)
-
-
-async def test_the_least_useful_pods_go_first(client: Client) -> None:
-    """Pods that wait, then those that are not ready, then those whose deletion costs least."""
-    await create_set(client, 4)
-    waiting, unready, cheap, dear = await until_pods(client, lambda pods: len(pods) == 4)
-    for pod, is_ready in ((unready, False), (cheap, True), (dear, True)):
-        await set_phase(client, pod, "Running", is_ready=is_ready)
-    cost = {"metadata": {"annotations": {"controller.kubernetes.io/pod-deletion-cost": "10"}}}
-    await client.patch(Pod, dear.key, MergePatch(cost))
-    for kept in ({unready.key, cheap.key, dear.key}, {cheap.key, dear.key}, {dear.key}):
-        assert {pod.key for pod in await shrink(client, len(kept))} == kept
-    assert waiting.key not in {pod.key for pod in await client.list(Pod)}
-
-
-async def test_pods_that_fit_no_more_are_released_and_replaced(client: Client) -> None:
-    """A pod with other labels is left to itself, and another one takes its place."""
-    await create_set(client, 1)
-    (pod,) = await until_pods(client, lambda pods: len(pods) == 1)
-    await client.patch(Pod, pod.key, MergePatch({"metadata": {"labels": {"app": "debug"}}}))
-    await until_pods(client, lambda pods: len(pods) == 2)
-    freed = await wait_for(client, Pod, pod.key, lambda found: not found.metadata.owner_references)
-    assert freed.metadata.labels["app"] == "debug"
-
-
-async def test_available_is_who_has_been_ready_for_long_enough(client: Client) -> None:
-    """minReadySeconds pass before a pod counts as available, though nothing else happens then."""
-    await create_set(client, 1, min_ready_seconds=30)
-    await until_pods(client, lambda pods: len(pods) == 1)
-    await run_all(client)
-    ready = await wait_for(client, ReplicaSet, WEB, lambda found: found.status.ready_replicas == 1)
-    assert ready.status.available_replicas is None
-    began = asyncio.get_running_loop().time()
-    await wait_for(client, ReplicaSet, WEB, lambda found: found.status.available_replicas == 1, timeout=60)
-    assert 28 <= asyncio.get_running_loop().time() - began <= 32
-
-
-async def test_many_events_of_one_kind_are_combined(client: Client) -> None:
-    """Nine pods are told of one by one, the rest together."""
-    await create_set(client, 14)
-    await until_pods(client, lambda pods: len(pods) == 14)
-    events = await told(client, "web")
-    assert len(events) == 10
-    assert events[-1].startswith("SuccessfulCreate: (combined from similar events): Created pod: ")
-    assert events[-1].endswith(" x5")
-
-
-async def test_a_replication_controller_keeps_its_pods(client: Client) -> None:
-    """It is a ReplicaSet of old, with a selector of plain labels."""
-    spec = ReplicationControllerSpec(replicas=2, selector=LABELS, template=template())
-    await client.create(ReplicationController(metadata=ObjectMeta(name="rc", namespace=NAMESPACE), spec=spec))
-    one, _ = await until_pods(client, lambda pods: len(pods) == 2)
-    await client.delete(one)
-    await until_pods(client, lambda pods: len(pods) == 2 and one.key not in {pod.key for pod in pods})
-    owners = {ref.kind for pod in await client.list(Pod) for ref in pod.metadata.owner_references}
-    assert owners == {"ReplicationController"}
-    await wait_for_list(client, ReplicationController, lambda found: found[0].status.replicas == 2)

@@ -12,13 +12,13 @@ import pytest_asyncio
 from pyctrl.api import Key, ObjectMeta
 from pyctrl.client import Client, MergePatch, wait_for, wait_for_list, wait_until_gone
 from pyctrl.cluster import Cluster
-from pyctrl.cluster._controllers.endpoints.pods import ServiceEndpoint, TargetPort
-from pyctrl.cluster._controllers.endpoints.slices import MAX_ENDPOINTS_PER_SLICE, plan_slices
 from pyctrl.kinds.core.v1 import Endpoints, Node, Pod, Service
 from pyctrl.kinds.discovery.v1 import EndpointSlice
 from tests.unit.cluster._pods import pod, scripted, until_phase
 
 WEB = Key("default", "web")
+
+
 ZONED = Node(metadata=ObjectMeta(name="zoned", labels={"topology.kubernetes.io/zone": "z1"}))
 
 
@@ -121,37 +121,6 @@ async def test_ports_differ_between_pods(client: Client) -> None:
     }
 
 
-def backend(number: int) -> ServiceEndpoint:
-    """Make a pod behind a service."""
-    return ServiceEndpoint(
-        pod=f"p{number}",
-        uid=f"uid-{number}",
-        namespace="default",
-        ip=f"10.0.0.{number}",
-        node="",
-        zone=None,
-        hostname=None,
-        is_ready=True,
-        is_serving=True,
-        is_terminating=False,
-        ports=(TargetPort("http", 80, "TCP", None),),
-    )
-
-
-def test_a_slice_holds_a_hundred() -> None:
-    """More pods go into more slices; those that stay keep their slice, and new ones take the room of those that go."""
-    owner = service()
-    owner.metadata.uid = "service"
-    backends = [backend(number) for number in range(MAX_ENDPOINTS_PER_SLICE + 1)]
-    made = plan_slices(owner, backends, []).create
-    assert [len(each.endpoints) for each in made] == [MAX_ENDPOINTS_PER_SLICE, 1]
-    for each, uid in zip(made, ("full", "small"), strict=True):
-        each.metadata.uid = uid
-    plan = plan_slices(owner, [*backends[1:], backend(200)], made)
-    assert [(each.metadata.uid, len(each.endpoints)) for each in plan.update] == [("full", MAX_ENDPOINTS_PER_SLICE)]
-    assert (plan.create, plan.delete) == ([], [])
-
-
 async def test_headless_services_name_their_pods(client: Client) -> None:
     """Pods of a headless service that have a hostname and its name as subdomain keep it; ports are optional."""
     await client.create(service("db", clusterIP="None", ports=[]))
@@ -194,10 +163,3 @@ async def test_a_slice_that_is_deleted_comes_back(client: Client) -> None:
     await client.delete(Endpoints, WEB)
     await slices(client, lambda again: len(ready(again)) == 1 and again[0].metadata.uid != found.metadata.uid)
     await wait_for(client, Endpoints, WEB, lambda found: bool(found.subsets))
-
-
-async def test_the_api_server_has_endpoints(client: Client) -> None:
-    """The service `kubernetes` leads somewhere, as it does in every cluster."""
-    found = await wait_for(client, Endpoints, Key("default", "kubernetes"))
-    assert [port.port for subset in found.subsets for port in subset.ports] == [6443]
-    await wait_for(client, EndpointSlice, Key("default", "kubernetes"))

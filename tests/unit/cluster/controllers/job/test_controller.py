@@ -15,25 +15,24 @@ import pytest
 import pytest_asyncio
 
 from pyctrl.api import ObjectMeta, is_deleting
-from pyctrl.client import Client, MergePatch, wait_for, wait_until_gone
+from pyctrl.client import Client, MergePatch, wait_for
 from pyctrl.cluster import Cluster
-from pyctrl.cluster._controllers.job.indexes import format_indexes, parse_indexes
 from pyctrl.kinds.batch.v1 import (
     Job,
     JobSpec,
-    PodFailurePolicy,
-    PodFailurePolicyOnExitCodesRequirement,
-    PodFailurePolicyOnPodConditionsPattern,
-    PodFailurePolicyRule,
     SuccessPolicy,
     SuccessPolicyRule,
 )
-from pyctrl.kinds.core.v1 import Pod, PodCondition
+from pyctrl.kinds.core.v1 import Pod
 from pyctrl.kinds.meta.v1 import LabelSelector
-from tests.unit.cluster._kit import NAMESPACE, key, pods_of, set_phase, template, told, until_pods
+from tests.unit.cluster._workloads import NAMESPACE, events_of, key, pods_of, set_phase, template, until_pods
 
 WORK = key("work")
+
+
 INDEX = "batch.kubernetes.io/job-completion-index"
+
+
 FINALIZER = "batch.kubernetes.io/job-tracking"
 
 
@@ -104,7 +103,7 @@ async def test_pods_run_until_enough_have_succeeded(client: Client) -> None:
         for name in ("SuccessCriteriaMet", "Complete")
     ]
     assert not any(pod.metadata.finalizers for pod in await pods_of(client))
-    assert (await told(client, "work"))[-1] == "Completed: Job completed x1"
+    assert (await events_of(client, "work"))[-1] == "Completed: Job completed x1"
     assert second.metadata.labels["batch.kubernetes.io/job-name"] == "work"
 
 
@@ -126,7 +125,7 @@ async def test_failures_are_tried_again_slower_and_slower(client: Client) -> Non
     assert job.status.failed == 3
     assert told_of(job) == [("FailureTarget", "BackoffLimitExceeded"), ("Failed", "BackoffLimitExceeded")]
     message = "BackoffLimitExceeded: Job has reached the specified backoff limit x1"
-    assert (await told(client, "work"))[-1] == message
+    assert (await events_of(client, "work"))[-1] == message
 
 
 async def test_a_job_that_fails_takes_its_other_pods_along(client: Client) -> None:
@@ -213,42 +212,6 @@ async def test_a_success_policy_ends_a_job_early(client: Client) -> None:
     await active(client, 0)
 
 
-async def test_a_failure_policy_decides_about_failures(client: Client) -> None:
-    """A disruption does not count, exit code 42 fails the Job with the container named in the message."""
-    rules = [
-        PodFailurePolicyRule(
-            action="Ignore",
-            on_pod_conditions=[PodFailurePolicyOnPodConditionsPattern(type="DisruptionTarget", status="True")],
-        ),
-        PodFailurePolicyRule(
-            action="FailJob",
-            on_exit_codes=PodFailurePolicyOnExitCodesRequirement(container_name="c", operator="In", values=[42]),
-        ),
-    ]
-    await create(
-        client, completions=2, parallelism=2, backoff_limit=0, pod_failure_policy=PodFailurePolicy(rules=rules)
-    )
-    first, _ = await active(client, 2)
-    await set_phase(client, first, "Failed")  # exit code 1: no rule fits
-    assert told_of(await ends(client, "Failed"))[-1] == ("Failed", "BackoffLimitExceeded")
-    await client.delete(Job, WORK, propagation="Background")
-    await wait_until_gone(client, Job, WORK)
-    await create(
-        client, completions=2, parallelism=2, backoff_limit=0, pod_failure_policy=PodFailurePolicy(rules=rules)
-    )
-    disrupted, other = await active(client, 2)
-    disruption = PodCondition(type="DisruptionTarget", status="True").to_wire()
-    failed = {"phase": "Failed", "conditions": [disruption]}
-    await client.status.patch(Pod, disrupted.key, MergePatch({"status": failed}))
-    await asyncio.sleep(60)
-    assert (await client.get(Job, WORK)).status.failed is None
-    await set_phase(client, other, "Failed", exit_code=42)
-    job = await ends(client, "Failed")
-    name = f"default/{other.metadata.name}"
-    message = f"Container c for pod {name} failed with exit code 42 matching FailJob rule at index 1"
-    assert [c.message for c in job.status.conditions] == [message, message]
-
-
 async def test_a_suspended_job_has_no_pods(client: Client) -> None:
     """Its pods are deleted and do not count; resumed, it starts anew with its deadline."""
     await create(client, suspend=True)
@@ -260,7 +223,7 @@ async def test_a_suspended_job_has_no_pods(client: Client) -> None:
     await active(client, 0)
     held = await ends(client, "Suspended")
     assert (held.status.failed, held.status.start_time) == (None, None)
-    assert [line for line in await told(client, "work") if "uspended" in line or "esumed" in line] == [
+    assert [line for line in await events_of(client, "work") if "uspended" in line or "esumed" in line] == [
         "Suspended: Job suspended x2",
         "Resumed: Job resumed x1",
     ]
@@ -322,29 +285,6 @@ async def test_a_replacement_can_wait_for_the_end(client: Client) -> None:
     await active(client, 1)
 
 
-async def test_finished_jobs_go_when_their_time_is_up(client: Client) -> None:
-    """ttlSecondsAfterFinished after the end the Job is deleted, and its pods with it."""
-    await create(client, ttl_seconds_after_finished=100)
-    (pod,) = await active(client, 1)
-    await set_phase(client, pod, "Succeeded")
-    job = await ends(client, "Complete")
-    await wait_until_gone(client, Job, WORK, timeout=200)
-    assert job.status.completion_time is not None
-    await until_pods(client, lambda pods: not pods)
-
-
-@pytest.mark.parametrize("propagation", ["Background", "Foreground", "Orphan"])
-async def test_nothing_is_held_when_a_job_is_deleted(client: Client, propagation: Any) -> None:
-    """Pods that nobody will count lose the finalizer: they go, or stay as orphans."""
-    await create(client, parallelism=2, completions=2)
-    await active(client, 2)
-    await client.delete(Job, WORK, propagation=propagation)
-    await wait_until_gone(client, Job, WORK)
-    left = 2 if propagation == "Orphan" else 0
-    pods = await until_pods(client, lambda pods: not any(p.metadata.finalizers for p in pods) and len(pods) == left)
-    assert not any(pod.metadata.owner_references for pod in pods)
-
-
 async def test_pods_without_a_controller_are_adopted_and_released(client: Client) -> None:
     """A pod that fits a manual selector becomes the Job's, with the finalizer; one that fits no more is let go."""
     labels = {"job": "mine"}
@@ -391,13 +331,3 @@ async def test_the_pretend_kubelet_completes_jobs() -> None:
         assert job.status.start_time is not None
         assert job.status.completion_time is not None
         assert job.status.completion_time - job.status.start_time < timedelta(minutes=1)
-
-
-@pytest.mark.parametrize(
-    ("indexes", "text"), [((), ""), ((3,), "3"), ((0, 2), "0,2"), ((0, 1), "0,1"), ((0, 1, 2, 5, 7, 8, 9), "0-2,5,7-9")]
-)
-def test_indexes_are_written_as_intervals(indexes: tuple[int, ...], text: str) -> None:
-    """As a Job's status has them, and read back."""
-    assert format_indexes(indexes) == text
-    assert parse_indexes(text) == {*indexes}
-    assert parse_indexes(text, 1) == {index for index in indexes if index < 1}

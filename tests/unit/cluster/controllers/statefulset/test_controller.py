@@ -24,17 +24,17 @@ from pyctrl.kinds.apps.v1 import (
 )
 from pyctrl.kinds.core.v1 import PersistentVolumeClaim, Pod
 from pyctrl.kinds.meta.v1 import LabelSelector
-from tests.unit.cluster._kit import (
+from tests.unit.cluster._workloads import (
     LABELS,
     NAMESPACE,
     claim,
+    events_of,
     image_of,
     key,
     pods_of,
     run_all,
     set_phase,
     template,
-    told,
     until_names,
     until_pods,
 )
@@ -106,7 +106,7 @@ async def test_pods_come_one_after_the_other(client: Client) -> None:
     assert second.spec.volumes[0].to_wire() == {"name": "data", "persistentVolumeClaim": {"claimName": "data-db-1"}}
     made = await client.get(PersistentVolumeClaim, key("data-db-1"))
     assert made.metadata.labels == {"of": "claim", **LABELS}
-    assert await told(client, "db") == [
+    assert await events_of(client, "db") == [
         f"SuccessfulCreate: Create {what} x1"
         for n in (0, 1)
         for what in (
@@ -274,4 +274,4 @@ async def test_labels_that_name_the_pod_are_put_back(client: Client) -> None:
     lost = {"metadata": {"labels": {"statefulset.kubernetes.io/pod-name": None}}}
     await client.patch(Pod, key("db-0"), MergePatch(lost))
     await until_pods(client, lambda pods: "statefulset.kubernetes.io/pod-name" in pods[0].metadata.labels)
-    assert (await told(client, "db"))[-1] == "SuccessfulUpdate: Update Pod db-0 in StatefulSet db successful x1"
+    assert (await events_of(client, "db"))[-1] == "SuccessfulUpdate: Update Pod db-0 in StatefulSet db successful x1"

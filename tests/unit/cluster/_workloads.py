@@ -87,7 +87,7 @@ async def run_all(client: Client) -> None:
             await set_phase(client, pod, "Running")
 
 
-async def told(client: Client, name: str) -> list[str]:
+async def events_of(client: Client, name: str) -> list[str]:
     """Return the events about an object as ``reason: message xcount``, in the order of their beginning."""
     events = [event for event in await client.list(Event) if event.involved_object.name == name]
     events.sort(key=lambda event: event.metadata.name)

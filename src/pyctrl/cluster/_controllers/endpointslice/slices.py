@@ -1,4 +1,4 @@
-"""How the pods behind a service are spread over EndpointSlices, with as few changes as can be. No I/O."""
+"""Distribution of the pods behind a service over EndpointSlices with the fewest changes. No I/O."""
 
 from __future__ import annotations
 
@@ -6,32 +6,32 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from pyctrl.api import ObjectMeta, set_controller_reference
-from pyctrl.cluster._controllers.endpoints.pods import ServiceEndpoint, TargetPort, is_headless
+from pyctrl.cluster._controllers.service_endpoints import HEADLESS
+from pyctrl.cluster._controllers.service_pods import ServiceEndpoint, TargetPort, is_headless
 from pyctrl.kinds.core.v1 import Service
 from pyctrl.kinds.discovery.v1 import Endpoint, EndpointConditions, EndpointPort, EndpointSlice
 
-__all__ = ["HEADLESS", "MAX_ENDPOINTS_PER_SLICE", "SlicePlan", "plan_slices"]
+__all__ = ["MAX_ENDPOINTS_PER_SLICE", "SlicePlan", "plan_slices"]
 
 MANAGED_BY, MANAGER = "endpointslice.kubernetes.io/managed-by", "endpointslice-controller.k8s.io"
 SERVICE_NAME = "kubernetes.io/service-name"
-HEADLESS = "service.kubernetes.io/headless"
 MAX_ENDPOINTS_PER_SLICE = 100  # kube-controller-manager's --max-endpoints-per-slice
 
 
 @dataclass(slots=True)
 class SlicePlan:
-    """What to write."""
+    """The EndpointSlices to write."""
 
     create: list[EndpointSlice] = field(default_factory=list)
     update: list[EndpointSlice] = field(default_factory=list)
     delete: list[EndpointSlice] = field(default_factory=list)
 
 
-def plan_slices(service: Service, backends: Sequence[ServiceEndpoint], present: Sequence[EndpointSlice]) -> SlicePlan:
-    """Plan the slices of a service: one or more for each set of ports, and an empty one when there are no pods."""
+def plan_slices(service: Service, endpoints: Sequence[ServiceEndpoint], present: Sequence[EndpointSlice]) -> SlicePlan:
+    """Plan the slices of a service: one or more for each set of ports, and an empty one without pods."""
     groups: dict[tuple[TargetPort, ...], list[ServiceEndpoint]] = {}
-    for backend in backends:
-        groups.setdefault(backend.ports, []).append(backend)
+    for endpoint in endpoints:
+        groups.setdefault(endpoint.ports, []).append(endpoint)
     by_ports: dict[tuple[TargetPort, ...], list[EndpointSlice]] = {}
     for each in present:
         by_ports.setdefault(_ports_of(each), []).append(each)
@@ -58,21 +58,21 @@ def _plan_group(
     wanted: list[ServiceEndpoint],
     present: list[EndpointSlice],
 ) -> None:
-    """Keep endpoints in the slices they are in, fill what room there is, and open new slices for the rest."""
+    """Keep endpoints in their slices, fill free capacity, and create new slices for the rest."""
     missing = {backend.uid: backend for backend in wanted}
     kept: list[tuple[EndpointSlice, list[Endpoint]]] = []
     for each in present:
-        endpoints = []
+        kept_endpoints = []
         for endpoint in each.endpoints:
             backend = missing.pop(endpoint.target_ref.uid or "", None) if endpoint.target_ref else None
             if backend is not None:
-                endpoints.append(_endpoint(backend))
-        kept.append((each, endpoints))
+                kept_endpoints.append(_endpoint(backend))
+        kept.append((each, kept_endpoints))
     rest = [_endpoint(backend) for backend in missing.values()]
     for each, endpoints in kept:
-        room = MAX_ENDPOINTS_PER_SLICE - len(endpoints)
-        endpoints += rest[:room]
-        rest = rest[room:]
+        capacity = MAX_ENDPOINTS_PER_SLICE - len(endpoints)
+        endpoints += rest[:capacity]
+        rest = rest[capacity:]
         if endpoints:
             _change(plan, service, each, endpoints)
         else:
@@ -98,7 +98,7 @@ def _relabel(plan: SlicePlan, service: Service, present: EndpointSlice) -> None:
 
 
 def _reuse(plan: SlicePlan) -> None:
-    """Turn slices that would go into those that would be made."""
+    """Update slices that would be deleted in place of slices that would be created."""
     while plan.create and plan.delete:
         made, reused = plan.create.pop(0), plan.delete.pop(0)
         reused.endpoints, reused.ports, reused.metadata.labels = made.endpoints, made.ports, made.metadata.labels

@@ -1,4 +1,4 @@
-"""What a pod needs before its containers can start: claims, configuration and secrets that are there."""
+"""Dependencies of a pod that must exist before its containers start: claims, ConfigMaps and Secrets."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from pyctrl.api import Key
 from pyctrl.client import Client
-from pyctrl.cluster._scheduler.scheduler import pod_claim_keys
+from pyctrl.cluster._pod_claims import pod_claim_keys
 from pyctrl.kinds.core.v1 import ConfigMap, Container, PersistentVolumeClaim, Pod, Secret, Volume
 
 __all__ = ["MissingDependency", "PodDependencies"]
@@ -15,7 +15,7 @@ __all__ = ["MissingDependency", "PodDependencies"]
 
 @dataclass(frozen=True, slots=True)
 class MissingDependency:
-    """Why the containers of a pod do not start yet: what the pod's status says, and what an Event tells."""
+    """Reason and message of the waiting containers, and reason and message of the Event."""
 
     waiting: tuple[str, str]
     event: str
@@ -23,49 +23,49 @@ class MissingDependency:
 
 
 class PodDependencies:
-    """Looks for what a pod mounts and reads, on the server."""
+    """Looks up the dependencies of pods on the server."""
 
     def __init__(self, live: Client) -> None:
         self._live = live
 
-    async def problem(self, pod: Pod) -> MissingDependency | None:
-        """Return what is missing, if anything is."""
+    async def missing(self, pod: Pod) -> MissingDependency | None:
+        """Return the first missing dependency, or None."""
         for key in pod_claim_keys(pod):
             claim = await self._live.find(PersistentVolumeClaim, key)
             if claim is None:
-                return _unmounted(f'persistentvolumeclaim "{key.name}" not found')
+                return _mount_failure(f'persistentvolumeclaim "{key.name}" not found')
             if claim.status.phase != "Bound":
-                return _unmounted(f'PersistentVolumeClaim "{key.name}" is not bound')
+                return _mount_failure(f'PersistentVolumeClaim "{key.name}" is not bound')
         for volume in pod.spec.volumes:
             for kind, name in _sources(volume):
                 if await self._live.find(kind, Key(pod.metadata.namespace, name)) is None:
-                    what = _called(kind, name)
-                    return _unmounted(f'MountVolume.SetUp failed for volume "{volume.name}" : {what} not found')
+                    source = _describe(kind, name)
+                    return _mount_failure(f'MountVolume.SetUp failed for volume "{volume.name}" : {source} not found')
         for container in (*pod.spec.init_containers, *pod.spec.containers):
             for kind, name, key_ in _variables(container):
                 found = await self._live.find(kind, Key(pod.metadata.namespace, name))
                 if found is None:
-                    return _misconfigured(f"{_called(kind, name)} not found")
+                    return _config_error(f"{_describe(kind, name)} not found")
                 if key_ is not None and key_ not in found.data:
-                    said = f"couldn't find key {key_} in {kind.__name__} {pod.metadata.namespace}/{name}"
-                    return _misconfigured(said)
+                    message = f"couldn't find key {key_} in {kind.__name__} {pod.metadata.namespace}/{name}"
+                    return _config_error(message)
         return None
 
 
-def _unmounted(message: str) -> MissingDependency:
+def _mount_failure(message: str) -> MissingDependency:
     return MissingDependency(("ContainerCreating", ""), "FailedMount", message)
 
 
-def _misconfigured(message: str) -> MissingDependency:
+def _config_error(message: str) -> MissingDependency:
     return MissingDependency(("CreateContainerConfigError", message), "Failed", f"Error: {message}")
 
 
-def _called(kind: type[ConfigMap | Secret], name: str) -> str:
+def _describe(kind: type[ConfigMap | Secret], name: str) -> str:
     return f'{kind.__name__.lower()} "{name}"'
 
 
 def _sources(volume: Volume) -> Iterator[tuple[type[ConfigMap | Secret], str]]:
-    """Give what a volume must find to be mounted."""
+    """Yield the ConfigMaps and Secrets that a volume requires."""
     if volume.config_map is not None and not volume.config_map.optional:
         yield ConfigMap, volume.config_map.name or ""
     if volume.secret is not None and not volume.secret.optional:
@@ -78,7 +78,7 @@ def _sources(volume: Volume) -> Iterator[tuple[type[ConfigMap | Secret], str]]:
 
 
 def _variables(container: Container) -> Iterator[tuple[type[ConfigMap | Secret], str, str | None]]:
-    """Give what the variables of a container must find: a kind, a name, and maybe a key."""
+    """Yield the ConfigMaps and Secrets that the environment of a container requires: kind, name, and key if any."""
     for source in container.env_from:
         if source.config_map_ref is not None and not source.config_map_ref.optional:
             yield ConfigMap, source.config_map_ref.name or "", None

@@ -1,4 +1,4 @@
-"""Which pods stand behind a service, at which ports: what Endpoints and EndpointSlices are made of. No I/O."""
+"""Pods behind a service and their ports, the input of Endpoints and EndpointSlices. No I/O."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["PodFacts", "ServiceEndpoint", "TargetPort", "endpoints_of", "is_head
 
 
 class TargetPort(NamedTuple):
-    """A port of a service as its pods have it."""
+    """A port of a service with the target port of a pod."""
 
     name: str
     port: int
@@ -24,7 +24,7 @@ class TargetPort(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServiceEndpoint:
-    """One pod behind a service."""
+    """A pod behind a service."""
 
     pod: str
     uid: str
@@ -33,20 +33,20 @@ class ServiceEndpoint:
     node: str
     zone: str | None
     hostname: str | None
-    is_ready: bool  # in the eyes of the service, which may publish pods that are not
+    is_ready: bool  # also if the service publishes pods that are not ready
     is_serving: bool
     is_terminating: bool
     ports: tuple[TargetPort, ...]
 
     @property
     def reference(self) -> ObjectReference:
-        """The pod, as endpoints refer to it."""
+        """The pod as an object reference."""
         return ObjectReference(kind="Pod", namespace=self.namespace, name=self.pod, uid=self.uid)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PodFacts:
-    """What services see of a pod that has an address and has not ended."""
+    """The fields of a running pod with an address that services depend on."""
 
     name: str
     uid: str
@@ -57,36 +57,36 @@ class PodFacts:
     hostname: str
     subdomain: str
     is_ready: bool
-    ready_since: str | None  # as it is written, which sorts by time
+    ready_since: str | None  # RFC 3339 text, which sorts by time
     is_terminating: bool
     ports: tuple[tuple[str, str, int], ...]  # names, protocols and numbers
 
 
 def pod_facts(record: Record | None) -> PodFacts | None:
-    """Return what services see of a pod; None for nothing."""
-    seen = summarize_pod(record) if record is not None else None
-    if record is None or seen is None or not seen.status.pod_ip or seen.is_over:
+    """Return the facts of a cached pod; None without a pod, an address or running containers."""
+    summary = summarize_pod(record) if record is not None else None
+    if record is None or summary is None or not summary.status.pod_ip or summary.is_over:
         return None
-    sidecars = (each for each in seen.spec.init_containers or () if each.restart_policy == "Always")
-    containers = (*sidecars, *(seen.spec.containers or ()))
+    sidecars = (each for each in summary.spec.init_containers or () if each.restart_policy == "Always")
+    containers = (*sidecars, *(summary.spec.containers or ()))
     return PodFacts(
         name=record.name,
         uid=record.uid,
         namespace=record.namespace,
-        labels=seen.metadata.labels or {},
-        ip=seen.status.pod_ip,
-        node=seen.node,
-        hostname=seen.spec.hostname or "",
-        subdomain=seen.spec.subdomain or "",
-        is_ready=seen.ready is not None and seen.ready.status == "True",
-        ready_since=seen.ready.last_transition_time if seen.ready is not None else None,
-        is_terminating=seen.metadata.deletion_timestamp is not None,
+        labels=summary.metadata.labels or {},
+        ip=summary.status.pod_ip,
+        node=summary.node,
+        hostname=summary.spec.hostname or "",
+        subdomain=summary.spec.subdomain or "",
+        is_ready=summary.ready is not None and summary.ready.status == "True",
+        ready_since=summary.ready.last_transition_time if summary.ready is not None else None,
+        is_terminating=summary.metadata.deletion_timestamp is not None,
         ports=tuple((p.name or "", p.protocol or "TCP", p.container_port) for c in containers for p in c.ports or ()),
     )
 
 
 def endpoints_of(service: Service, pods: Iterable[PodFacts], zones: Mapping[str, str]) -> list[ServiceEndpoint]:
-    """Return the pods behind a service, in the order of their names."""
+    """Return the pods behind a service, sorted by name."""
     return [_endpoint(service, pod, zones) for pod in sorted(pods, key=lambda pod: pod.name)]
 
 
@@ -108,7 +108,7 @@ def _endpoint(service: Service, pod: PodFacts, zones: Mapping[str, str]) -> Serv
 
 
 def _ports(service: Service, pod: PodFacts) -> tuple[TargetPort, ...]:
-    """Return the service's ports where the pod has them; a port that the pod does not name is left out."""
+    """Return the service's ports with their target ports, without named ports that the pod does not have."""
     found = []
     for port in service.spec.ports:
         number = _target(port, pod)
@@ -126,5 +126,5 @@ def _target(port: ServicePort, pod: PodFacts) -> int | None:
 
 
 def is_headless(service: Service) -> bool:
-    """Whether a service has no address of its own."""
+    """Return whether a service is headless."""
     return service.spec.cluster_ip == "None"

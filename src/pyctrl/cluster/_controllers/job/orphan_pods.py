@@ -1,42 +1,38 @@
-"""What remains of Jobs: pods that nobody counts any more are let go, and finished Jobs go when their time is up.
+"""Orphaned pods of Jobs: removal of the tracking finalizer of pods that no Job counts any more.
 
-The rules are those of kube-controller-manager's job and TTL-after-finished controllers (pkg/controller/job,
-pkg/controller/ttlafterfinished).
+The rules are those of kube-controller-manager's job controller (syncOrphanPod in pkg/controller/job).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from datetime import datetime, timedelta
 
-from pyctrl import _clock
-from pyctrl.api import controller_of, is_deleting
+from pyctrl.api import controller_of
 from pyctrl.cache import CachedClient
-from pyctrl.client import JsonPatch, Preconditions
+from pyctrl.client import JsonPatch
 from pyctrl.cluster._controllers.job.view import FINALIZER, is_finished, is_tracked
-from pyctrl.controller import Builder, ManagedCluster, ObjectChange, Reconciler, Request, Result
+from pyctrl.controller import Builder, Controller, ManagedCluster, ObjectChange, Reconciler, Request, Result
 from pyctrl.errors import Conflict, Invalid, NotFound
 from pyctrl.kinds.batch.v1 import Job
 from pyctrl.kinds.core.v1 import Pod
 
-__all__ = ["OrphanPodReconciler", "TTLAfterFinishedReconciler", "add_job_cleanup", "remove_tracking_finalizer"]
+__all__ = ["OrphanPodReconciler", "add_orphan_pods", "remove_tracking_finalizer"]
 
 
-def add_job_cleanup(host: ManagedCluster) -> None:
-    """Run the controllers that clean up after Jobs in a manager."""
+def add_orphan_pods(host: ManagedCluster) -> Controller:
+    """Run the controller of orphaned Job pods in a manager."""
     orphans = OrphanPodReconciler(host)
-    (
+    return (
         Builder(host)
         .watches(Pod, _tracked_pod)
         .watches(Job, orphans.pods_of_finished_job)
         .options(name="job-orphans")
         .build(orphans)
     )
-    Builder(host).reconciles(Job).options(name="ttl-after-finished").build(TTLAfterFinishedReconciler())
 
 
 async def remove_tracking_finalizer(client: CachedClient, pod: Pod) -> None:
-    """Take away the finalizer that keeps a pod until it is counted. One that is gone, or another by now, is left."""
+    """Remove the tracking finalizer of a pod; a pod that is gone or was replaced is no error."""
     position = pod.metadata.finalizers.index(FINALIZER)
     path = f"/metadata/finalizers/{position}"
     test = {"op": "test", "path": "/metadata/uid", "value": pod.metadata.uid}
@@ -53,13 +49,13 @@ def _tracked_pod(observed: ObjectChange[Pod]) -> Iterable[Request]:
 
 
 class OrphanPodReconciler(Reconciler[Pod]):
-    """Lets pods go whose Job does not exist, is finished, or is not theirs any more."""
+    """Removes the tracking finalizer of pods whose Job is gone, is finished, or does not control them any more."""
 
     def __init__(self, host: ManagedCluster) -> None:
         self._host = host
 
     async def pods_of_finished_job(self, observed: ObjectChange[Job]) -> Iterable[Request]:
-        """Ask for the pods of a Job that has gone or has just finished."""
+        """Return the tracked pods of a deleted or finished Job."""
         job = observed.new
         if job is not None and not is_finished(job):
             return ()
@@ -79,30 +75,3 @@ class OrphanPodReconciler(Reconciler[Pod]):
                 return None
         await remove_tracking_finalizer(self.client, pod)
         return None
-
-
-class TTLAfterFinishedReconciler(Reconciler[Job]):
-    """Deletes finished Jobs after ttlSecondsAfterFinished, their pods first."""
-
-    async def reconcile(self, request: Request) -> Result | None:
-        job = await self.client.find(Job, request.key)
-        if job is None or is_deleting(job):
-            return None
-        seconds, end = job.spec.ttl_seconds_after_finished, _finish_time(job)
-        if seconds is None or end is None:
-            return None
-        left = end + timedelta(seconds=seconds) - _clock.now()
-        if left > timedelta(0):
-            return Result(requeue_after=left)
-        try:
-            mine = Preconditions(uid=job.metadata.uid)
-            await self.client.delete(job, propagation="Foreground", preconditions=mine)
-        except (NotFound, Conflict):
-            return None
-        return None
-
-
-def _finish_time(job: Job) -> datetime | None:
-    """Return when a Job has finished, None while it has not."""
-    ends = (c for c in job.status.conditions if c.type in ("Complete", "Failed") and c.status == "True")
-    return next((condition.last_transition_time for condition in ends), None)

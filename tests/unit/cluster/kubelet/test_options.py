@@ -1,0 +1,13 @@
+"""Options of the simulated kubelet."""
+
+from __future__ import annotations
+
+import pytest
+
+from pyctrl.cluster import Kubelet
+
+
+def test_times_are_not_negative() -> None:
+    """A kubelet that should work backwards in time is refused, naming the option."""
+    with pytest.raises(ValueError, match="pull_seconds must be a number of seconds, at least 0; got -1"):
+        Kubelet(pull_seconds=-1)
