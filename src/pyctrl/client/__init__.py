@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING
 
 from pyctrl._lazy_imports import lazy_names
 from pyctrl.client._client import Client
+from pyctrl.client._client_connection import ClientConnection
 from pyctrl.client._create_or_update import OperationResult, Written
 from pyctrl.client._discovery.discovery import Discovery
-from pyctrl.client._discovery.resource_mapping import ResourceMapping, path_for
+from pyctrl.client._discovery.resource_mapping import ResourceMapping, checked_key, path_for
 from pyctrl.client._interfaces import Reader, StatusWriter, Writer
-from pyctrl.client._keys import checked_key
 from pyctrl.client._login.config import Config
 from pyctrl.client._login.credentials import Anonymous, BasicAuth, BearerToken, Credentials, TokenFile
 from pyctrl.client._login.tls import CertificateSource, ClientCertificate, Pem, Tls
@@ -88,6 +88,7 @@ __all__ = [
     "CertificateSource",
     "Client",
     "ClientCertificate",
+    "ClientConnection",
     "ClientOptions",
     "Config",
     "Credentials",

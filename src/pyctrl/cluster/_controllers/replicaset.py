@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, cast
 
 from pyctrl import _clock
 from pyctrl.api import LabelSelector, controller_of, is_deleting
@@ -67,7 +67,7 @@ def _add(host: ManagedCluster, family: KindTraits) -> Controller:
     index_orphans(host, Pod)
     return (
         Builder(host)
-        .reconciles(family.kind)
+        .reconciles(cast(Any, family.kind))  # a type checker makes their common base of the two
         .owns(Pod)
         .watches(Pod, enqueue_adopters(host, family.kind, selector_of))
         .options(name=family.kind.gvk.kind.lower(), workers=4)
@@ -97,7 +97,7 @@ class ReplicaSetReconciler(Reconciler[ReplicaSetOrController]):
         self._family, self._events = family, events
 
     async def reconcile(self, request: Request) -> Result | None:
-        keeper: ReplicaSetOrController | None = await self.client.find(self._family.kind, request.key)
+        keeper: ReplicaSetOrController | None = await self.client.find(cast(Any, self._family.kind), request.key)
         if keeper is None:
             return None
         pods = await ControllerRefManager(self.client, Pod).settle(keeper, selector_of(keeper), is_adoptable=is_active)
