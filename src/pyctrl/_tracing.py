@@ -15,7 +15,7 @@ from pyctrl.errors import PyctrlError
 if TYPE_CHECKING:
     from opentelemetry.trace import TracerProvider
 
-__all__ = ["Attributes", "Span", "Tracing", "current_tracing", "enable_tracing"]
+__all__ = ["Attributes", "Span", "Tracing", "active", "current_tracing", "enable_tracing"]
 
 Attributes: TypeAlias = Mapping[str, str | int | float | bool | list[str]]
 
@@ -59,12 +59,13 @@ class Tracing(Protocol):
         ...
 
 
-_tracing: Tracing | None = None
+#: What makes spans; None while nothing traces. Read it as ``_tracing.active``: it changes.
+active: Tracing | None = None
 
 
 def current_tracing() -> Tracing | None:
     """Return what makes spans, or None when nobody wants any."""
-    return _tracing
+    return active
 
 
 def enable_tracing(provider: TracerProvider | None = None) -> Callable[[], None]:
@@ -79,15 +80,15 @@ def enable_tracing(provider: TracerProvider | None = None) -> Callable[[], None]
     Raises:
         PyctrlError: OpenTelemetry's API is not installed.
     """
-    global _tracing
+    global active
     try:
         from pyctrl._opentelemetry import OpenTelemetryTracing  # here: it is an extra, and slow to import
     except ImportError as error:
         raise PyctrlError("enable_tracing needs OpenTelemetry's API: pip install 'pyctrl-runtime[tracing]'") from error
-    before, _tracing = _tracing, OpenTelemetryTracing(provider)
+    before, active = active, OpenTelemetryTracing(provider)
     return lambda: _restore(before)
 
 
 def _restore(before: Tracing | None) -> None:
-    global _tracing
-    _tracing = before
+    global active
+    active = before

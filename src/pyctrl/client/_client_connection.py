@@ -9,10 +9,9 @@ from typing import Self
 from pyctrl.client._comparison.apply_memo import ApplyMemo
 from pyctrl.client._discovery.discovery import Discovery
 from pyctrl.client._requests.write_observers import WriteObserver
-from pyctrl.client._transport.metered import MeteredTransport
+from pyctrl.client._transport.instrumented import InstrumentedTransport
 from pyctrl.client._transport.rest_client import RESTClient, WarningHandler
-from pyctrl.client._transport.retry import RetryingTransport, RetryPolicy
-from pyctrl.client._transport.traced import TracedTransport
+from pyctrl.client._transport.retry import RetryPolicy
 from pyctrl.client._transport.transport import Transport
 
 __all__ = ["ClientConnection"]
@@ -30,7 +29,7 @@ class ClientConnection:
         apply_memo: remembers applies that changed nothing.
     """
 
-    transport: MeteredTransport
+    transport: InstrumentedTransport
     rest: RESTClient
     discovery: Discovery
     observers: list[WriteObserver] = field(default_factory=list)
@@ -48,7 +47,6 @@ class ClientConnection:
         cluster: str = "",
     ) -> Self:
         """Return a connection over a transport; the arguments are those of `Client`."""
-        metered = MeteredTransport(TracedTransport(transport, server=server), server=server)
-        retrying = RetryingTransport(metered, policy=retries, random=random, on_retry=metered.retried)
-        rest = RESTClient(retrying, on_warning=on_warning, cluster=cluster)
-        return cls(transport=metered, rest=rest, discovery=Discovery(rest, server=server))
+        instrumented = InstrumentedTransport(transport, server=server)
+        rest = RESTClient(instrumented, retries=retries, random=random, on_warning=on_warning, cluster=cluster)
+        return cls(transport=instrumented, rest=rest, discovery=Discovery(rest, server=server))
