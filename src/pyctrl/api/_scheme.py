@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, TypeAlias, TypeVar, cast
+from typing import Any, TypeAlias, TypeVar
 
 from pyctrl.api._lazy_decoding import decode_known_lazily, decode_lazily
 from pyctrl.api._names import GroupVersionKind, UntypedKind
@@ -58,10 +58,11 @@ def decode(kind: Kind[O], data: bytes, *, lazily: bool = False) -> O:
         if typed is None:
             typed = cls.from_wire(data)
         return typed
-    obj = Unstructured.from_wire(data)
+    obj: Any = Unstructured.from_wire(data)
     if not obj.kind:
         obj.api_version, obj.kind = kind.api_version, kind.kind
-    return cast(O, obj)
+    untyped: O = obj
+    return untyped
 
 
 def decode_known(kind: Kind[O], data: bytes, name: str, namespace: str, uid: str) -> O:

@@ -9,8 +9,8 @@ from typing import Any, Generic, TypeVar
 
 from pyctrl.api import Key, Kind, KindLike, KubernetesObject, Unstructured, redacted
 from pyctrl.client._client import Client
-from pyctrl.client._discovery.resource_mapping import checked_key
 from pyctrl.client._requests.options import Fields, Labels
+from pyctrl.client._requests.resource_client import checked_key
 from pyctrl.errors import Gone, StreamBroken
 
 __all__ = ["wait_for", "wait_for_list", "wait_until_gone"]

@@ -8,7 +8,6 @@ from typing import Any, NamedTuple, TypeVar, cast
 import msgspec
 
 from pyctrl.api import GroupVersionKind, Key, Kind, KindLike, KubernetesObject, Metadata, Object, Unstructured, decode
-from pyctrl.client._discovery.resource_mapping import checked_key
 from pyctrl.client._requests.options import (
     ClientOptions,
     FieldValidation,
@@ -222,7 +221,7 @@ def split_target(target: Any, arguments: tuple[Any, ...], names: tuple[str, ...]
         (kind, key), obj, named, rest = kind_and_key(target), target, ("object", *names), list(arguments)
     if key is None or len(rest) != len(names):
         raise TypeError(f"expected {len(named)} arguments ({', '.join(named)}), got {1 + len(arguments)}")
-    return Target(kind, checked_key(kind, key), obj), rest
+    return Target(kind, key, obj), rest
 
 
 def kind_and_key(obj: Object) -> tuple[KindLike, Key]:
