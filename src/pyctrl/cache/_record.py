@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, TypeVar, overload
+from typing import Any, TypeVar
 
 import msgspec
 
 from pyctrl._json import UNREADABLE
 from pyctrl.api import (
-    GroupVersionKind,
     Key,
-    KindLike,
+    Kind,
     KubernetesObject,
     OwnerReference,
     Unstructured,
@@ -24,7 +23,7 @@ from pyctrl.cache._transform import BytesTransform, strip_managed_fields
 
 __all__ = ["UNORDERED", "Record", "RecordReader", "version_number"]
 
-T = TypeVar("T", bound=KubernetesObject)
+O = TypeVar("O", bound=KubernetesObject | Unstructured)  # noqa: E741 - an object, typed or not
 
 UNORDERED = 0  # the number of a resource version that is none: such versions cannot be compared
 
@@ -118,12 +117,7 @@ class Record(msgspec.Struct, gc=False, eq=False):  # gc=False: nothing in it ref
             return str(value).lower()
         return None if value is None else str(value)
 
-    @overload
-    def decode(self, kind: type[T]) -> T: ...
-    @overload
-    def decode(self, kind: GroupVersionKind) -> Unstructured: ...
-
-    def decode(self, kind: KindLike) -> KubernetesObject | Unstructured:
+    def decode(self, kind: Kind[O]) -> O:
         """Return a fresh object of a kind; a typed one is decoded when it is looked at.
 
         Raises:
@@ -135,7 +129,7 @@ class Record(msgspec.Struct, gc=False, eq=False):  # gc=False: nothing in it ref
 class TransformedRecord(Record):
     """An object whose JSON may be another one's: a transform can change its names too."""
 
-    def decode(self, kind: KindLike) -> Any:
+    def decode(self, kind: Kind[O]) -> O:
         """Return a fresh object, of which nothing is known but its JSON. Raises DecodeError."""
         return decode(kind, self.data, lazily=True)
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, cast
 
 from pyctrl import _clock
 from pyctrl.api import LabelSelector, controller_of, is_deleting
@@ -66,7 +66,7 @@ def _add(host: ManagedCluster, traits: KindTraits) -> Controller:
     index_orphans(host, Pod)
     return (
         Builder(host)
-        .reconciles(traits.kind)
+        .reconciles(cast(Any, traits.kind))  # a type checker infers the common base of the two
         .owns(Pod)
         .watches(Pod, enqueue_adopters(host, traits.kind, selector_of))
         .options(name=traits.kind.gvk.kind.lower(), workers=4)
@@ -96,7 +96,7 @@ class ReplicaSetReconciler(Reconciler[ReplicaSetOrController]):
         self._traits, self._events = traits, events
 
     async def reconcile(self, request: Request) -> Result | None:
-        replica_set: ReplicaSetOrController | None = await self.client.find(self._traits.kind, request.key)
+        replica_set: ReplicaSetOrController | None = await self.client.find(cast(Any, self._traits.kind), request.key)
         if replica_set is None:
             return None
         pods = await ControllerRefManager(self.client, Pod).claim(

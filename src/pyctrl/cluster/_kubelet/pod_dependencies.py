@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any, cast
 
 from pyctrl.api import Key
 from pyctrl.client import Client
@@ -43,7 +44,9 @@ class PodDependencies:
                     return _mount_failure(f'MountVolume.SetUp failed for volume "{volume.name}" : {source} not found')
         for container in (*pod.spec.init_containers, *pod.spec.containers):
             for kind, name, key_ in _variables(container):
-                found = await self._live.find(kind, Key(pod.metadata.namespace, name))
+                found: ConfigMap | Secret | None = await self._live.find(
+                    cast(Any, kind), Key(pod.metadata.namespace, name)
+                )
                 if found is None:
                     return _config_error(f"{_describe(kind, name)} not found")
                 if key_ is not None and key_ not in found.data:
