@@ -116,8 +116,8 @@ class StoreWriter:
     def _go_back(self, version: int, *, is_restored: bool) -> None:
         """Replace newer states in the store by those of the list, unless another writer is ahead of the list.
 
-        A state that is not newer than the list, and yet differs from it, shows that the server was restored from a
-        backup, too.
+        If the list is recent enough to contain the state of the store, and has an older one, then the server was
+        restored from a backup, too.
         """
         for record in self._older:
             old = self._store.get(record.namespace, record.name)
