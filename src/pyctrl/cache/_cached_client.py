@@ -1,4 +1,4 @@
-"""The client that reconcilers get: reads from the cache, writes to the server."""
+"""The client of reconcilers: reads from the cache, writes to the server."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ O = TypeVar("O", bound=KubernetesObject | Unstructured)  # noqa: E741 - an objec
 
 
 class CachedClient(Client):
-    """A client whose `get`, `find` and `list` are answered by a cache, with this process's own writes in it.
+    """A client whose `get`, `find` and `list` read from a cache, which includes this process's own writes.
 
-    Everything else goes to the server, as do reads that only it can answer: those with a resource version, a limit or
-    a continue token, `pages`, `each`, `watch` and sub-resources. `live` reads the server always. Clients derived from
-    this one read the cache too, whoever they impersonate.
+    All other calls go to the server, and so do reads that only the server can answer: those with a resource version, a
+    limit or a continue token, `pages`, `each`, `watch` and sub-resources. `live` always reads from the server. Clients
+    derived from this one read from the cache, too, also when they impersonate another user.
 
     Args:
-        cache: what to read from; it must have been made with ``client`` to know of its writes.
-        client: what to write with; it is closed by its owner, or by closing this one.
+        cache: the cache to read from; it must have been made with ``client`` to see its writes.
+        client: sends writes and other requests. Its owner closes it, or the close of this client does.
     """
 
     def __init__(self, cache: Cache, client: Client) -> None:
@@ -67,7 +67,7 @@ class CachedClient(Client):
     ) -> ObjectList[O]:
         """Return the objects of a kind that match, from the cache; ``index`` as for `Cache.list`.
 
-        With a limit, a continue token or a version it is the server's list, as `Client.list` gives it.
+        With a limit, a continue token or a version the server answers, as for `Client.list`.
 
         Raises:
             NotCovered, NotSynced, IndexMissing: the cache cannot answer; see `Cache`.

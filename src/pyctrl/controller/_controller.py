@@ -17,16 +17,17 @@ from pyctrl.controller._causes import ChangeCause, TriggerCause
 from pyctrl.controller._options import ControllerOptions, OnSyncFailure
 from pyctrl.controller._permissions import PermissionTracker
 from pyctrl.controller._reconcile_handler import ReconcileHandler
-from pyctrl.controller._reconciler import Reconciler, Request
+from pyctrl.controller._reconciler import Reconciler
+from pyctrl.controller._request import Request
 from pyctrl.controller._sources.runner import SourceRunners, describe_problems
 from pyctrl.controller._sources.source import Source
 from pyctrl.controller._sources.sync import SyncWaiter
 from pyctrl.controller._state import ControllerState
 from pyctrl.controller._workers import Workers
-from pyctrl.controller._workqueue.queue import Queue, RequestSink
+from pyctrl.controller._workqueue.queue import Queue
 from pyctrl.controller._workqueue.queue_items import DUMP_LEVEL, dropped_fields, log_items
 from pyctrl.controller._workqueue.rate_limiters import ExponentialBackoff
-from pyctrl.controller._workqueue.request_sinks import ClusterQueue
+from pyctrl.controller._workqueue.request_sinks import ClusterQueue, RequestSink
 from pyctrl.controller._workqueue.work_item import WorkItem
 from pyctrl.rbac import Permission
 

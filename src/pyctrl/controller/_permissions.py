@@ -7,7 +7,7 @@ import logging
 from collections.abc import Callable, Collection
 
 from pyctrl.api import Access
-from pyctrl.controller._reconciler import Request
+from pyctrl.controller._request import Request
 from pyctrl.errors import Forbidden
 
 __all__ = ["PermissionTracker"]

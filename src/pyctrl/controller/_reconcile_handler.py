@@ -24,7 +24,8 @@ from pyctrl.client import forbidden_log
 from pyctrl.controller._causes import Cause, ChangeCause, RetryCause, cause_label, error_summary
 from pyctrl.controller._hot_loops import HotLoops
 from pyctrl.controller._permissions import PermissionTracker
-from pyctrl.controller._reconciler import Reconciler, Request, Result
+from pyctrl.controller._reconciler import Reconciler
+from pyctrl.controller._request import Request, Result
 from pyctrl.controller._workqueue.work_item import Done, Retry, Terminal, WorkItem
 from pyctrl.errors import Forbidden, InvalidResult, PyctrlError, TerminalError, UnknownCluster
 

@@ -49,7 +49,7 @@ async def test_an_object_that_an_index_function_cannot_read_is_in_another_index(
         await until(lambda: it.cache.informer(CONFIGMAP).lister.find(Key("default", "c")) is not None)
         assert len(await it.cache.list(CONFIGMAP, index=("name", "c"))) == 1
         assert not await it.cache.list(CONFIGMAP, index=("color", "0"))
-        assert "an index function failed" in caplog.text
+        assert "An index function failed" in caplog.text
 
 
 async def test_an_object_stays_what_it_was_while_the_cache_goes_on() -> None:

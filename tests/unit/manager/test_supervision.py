@@ -182,9 +182,9 @@ async def test_of_twenty_controllers_one_lacks_its_definition(caplog: pytest.Log
             assert it.reconciled == others() | {ODD.kind}
     told = [record.getMessage() for record in caplog.records if record.levelno >= logging.WARNING]
     assert len(told) == 2
-    assert "Animal7 cannot be watched" in told[0]
+    assert f"Failed to find the resource of {ODD}: " in told[0]
     assert told[1] == "Controller does not begin yet"
-    assert f"{ODD} is served" in caplog.messages
+    assert f"The server now serves {ODD}" in caplog.messages
 
 
 class Torn(Source):

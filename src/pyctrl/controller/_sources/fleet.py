@@ -21,7 +21,7 @@ from pyctrl.controller._object_change import ObjectChange
 from pyctrl.controller._options import Absence
 from pyctrl.controller._sources.kind import KindSource
 from pyctrl.controller._sources.source import Source, add_all
-from pyctrl.controller._workqueue.queue import RequestSink
+from pyctrl.controller._workqueue.request_sinks import RequestSink
 from pyctrl.rbac import Permission
 
 __all__ = ["FleetKindSource", "FleetMembershipSource", "PerClusterSource"]

@@ -14,8 +14,7 @@ from pyctrl.controller._options import Absence
 from pyctrl.controller._sources.kind import KindSource
 from pyctrl.controller._sources.source import Source
 from pyctrl.controller._state import ControllerState
-from pyctrl.controller._workqueue.queue import RequestSink
-from pyctrl.controller._workqueue.request_sinks import LimitedSink
+from pyctrl.controller._workqueue.request_sinks import LimitedSink, RequestSink
 
 __all__ = ["SourceRunner", "SourceRunners", "SourceStatus", "describe_problems"]
 

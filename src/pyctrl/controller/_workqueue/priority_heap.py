@@ -8,7 +8,7 @@ from heapq import heapify, heappop, heappush
 
 from msgspec import Struct
 
-from pyctrl.controller._reconciler import Request
+from pyctrl.controller._request import Request
 
 __all__ = ["LOW_PRIORITY", "PriorityHeap"]
 

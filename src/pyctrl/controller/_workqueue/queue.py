@@ -5,17 +5,16 @@ from __future__ import annotations
 import asyncio
 import math
 from collections import deque
-from collections.abc import Sequence
 from contextlib import AbstractAsyncContextManager
 from datetime import timedelta
 from heapq import nsmallest
-from typing import TYPE_CHECKING, Final, Literal, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 from msgspec import Struct
 
 from pyctrl._metrics import QUEUE_DURATIONS, Histogram
 from pyctrl.controller._causes import Cause, RetryCause, TimerCause, error_summary, merge
-from pyctrl.controller._reconciler import Request
+from pyctrl.controller._request import Request
 from pyctrl.controller._workqueue.delay_queue import DelayQueue
 from pyctrl.controller._workqueue.priority_heap import PriorityHeap
 from pyctrl.controller._workqueue.queue_items import QueueItem
@@ -26,33 +25,11 @@ from pyctrl.errors import QueueClosed
 if TYPE_CHECKING:
     from pyctrl.controller._statistics import QueueStatistics
 
-__all__ = ["MAX_PRIORITY_LABELS", "OTHER_PRIORITIES", "Queue", "RequestSink"]
+__all__ = ["MAX_PRIORITY_LABELS", "OTHER_PRIORITIES", "Queue"]
 
 #: Priorities whose waits are kept apart; who makes them of data must not fill the memory. Beyond: `OTHER_PRIORITIES`.
 MAX_PRIORITY_LABELS = 25  # controller-runtime's
 OTHER_PRIORITIES = 1 << 62
-
-
-class RequestSink(Protocol):
-    """The end of the queue that sources see."""
-
-    def add(
-        self,
-        request: Request,
-        *,
-        priority: int = 0,
-        after: timedelta | None = None,
-        cause: Cause | None = None,
-        is_gone: bool = False,
-    ) -> None:
-        """Ask for a run of a request, now or after a while; ignored once the queue is closed.
-
-        With ``is_gone`` the object does not exist any more, and this run takes away the timer of an earlier one.
-        """
-
-    def drop(self, cluster: str) -> Sequence[Request]:
-        """Forget the requests for objects of a cluster that is gone, and return them."""
-        ...
 
 
 #: A request may be wanted for four reasons at once; each has its own deadline. No Enum: it is hashed ten times a turn.

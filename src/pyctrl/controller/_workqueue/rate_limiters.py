@@ -8,7 +8,7 @@ from datetime import timedelta
 from random import Random
 from typing import Protocol
 
-from pyctrl.controller._reconciler import Request
+from pyctrl.controller._request import Request
 from pyctrl.errors import ConnectionFailed, Forbidden, NotSynced, ServiceUnavailable, Unauthorized, UnknownKind
 
 __all__ = ["OUTAGE_WAIT", "ExponentialBackoff", "MaxOfRateLimiter", "RateLimiter", "TokenBucket", "is_outage"]

@@ -8,7 +8,7 @@ from datetime import timedelta
 import pytest
 
 from pyctrl.controller._causes import RetryCause, TriggerCause
-from pyctrl.controller._reconciler import Request
+from pyctrl.controller._request import Request
 from pyctrl.controller._workqueue.queue import Queue
 from pyctrl.controller._workqueue.rate_limiters import ExponentialBackoff
 from pyctrl.errors import (

@@ -10,7 +10,7 @@ import hypothesis.strategies as st
 from hypothesis import settings
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
-from pyctrl.controller._reconciler import Request
+from pyctrl.controller._request import Request
 from pyctrl.controller._workqueue.priority_heap import PriorityHeap
 from pyctrl.controller._workqueue.queue import Queue
 from pyctrl.controller._workqueue.rate_limiters import ExponentialBackoff
