@@ -13,7 +13,8 @@ from pyctrl.apiserver._errors import Response
 from pyctrl.apiserver._examiner import OfflineValidation, OfflineValidator, ValidationProblem
 from pyctrl.apiserver._filters.audit import AuditLevel, AuditLog
 from pyctrl.apiserver._http.server import serve
-from pyctrl.apiserver._registry.resources import ResourceRegistry, ResourceType
+from pyctrl.apiserver._registry.resource_registry import ResourceRegistry
+from pyctrl.apiserver._resources.resource_type import ResourceType
 from pyctrl.apiserver._serializer.decoding import read_documents
 from pyctrl.apiserver._serializer.yaml_reader import read_yaml_nodes
 from pyctrl.apiserver._server import ApiServer

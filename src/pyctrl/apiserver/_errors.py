@@ -16,6 +16,10 @@ import msgspec
 from pyctrl._go.text import quoted, shown_value
 
 JSON = "application/json"
+YAML = "application/yaml"
+PROTOBUF = "application/vnd.kubernetes.protobuf"
+MEDIA_TYPES = (JSON, YAML, PROTOBUF)
+STREAM_MEDIA_TYPES = ("application/json;stream=watch", "application/vnd.kubernetes.protobuf;stream=watch")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,7 +40,7 @@ class StatusError(Exception):
         self.status = status
         self.headers = tuple(headers)
 
-    def answer(self, headers: Sequence[tuple[str, str]] = ()) -> Response:
+    def response(self, headers: Sequence[tuple[str, str]] = ()) -> Response:
         """Give the refusal as an HTTP answer."""
         return Response(
             status=self.code,
@@ -251,12 +255,6 @@ def forbidden_path(user: str, verb: str, path: str) -> StatusError:
 def method_not_allowed() -> StatusError:
     """405: the path is served, not with this method."""
     return status_error(405, "MethodNotAllowed", "the server does not allow this method on the requested resource", {})
-
-
-MEDIA_TYPES = (JSON, "application/yaml", "application/vnd.kubernetes.protobuf")
-
-
-STREAM_MEDIA_TYPES = ("application/json;stream=watch", "application/vnd.kubernetes.protobuf;stream=watch")
 
 
 def not_acceptable(available: Sequence[str] = MEDIA_TYPES) -> StatusError:

@@ -10,8 +10,8 @@ from typing import Any
 
 from pyctrl.apiserver._endpoints.backend import metadata_of
 from pyctrl.apiserver._errors import StatusError, UndecodableBody
-from pyctrl.apiserver._registry.resources import ResourceRegistry, ResourceType
-from pyctrl.apiserver._request.negotiation import is_custom
+from pyctrl.apiserver._registry.resource_registry import ResourceRegistry
+from pyctrl.apiserver._resources.resource_type import ResourceType
 from pyctrl.apiserver._schema.defaulting import copied
 from pyctrl.apiserver._schema.schema import JSON
 from pyctrl.apiserver._schema.typed import DecodeFailed
@@ -151,9 +151,9 @@ def _told(refused: StatusError, resource: ResourceType) -> Iterator[ValidationPr
 
 def _field(failed: DecodeFailed, why: str, resource: ResourceType) -> str:
     """Say which field could not be decoded; of a custom resource that is one of some metadata."""
-    if is_custom(resource) and (embedded := _EMBEDDED.match(why)):
+    if resource.is_custom and (embedded := _EMBEDDED.match(why)):
         return embedded["field"]
-    place = ("metadata", *failed.place) if is_custom(resource) else failed.place
+    place = ("metadata", *failed.place) if resource.is_custom else failed.place
     return "".join(f"[{each}]" if isinstance(each, int) else f".{each}" for each in place).removeprefix(".")
 
 

@@ -29,9 +29,13 @@ from pyctrl.apiserver._bootstrap.rbac_policy import store_bootstrap_policy
 from pyctrl.apiserver._bootstrap.system_objects import bootstrap_objects
 from pyctrl.apiserver._discovery.documents import NonResourcePaths
 from pyctrl.apiserver._endpoints.backend import RESTStorage
-from pyctrl.apiserver._endpoints.delete import Deletes
-from pyctrl.apiserver._endpoints.read import Reads
-from pyctrl.apiserver._endpoints.write import Writes
+from pyctrl.apiserver._endpoints.create import CreateHandler
+from pyctrl.apiserver._endpoints.delete import DeleteHandler
+from pyctrl.apiserver._endpoints.get import GetHandler
+from pyctrl.apiserver._endpoints.list import ListHandler
+from pyctrl.apiserver._endpoints.patch import PatchHandler
+from pyctrl.apiserver._endpoints.update import UpdateHandler
+from pyctrl.apiserver._endpoints.watch import WatchHandler
 from pyctrl.apiserver._errors import (
     Response,
     StatusError,
@@ -48,14 +52,15 @@ from pyctrl.apiserver._filters.impersonation import EXTRA, GROUP, REPEATED
 from pyctrl.apiserver._healthz import NO_PAGE
 from pyctrl.apiserver._registry.pod_binding import BINDINGS
 from pyctrl.apiserver._registry.pod_log import LogREST
-from pyctrl.apiserver._registry.resources import ResourceRegistry, ResourceType
+from pyctrl.apiserver._registry.resource_registry import ResourceRegistry
 from pyctrl.apiserver._registry.reviews import ReviewREST
 from pyctrl.apiserver._registry.scale import ScaleREST
 from pyctrl.apiserver._registry.serviceaccount_token import MAX_SECONDS, TokenREST
 from pyctrl.apiserver._registry.subresources import Subresources
-from pyctrl.apiserver._request.negotiation import is_custom, negotiate_media_type, with_table_options
+from pyctrl.apiserver._request.negotiation import negotiate_media_type, with_table_options
 from pyctrl.apiserver._request.request import QueryParameters, ResourceRequest, WouldBlock, parse_target
 from pyctrl.apiserver._request.request_info import RequestContext
+from pyctrl.apiserver._resources.resource_type import ResourceType
 from pyctrl.apiserver._storage.storage import HISTORY, NotConverted, Storage
 from pyctrl.apiserver._webhooks import (
     EndpointServiceResolver,
@@ -139,12 +144,14 @@ class ApiServer:
         backend = RESTStorage(self.storage, self.registry, random, admission, *who, conversions)
         if self.has_rbac:
             store_bootstrap_policy(backend)
-        self._reads = Reads(backend)
-        self._writes = Writes(backend)
-        self._deletes = Deletes(backend, self._reads)
+        self._gets, self._lists, self._watches = GetHandler(backend), ListHandler(backend), WatchHandler(backend)
+        self._creates = CreateHandler(backend)
+        self._updates = UpdateHandler(backend, self._creates)
+        self._patches = PatchHandler(backend, self._creates, self._updates)
+        self._deletes = DeleteHandler(backend, self._lists)
         self._pod_logs = LogREST(backend)
-        self._scales = ScaleREST(backend, self._writes)
-        self._subresources = Subresources(backend, self._writes, self._deletes)
+        self._scales = ScaleREST(backend, self._updates)
+        self._subresources = Subresources(backend, self._updates, self._deletes)
         self._token_requests = TokenREST(backend, access.accounts)
         self._reviews = ReviewREST(access.authenticator, access.authorizer, admission, self.registry)
         self._openid = OpenIDMetadata(access.accounts)
@@ -250,14 +257,14 @@ class ApiServer:
         except ReviewPending as lacking:
             raise WouldBlock(str(lacking)) from None
         except StatusError as refusal:
-            answer = refusal.answer()
+            answer = refusal.response()
         except WouldBlock:
             raise
         except RecursionError:
-            answer = bad_request("the object is nested too deeply").answer()
+            answer = bad_request("the object is nested too deeply").response()
         except Exception as error:
             log.exception("request failed", extra={"method": exchange.method, "path": exchange.path})
-            answer = internal_error(f"{type(error).__name__}: {error}").answer()
+            answer = internal_error(f"{type(error).__name__}: {error}").response()
         return _with_warnings(answer, exchange.warnings) if exchange.warnings else answer
 
     async def _dispatch(self, exchange: RequestContext) -> Response:
@@ -297,8 +304,8 @@ class ApiServer:
         else:
             answered = handler(request)
             answer = answered if isinstance(answered, Response) else await answered
-        self._establishing.settle()
-        self._api_services.settle()
+        self._establishing.sync()
+        self._api_services.sync()
         return answer
 
     async def _converted(self, handler: Handler, request: ResourceRequest) -> Response:
@@ -332,12 +339,12 @@ class ApiServer:
             ("GET", "collection"): ("list", self._list_or_watch),
             ("DELETE", "collection"): ("deletecollection", self._deletes.delete_collection),
             ("GET", "object"): ("get", self._get),
-            ("PUT", "object"): ("update", self._writes.replace),
-            ("PATCH", "object"): ("patch", self._writes.patch),
+            ("PUT", "object"): ("update", self._updates.update),
+            ("PATCH", "object"): ("patch", self._patches.patch),
             ("DELETE", "object"): ("delete", self._deletes.delete),
-            ("GET", "part"): ("", self._reads.get),
-            ("PUT", "part"): ("", self._writes.replace),
-            ("PATCH", "part"): ("", self._writes.patch),
+            ("GET", "part"): ("", self._gets.get),
+            ("PUT", "part"): ("", self._updates.update),
+            ("PATCH", "part"): ("", self._patches.patch),
             ("GET", "scale"): ("", self._scales.get),
             ("PUT", "scale"): ("", self._scales.replace),
             ("PATCH", "scale"): ("", self._scales.patch),
@@ -352,7 +359,7 @@ class ApiServer:
         target, resource = request.target, request.resource
         if self._reviews.answers(target):
             return self._reviews.answer
-        if target.name and resource.namespaced and not target.namespace and not is_custom(resource):
+        if target.name and resource.namespaced and not target.namespace and not resource.is_custom:
             raise resource_not_served()
         if "list" not in resource.verbs and (target.name or (resource.namespaced and not target.namespace)):
             raise resource_not_served()  # what is only created has no URL but that of its collection
@@ -371,25 +378,25 @@ class ApiServer:
     @staticmethod
     def _no_subresource(request: ResourceRequest) -> StatusError:
         target = request.target
-        if is_custom(request.resource):
+        if request.resource.is_custom:
             return not_found(target.resource, target.name, target.group)
         return resource_not_served()
 
     def _create(self, request: ResourceRequest) -> Coroutine[Any, Any, Response]:
         is_binding = (request.target.group, request.target.resource) == BINDINGS
-        return (self._subresources.bind_named if is_binding else self._writes.create)(request)
+        return (self._subresources.bind_named if is_binding else self._creates.create)(request)
 
     def _list_or_watch(self, request: ResourceRequest) -> Response:
         if request.target.watch or request.query.flag("watch"):
-            return self._reads.watch(request)
+            return self._watches.watch(request)
         self._check_version(request)
-        return self._reads.list(request)
+        return self._lists.list(request)
 
     def _get(self, request: ResourceRequest) -> Response:
         if request.target.watch:
-            return self._reads.watch(request)
+            return self._watches.watch(request)
         self._check_version(request)
-        return self._reads.get(request)
+        return self._gets.get(request)
 
     def _check_version(self, request: ResourceRequest) -> None:
         """Refuse a version that the storage has not reached; `handle` has waited for it already."""
@@ -410,7 +417,7 @@ def _check_timeout(exchange: RequestContext) -> None:
 
 def _misses_namespace(exchange: RequestContext, target: RequestTarget, resource: ResourceType) -> bool:
     """Whether a custom resource is asked for without its namespace; only lists and watches reach over all of them."""
-    if target.namespace or not resource.namespaced or not is_custom(resource):
+    if target.namespace or not resource.namespaced or not resource.is_custom:
         return False
     return target.verb(exchange.method, exchange.query.first) not in ("list", "watch")
 

@@ -17,7 +17,7 @@ from pyctrl.cel import Environment, EvaluationFailed, Program, Type, policy_vari
 
 if TYPE_CHECKING:
     from pyctrl.apiserver._authz import Authorizer
-    from pyctrl.apiserver._registry.resources import ResourceType
+    from pyctrl.apiserver._resources.resource_type import ResourceType
 
 
 def policy_activation(

@@ -9,11 +9,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from pyctrl.apiserver._apiextensions.custom_type import served_types
 from pyctrl.apiserver._apiextensions.definitions import CLEANUP_FINALIZER, accept_names, is_established
 from pyctrl.apiserver._endpoints.backend import RESTStorage
-from pyctrl.apiserver._endpoints.deletion import DeletionOutcome, before_delete
-from pyctrl.apiserver._registry.resources import DEFINITIONS
+from pyctrl.apiserver._endpoints.graceful_deletion import DeletionOutcome, before_delete
 from pyctrl.apiserver._request.options import DeleteOptions
+from pyctrl.apiserver._resources.served_resources import DEFINITIONS
 from pyctrl.apiserver._storage.storage import StoredObject, WatchCacheEvent
 
 _GROUP, _VERSION, _PLURAL = DEFINITIONS
@@ -38,19 +39,19 @@ class EstablishingController:
             spec = event.previous.decode()["spec"]
             self._backend.storage.collection(spec["group"], spec["names"]["plural"]).end_watches()
 
-    def settle(self) -> None:
+    def sync(self) -> None:
         """Do what is due for definitions that changed, and for objects that hold one back."""
         while self._due:
             name = self._due.pop()
             stored = self._definitions.find("", name)
             if stored is not None:
-                self._settle(stored)
+                self._sync(stored)
         for name in sorted(self._terminating) if self._terminating else ():
             stored = self._definitions.find("", name)
             if stored is not None:
                 self._release(stored)
 
-    def _settle(self, stored: StoredObject) -> None:
+    def _sync(self, stored: StoredObject) -> None:
         definition = stored.decode()
         if "deletionTimestamp" in definition["metadata"]:
             self._empty(stored, definition)
@@ -60,12 +61,12 @@ class EstablishingController:
             definition = accepted
             self._put(definition)
         if is_established(definition):
-            self._backend.registry.install(definition)
+            self._backend.registry.replace(stored.name, served_types(definition, self._backend.registry.components))
 
     def _put(self, definition: dict[str, Any]) -> None:
         resource = self._backend.registry.require(*DEFINITIONS)
         self._backend.put(definition, resource)
-        self._due.remove(definition["metadata"]["name"])  # this write needs no settling
+        self._due.remove(definition["metadata"]["name"])  # this write needs no sync
 
     def _empty(self, stored: StoredObject, definition: Mapping[str, Any]) -> None:
         """Delete every object of a definition that is going; those with finalizers hold it back."""

@@ -7,9 +7,9 @@ import hashlib
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from pyctrl.apiserver._apiextensions.custom_type import CustomResourceType
 from pyctrl.apiserver._registry.builtin_type import BuiltinResourceType
-from pyctrl.apiserver._registry.resources import ResourceRegistry
+from pyctrl.apiserver._resources.resource_type import ResourceType
+from pyctrl.apiserver._resources.served_resources import ServedResources
 from pyctrl.apiserver._schema.schema import JSON
 
 AGGREGATED = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
@@ -32,7 +32,7 @@ _SERVER_ADDRESS = [{"clientCIDR": "0.0.0.0/0", "serverAddress": "127.0.0.1:6443"
 _CUSTOM_SUBRESOURCES = ("get", "patch", "update")
 
 
-def discovery_response(registry: ResourceRegistry, path: str, accept: str) -> dict[str, JSON] | None:
+def discovery_response(registry: ServedResources, path: str, accept: str) -> dict[str, JSON] | None:
     """Answer a discovery path, or None when nothing is there.
 
     An answer whose kind is `APIGroupDiscoveryList` has the content type `AGGREGATED`.
@@ -68,7 +68,7 @@ def is_aggregated(accept: str) -> bool:
     return False
 
 
-def _paths(registry: ResourceRegistry) -> Iterator[str]:
+def _paths(registry: ServedResources) -> Iterator[str]:
     yield from ("/api", "/apis", "/healthz", "/livez", "/openapi/v2", "/openapi/v3", "/readyz", "/version")
     for group, versions in registry.group_versions.items():
         if group:
@@ -84,7 +84,7 @@ def _versions() -> dict[str, JSON]:
     return {"kind": "APIVersions", "versions": ["v1"], "serverAddressByClientCIDRs": _SERVER_ADDRESS}
 
 
-def _group_list(registry: ResourceRegistry) -> dict[str, JSON]:
+def _group_list(registry: ServedResources) -> dict[str, JSON]:
     groups = [_group(name, versions) for name, versions in registry.group_versions.items() if name]
     return {"kind": "APIGroupList", "apiVersion": "v1", "groups": groups}
 
@@ -94,14 +94,14 @@ def _group(name: str, versions: list[str]) -> dict[str, JSON]:
     return {"name": name, "versions": found, "preferredVersion": found[0]}
 
 
-def _group_document(registry: ResourceRegistry, name: str) -> dict[str, JSON] | None:
+def _group_document(registry: ServedResources, name: str) -> dict[str, JSON] | None:
     versions = registry.group_versions.get(name)
     if not versions or not name:
         return None
     return {"kind": "APIGroup", "apiVersion": "v1", **_group(name, versions)}
 
 
-def _resources(registry: ResourceRegistry, group: str, version: str) -> dict[str, JSON] | None:
+def _resources(registry: ServedResources, group: str, version: str) -> dict[str, JSON] | None:
     if version not in registry.group_versions.get(group, ()):
         return None
     return {
@@ -112,7 +112,7 @@ def _resources(registry: ResourceRegistry, group: str, version: str) -> dict[str
     }
 
 
-def _entries(each: BuiltinResourceType | CustomResourceType) -> Iterator[dict[str, JSON]]:
+def _entries(each: ResourceType) -> Iterator[dict[str, JSON]]:
     entry = {
         "name": each.plural,
         "singularName": each.singular,
@@ -140,7 +140,7 @@ def _foreign(kind: Mapping[str, str]) -> dict[str, str]:
 
 
 def _subresources(
-    each: BuiltinResourceType | CustomResourceType,
+    each: ResourceType,
 ) -> Iterator[tuple[str, Mapping[str, str], tuple[str, ...]]]:
     """Name, kind and verbs of the subresources; the kind names its group only when it is another one."""
     if isinstance(each, BuiltinResourceType):
@@ -153,7 +153,7 @@ def _subresources(
         yield "scale", {"group": "autoscaling", "version": "v1", "kind": "Scale"}, _CUSTOM_SUBRESOURCES
 
 
-def _storage_hash(each: BuiltinResourceType | CustomResourceType) -> str:
+def _storage_hash(each: ResourceType) -> str:
     version = "v1beta1" if each.kind == "CustomResourceDefinition" else each.storage_version  # as it is in etcd
     text = f"{each.group}/{version}/{each.kind}"
     return base64.b64encode(hashlib.sha256(text.encode()).digest()[:8]).decode()
@@ -162,7 +162,7 @@ def _storage_hash(each: BuiltinResourceType | CustomResourceType) -> str:
 # -- the aggregated form ---------------------------------------------------------------------------------------
 
 
-def _groups(registry: ResourceRegistry, *, legacy: bool) -> dict[str, JSON]:
+def _groups(registry: ServedResources, *, legacy: bool) -> dict[str, JSON]:
     items = [
         {
             "metadata": {"name": name} if name else {},
@@ -174,12 +174,12 @@ def _groups(registry: ResourceRegistry, *, legacy: bool) -> dict[str, JSON]:
     return {"kind": "APIGroupDiscoveryList", "apiVersion": "apidiscovery.k8s.io/v2", "metadata": {}, "items": items}
 
 
-def _version(registry: ResourceRegistry, group: str, version: str) -> dict[str, JSON]:
+def _version(registry: ServedResources, group: str, version: str) -> dict[str, JSON]:
     resources = [_aggregated(each) for each in registry.of_group(group, version)]
     return {"version": version, "resources": resources, "freshness": "Current"}
 
 
-def _aggregated(each: BuiltinResourceType | CustomResourceType) -> dict[str, Any]:
+def _aggregated(each: ResourceType) -> dict[str, Any]:
     found: dict[str, Any] = {
         "resource": each.plural,
         "responseKind": _response_kind(each, {"kind": each.kind}),
@@ -196,8 +196,8 @@ def _aggregated(each: BuiltinResourceType | CustomResourceType) -> dict[str, Any
     return {key: value for key, value in found.items() if value != []}
 
 
-def _response_kind(each: BuiltinResourceType | CustomResourceType, kind: Mapping[str, str]) -> dict[str, str]:
+def _response_kind(each: ResourceType, kind: Mapping[str, str]) -> dict[str, str]:
     """A built-in kind of the resource's own group names no group, as kube-apiserver has it."""
-    if isinstance(each, CustomResourceType) and not kind.get("group"):
+    if each.is_custom and not kind.get("group"):
         return {"group": each.group, "version": each.version, "kind": kind["kind"]}
     return {"group": kind.get("group", ""), "version": kind.get("version", ""), "kind": kind["kind"]}

@@ -11,8 +11,8 @@ from pyctrl.apiserver._discovery.discovery import AGGREGATED, discovery_response
 from pyctrl.apiserver._discovery.openapi import openapi_response
 from pyctrl.apiserver._errors import Response, method_not_allowed, resource_not_served
 from pyctrl.apiserver._healthz import CHECKS, NO_PAGE, health_response
-from pyctrl.apiserver._registry.resources import ResourceRegistry
 from pyctrl.apiserver._request.request import QueryParameters
+from pyctrl.apiserver._resources.served_resources import ServedResources
 
 PROTOBUF = "application/com.github.proto-openapi.spec.v2.v1.0+protobuf"
 
@@ -23,7 +23,7 @@ _NAMED = ("/openapi/v2", "/openapi/v3", "/version")  # of the paths that the fir
 class NonResourcePaths:
     """Answers paths that are not those of a resource; each document is encoded once for what is served."""
 
-    def __init__(self, registry: ResourceRegistry) -> None:
+    def __init__(self, registry: ServedResources) -> None:
         self._registry = registry
         self._epoch = registry.epoch
         self._encoded: dict[tuple[str, bool], Response] = {}
@@ -87,7 +87,7 @@ class NonResourcePaths:
         return sorted(found)
 
 
-def _is_of_known_group(parts: list[str], registry: ResourceRegistry) -> bool:
+def _is_of_known_group(parts: list[str], registry: ServedResources) -> bool:
     if parts[:1] == ["api"]:
         return len(parts) > 1
     return parts[:1] == ["apis"] and len(parts) > 2 and registry.knows(parts[1], parts[2])

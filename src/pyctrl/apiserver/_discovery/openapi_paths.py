@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-from pyctrl.apiserver._apiextensions.custom_type import CustomResourceType
 from pyctrl.apiserver._registry.builtin_type import BuiltinResourceType
+from pyctrl.apiserver._resources.resource_type import ResourceType
 from pyctrl.apiserver._schema.components import OpenAPIComponents
 from pyctrl.apiserver._schema.schema import JSON
 
@@ -43,9 +43,7 @@ _SUBRESOURCES = frozenset(("status", "scale", "finalize", "binding", "eviction",
 _CODES = {"create": (200, 201, 202), "update": (200, 201), "delete": (200, 202)}
 
 
-def paths_of(
-    types: Iterable[BuiltinResourceType | CustomResourceType], components: OpenAPIComponents
-) -> Iterator[tuple[str, JSON]]:
+def paths_of(types: Iterable[ResourceType], components: OpenAPIComponents) -> Iterator[tuple[str, JSON]]:
     """Describe the paths of resources in the v3 form."""
     for each in types:
         yield from _ResourcePaths(each, components).every()
@@ -76,7 +74,7 @@ class _OperationKind:
 class _ResourcePaths:
     """The paths of one resource."""
 
-    def __init__(self, each: BuiltinResourceType | CustomResourceType, components: OpenAPIComponents) -> None:
+    def __init__(self, each: ResourceType, components: OpenAPIComponents) -> None:
         self._type, self._components = each, components
         self._kind = self._kind_of(each.group, each.version, each.kind)
         root = f"/apis/{each.group}/{each.version}" if each.group else f"/api/{each.version}"
@@ -113,7 +111,7 @@ class _ResourcePaths:
         self, verbs: Iterable[str], kind: _OperationKind, scope: str = "Namespaced", suffix: str = ""
     ) -> dict[str, JSON]:
         each = self._type
-        place = _camel(each.group, custom=isinstance(each, CustomResourceType)) + each.version.capitalize()
+        place = _camel(each.group, custom=each.is_custom) + each.version.capitalize()
         subject = place + (scope if each.namespaced else "") + each.kind + suffix
         return {_VERBS[verb][0]: self._operation(verb, kind, subject) for verb in verbs}
 
@@ -134,7 +132,7 @@ class _ResourcePaths:
         if verb in ("delete", "deletecollection"):
             return {"requestBody": {"content": _content(f"{META}DeleteOptions")}}
         if verb == "patch":
-            media = _PATCHES if isinstance(self._type, CustomResourceType) else (*_PATCHES, _STRATEGIC)
+            media = _PATCHES if self._type.is_custom else (*_PATCHES, _STRATEGIC)
             return {"requestBody": {"content": _content(f"{META}Patch", media), "required": True}}
         if verb in ("create", "update"):
             return {"requestBody": {"content": _content(kind.component), "required": True}}

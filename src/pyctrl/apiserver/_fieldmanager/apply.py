@@ -40,7 +40,7 @@ from pyctrl.apiserver._schema.defaulting import copied
 from pyctrl.apiserver._schema.schema import JSON, SchemaNode
 
 if TYPE_CHECKING:
-    from pyctrl.apiserver._registry.resources import ResourceType
+    from pyctrl.apiserver._resources.resource_type import ResourceType
 
 BEFORE_FIRST_APPLY = "before-first-apply"
 

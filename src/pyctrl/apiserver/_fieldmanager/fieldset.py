@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias
 
 import msgspec
 
@@ -218,13 +218,6 @@ def all_fields(node: SchemaNode | None, value: JSON) -> FieldSet:
 
 
 _NOTHING_BELOW: FieldSet = {}  # shared: sets are values
-
-
-class DecodedFields(NamedTuple):
-    """The fields of an object with which nothing is wrong, as it was decoded."""
-
-    content: FieldSet  # of everything but kind, version and metadata
-    metadata: FieldSet | None  # None: nobody has looked, and something may be wrong with it
 
 
 def whole_value(node: SchemaNode | None, value: JSON) -> FieldSet:

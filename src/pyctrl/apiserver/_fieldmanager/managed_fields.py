@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from pyctrl.apiserver._fieldmanager.fieldset import (
     Comparison,
-    DecodedFields,
     FieldSet,
     all_fields,
     difference,
@@ -20,7 +19,7 @@ from pyctrl.apiserver._registry.builtin_type import BuiltinResourceType
 from pyctrl.apiserver._schema.schema import JSON
 
 if TYPE_CHECKING:
-    from pyctrl.apiserver._registry.resources import ResourceType
+    from pyctrl.apiserver._resources.resource_type import DecodedFields, ResourceType
 
 MAX_UPDATE_MANAGERS = 10  # kept apart; older ones are put together as "ancient-changes", as kube-apiserver does
 ANCIENT_CHANGES = "ancient-changes"

@@ -11,7 +11,7 @@ from pyctrl.apiserver._fieldmanager.fieldset import item_element, path_element_t
 from pyctrl.apiserver._schema.schema import JSON, SchemaNode
 
 if TYPE_CHECKING:
-    from pyctrl.apiserver._registry.resources import ResourceType
+    from pyctrl.apiserver._resources.resource_type import ResourceType
 
 _EVERY_KIND = ("apiVersion", "kind", "metadata")
 _SCALARS = {"string": (str,), "boolean": (bool,), "integer": (int, float), "number": (int, float)}

@@ -116,7 +116,7 @@ class _AuthorizationFailed(StatusError):
         self._text = f"Internal Server Error: {quoted(url)}: {error}\n"
         super().__init__(500, {"message": self._text})
 
-    def answer(self, headers: Sequence[tuple[str, str]] = ()) -> Response:
+    def response(self, headers: Sequence[tuple[str, str]] = ()) -> Response:
         kind = ("Content-Type", "text/plain; charset=utf-8"), ("X-Content-Type-Options", "nosniff")
         return Response(status=500, headers=(*kind, *headers), body=self._text.encode())
 

@@ -163,7 +163,7 @@ class HTTPConnection(asyncio.Protocol):
         try:
             body = await self._body(head)
         except StatusError as refused:
-            await self._refuse(encode_response(head, refused.answer(OWN_HEADERS), closing=True))
+            await self._refuse(encode_response(head, refused.response(OWN_HEADERS), closing=True))
             return False
         if body is None:
             return False

@@ -120,7 +120,7 @@ class _HTTPServer:
             try:
                 self._web_pages.check(head)
             except StatusError as refusal:
-                return refusal.answer(OWN_HEADERS)
+                return refusal.response(OWN_HEADERS)
         if head.path == "*":
             return Response(status=200, headers=())
         headers = head.headers

@@ -23,7 +23,6 @@ from pyctrl.apiserver._errors import (
 )
 from pyctrl.apiserver._patch.json_patch import PatchFailed, apply_json_patch
 from pyctrl.apiserver._patch.strategic_merge import strategic_merge
-from pyctrl.apiserver._request.negotiation import is_custom
 from pyctrl.apiserver._request.request import ResourceRequest
 from pyctrl.apiserver._serializer.decoding import BODY_LIMIT, TYPE_META, decode_json, duplicate_members
 
@@ -40,7 +39,7 @@ _OF_CUSTOM = (JSON_PATCH, MERGE, APPLY)
 
 def check_patch_type(request: ResourceRequest, media: str) -> None:
     """Refuse (415) a kind of patch that the resource does not take."""
-    if is_custom(request.resource):
+    if request.resource.is_custom:
         if media not in _OF_CUSTOM:
             raise unsupported_media_type(_OF_CUSTOM)
     elif media not in (*_OF_CUSTOM, STRATEGIC):
@@ -95,7 +94,7 @@ def patch_outcome_undecodable(
     if media == STRATEGIC:
         return invalid("", "", [invalid_value("patch", go_text(_decode(request)), unfit.converted)])
     new, _ = apply_patch_to_object(live, request, media)
-    if is_custom(request.resource):
+    if request.resource.is_custom:
         return _outcome_invalid(msgspec.json.decode(msgspec.json.encode(new, order="sorted")), unfit.why)
     return _outcome_invalid({name: new[name] for name in sorted(new)}, unfit.why)
 

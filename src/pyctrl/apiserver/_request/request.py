@@ -12,8 +12,7 @@ from pyctrl.apiserver._request.negotiation import MediaTypeOptions
 
 if TYPE_CHECKING:
     from pyctrl.apiserver._authn import User
-    from pyctrl.apiserver._fieldmanager.fieldset import DecodedFields
-    from pyctrl.apiserver._registry.resources import ResourceType
+    from pyctrl.apiserver._resources.resource_type import DecodedFields, ResourceType
 
 
 @lru_cache(maxsize=4096)

@@ -9,13 +9,18 @@ import msgspec
 
 from pyctrl._go.json_errors import syntax_error
 from pyctrl._go.text import quoted
-from pyctrl.apiserver._errors import JSON, StatusError, bad_request, request_entity_too_large, unsupported_media_type
-from pyctrl.apiserver._request.negotiation import YAML
+from pyctrl.apiserver._errors import (
+    JSON,
+    PROTOBUF,
+    YAML,
+    StatusError,
+    bad_request,
+    request_entity_too_large,
+    unsupported_media_type,
+)
 from pyctrl.apiserver._serializer.strict import duplicate_fields
 
 BODY_LIMIT = 3 * 1024 * 1024  # bytes; kube-apiserver's own
-
-PROTOBUF = "application/vnd.kubernetes.protobuf"
 
 EXCERPT = 30  # bytes of a body that a refusal shows
 

@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pyctrl.apiserver._errors import conflict
-from pyctrl.apiserver._request.negotiation import is_custom
 
 if TYPE_CHECKING:
-    from pyctrl.apiserver._registry.resources import ResourceType
+    from pyctrl.apiserver._resources.resource_type import ResourceType
     from pyctrl.apiserver._storage.storage import StoredObject
 
 
@@ -31,7 +30,7 @@ def check_storage_preconditions(
 
 def _storage_key(stored: StoredObject, resource: ResourceType) -> str:
     """Give the key that kube-apiserver has in etcd."""
-    if is_custom(resource):
+    if resource.is_custom:
         prefix = f"{resource.group}/{resource.plural}"
     else:
         prefix = {"services": "services/specs", "nodes": "minions"}.get(resource.plural, resource.plural)

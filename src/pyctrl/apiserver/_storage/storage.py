@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import msgspec
 
 if TYPE_CHECKING:
-    from pyctrl.apiserver._registry.resources import ResourceType
+    from pyctrl.apiserver._resources.resource_type import ResourceType
 
 HISTORY = 10_000  # events a collection keeps; kube-apiserver's watch cache holds 100 to 102,400
 
@@ -121,7 +121,7 @@ class StoredObject:
         if not anew and resource in (self._shown or ()):
             return False
         written: str = self.decode()["apiVersion"]
-        return written != api_version(resource)
+        return written != resource.api_version
 
     def show_as(self, resource: ResourceType, data: bytes) -> None:
         """Remember what a webhook made of the object."""
@@ -150,11 +150,6 @@ class StoredObject:
         moved = StoredObject(obj, version, self._view_type)
         moved.show_like(self)
         return moved
-
-
-def api_version(resource: ResourceType) -> str:
-    """`v1`, or `apps/v1`."""
-    return f"{resource.group}/{resource.version}" if resource.group else resource.version
 
 
 class WatchCacheEvent:

@@ -14,8 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pyctrl._protobuf_wire import WireError, WireType, fields, signed
-from pyctrl.apiserver._errors import StatusError
-from pyctrl.apiserver._serializer.decoding import PROTOBUF, decode_object
+from pyctrl.apiserver._errors import PROTOBUF, StatusError
+from pyctrl.apiserver._serializer.decoding import decode_object
 from tests.unit.apiserver._kit import CONFIGMAPS, Asker
 
 HEADERS = {"content-type": PROTOBUF}
