@@ -1,4 +1,4 @@
-"""Discovery: what clients read to learn which resources there are; in the aggregated form and in the older one."""
+"""Discovery documents: the served groups, versions and resources, aggregated and unaggregated."""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ from pyctrl.apiserver._registry.builtin_type import BuiltinResourceType
 from pyctrl.apiserver._resources.resource_type import ResourceType
 from pyctrl.apiserver._resources.served_resources import ServedResources
 from pyctrl.apiserver._schema.schema import JSON
+
+__all__ = ["AGGREGATED", "VERSION", "discovery_response", "is_aggregated"]
 
 AGGREGATED = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
 VERSION = {
@@ -33,9 +35,9 @@ _CUSTOM_SUBRESOURCES = ("get", "patch", "update")
 
 
 def discovery_response(registry: ServedResources, path: str, accept: str) -> dict[str, JSON] | None:
-    """Answer a discovery path, or None when nothing is there.
+    """Return the document of a discovery path, or None when the path does not exist.
 
-    An answer whose kind is `APIGroupDiscoveryList` has the content type `AGGREGATED`.
+    A document of kind `APIGroupDiscoveryList` has the content type `AGGREGATED`.
     """
     parts = [part for part in path.split("/") if part]
     if not parts:
@@ -56,7 +58,7 @@ def discovery_response(registry: ServedResources, path: str, accept: str) -> dic
 
 
 def is_aggregated(accept: str) -> bool:
-    """Say whether the client's first choice is the aggregated form that this server has."""
+    """Return whether the client's first choice is the aggregated form in the version of this server."""
     for clause in accept.replace(" ", "").split(","):
         _, *parameters = clause.split(";")
         options = {name: value for name, _, value in (part.partition("=") for part in parameters)}
@@ -77,7 +79,7 @@ def _paths(registry: ServedResources) -> Iterator[str]:
             yield f"/apis/{group}/{version}" if group else f"/api/{version}"
 
 
-# -- the older form --------------------------------------------------------------------------------------------
+# -- unaggregated ---------------------------------------------------------------------------------------------
 
 
 def _versions() -> dict[str, JSON]:
@@ -129,20 +131,20 @@ def _entries(each: ResourceType) -> Iterator[dict[str, JSON]]:
             "name": f"{each.plural}/{name}",
             "singularName": "",
             "namespaced": each.namespaced,
-            **_foreign(kind),
+            **_group_and_version(kind),
             "kind": kind["kind"],
             "verbs": list(verbs),
         }
 
 
-def _foreign(kind: Mapping[str, str]) -> dict[str, str]:
+def _group_and_version(kind: Mapping[str, str]) -> dict[str, str]:
     return {key: kind[key] for key in ("group", "version") if kind.get(key)}
 
 
 def _subresources(
     each: ResourceType,
 ) -> Iterator[tuple[str, Mapping[str, str], tuple[str, ...]]]:
-    """Name, kind and verbs of the subresources; the kind names its group only when it is another one."""
+    """Yield name, kind and verbs of the subresources; the kind has a group only when it is another one."""
     if isinstance(each, BuiltinResourceType):
         for found in each.described.get("subresources", ()):
             yield found["subresource"], found["responseKind"], tuple(found["verbs"])
@@ -154,12 +156,12 @@ def _subresources(
 
 
 def _storage_hash(each: ResourceType) -> str:
-    version = "v1beta1" if each.kind == "CustomResourceDefinition" else each.storage_version  # as it is in etcd
+    version = "v1beta1" if each.kind == "CustomResourceDefinition" else each.storage_version  # its version in etcd
     text = f"{each.group}/{version}/{each.kind}"
     return base64.b64encode(hashlib.sha256(text.encode()).digest()[:8]).decode()
 
 
-# -- the aggregated form ---------------------------------------------------------------------------------------
+# -- aggregated -----------------------------------------------------------------------------------------------
 
 
 def _groups(registry: ServedResources, *, legacy: bool) -> dict[str, JSON]:
@@ -197,7 +199,7 @@ def _aggregated(each: ResourceType) -> dict[str, Any]:
 
 
 def _response_kind(each: ResourceType, kind: Mapping[str, str]) -> dict[str, str]:
-    """A built-in kind of the resource's own group names no group, as kube-apiserver has it."""
+    """Return the responseKind; a built-in kind of the resource's own group has no group, as in kube-apiserver."""
     if each.is_custom and not kind.get("group"):
         return {"group": each.group, "version": each.version, "kind": kind["kind"]}
     return {"group": kind.get("group", ""), "version": kind.get("version", ""), "kind": kind["kind"]}

@@ -1,4 +1,4 @@
-"""The OpenAPI documents: v3, one per group version, and v2 as one; what kubectl explains and validates by."""
+"""OpenAPI documents: v3, one per group version, and v2, one for all. kubectl explain and validation read them."""
 
 from __future__ import annotations
 
@@ -12,15 +12,17 @@ from pyctrl.apiserver._resources.resource_type import ResourceType
 from pyctrl.apiserver._resources.served_resources import ServedResources
 from pyctrl.apiserver._schema.schema import JSON
 
+__all__ = ["openapi_response"]
+
 _INFO = {"title": "Kubernetes", "version": VERSION["gitVersion"]}
 _V2 = "#/definitions/"
 
 
 def openapi_response(registry: ServedResources, path: str) -> dict[str, JSON] | None:
-    """Answer a path below `/openapi/`, or None when nothing is there."""
+    """Return the document of a path below `/openapi/`, or None when the path does not exist."""
     parts = [part for part in path.partition("?")[0].split("/") if part]
     if parts == ["openapi", "v2"]:
-        return _everything(registry)
+        return _document_v2(registry)
     if parts == ["openapi", "v3"]:
         return {"paths": dict(_index(registry))}
     if parts[:3] == ["openapi", "v3", "api"] and len(parts) == 4:
@@ -90,7 +92,7 @@ def _custom_schemas(each: CustomResourceType) -> Iterator[tuple[str, JSON]]:
 # -- v2 --------------------------------------------------------------------------------------------------------
 
 
-def _everything(registry: ServedResources) -> dict[str, JSON]:
+def _document_v2(registry: ServedResources) -> dict[str, JSON]:
     types = list(registry)
     return {
         "swagger": "2.0",
@@ -101,7 +103,7 @@ def _everything(registry: ServedResources) -> dict[str, JSON]:
 
 
 def _as_v2(schema: JSON) -> JSON:
-    """Rewrite a schema for v2, which has its references elsewhere and no alternatives."""
+    """Rewrite a schema for v2, which has other references and no oneOf, anyOf, allOf and not."""
     if isinstance(schema, list):
         return [_as_v2(each) for each in schema]
     if not isinstance(schema, Mapping):

@@ -28,7 +28,7 @@ from pyctrl.apiserver._authz import (
 )
 from pyctrl.apiserver._errors import Response, StatusError
 from pyctrl.apiserver._filters.impersonation import ImpersonationFilter
-from pyctrl.apiserver._request.request_info import RequestContext
+from pyctrl.apiserver._request.request_context import RequestContext
 from pyctrl.apiserver._storage.storage import Storage
 from pyctrl.apiserver._webhooks import WebhookClient
 
