@@ -41,9 +41,7 @@ _VERBS: dict[str, tuple[str, str, str, Mapping[str, str]]] = {
     "delete": ("delete", "delete", "delete", _DELETE),
 }
 _OF_COLLECTION, _OF_OBJECT = ("list", "create", "deletecollection"), ("get", "update", "patch", "delete")
-_SUBRESOURCES = frozenset(
-    ("status", "scale", "finalize", "binding", "eviction", "token")
-)  # no streams, no proxies
+_SUBRESOURCES = frozenset(("status", "scale", "finalize", "binding", "eviction", "token"))  # no streams, no proxies
 _CODES = {"create": (200, 201, 202), "update": (200, 201), "delete": (200, 202)}
 
 
