@@ -1,4 +1,4 @@
-"""APIServices of the served group versions, as kube-aggregator creates them. All of them are local."""
+"""An APIService for every group version that is served, as kube-aggregator keeps them: all of them are local here."""
 
 from __future__ import annotations
 
@@ -7,14 +7,12 @@ from typing import Any
 from pyctrl.apiserver._endpoints.backend import RESTStorage
 from pyctrl.apiserver._meta.system_fields import fill_system_fields, timestamp
 
-__all__ = ["AutoRegisterController"]
-
 MANAGED = "kube-aggregator.kubernetes.io/automanaged"
 
 _RESOURCE = ("apiregistration.k8s.io", "v1", "apiservices")
-_BUILT_IN, _CUSTOM = "onstart", "true"  # values of the label MANAGED
+_BUILT_IN, _CUSTOM = "onstart", "true"  # how the label says whose group it is
 
-# Priorities in kube-apiserver 1.36: of each of its groups, and of the versions that differ from the usual one.
+# What a kube-apiserver 1.36 shows: the priority of each of its groups, and of versions that differ from the usual one.
 _GROUPS = {
     "": 18000,
     "admissionregistration.k8s.io": 16700,
@@ -44,7 +42,7 @@ _CUSTOM_GROUP, _CUSTOM_VERSION = 1000, 100
 
 
 class AutoRegisterController:
-    """Creates and deletes APIServices for the group versions that are served."""
+    """Keeps the APIServices in step with what is served."""
 
     def __init__(self, backend: RESTStorage) -> None:
         self._backend = backend
@@ -52,7 +50,7 @@ class AutoRegisterController:
         self._epoch: int | None = None
 
     def sync(self) -> None:
-        """Create and delete APIServices if the served resources changed; keep those that clients created."""
+        """Make and remove them after what is served has changed; those that a client made are left alone."""
         registry = self._backend.registry
         if registry.epoch == self._epoch:
             return
@@ -65,9 +63,9 @@ class AutoRegisterController:
                 collection.remove(stored)
         for name, (group, version) in wanted.items():
             if collection.find("", name) is None:
-                self._create(name, group, version)
+                self._make(name, group, version)
 
-    def _create(self, name: str, group: str, version: str) -> None:
+    def _make(self, name: str, group: str, version: str) -> None:
         label = _BUILT_IN if group in _GROUPS else _CUSTOM
         obj: dict[str, Any] = {
             "metadata": {"name": name, "labels": {MANAGED: label}},

@@ -1,7 +1,7 @@
-"""Bootstrap RBAC policy: the default roles and bindings of kube-apiserver 1.36.
+"""The policy that a cluster starts with: its roles and bindings, as kube-apiserver 1.36 makes them.
 
-They are package data, read when a server with RBAC is created. The aggregated roles (`admin`, `edit`, `view`) are empty
-until the cluster's controllers fill them.
+They are data of the package, read when a server is made that has RBAC on. The aggregated roles among them (`admin`,
+`edit`, `view`) are empty until the cluster's controllers fill them.
 """
 
 from __future__ import annotations
@@ -15,8 +15,6 @@ from pyctrl.apiserver._meta.system_fields import new_uid, timestamp
 if TYPE_CHECKING:
     from pyctrl.apiserver._endpoints.backend import RESTStorage
 
-__all__ = ["store_bootstrap_policy"]
-
 VERSION = "v1"
 LABELS = {"kubernetes.io/bootstrapping": "rbac-defaults"}
 ANNOTATIONS = {"rbac.authorization.kubernetes.io/autoupdate": "true"}
@@ -29,7 +27,7 @@ _PLURALS = {
 
 
 def store_bootstrap_policy(backend: RESTStorage) -> None:
-    """Store the policy in an empty storage."""
+    """Put the whole policy into an empty storage."""
     moment = timestamp()
     for bare in load("rbac_policy")["items"]:
         resource = backend.registry.require(GROUP, VERSION, _PLURALS[bare["kind"]])
@@ -37,7 +35,7 @@ def store_bootstrap_policy(backend: RESTStorage) -> None:
 
 
 def _completed(bare: dict[str, Any], uid: str, moment: str) -> dict[str, Any]:
-    """Return an object of the policy with the metadata that all of them have."""
+    """Give an object what all of the policy have in common."""
     metadata = bare.pop("metadata")
     labels = {**LABELS, **metadata.pop("labels", {})}
     parts = {key: value for key, value in bare.items() if key != "kind"}

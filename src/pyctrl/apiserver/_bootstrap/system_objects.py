@@ -1,19 +1,17 @@
-"""System objects of a new cluster: namespaces, the service kubernetes, priority classes."""
+"""The objects that are there before anybody makes one, as in every cluster."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import Any
 
-__all__ = ["bootstrap_objects"]
-
 NAMESPACES = ("default", "kube-system", "kube-public", "kube-node-lease")
-SERVICE_ADDRESS = "10.0.0.1"  # the first address of kube-apiserver's default service range
+SERVICE_ADDRESS = "10.0.0.1"  # the first of kube-apiserver's default service range
 SYSTEM_PRIORITIES = {"system-node-critical": 2_000_001_000, "system-cluster-critical": 2_000_000_000}
 
 
 def bootstrap_objects() -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield path and body of each object, in the order of creation."""
+    """Give the path and the body of each, in the order to create them."""
     for name in NAMESPACES:
         yield "/api/v1/namespaces", {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}}
     yield "/api/v1/namespaces/default/services", _kubernetes_service()
