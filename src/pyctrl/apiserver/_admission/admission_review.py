@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 from pyctrl.apiserver._admission.attributes import CREATE, DELETE, Attributes, Kind
 from pyctrl.apiserver._authn import user_info
-from pyctrl.apiserver._request.negotiation import with_type_meta
 from pyctrl.apiserver._request.options import DeleteOptions
+from pyctrl.apiserver._resources.resource_type import with_type_meta
 from pyctrl.apiserver._schema.schema import GoTypeInfo, SchemaNode
 from pyctrl.apiserver._serializer.decoding import decode_json
 from pyctrl.apiserver._webhooks.review_response import InvalidReviewBody, decode_review, go_kind
 
 if TYPE_CHECKING:
-    from pyctrl.apiserver._registry.resources import ResourceType
+    from pyctrl.apiserver._resources.resource_type import ResourceType
     from pyctrl.apiserver._schema.components import OpenAPIComponents
 
 __all__ = [

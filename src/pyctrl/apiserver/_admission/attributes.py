@@ -9,9 +9,9 @@ from pyctrl.apiserver._errors import FieldError, StatusError, forbidden
 
 if TYPE_CHECKING:
     from pyctrl.apiserver._authn import User
-    from pyctrl.apiserver._registry.resources import ResourceType
     from pyctrl.apiserver._request.options import DeleteOptions, WriteOptions
     from pyctrl.apiserver._request.request import ResourceRequest
+    from pyctrl.apiserver._resources.resource_type import ResourceType
 
 __all__ = ["CONNECT", "CREATE", "DELETE", "UPDATE", "Attributes", "Kind"]
 

@@ -22,7 +22,7 @@ from pyctrl.cel import (
 )
 
 if TYPE_CHECKING:
-    from pyctrl.apiserver._registry.resources import ResourceType
+    from pyctrl.apiserver._resources.resource_type import ResourceType
 
 __all__ = ["MatchConditionsFailed", "Objects", "match_conditions_hold", "variables_of"]
 

@@ -19,7 +19,7 @@ from pyctrl.apiserver._admission._plugins.priority import Priority
 from pyctrl.apiserver._admission.chain import AdmissionChain, Plugin
 from pyctrl.apiserver._admission.matching import MatchContext
 from pyctrl.apiserver._admission.validating_policy import ValidatingAdmissionPolicies
-from pyctrl.apiserver._admission.versioned_attributes import VersionConverter
+from pyctrl.apiserver._admission.versioned_attributes import ObjectConverter, VersionConverter
 from pyctrl.apiserver._admission.webhook_call import AdmissionReviewClient
 from pyctrl.apiserver._admission.webhook_dispatcher import (
     MutatingAdmissionWebhook,
@@ -30,9 +30,8 @@ from pyctrl.apiserver._admission.webhook_source import WebhookConfigurations
 from pyctrl.apiserver._storage.storage import Storage
 
 if TYPE_CHECKING:
-    from pyctrl.apiserver._apiextensions.conversion_webhook import WebhookConverter
     from pyctrl.apiserver._authz import Authorizer
-    from pyctrl.apiserver._registry.resources import ResourceRegistry
+    from pyctrl.apiserver._resources.served_resources import ServedResources
     from pyctrl.apiserver._webhooks import WebhookClient
 
 __all__ = ["AdmissionPluginName", "default_admission_chain"]
@@ -46,10 +45,10 @@ _GROUP = "admissionregistration.k8s.io"
 
 def default_admission_chain(
     storage: Storage,
-    registry: ResourceRegistry,
+    registry: ServedResources,
     random: Random,
     client: WebhookClient,
-    conversions: WebhookConverter,
+    conversions: ObjectConverter,
     authorizer: Authorizer,
     enabled: Collection[AdmissionPluginName] = (),
 ) -> AdmissionChain:

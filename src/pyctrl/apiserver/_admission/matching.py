@@ -10,7 +10,8 @@ from pyctrl.apiserver._admission.attributes import CREATE, UPDATE, Attributes
 from pyctrl.apiserver._errors import not_found
 
 if TYPE_CHECKING:
-    from pyctrl.apiserver._registry.resources import ResourceRegistry, ResourceType
+    from pyctrl.apiserver._resources.resource_type import ResourceType
+    from pyctrl.apiserver._resources.served_resources import ServedResources
     from pyctrl.apiserver._storage.storage import Collection
 
 __all__ = ["MatchContext", "MatchCriteria", "is_exempt"]
@@ -133,7 +134,7 @@ def _selects(selector: LabelSelector, attributes: Attributes) -> bool:
 class MatchContext:
     """The data that matching needs in addition to the write: namespaces, and the versions of resources."""
 
-    def __init__(self, registry: ResourceRegistry, namespaces: Collection) -> None:
+    def __init__(self, registry: ServedResources, namespaces: Collection) -> None:
         self._registry = registry
         self._namespaces = namespaces
 

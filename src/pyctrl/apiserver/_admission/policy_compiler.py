@@ -16,7 +16,7 @@ from pyctrl.cel import Environment, EvaluationFailed, Program, Type, policy_vari
 
 if TYPE_CHECKING:
     from pyctrl.apiserver._authz import Authorizer
-    from pyctrl.apiserver._registry.resources import ResourceType
+    from pyctrl.apiserver._resources.resource_type import ResourceType
 
 __all__ = ["PolicyDecision", "PolicyEvaluator", "policy_activation"]
 

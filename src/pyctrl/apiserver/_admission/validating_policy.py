@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from pyctrl.apiserver._admission.policy_compiler import PolicyDecision, PolicyEvaluator
     from pyctrl.apiserver._admission.versioned_attributes import VersionConverter
     from pyctrl.apiserver._authz import Authorizer
-    from pyctrl.apiserver._registry.resources import ResourceRegistry, ResourceType
+    from pyctrl.apiserver._resources.resource_type import ResourceType
+    from pyctrl.apiserver._resources.served_resources import ServedResources
     from pyctrl.apiserver._storage.storage import Storage
 
 __all__ = ["ValidatingAdmissionPolicies"]
@@ -51,7 +52,7 @@ class ValidatingAdmissionPolicies:
     def __init__(
         self,
         storage: Storage,
-        registry: ResourceRegistry,
+        registry: ServedResources,
         match_context: MatchContext,
         versions: VersionConverter,
         authorizer: Authorizer,

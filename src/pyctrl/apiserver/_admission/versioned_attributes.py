@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 import copy
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from pyctrl.apiserver._admission.attributes import Attributes
 
 if TYPE_CHECKING:
-    from pyctrl.apiserver._apiextensions.conversion_webhook import WebhookConverter
-    from pyctrl.apiserver._registry.resources import ResourceType
+    from pyctrl.apiserver._resources.resource_type import ResourceType
+
+
+class ObjectConverter(Protocol):
+    """Converts objects of resources whose versions only a webhook can convert."""
+
+    async def convert_one(self, obj: dict[str, Any], resource: ResourceType) -> dict[str, Any]:
+        """Return the object in the version of a resource; the argument is not changed."""
+        ...
+
 
 __all__ = ["VersionConverter"]
 
@@ -17,7 +25,7 @@ __all__ = ["VersionConverter"]
 class VersionConverter:
     """Converter between the versions of a resource."""
 
-    def __init__(self, conversions: WebhookConverter) -> None:
+    def __init__(self, conversions: ObjectConverter) -> None:
         self._conversions = conversions
 
     async def convert_to(

@@ -19,7 +19,7 @@ from pyctrl.apiserver._meta.system_fields import new_uid
 from pyctrl.apiserver._webhooks import InvalidClientConfig, WebhookCallFailed, WebhookClient
 
 if TYPE_CHECKING:
-    from pyctrl.apiserver._registry.resources import ResourceType
+    from pyctrl.apiserver._resources.resource_type import ResourceType
     from pyctrl.apiserver._schema.components import OpenAPIComponents
 
 __all__ = ["AdmissionReviewClient", "CallingWebhookFailed"]

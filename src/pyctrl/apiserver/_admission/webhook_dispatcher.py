@@ -20,7 +20,7 @@ from pyctrl.apiserver._patch.json_patch import PatchFailed, apply_json_patch
 
 if TYPE_CHECKING:
     from pyctrl.apiserver._authz import Authorizer
-    from pyctrl.apiserver._registry.resources import ResourceType
+    from pyctrl.apiserver._resources.resource_type import ResourceType
 
 __all__ = ["MutatingAdmissionWebhook", "ValidatingAdmissionWebhook", "WebhookMatcher"]
 

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from random import Random
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from pyctrl.apiserver._apiextensions.custom_type import CustomResourceType
+from pyctrl.apiserver._endpoints.object_converter import ConvertedObject
 from pyctrl.apiserver._errors import unknown_error
 from pyctrl.apiserver._meta.system_fields import new_uid
 from pyctrl.apiserver._meta.validation import validate_annotations, validate_labels
@@ -22,8 +23,8 @@ from pyctrl.apiserver._webhooks import WebhookCallFailed, WebhookClient
 from pyctrl.apiserver._webhooks.review_response import InvalidReviewBody, decode_review, go_kind
 
 if TYPE_CHECKING:
-    from pyctrl.apiserver._registry.resources import ResourceType
     from pyctrl.apiserver._request.request import ResourceRequest
+    from pyctrl.apiserver._resources.resource_type import ResourceType
     from pyctrl.apiserver._schema.components import OpenAPIComponents
     from pyctrl.apiserver._storage.storage import Collection, StoredObject
 
@@ -35,13 +36,6 @@ VERSIONS = ("v1", "v1beta1")
 TIMEOUT_SECONDS = 30  # fixed in kube-apiserver too
 BATCH = 500  # maximum number of objects in one review
 _STATUS = "io.k8s.apimachinery.pkg.apis.meta.v1.Status"
-
-
-class ConvertedObject(NamedTuple):
-    """An object in the storage version and in the version of the request."""
-
-    stored: dict[str, Any]
-    shown: dict[str, Any]
 
 
 class WebhookConverter:

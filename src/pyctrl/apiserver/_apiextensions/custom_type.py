@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from pyctrl._go.text import shown_value
@@ -14,7 +14,7 @@ from pyctrl.apiserver._apiextensions.compiled import FastDecoder, compile_object
 from pyctrl.apiserver._apiextensions.compiled_metadata import metadata_fields
 from pyctrl.apiserver._apiextensions.pruning import prune
 from pyctrl.apiserver._apiextensions.validator import validate_embedded, validate_scale
-from pyctrl.apiserver._fieldmanager.fieldset import DecodedFields, FieldSet
+from pyctrl.apiserver._fieldmanager.fieldset import FieldSet
 from pyctrl.apiserver._meta.generation import bump_generation
 from pyctrl.apiserver._meta.validation import (
     MetadataCheck,
@@ -22,6 +22,7 @@ from pyctrl.apiserver._meta.validation import (
     validate_metadata,
     validate_metadata_update,
 )
+from pyctrl.apiserver._resources.resource_type import DecodedFields
 from pyctrl.apiserver._schema.components import OpenAPIComponents
 from pyctrl.apiserver._schema.defaulting import apply_defaults, copied, prune_nulls
 from pyctrl.apiserver._schema.field_paths import value_at
@@ -60,6 +61,8 @@ class CustomResourceType:
     """A custom resource in one version. `ResourceType` documents its interface."""
 
     has_generation: bool = True
+    is_custom: bool = True
+    begin_deletion: Callable[[dict[str, JSON]], None] | None = None
     verbs: tuple[str, ...] = VERBS
 
     def __init__(

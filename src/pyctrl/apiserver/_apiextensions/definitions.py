@@ -12,14 +12,13 @@ from pyctrl._validation import names
 from pyctrl.apiserver._apiextensions.root_schema import validate_root
 from pyctrl.apiserver._apiextensions.structural import unknown_formats, validate_schema
 from pyctrl.apiserver._errors import FieldError, field_forbidden, invalid_value, not_supported, required
-from pyctrl.apiserver._registry.strategy import set_defaults
-from pyctrl.apiserver._schema.defaulting import copied
+from pyctrl.apiserver._schema.defaulting import copied, set_defaults
 from pyctrl.apiserver._schema.field_paths import steps
 from pyctrl.apiserver._schema.schema import JSON
 from pyctrl.apiserver._webhooks.client_config import validate_client_config, validate_review_versions
 
 if TYPE_CHECKING:
-    from pyctrl.apiserver._registry.resources import ResourceRegistry
+    from pyctrl.apiserver._resources.served_resources import ServedResources
 
 __all__ = [
     "CLEANUP_FINALIZER",
@@ -370,10 +369,10 @@ def is_established(definition: Mapping[str, JSON]) -> bool:
     return condition(definition, "Established").get("status") == "True"
 
 
-def accept_names(definition: Mapping[str, JSON], registry: ResourceRegistry) -> dict[str, JSON] | None:
+def accept_names(definition: Mapping[str, JSON], registry: ServedResources) -> dict[str, JSON] | None:
     """Return the definition with its names accepted or rejected in the status; None if the status is unchanged.
 
-    The caller writes the result to the status and passes it to `ResourceRegistry.install` if it is established.
+    The caller writes the result to the status and passes it to `ServedResources.install` if it is established.
     """
     new: dict[str, JSON] = copied(definition)
     status = new["status"]
@@ -417,7 +416,7 @@ def _timestamp() -> str:
     return _clock.now().strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
-def _clash(definition: Mapping[str, JSON], registry: ResourceRegistry) -> tuple[str, str] | None:
+def _clash(definition: Mapping[str, JSON], registry: ServedResources) -> tuple[str, str] | None:
     """Return reason and message of a name conflict with another definition or built-in kind of the group."""
     spec = definition["spec"]
     own = {id(each) for each in registry.installed(definition["metadata"]["name"])}

@@ -9,11 +9,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from pyctrl.apiserver._apiextensions.custom_type import served_types
 from pyctrl.apiserver._apiextensions.definitions import CLEANUP_FINALIZER, accept_names, is_established
 from pyctrl.apiserver._endpoints.backend import RESTStorage
-from pyctrl.apiserver._endpoints.deletion import DeletionOutcome, before_delete
-from pyctrl.apiserver._registry.resources import DEFINITIONS
+from pyctrl.apiserver._endpoints.graceful_deletion import DeletionOutcome, before_delete
 from pyctrl.apiserver._request.options import DeleteOptions
+from pyctrl.apiserver._resources.served_resources import DEFINITIONS
 from pyctrl.apiserver._storage.storage import StoredObject, WatchCacheEvent
 
 __all__ = ["EstablishingController"]
@@ -63,7 +64,7 @@ class EstablishingController:
             definition = accepted
             self._put(definition)
         if is_established(definition):
-            self._backend.registry.install(definition)
+            self._backend.registry.replace(stored.name, served_types(definition, self._backend.registry.components))
 
     def _put(self, definition: dict[str, Any]) -> None:
         resource = self._backend.registry.require(*DEFINITIONS)

@@ -13,7 +13,7 @@ from pyctrl.apiserver._errors import StatusError, forbidden, status_error
 
 if TYPE_CHECKING:
     from pyctrl.apiserver._authn import User
-    from pyctrl.apiserver._request.request_info import RequestContext
+    from pyctrl.apiserver._request.request_context import RequestContext
 
 __all__ = ["UnionAuthorizer", "access_forbidden", "access_of"]
 

@@ -28,7 +28,7 @@ from pyctrl.apiserver._authz import (
 )
 from pyctrl.apiserver._errors import Response, StatusError
 from pyctrl.apiserver._filters.impersonation import ImpersonationFilter
-from pyctrl.apiserver._request.request_info import RequestContext
+from pyctrl.apiserver._request.request_context import RequestContext
 from pyctrl.apiserver._storage.storage import Storage
 from pyctrl.apiserver._webhooks import WebhookClient
 
@@ -124,7 +124,7 @@ class _AuthorizationFailed(StatusError):
         self._text = f"Internal Server Error: {quoted(url)}: {error}\n"
         super().__init__(500, {"message": self._text})
 
-    def answer(self, headers: Sequence[tuple[str, str]] = ()) -> Response:
+    def response(self, headers: Sequence[tuple[str, str]] = ()) -> Response:
         kind = ("Content-Type", "text/plain; charset=utf-8"), ("X-Content-Type-Options", "nosniff")
         return Response(status=500, headers=(*kind, *headers), body=self._text.encode())
 

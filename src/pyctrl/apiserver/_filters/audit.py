@@ -21,7 +21,7 @@ from pyctrl._clock import now
 from pyctrl.apiserver._authn import User
 from pyctrl.apiserver._errors import Response
 from pyctrl.apiserver._meta.system_fields import new_uid
-from pyctrl.apiserver._request.request_info import RequestContext
+from pyctrl.apiserver._request.request_context import RequestContext
 
 __all__ = ["AuditLevel", "AuditLog"]
 

@@ -47,6 +47,13 @@ def prune_nulls(node: SchemaNode, value: JSON, *, only_defaulted: bool = False) 
             prune_nulls(node.items, item, only_defaulted=only_defaulted)
 
 
+def set_defaults(obj: dict[str, JSON], **values: JSON) -> None:
+    """Set fields that are missing, null or an empty string."""
+    for key, value in values.items():
+        if obj.get(key) is None or obj[key] == "":
+            obj[key] = value
+
+
 def copied(value: JSON) -> JSON:
     """Copy a JSON value."""
     if type(value) is dict:

@@ -155,7 +155,9 @@ class ApiServerRunner:
     def _authority(self) -> CertificateAuthority | None:
         if self.insecure_http:
             return None
-        return CertificateAuthority.new() if self.cert_dir is None else CertificateAuthority.kept_in(self.cert_dir)
+        return (
+            CertificateAuthority.new() if self.cert_dir is None else CertificateAuthority.load_or_create(self.cert_dir)
+        )
 
     def _audit_log(self, stack: AsyncExitStack) -> AuditLog:
         assert self.audit is not None

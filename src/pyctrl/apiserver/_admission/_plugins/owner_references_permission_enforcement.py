@@ -11,7 +11,7 @@ from pyctrl.apiserver._admission.attributes import CREATE, UPDATE, Attributes
 
 if TYPE_CHECKING:
     from pyctrl.apiserver._authz import Authorizer
-    from pyctrl.apiserver._registry.resources import ResourceRegistry
+    from pyctrl.apiserver._resources.served_resources import ServedResources
 
 __all__ = ["PLUGIN_NAME", "OwnerReferencesPermissionEnforcement"]
 
@@ -26,7 +26,7 @@ class OwnerReferencesPermissionEnforcement:
     every 30 seconds; here a kind can be an owner as soon as its definition is served.
     """
 
-    def __init__(self, registry: ResourceRegistry, authorizer: Authorizer) -> None:
+    def __init__(self, registry: ServedResources, authorizer: Authorizer) -> None:
         self._registry = registry
         self._authorizer = authorizer
 

@@ -1,4 +1,4 @@
-"""What the server would say of an object, without a server: no storage, no users, no admission."""
+"""Validation of objects as the API server does it, without a server: no storage, no users, no admission."""
 
 from __future__ import annotations
 
@@ -10,25 +10,27 @@ from typing import Any
 
 from pyctrl.apiserver._endpoints.backend import metadata_of
 from pyctrl.apiserver._errors import StatusError, UndecodableBody
-from pyctrl.apiserver._registry.resources import ResourceRegistry, ResourceType
-from pyctrl.apiserver._request.negotiation import is_custom
+from pyctrl.apiserver._registry.resource_registry import ResourceRegistry
+from pyctrl.apiserver._resources.resource_type import ResourceType
 from pyctrl.apiserver._schema.defaulting import copied
 from pyctrl.apiserver._schema.schema import JSON
 from pyctrl.apiserver._schema.typed import DecodeFailed
 
+__all__ = ["OfflineValidation", "OfflineValidator", "ValidationProblem"]
+
 _UNKNOWN = re.compile(r'unknown field "(?P<field>.*)"', re.DOTALL)
 _EMBEDDED = re.compile(r"(?P<field>\S+): Invalid value: ")
-_SUFFIX = "x" * 5  # what the server appends to generateName is as long
+_SUFFIX = "x" * 5  # as long as the suffix that the server appends to generateName
 _RULES = "x-kubernetes-validations"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ValidationProblem:
-    """One thing that the server has against an object, in its words.
+    """One error that the server reports about an object, with its message.
 
-    `field` is the path as the server writes it (`spec.ports[0].name`; "" is the object as a whole). `reason` is the
-    cause's: `FieldValueInvalid` and so on, `FieldUnknown` for what strict decoding refuses, and `DecodeFailed` for a
-    value that is no value of its type, with which the server stops: there may be more.
+    `field` is the path as the server writes it (`spec.ports[0].name`; "" is the object as a whole). `reason` is that of
+    the cause (`FieldValueInvalid`, ...), `FieldUnknown` for a field that strict decoding refuses, or `DecodeFailed` for
+    a value of the wrong type. The server stops at a `DecodeFailed`, so the object may have more errors.
     """
 
     field: str
@@ -41,66 +43,66 @@ class ValidationProblem:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OfflineValidation:
-    """What the server thinks of an object: valid when nobody complains.
+    """Result of validating an object, which is valid without `problems`.
 
-    `object` is what would be stored, with defaults and without what the schema does not know; None where it could not
-    even be read.
+    `object` is the object as the server would store it, with defaults and without unknown fields; None when it does not
+    decode or is invalid.
     """
 
-    complaints: tuple[ValidationProblem, ...] = ()
+    problems: tuple[ValidationProblem, ...] = ()
     warnings: tuple[str, ...] = ()
     object: Mapping[str, JSON] | None = None
 
 
 class OfflineValidator:
-    """Examines objects as the server does when they are created, with fieldValidation=Strict.
+    """Validates objects as the server does on create, with fieldValidation=Strict.
 
-    It knows the built-in kinds and what it was given definitions of. What depends on who asks, and on what else there
-    is, is not examined: rights, quotas, webhooks, whether a name is taken or a namespace there.
+    It knows the built-in kinds and those of added definitions. It does not check what depends on the user or on other
+    objects: permissions, quotas, webhooks, whether the name is taken or the namespace exists.
     """
 
     def __init__(self) -> None:
         self._registry = ResourceRegistry()
-        #: Whether there were validation rules (CEL) that nobody checks, because the extra ``cel`` is not installed.
+        #: Whether a definition had validation rules (CEL) that are skipped, because the extra ``cel`` is missing.
         self.skips_rules: bool = False
 
     def define(self, definition: Mapping[str, JSON]) -> OfflineValidation:
-        """Examine a definition, and know its kind from now on if nothing is wrong with it."""
+        """Validate a definition, and add its kind if it is valid."""
         found = copied(dict(definition))
         if _has_rules(found) and not self._can_check_rules():
             self.skips_rules = True
             _drop_rules(found)
-        examination = self.examine(found)
-        if not examination.complaints and examination.object is not None:
-            self._registry.install(examination.object)
-        return examination
+        result = self.validate(found)
+        if not result.problems and result.object is not None:
+            self._registry.install(result.object)
+        return result
 
     def knows(self, api_version: str, kind: str) -> bool:
-        """Say whether objects of a kind can be examined."""
+        """Return whether the validator knows a kind."""
         return self._find(api_version, kind) is not None
 
-    def examine(self, obj: Mapping[str, Any]) -> OfflineValidation:
-        """Examine an object, which is not changed; one of a kind that is not known is complained of as NotFound."""
+    def validate(self, obj: Mapping[str, Any]) -> OfflineValidation:
+        """Validate an object, which is not changed. The problem of an unknown kind has the reason NotFound."""
         api_version, kind = str(obj.get("apiVersion")), str(obj.get("kind"))
         resource = self._find(api_version, kind)
         if resource is None:
             why = f'no matches for kind "{kind}" in version "{api_version}"'
-            return OfflineValidation(complaints=(ValidationProblem(field="kind", message=why, reason="NotFound"),))
+            return OfflineValidation(problems=(ValidationProblem(field="kind", message=why, reason="NotFound"),))
         new, warnings = copied(dict(obj)), [resource.deprecation] if resource.deprecation else []
-        complaints: list[ValidationProblem] = []
+        problems: list[ValidationProblem] = []
         try:
-            _put_in_place(metadata_of(new, resource), resource)
+            _fill_name_and_namespace(metadata_of(new, resource), resource)
             resource.decode(new, field_validation="Warn", warnings=warnings)
-            complaints += _unknown(warnings)
+            problems += _unknown_fields(warnings)
             resource.prepare_create(new, warnings=warnings)
         except StatusError as refused:
-            complaints += _told(refused, resource)
+            problems += _problems_of(refused, resource)
             new = {}
         others = tuple(each for each in warnings if not _UNKNOWN.fullmatch(each))
-        return OfflineValidation(complaints=tuple(complaints), warnings=others, object=new or None)
+        return OfflineValidation(problems=tuple(problems), warnings=others, object=new or None)
 
     def fields(self, api_version: str, kind: str, path: Iterable[str]) -> tuple[str, ...]:
-        """Give the fields that an object of a kind has at a path of keys, indexes left out; none where nobody knows."""
+        """Return the field names of a kind at a path of keys without list indexes; empty when the path is unknown."""
         resource = self._find(api_version, kind)
         node = resource.schema if resource is not None else None
         for key in path:
@@ -120,8 +122,8 @@ class OfflineValidator:
         return has_library()
 
 
-def _put_in_place(metadata: dict[str, Any], resource: ResourceType) -> None:
-    """Do to metadata what the URL of a request would: fill in a namespace, or leave it out; and generate a name."""
+def _fill_name_and_namespace(metadata: dict[str, Any], resource: ResourceType) -> None:
+    """Set or drop the namespace as the URL of a request would, and generate a name."""
     if resource.namespaced:
         metadata["namespace"] = metadata.get("namespace") or "default"
     else:
@@ -131,13 +133,13 @@ def _put_in_place(metadata: dict[str, Any], resource: ResourceType) -> None:
         metadata["name"] = f"{prefix}{_SUFFIX}"
 
 
-def _unknown(warnings: list[str]) -> Iterator[ValidationProblem]:
+def _unknown_fields(warnings: list[str]) -> Iterator[ValidationProblem]:
     for each in warnings:
         if found := _UNKNOWN.fullmatch(each):
             yield ValidationProblem(field=json.loads(f'"{found["field"]}"'), message=each, reason="FieldUnknown")
 
 
-def _told(refused: StatusError, resource: ResourceType) -> Iterator[ValidationProblem]:
+def _problems_of(refused: StatusError, resource: ResourceType) -> Iterator[ValidationProblem]:
     failed = refused.__cause__
     if isinstance(refused, UndecodableBody) and isinstance(failed, DecodeFailed):
         yield ValidationProblem(field=_field(failed, refused.why, resource), message=refused.why, reason="DecodeFailed")
@@ -150,10 +152,10 @@ def _told(refused: StatusError, resource: ResourceType) -> Iterator[ValidationPr
 
 
 def _field(failed: DecodeFailed, why: str, resource: ResourceType) -> str:
-    """Say which field could not be decoded; of a custom resource that is one of some metadata."""
-    if is_custom(resource) and (embedded := _EMBEDDED.match(why)):
+    """Return the path of the field that does not decode; in a custom resource it belongs to some metadata."""
+    if resource.is_custom and (embedded := _EMBEDDED.match(why)):
         return embedded["field"]
-    place = ("metadata", *failed.place) if is_custom(resource) else failed.place
+    place = ("metadata", *failed.place) if resource.is_custom else failed.place
     return "".join(f"[{each}]" if isinstance(each, int) else f".{each}" for each in place).removeprefix(".")
 
 

@@ -1,4 +1,4 @@
-"""One request on its way through the server, with what becomes known of it: for Warning headers and the audit log."""
+"""Context of a request: what it sent, and what the filters found out for Warning headers and the audit log."""
 
 from __future__ import annotations
 
@@ -10,10 +10,12 @@ from pyctrl.api import RequestTarget
 from pyctrl.apiserver._authn import Peer, User
 from pyctrl.apiserver._request.request import QueryParameters
 
+__all__ = ["RequestContext"]
+
 
 @dataclass(slots=True)
 class RequestContext:
-    """What came in, and what the stations of the way have found out so far."""
+    """One request, from the first filter to the audit log."""
 
     method: str
     path: str
@@ -22,11 +24,11 @@ class RequestContext:
     body: bytes
     peer: Peer | None
     may_wait: bool = True
-    target: RequestTarget | None = None  # None for what is no resource
-    user: User | None = None  # who authenticated
-    acting: User | None = None  # the user that impersonation made of them, or the same
+    target: RequestTarget | None = None  # None for a path that is no resource
+    user: User | None = None  # the authenticated user
+    acting: User | None = None  # the user after impersonation
     warnings: list[str] = field(default_factory=list)
-    received: datetime | None = None  # None when nobody keeps an audit log
-    decision: str = ""  # of authorization: allow or forbid; "" when it was not asked
-    reason: str = ""  # for that decision
+    received: datetime | None = None  # None without an audit log
+    decision: str = ""  # of authorization: allow or forbid; "" before authorization
+    reason: str = ""  # of the decision
     annotations: dict[str, str] = field(default_factory=dict)  # of the audit event, besides the decision

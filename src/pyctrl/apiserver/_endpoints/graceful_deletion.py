@@ -1,6 +1,6 @@
-"""The rules of deletion: finalizers, propagation, grace, and when an object that is being deleted is gone.
+"""Rules of deletion: finalizers, propagation policy, grace periods, and when a deleted object is removed.
 
-Pure functions over metadata; `_verbs_delete` carries out what they decide.
+Pure functions of the object (upstream registry/rest/delete.go). The handlers in `delete` act on their results.
 """
 
 from __future__ import annotations
@@ -11,18 +11,27 @@ from enum import Enum
 from typing import TYPE_CHECKING, Any
 
 from pyctrl._clock import now
-from pyctrl.apiserver._apiextensions.definitions import mark_terminating as begin_definition_deletion
 from pyctrl.apiserver._errors import StatusError, conflict
 from pyctrl.apiserver._meta.system_fields import timestamp
 from pyctrl.apiserver._request.options import DeleteOptions
 from pyctrl.apiserver._storage.storage import StoredObject
 
 if TYPE_CHECKING:
-    from pyctrl.apiserver._registry.resources import ResourceType
+    from pyctrl.apiserver._resources.resource_type import ResourceType
+
+__all__ = [
+    "DeletionOutcome",
+    "before_delete",
+    "check_preconditions",
+    "effective_options",
+    "is_finished",
+    "is_namespace",
+    "returns_deleted_object",
+]
 
 ORPHAN = "orphan"
 FOREGROUND = "foregroundDeletion"
-POD_GRACE_SECONDS = 30  # spec.terminationGracePeriodSeconds of a pod that does not say
+POD_GRACE_SECONDS = 30  # default of spec.terminationGracePeriodSeconds
 
 # Resources with ReturnDeletedObject in kube-apiserver, by group.
 _RETURNED = {
@@ -44,16 +53,16 @@ _RETURNED = {
 
 
 class DeletionOutcome(Enum):
-    """What a delete does to the stored object."""
+    """Effect of a delete on the stored object."""
 
     GONE = "gone"  # removed at once
-    MARKED = "marked"  # written with its deletionTimestamp, removed later
-    MARKED_AND_GONE = "marked and gone"  # both, one after the other: a pod without grace
-    UNCHANGED = "unchanged"  # it is on its way already
+    MARKED = "marked"  # written with a deletionTimestamp, removed later
+    MARKED_AND_GONE = "marked and gone"  # written, then removed: a pod without a grace period
+    UNCHANGED = "unchanged"  # it was marked before
 
 
 def check_preconditions(stored: StoredObject, resource: ResourceType, options: DeleteOptions) -> None:
-    """Refuse (409) when the object is not the one that the client means."""
+    """Refuse (409) when uid or resourceVersion are not those of the preconditions."""
     uid, version = options.uid, options.resource_version
     if uid and uid != stored.uid:
         why = (
@@ -75,7 +84,7 @@ def _precondition_failed(resource: ResourceType, name: str, why: str) -> StatusE
 
 
 def before_delete(obj: dict[str, Any], resource: ResourceType, options: DeleteOptions) -> DeletionOutcome:
-    """Mark a live object as being deleted, in place, and say what becomes of it."""
+    """Mark a live object as being deleted, in place, and return what happens to it."""
     metadata = obj["metadata"]
     finalizers = _finalizers(metadata.get("finalizers") or [], options)
     if finalizers:
@@ -87,15 +96,18 @@ def before_delete(obj: dict[str, Any], resource: ResourceType, options: DeleteOp
             return _begin_namespace(obj)
         case ("", "pods"):
             return _begin_pod(obj, options)
-        case ("apiextensions.k8s.io", "customresourcedefinitions"):
-            return _begin_definition(obj)
+    if resource.begin_deletion is not None:
+        if "deletionTimestamp" not in metadata:
+            resource.begin_deletion(obj)
+            metadata["deletionTimestamp"] = timestamp()
+        return DeletionOutcome.MARKED
     if not finalizers:
         return DeletionOutcome.GONE
     return _mark(metadata, 0)
 
 
 def _finalizers(present: list[str], options: DeleteOptions) -> list[str]:
-    """Say by finalizers what the garbage collector shall do with dependents; no word leaves it as it is."""
+    """Return the finalizers with those of the propagation policy, which the garbage collector acts on."""
     if not options.propagation:
         return present
     kept = [finalizer for finalizer in present if finalizer not in (ORPHAN, FOREGROUND)]
@@ -104,9 +116,9 @@ def _finalizers(present: list[str], options: DeleteOptions) -> list[str]:
 
 
 def _mark(metadata: dict[str, Any], grace: int | None) -> DeletionOutcome:
-    """Set the time of deletion (and of its end, with a grace period), once."""
+    """Set deletionTimestamp, and deletionGracePeriodSeconds unless `grace` is None, if they are not set yet."""
     if "deletionTimestamp" in metadata:
-        return DeletionOutcome.MARKED  # finalizers may have changed; storing the same is no write
+        return DeletionOutcome.MARKED  # storing an object without changes is no write
     metadata["deletionTimestamp"] = timestamp(now() + timedelta(seconds=grace or 0))
     if grace is not None:
         metadata["deletionGracePeriodSeconds"] = grace
@@ -116,7 +128,7 @@ def _mark(metadata: dict[str, Any], grace: int | None) -> DeletionOutcome:
 
 
 def _begin_namespace(namespace: dict[str, Any]) -> DeletionOutcome:
-    """A namespace goes when its content is gone, which its controller says by emptying spec.finalizers."""
+    """Mark a namespace as Terminating. It is removed when its controller has emptied spec.finalizers."""
     metadata = namespace["metadata"]
     if "deletionTimestamp" in metadata:
         return (
@@ -129,17 +141,8 @@ def _begin_namespace(namespace: dict[str, Any]) -> DeletionOutcome:
     return DeletionOutcome.MARKED
 
 
-def _begin_definition(definition: dict[str, Any]) -> DeletionOutcome:
-    """A definition goes when the objects it defines are gone."""
-    metadata = definition["metadata"]
-    if "deletionTimestamp" not in metadata:
-        begin_definition_deletion(definition)
-        metadata["deletionTimestamp"] = timestamp()
-    return DeletionOutcome.MARKED
-
-
 def _begin_pod(pod: dict[str, Any], options: DeleteOptions) -> DeletionOutcome:
-    """A pod has a grace period while a node runs it; without one it is gone as soon as finalizers allow."""
+    """Mark a pod. It has a grace period while a node runs it; without one it is removed when it has no finalizers."""
     metadata = pod["metadata"]
     grace = _pod_grace(pod, options)
     running = metadata.get("deletionGracePeriodSeconds")
@@ -156,17 +159,17 @@ def _begin_pod(pod: dict[str, Any], options: DeleteOptions) -> DeletionOutcome:
 
 def _pod_grace(pod: dict[str, Any], options: DeleteOptions) -> int:
     if not pod.get("spec", {}).get("nodeName"):
-        return 0  # no kubelet will ever report it stopped
+        return 0  # no kubelet will report it as stopped
     if (pod.get("status") or {}).get("phase") in ("Failed", "Succeeded"):
         return 0
-    asked = options.grace_period_seconds
-    if asked is None:
-        asked = pod["spec"].get("terminationGracePeriodSeconds", POD_GRACE_SECONDS)
-    return 1 if asked < 0 else int(asked)  # a negative period is the shortest
+    seconds = options.grace_period_seconds
+    if seconds is None:
+        seconds = pod["spec"].get("terminationGracePeriodSeconds", POD_GRACE_SECONDS)
+    return 1 if seconds < 0 else int(seconds)  # upstream: a negative period means the shortest one
 
 
 def effective_options(obj: dict[str, Any], resource: ResourceType, options: DeleteOptions) -> DeleteOptions:
-    """Give the options of a delete as admission is told them: with what the server adds for some kinds."""
+    """Return the options of a delete as admission sees them, with what the server adds for some kinds."""
     match (resource.group, resource.plural):
         case ("", "pods"):
             return replace(options, grace_period_seconds=_pod_grace(obj, options))
@@ -176,7 +179,7 @@ def effective_options(obj: dict[str, Any], resource: ResourceType, options: Dele
 
 
 def is_finished(obj: dict[str, Any], resource: ResourceType) -> bool:
-    """Whether an object that is being deleted has nothing left that holds it."""
+    """Return whether a deleted object has neither finalizers nor a grace period left."""
     metadata = obj["metadata"]
     if "deletionTimestamp" not in metadata or metadata.get("finalizers"):
         return False
@@ -186,7 +189,7 @@ def is_finished(obj: dict[str, Any], resource: ResourceType) -> bool:
 
 
 def is_namespace(resource: ResourceType) -> bool:
-    """Whether objects of this resource are namespaces."""
+    """Return whether this is the resource of namespaces."""
     return (resource.group, resource.plural) == ("", "namespaces")
 
 
@@ -195,5 +198,5 @@ def _holds_content(namespace: dict[str, Any]) -> bool:
 
 
 def returns_deleted_object(resource: ResourceType) -> bool:
-    """Whether a delete that is done at once is answered with the object itself, not with a Status."""
+    """Return whether the response to a completed delete is the object, not a Status (ReturnDeletedObject)."""
     return resource.plural in _RETURNED.get(resource.group, ())
