@@ -6,26 +6,16 @@ from random import Random
 
 import pytest
 
-from pyctrl.api import Key, ObjectMeta, OwnerReference
+from pyctrl.api import ObjectMeta, OwnerReference
 from pyctrl.apiserver import AdmissionPluginName, User
 from pyctrl.client import Client
 from pyctrl.cluster import Cluster
 from pyctrl.errors import Forbidden, Unauthorized
 from pyctrl.kinds.core.v1 import ConfigMap, ServiceAccount
 from pyctrl.kinds.rbac.v1 import ClusterRole, ClusterRoleBinding, PolicyRule, Role, RoleBinding, RoleRef, Subject
+from tests.unit.cluster._rbac import BOT, cluster, make_bot
 
 pytestmark = pytest.mark.virtual_time
-
-
-BOT = Key("default", "bot")
-
-
-def cluster(*, rbac: bool = True) -> Cluster:
-    return Cluster(random=Random(1), rbac=rbac, kubelet=False)
-
-
-async def make_bot(client: Client) -> None:
-    await client.create(ServiceAccount(metadata=ObjectMeta(name=BOT.name, namespace=BOT.namespace)))
 
 
 async def test_users_have_what_is_bound_to_them() -> None:

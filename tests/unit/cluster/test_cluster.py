@@ -8,22 +8,17 @@ from random import Random
 import pytest_asyncio
 
 from pyctrl.api import (
-    Key,
     ObjectMeta,
     controller_of,
 )
-from pyctrl.client import Client, wait_for, wait_for_list
+from pyctrl.client import Client, wait_for_list
 from pyctrl.cluster import Cluster
-from pyctrl.kinds.apps.v1 import Deployment, DeploymentSpec, ReplicaSet, ReplicaSetSpec
+from pyctrl.kinds.apps.v1 import ReplicaSet, ReplicaSetSpec
 from pyctrl.kinds.core.v1 import (
-    Container,
     Pod,
-    PodSpec,
-    PodTemplateSpec,
 )
 from pyctrl.kinds.meta.v1 import LabelSelector
-
-WEB = Key("default", "web")
+from tests.unit.cluster._deployments import deployment, rolled_out, template
 
 
 @pytest_asyncio.fixture
@@ -31,34 +26,6 @@ async def client() -> AsyncIterator[Client]:
     """A client of a new cluster."""
     async with Cluster(random=Random(1)) as cluster, cluster.client() as client:
         yield client
-
-
-def template(image: str = "busybox") -> PodTemplateSpec:
-    """Make a template of pods labelled web."""
-    spec = PodSpec(containers=[Container(name="c", image=image)])
-    return PodTemplateSpec(metadata=ObjectMeta(labels={"app": "web"}), spec=spec)
-
-
-def deployment(replicas: int, *, history: int | None = None) -> Deployment:
-    """Make a Deployment."""
-    selector = LabelSelector(match_labels={"app": "web"})
-    return Deployment(
-        metadata=ObjectMeta(name=WEB.name, namespace=WEB.namespace, annotations={"note": "n"}),
-        spec=DeploymentSpec(replicas=replicas, selector=selector, template=template(), revision_history_limit=history),
-    )
-
-
-async def rolled_out(client: Client, image: str, replicas: int) -> Deployment:
-    """Wait until all pods run an image and the status says so."""
-
-    def is_done(found: Deployment) -> bool:
-        return (
-            found.spec.template.spec.containers[0].image == image
-            and found.status.observed_generation == found.metadata.generation
-            and found.status.updated_replicas == found.status.available_replicas == found.status.replicas == replicas
-        )
-
-    return await wait_for(client, Deployment, WEB, is_done)
 
 
 async def test_a_deployment_runs_its_pods(client: Client) -> None:

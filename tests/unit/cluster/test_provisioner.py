@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 from random import Random
-from typing import Any
 
 import pytest
 import pytest_asyncio
@@ -16,6 +15,7 @@ from pyctrl.cluster import Cluster, Kubelet
 from pyctrl.errors import Forbidden
 from pyctrl.kinds.core.v1 import PersistentVolume, PersistentVolumeClaim
 from tests.unit.cluster._pods import reasons
+from tests.unit.cluster._volumes import bound, claim, volume, volume_phase
 
 C = Key("default", "c")
 
@@ -25,31 +25,6 @@ async def client() -> AsyncIterator[Client]:
     """A client of a new cluster."""
     async with Cluster(random=Random(1)) as cluster, cluster.client() as client:
         yield client
-
-
-def claim(name: str = "c", size: str = "1Gi", *, annotations: dict[str, str] | None = None, **spec: Any) -> Any:
-    """Make a claim, of no class unless one is given."""
-    metadata = {"name": name, "namespace": "default", "annotations": annotations or {}}
-    asked = {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": size}}, "storageClassName": ""}
-    return PersistentVolumeClaim.from_wire({"metadata": metadata, "spec": {**asked, **spec}})
-
-
-def volume(name: str, size: str, *, labels: dict[str, str] | None = None, **spec: Any) -> PersistentVolume:
-    """Make a volume by hand."""
-    given = {"accessModes": ["ReadWriteOnce"], "capacity": {"storage": size}, "hostPath": {"path": "/x"}}
-    return PersistentVolume.from_wire({"metadata": {"name": name, "labels": labels or {}}, "spec": {**given, **spec}})
-
-
-async def bound(client: Client, name: str = "c") -> PersistentVolumeClaim:
-    """Wait until a claim is bound."""
-    return await wait_for(
-        client, PersistentVolumeClaim, Key("default", name), lambda found: found.status.phase == "Bound"
-    )
-
-
-async def volume_phase(client: Client, name: str, phase: str) -> PersistentVolume:
-    """Wait until a volume is in a phase."""
-    return await wait_for(client, PersistentVolume, Key("", name), lambda found: found.status.phase == phase)
 
 
 async def test_a_claim_gets_a_volume_made(client: Client) -> None:

@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-from random import Random
-
 from pyctrl.api import Key, ObjectMeta
 from pyctrl.client import wait_for
 from pyctrl.cluster import Cluster
 from pyctrl.kinds.rbac.v1 import ClusterRole, PolicyRule
-
-
-def cluster(*, rbac: bool = True) -> Cluster:
-    return Cluster(random=Random(1), rbac=rbac, kubelet=False)
+from tests.unit.cluster._rbac import cluster
 
 
 async def test_the_roles_for_users_are_aggregated_at_the_start() -> None:

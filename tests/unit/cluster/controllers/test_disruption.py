@@ -6,12 +6,10 @@ What is expected was compared with a kube-apiserver and kube-controller-manager 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
 from random import Random
 from typing import Any
 
 import pytest
-import pytest_asyncio
 
 from pyctrl.api import ObjectMeta
 from pyctrl.client import Client, MergePatch, evict, wait_for, wait_until_gone
@@ -35,13 +33,6 @@ from tests.unit.cluster._workloads import (
 )
 
 BUDGET = key("budget")
-
-
-@pytest_asyncio.fixture
-async def client() -> AsyncIterator[Client]:
-    """A client of a new cluster without a kubelet."""
-    async with Cluster(random=Random(1), kubelet=False) as cluster, cluster.client() as client:
-        yield client
 
 
 async def budget(client: Client, *, name: str = BUDGET.name, **spec: Any) -> None:

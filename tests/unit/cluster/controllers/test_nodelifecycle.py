@@ -12,10 +12,8 @@ from pyctrl.api import Key
 from pyctrl.client import Client, MergePatch, wait_for, wait_until_gone
 from pyctrl.cluster import Cluster
 from pyctrl.kinds.core.v1 import Node, Pod
+from tests.unit.cluster._nodes import ONE, on, taints, tell
 from tests.unit.cluster._pods import conditions, pod, reasons, until, until_phase
-
-ONE = Key("", "node-1")
-
 
 P = Key("default", "p")
 
@@ -27,24 +25,9 @@ async def client() -> AsyncIterator[Client]:
         yield client
 
 
-async def tell(client: Client, state: str | None, node: Key = ONE) -> None:
-    """Tell a node to fail in a way, or with None to go on."""
-    await client.patch(Node, node, MergePatch({"metadata": {"annotations": {"pyctrl.dev/node": state}}}))
-
-
 def ready(node: Node) -> tuple[str, str | None]:
     """Return status and reason of a node's condition Ready."""
     return next((each.status, each.reason) for each in node.status.conditions if each.type == "Ready")
-
-
-def taints(node: Node) -> set[tuple[str, str]]:
-    """Return the taints of a node, without their common prefix."""
-    return {(taint.key.removeprefix("node.kubernetes.io/"), taint.effect) for taint in node.spec.taints}
-
-
-def on(node: str, name: str = "p") -> Pod:
-    """Make a pod for a node."""
-    return pod(name, nodeSelector={"kubernetes.io/hostname": node})
 
 
 async def test_a_silent_node_is_unknown_and_loses_its_pods(client: Client) -> None:

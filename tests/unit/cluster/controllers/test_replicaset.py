@@ -3,46 +3,25 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
-from random import Random
-from typing import Any
 
 import pytest
-import pytest_asyncio
 
 from pyctrl.api import ObjectMeta
 from pyctrl.client import Client, MergePatch, wait_for, wait_for_list
-from pyctrl.cluster import Cluster
 from pyctrl.cluster._controllers.replicaset import desired_replicas
 from pyctrl.kinds.apps.v1 import (
     ReplicaSet,
     ReplicaSetSpec,
 )
 from pyctrl.kinds.core.v1 import Pod, ReplicationController, ReplicationControllerSpec
-from pyctrl.kinds.meta.v1 import LabelSelector
+from tests.unit.cluster._replicasets import WEB, create_set
 from tests.unit.cluster._workloads import (
     LABELS,
     NAMESPACE,
-    key,
     run_all,
     template,
     until_pods,
 )
-
-WEB = key("web")
-
-
-@pytest_asyncio.fixture
-async def client() -> AsyncIterator[Client]:
-    """A client of a new cluster without a kubelet."""
-    async with Cluster(random=Random(1), kubelet=False) as cluster, cluster.client() as client:
-        yield client
-
-
-async def create_set(client: Client, replicas: int, **spec: Any) -> None:
-    """Create a ReplicaSet."""
-    made = ReplicaSetSpec(replicas=replicas, selector=LabelSelector(match_labels=LABELS), template=template(), **spec)
-    await client.create(ReplicaSet(metadata=ObjectMeta(name=WEB.name, namespace=NAMESPACE), spec=made))
 
 
 async def test_pods_that_fit_no_more_are_released_and_replaced(client: Client) -> None:

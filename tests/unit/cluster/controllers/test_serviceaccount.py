@@ -3,31 +3,20 @@
 from __future__ import annotations
 
 import base64
-from random import Random
 
 import pytest
 
 from pyctrl.api import Key, ObjectMeta
 from pyctrl.client import Client, Config, wait_for, wait_until_gone
-from pyctrl.cluster import Cluster
 from pyctrl.errors import Forbidden, Unauthorized
 from pyctrl.kinds.core.v1 import ConfigMap, Secret, ServiceAccount
-
-BOT = Key("default", "bot")
-
-
-def cluster(*, rbac: bool = True) -> Cluster:
-    return Cluster(random=Random(1), rbac=rbac, kubelet=False)
+from tests.unit.cluster._rbac import BOT, cluster, make_bot
 
 
 def secret_of(account: str, name: str = "token") -> Secret:
     annotations = {"kubernetes.io/service-account.name": account}
     metadata = ObjectMeta(name=name, namespace="default", annotations=annotations)
     return Secret(metadata=metadata, type="kubernetes.io/service-account-token")
-
-
-async def make_bot(client: Client) -> None:
-    await client.create(ServiceAccount(metadata=ObjectMeta(name=BOT.name, namespace=BOT.namespace)))
 
 
 async def test_a_token_secret_is_filled_and_lets_its_account_in() -> None:

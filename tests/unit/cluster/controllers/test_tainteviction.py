@@ -12,10 +12,8 @@ from pyctrl.api import Key
 from pyctrl.client import Client, MergePatch, wait_until_gone
 from pyctrl.cluster import Cluster
 from pyctrl.kinds.core.v1 import Node, Pod
+from tests.unit.cluster._nodes import ONE
 from tests.unit.cluster._pods import pod, until_phase
-
-ONE = Key("", "node-1")
-
 
 P = Key("default", "p")
 
@@ -25,11 +23,6 @@ async def client() -> AsyncIterator[Client]:
     """A client of a new cluster with two nodes."""
     async with Cluster(random=Random(1), nodes=2) as cluster, cluster.client() as client:
         yield client
-
-
-def taints(node: Node) -> set[tuple[str, str]]:
-    """Return the taints of a node, without their common prefix."""
-    return {(taint.key.removeprefix("node.kubernetes.io/"), taint.effect) for taint in node.spec.taints}
 
 
 async def test_a_taint_drives_pods_away(client: Client) -> None:

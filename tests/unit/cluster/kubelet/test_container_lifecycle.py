@@ -3,26 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
-from random import Random
 from typing import Any
-
-import pytest_asyncio
 
 from pyctrl.api import Key
 from pyctrl.client import Client, MergePatch, StrategicMergePatch
-from pyctrl.cluster import Cluster
 from pyctrl.kinds.core.v1 import Pod
 from tests.unit.cluster._pods import conditions, pod, reasons, scripted, until, until_phase, waits
 
 P = Key("default", "p")
-
-
-@pytest_asyncio.fixture
-async def client() -> AsyncIterator[Client]:
-    """A client of a new cluster with one node."""
-    async with Cluster(random=Random(1)) as cluster, cluster.client() as client:
-        yield client
 
 
 async def test_crashes_are_waited_for_longer_each_time(client: Client) -> None:

@@ -9,14 +9,7 @@ import pytest
 
 from pyctrl.cluster import Cluster
 from pyctrl.kinds.core.v1 import Node
-
-
-def node(
-    name: str, *, labels: dict[str, str] | None = None, capacity: dict[str, str] | None = None, **spec: Any
-) -> Node:
-    """Make a template of a node."""
-    status = {"capacity": capacity or {}}
-    return Node.from_wire({"metadata": {"name": name, "labels": labels or {}}, "spec": spec, "status": status})
+from tests.unit.cluster._scheduling import node
 
 
 async def test_nodes_are_whole() -> None:

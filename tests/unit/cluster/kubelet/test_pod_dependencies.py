@@ -2,22 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-from random import Random
-
-import pytest_asyncio
-
 from pyctrl.client import Client
-from pyctrl.cluster import Cluster
 from pyctrl.kinds.core.v1 import ConfigMap
 from tests.unit.cluster._pods import pod, reasons, until, until_phase, waits
-
-
-@pytest_asyncio.fixture
-async def client() -> AsyncIterator[Client]:
-    """A client of a new cluster with one node."""
-    async with Cluster(random=Random(1)) as cluster, cluster.client() as client:
-        yield client
 
 
 async def test_configuration_that_is_missing_is_waited_for(client: Client) -> None:

@@ -3,26 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
-from random import Random
 
 import pytest
-import pytest_asyncio
 
 from pyctrl.api import Key
 from pyctrl.client import Client
-from pyctrl.cluster import Cluster
 from pyctrl.kinds.core.v1 import Pod
 from tests.unit.cluster._pods import conditions, pod, scripted, until_phase, waits
 
 P = Key("default", "p")
-
-
-@pytest_asyncio.fixture
-async def client() -> AsyncIterator[Client]:
-    """A client of a new cluster with one node."""
-    async with Cluster(random=Random(1)) as cluster, cluster.client() as client:
-        yield client
 
 
 async def test_init_containers_go_first_one_by_one(client: Client) -> None:

@@ -3,10 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
-from random import Random
-
-import pytest_asyncio
 
 from pyctrl.api import ObjectMeta
 from pyctrl.client import Client
@@ -14,13 +10,6 @@ from pyctrl.cluster import Cluster, Kubelet, Script
 from pyctrl.cluster._kubelet.scripts import script_of
 from pyctrl.kinds.core.v1 import Container, Event, Pod, PodSpec
 from tests.unit.cluster._pods import pod, scripted, until_phase
-
-
-@pytest_asyncio.fixture
-async def client() -> AsyncIterator[Client]:
-    """A client of a new cluster with one node."""
-    async with Cluster(random=Random(1)) as cluster, cluster.client() as client:
-        yield client
 
 
 async def test_a_function_scripts_containers() -> None:

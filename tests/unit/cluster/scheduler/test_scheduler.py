@@ -2,46 +2,11 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
-from random import Random
-from typing import Any
-
 from pyctrl.api import Key
-from pyctrl.client import Client, MergePatch
-from pyctrl.cluster import Cluster
-from pyctrl.kinds.core.v1 import Node, Pod
+from pyctrl.client import MergePatch
+from pyctrl.kinds.core.v1 import Pod
 from tests.unit.cluster._pods import pod, until
-
-
-def node(
-    name: str, *, labels: dict[str, str] | None = None, capacity: dict[str, str] | None = None, **spec: Any
-) -> Node:
-    """Make a template of a node."""
-    status = {"capacity": capacity or {}}
-    return Node.from_wire({"metadata": {"name": name, "labels": labels or {}}, "spec": spec, "status": status})
-
-
-@asynccontextmanager
-async def cluster_of(*nodes: Node) -> AsyncIterator[Client]:
-    """A client of a cluster with these nodes, which are there."""
-    async with Cluster(random=Random(1), nodes=list(nodes)) as cluster, cluster.client() as client:
-        await asyncio.sleep(1)
-        yield client
-
-
-async def placed(client: Client, *pods: Pod) -> list[str | None]:
-    """Create pods one after the other, and return where they are after a while."""
-    for each in pods:
-        await client.create(each)
-        await asyncio.sleep(1)
-    return [(await client.get(Pod, each.key)).spec.node_name for each in pods]
-
-
-def refusal(found: Pod) -> str:
-    """Return what the pod's condition says."""
-    return next((each.message or "" for each in found.status.conditions if each.type == "PodScheduled"), "")
+from tests.unit.cluster._scheduling import cluster_of, node, placed, refusal
 
 
 async def test_pods_spread_over_nodes() -> None:

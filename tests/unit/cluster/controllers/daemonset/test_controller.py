@@ -14,24 +14,19 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
-from pyctrl.api import Key, ObjectMeta, is_deleting
+from pyctrl.api import Key, is_deleting
 from pyctrl.client import Client, MergePatch, wait_for, wait_for_list
 from pyctrl.cluster import Cluster, Kubelet
 from pyctrl.kinds.apps.v1 import (
     ControllerRevision,
     DaemonSet,
-    DaemonSetSpec,
     DaemonSetUpdateStrategy,
-    RollingUpdateDaemonSet,
 )
-from pyctrl.kinds.core.v1 import Node, NodeSpec, Pod, Taint
-from pyctrl.kinds.meta.v1 import LabelSelector
+from pyctrl.kinds.core.v1 import Node, Pod
+from tests.unit.cluster._daemonsets import AGENT, daemon_set, node, rolling
 from tests.unit.cluster._workloads import (
-    LABELS,
-    NAMESPACE,
     events_of,
     image_of,
-    key,
     pods_of,
     set_phase,
     template,
@@ -41,14 +36,6 @@ from tests.unit.cluster._workloads import (
 NODES = ("a", "b", "c")
 
 
-AGENT = key("agent")
-
-
-def node(name: str, *taints: Taint, **labels: str) -> Node:
-    """Make a node."""
-    return Node(metadata=ObjectMeta(name=name, labels=labels), spec=NodeSpec(taints=list(taints)))
-
-
 @pytest_asyncio.fixture
 async def client() -> AsyncIterator[Client]:
     """A client of a new cluster with three nodes, where pods take five seconds until they are ready."""
@@ -56,22 +43,6 @@ async def client() -> AsyncIterator[Client]:
     kubelet = Kubelet(ready_seconds=5)
     async with Cluster(random=Random(1), nodes=nodes, kubelet=kubelet) as cluster, cluster.client() as client:
         yield client
-
-
-def daemon_set(strategy: DaemonSetUpdateStrategy | None = None, **spec: Any) -> DaemonSet:
-    """Make a DaemonSet; ``spec`` is that of its pods."""
-    made = DaemonSetSpec(
-        selector=LabelSelector(match_labels=LABELS),
-        template=template(**spec),
-        update_strategy=strategy or DaemonSetUpdateStrategy(),
-    )
-    return DaemonSet(metadata=ObjectMeta(name=AGENT.name, namespace=NAMESPACE), spec=made)
-
-
-def rolling(*, surge: int | str = 0, unavailable: int | str = 1) -> DaemonSetUpdateStrategy:
-    """Make an update strategy."""
-    limits = RollingUpdateDaemonSet(max_surge=surge, max_unavailable=unavailable)
-    return DaemonSetUpdateStrategy(type="RollingUpdate", rolling_update=limits)
 
 
 async def change(client: Client, **spec: Any) -> None:

@@ -2,50 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from pyctrl.api import ObjectMeta
 from pyctrl.cluster._controllers.daemonset.plan import DaemonSetPlan
 from pyctrl.kinds.apps.v1 import (
-    DaemonSet,
-    DaemonSetSpec,
     DaemonSetUpdateStrategy,
-    RollingUpdateDaemonSet,
 )
-from pyctrl.kinds.core.v1 import Node, NodeSpec, Pod, PodCondition, PodSpec, PodStatus, Taint
-from pyctrl.kinds.meta.v1 import LabelSelector
-from tests.unit.cluster._workloads import (
-    LABELS,
-    NAMESPACE,
-    key,
-    template,
-)
+from pyctrl.kinds.core.v1 import Pod, PodCondition, PodSpec, PodStatus
+from tests.unit.cluster._daemonsets import daemon_set, node, rolling
 
 NODES = ("a", "b", "c")
-
-
-AGENT = key("agent")
-
-
-def node(name: str, *taints: Taint, **labels: str) -> Node:
-    """Make a node."""
-    return Node(metadata=ObjectMeta(name=name, labels=labels), spec=NodeSpec(taints=list(taints)))
-
-
-def daemon_set(strategy: DaemonSetUpdateStrategy | None = None, **spec: Any) -> DaemonSet:
-    """Make a DaemonSet; ``spec`` is that of its pods."""
-    made = DaemonSetSpec(
-        selector=LabelSelector(match_labels=LABELS),
-        template=template(**spec),
-        update_strategy=strategy or DaemonSetUpdateStrategy(),
-    )
-    return DaemonSet(metadata=ObjectMeta(name=AGENT.name, namespace=NAMESPACE), spec=made)
-
-
-def rolling(*, surge: int | str = 0, unavailable: int | str = 1) -> DaemonSetUpdateStrategy:
-    """Make an update strategy."""
-    limits = RollingUpdateDaemonSet(max_surge=surge, max_unavailable=unavailable)
-    return DaemonSetUpdateStrategy(type="RollingUpdate", rolling_update=limits)
 
 
 def running(name: str, on: str, image_hash: str, *, is_ready: bool = True) -> Pod:

@@ -6,15 +6,10 @@ What is expected was compared with a kube-controller-manager 1.36 that did the s
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
-from random import Random
 from typing import Any
-
-import pytest_asyncio
 
 from pyctrl.api import ObjectMeta, controller_of
 from pyctrl.client import Client, MergePatch, wait_for
-from pyctrl.cluster import Cluster
 from pyctrl.kinds.apps.v1 import Deployment, DeploymentSpec, DeploymentStrategy, ReplicaSet
 from pyctrl.kinds.core.v1 import Pod
 from pyctrl.kinds.meta.v1 import LabelSelector
@@ -33,13 +28,6 @@ WEB = key("web")
 
 
 REVISION = "deployment.kubernetes.io/revision"
-
-
-@pytest_asyncio.fixture
-async def client() -> AsyncIterator[Client]:
-    """A client of a new cluster without a kubelet."""
-    async with Cluster(random=Random(1), kubelet=False) as cluster, cluster.client() as client:
-        yield client
 
 
 async def create(client: Client, replicas: int, **spec: Any) -> None:

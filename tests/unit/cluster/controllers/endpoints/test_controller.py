@@ -15,6 +15,7 @@ from pyctrl.cluster import Cluster
 from pyctrl.kinds.core.v1 import Endpoints, Node, Pod, Service
 from pyctrl.kinds.discovery.v1 import EndpointSlice
 from tests.unit.cluster._pods import pod, scripted, until_phase
+from tests.unit.cluster._services import service
 
 WEB = Key("default", "web")
 
@@ -27,14 +28,6 @@ async def client() -> AsyncIterator[Client]:
     """A client of a new cluster with one node, in a zone."""
     async with Cluster(random=Random(1), nodes=[ZONED]) as cluster, cluster.client() as client:
         yield client
-
-
-def service(name: str = "web", *, selector: dict[str, str] | None = None, **spec: Any) -> Service:
-    """Make a service of the pods labelled web, at port 80."""
-    chosen = {"tier": "web"} if selector is None else selector
-    given: dict[str, Any] = {"selector": chosen, "ports": [{"name": "http", "port": 80, "targetPort": "http"}], **spec}
-    metadata = {"name": name, "namespace": "default", "labels": {"team": "x"}}
-    return Service.from_wire({"metadata": metadata, "spec": given})
 
 
 def web_pod(name: str, port: int = 8080, *, annotations: dict[str, str] | None = None, **spec: Any) -> Pod:

@@ -2,19 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from pyctrl.cluster._controllers.endpointslice.slices import MAX_ENDPOINTS_PER_SLICE, plan_slices
 from pyctrl.cluster._controllers.service_pods import ServiceEndpoint, TargetPort
-from pyctrl.kinds.core.v1 import Service
-
-
-def service(name: str = "web", *, selector: dict[str, str] | None = None, **spec: Any) -> Service:
-    """Make a service of the pods labelled web, at port 80."""
-    chosen = {"tier": "web"} if selector is None else selector
-    given: dict[str, Any] = {"selector": chosen, "ports": [{"name": "http", "port": 80, "targetPort": "http"}], **spec}
-    metadata = {"name": name, "namespace": "default", "labels": {"team": "x"}}
-    return Service.from_wire({"metadata": metadata, "spec": given})
+from tests.unit.cluster._services import service
 
 
 def backend(number: int) -> ServiceEndpoint:

@@ -6,15 +6,13 @@ What is expected was compared with a kube-controller-manager 1.36 that did the s
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
 from datetime import timedelta
 from random import Random
 from typing import Any
 
 import pytest
-import pytest_asyncio
 
-from pyctrl.api import ObjectMeta, is_deleting
+from pyctrl.api import ObjectMeta
 from pyctrl.client import Client, MergePatch, wait_for
 from pyctrl.cluster import Cluster
 from pyctrl.kinds.batch.v1 import (
@@ -25,59 +23,10 @@ from pyctrl.kinds.batch.v1 import (
 )
 from pyctrl.kinds.core.v1 import Pod
 from pyctrl.kinds.meta.v1 import LabelSelector
+from tests.unit.cluster._jobs import INDEX, WORK, active, create, ends, told_of
 from tests.unit.cluster._workloads import NAMESPACE, events_of, key, pods_of, set_phase, template, until_pods
 
-WORK = key("work")
-
-
-INDEX = "batch.kubernetes.io/job-completion-index"
-
-
 FINALIZER = "batch.kubernetes.io/job-tracking"
-
-
-@pytest_asyncio.fixture
-async def client() -> AsyncIterator[Client]:
-    """A client of a new cluster without a kubelet."""
-    async with Cluster(random=Random(1), kubelet=False) as cluster, cluster.client() as client:
-        yield client
-
-
-async def create(client: Client, *, restart: str = "Never", **spec: Any) -> Job:
-    """Create the Job."""
-    made = template(restart_policy=restart)
-    made.metadata.labels = {}
-    return await client.create(
-        Job(metadata=ObjectMeta(name=WORK.name, namespace=NAMESPACE), spec=JobSpec(template=made, **spec))
-    )
-
-
-async def active(client: Client, number: int) -> list[Pod]:
-    """Wait until so many pods wait to run; returns them by index, or by name."""
-
-    def are_there(pods: Any) -> bool:
-        return len(_living(pods)) == number
-
-    pods = _living(await until_pods(client, are_there, timeout=2000))
-    return sorted(pods, key=lambda pod: (pod.metadata.annotations.get(INDEX, ""), pod.metadata.name))
-
-
-def _living(pods: Any) -> list[Pod]:
-    return [pod for pod in pods if pod.status.phase in ("Pending", "Running") and not is_deleting(pod)]
-
-
-async def ends(client: Client, type: str) -> Job:
-    """Wait until the Job has a condition, and everything is counted."""
-
-    def is_done(job: Job) -> bool:
-        return any(c.type == type and c.status == "True" for c in job.status.conditions)
-
-    return await wait_for(client, Job, WORK, is_done, timeout=2000)
-
-
-def told_of(job: Job) -> list[tuple[str, str | None]]:
-    """Return the Job's conditions that are true, with their reasons."""
-    return [(condition.type, condition.reason) for condition in job.status.conditions if condition.status == "True"]
 
 
 async def change(client: Client, **spec: Any) -> None:

@@ -6,15 +6,10 @@ What is expected was compared with a kube-controller-manager 1.36 that did the s
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
-from random import Random
 from typing import Any
-
-import pytest_asyncio
 
 from pyctrl.api import ObjectMeta, controller_of
 from pyctrl.client import Client, MergePatch, wait_for, wait_for_list, wait_until_gone
-from pyctrl.cluster import Cluster
 from pyctrl.kinds.apps.v1 import (
     ControllerRevision,
     StatefulSet,
@@ -40,13 +35,6 @@ from tests.unit.cluster._workloads import (
 )
 
 DB = key("db")
-
-
-@pytest_asyncio.fixture
-async def client() -> AsyncIterator[Client]:
-    """A client of a new cluster without a kubelet."""
-    async with Cluster(random=Random(1), kubelet=False) as cluster, cluster.client() as client:
-        yield client
 
 
 def stateful_set(replicas: int, **spec: Any) -> StatefulSet:
