@@ -29,7 +29,7 @@ async def create(client: Client, *, restart: str = "Never", **spec: Any) -> Job:
 
 
 async def active(client: Client, number: int) -> list[Pod]:
-    """Wait until so many pods wait to run; returns them by index, or by name."""
+    """Wait for a number of pending pods; return them by index or by name."""
 
     def are_there(pods: Any) -> bool:
         return len(_living(pods)) == number
@@ -43,7 +43,7 @@ def _living(pods: Any) -> list[Pod]:
 
 
 async def ends(client: Client, type: str) -> Job:
-    """Wait until the Job has a condition, and everything is counted."""
+    """Wait until the Job has a condition and every pod is counted."""
 
     def is_done(job: Job) -> bool:
         return any(c.type == type and c.status == "True" for c in job.status.conditions)

@@ -11,7 +11,7 @@ ONE = Key("", "node-1")
 
 
 async def tell(client: Client, state: str | None, node: Key = ONE) -> None:
-    """Tell a node to fail in a way, or with None to go on."""
+    """Set or remove the annotation that makes a node fail."""
     await client.patch(Node, node, MergePatch({"metadata": {"annotations": {"pyctrl.dev/node": state}}}))
 
 

@@ -23,14 +23,14 @@ def node(
 
 @asynccontextmanager
 async def cluster_of(*nodes: Node) -> AsyncIterator[Client]:
-    """A client of a cluster with these nodes, which are there."""
+    """Yield a client of a cluster with these nodes, once they are registered."""
     async with Cluster(random=Random(1), nodes=list(nodes)) as cluster, cluster.client() as client:
         await asyncio.sleep(1)
         yield client
 
 
 async def placed(client: Client, *pods: Pod) -> list[str | None]:
-    """Create pods one after the other, and return where they are after a while."""
+    """Create pods one after the other, and return their nodes after a while."""
     for each in pods:
         await client.create(each)
         await asyncio.sleep(1)
@@ -38,5 +38,5 @@ async def placed(client: Client, *pods: Pod) -> list[str | None]:
 
 
 def refusal(found: Pod) -> str:
-    """Return what the pod's condition says."""
+    """Return the message of the pod's condition PodScheduled."""
     return next((each.message or "" for each in found.status.conditions if each.type == "PodScheduled"), "")

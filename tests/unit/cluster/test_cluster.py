@@ -1,4 +1,4 @@
-"""The controllers of the embedded cluster, at work in virtual time."""
+"""The controllers of the embedded cluster together, in virtual time."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ async def client() -> AsyncIterator[Client]:
 
 
 async def test_a_deployment_runs_its_pods(client: Client) -> None:
-    """A ReplicaSet of the template's hash, owned pods that run, and a status that counts them."""
+    """A Deployment has a ReplicaSet with the template's hash, running owned pods, and a status with counts."""
     await client.create(deployment(3))
     done = await rolled_out(client, "busybox", 3)
     assert done.metadata.annotations == {"note": "n", "deployment.kubernetes.io/revision": "1"}
@@ -46,7 +46,7 @@ async def test_a_deployment_runs_its_pods(client: Client) -> None:
 
 
 async def test_pods_that_go_are_replaced_and_orphans_adopted(client: Client) -> None:
-    """A ReplicaSet keeps its number, counting pods that nobody owns and that fit it."""
+    """A ReplicaSet replaces deleted pods, and adopts matching orphans."""
     pod = Pod(metadata=ObjectMeta(name="orphan", namespace="default", labels={"app": "web"}), spec=template().spec)
     await client.create(pod)
     spec = ReplicaSetSpec(replicas=2, selector=LabelSelector(match_labels={"app": "web"}), template=template())
@@ -62,7 +62,7 @@ async def test_pods_that_go_are_replaced_and_orphans_adopted(client: Client) -> 
 
 
 async def test_a_seed_repeats_everything() -> None:
-    """Two clusters with the same seed give the same names and uids."""
+    """Two clusters with the same seed produce the same names and uids."""
 
     async def life() -> list[tuple[str, str]]:
         async with Cluster(random=Random(7)) as cluster, cluster.client() as client:

@@ -24,7 +24,7 @@ async def client() -> AsyncIterator[Client]:
 
 
 async def test_many_events_of_one_kind_are_combined(client: Client) -> None:
-    """Nine pods are told of one by one, the rest together."""
+    """Nine similar events are recorded one by one, further ones are combined."""
     await create_set(client, 14)
     await until_pods(client, lambda pods: len(pods) == 14)
     events = await events_of(client, "web")

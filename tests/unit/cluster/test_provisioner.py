@@ -28,7 +28,7 @@ async def client() -> AsyncIterator[Client]:
 
 
 async def test_a_claim_gets_a_volume_made(client: Client) -> None:
-    """A claim of class standard is bound to a new volume of its size, and both sides and the Events say so."""
+    """A claim of class standard is bound to a new volume of its size, with the events of both."""
     created = await client.create(claim(storageClassName="standard"))
     found = await bound(client)
     name = f"pvc-{created.metadata.uid}"
@@ -48,7 +48,7 @@ async def test_a_claim_gets_a_volume_made(client: Client) -> None:
 
 
 async def test_the_default_class_is_given_afterwards(client: Client) -> None:
-    """A claim that says nothing of classes is created without one, and gets the default one; "" means none."""
+    """A claim without a class gets the default class after creation; "" means no class."""
     created = await client.create(claim(storageClassName=None))
     assert created.spec.storage_class_name is None
     await client.create(claim("none"))
@@ -59,7 +59,7 @@ async def test_the_default_class_is_given_afterwards(client: Client) -> None:
 
 
 async def test_volumes_take_the_time_that_pods_take() -> None:
-    """With start_seconds nothing is done to a claim before they have passed."""
+    """With start_seconds a claim is not processed earlier."""
     async with Cluster(kubelet=Kubelet(start_seconds=2)) as cluster, cluster.client() as client:
         created = await client.create(claim(storageClassName=None))
         await asyncio.sleep(1.9)
@@ -69,7 +69,7 @@ async def test_volumes_take_the_time_that_pods_take() -> None:
 
 
 async def test_claims_grow(client: Client) -> None:
-    """A bound claim that asks for more gets more, of the volume too; where the class forbids it, the server does."""
+    """A bound claim is expanded with its volume; a class without expansion is refused by the server."""
     await client.create(claim(storageClassName="standard"))
     await bound(client)
     more = MergePatch({"spec": {"resources": {"requests": {"storage": "3Gi"}}}})
@@ -87,7 +87,7 @@ async def test_claims_grow(client: Client) -> None:
 
 
 async def test_provisioning_fails_as_scripted(client: Client) -> None:
-    """A claim whose annotation says so gets no volume and an Event; without the annotation it does."""
+    """The annotation makes provisioning fail with an event; after its removal provisioning succeeds."""
     error = {"pyctrl.dev/provision-error": "the array is full"}
     await client.create(claim(storageClassName="standard", annotations=error))
     await asyncio.sleep(60)

@@ -13,13 +13,13 @@ from tests.unit.cluster._workloads import (
 
 
 async def shrink(client: Client, replicas: int) -> list[Pod]:
-    """Give the ReplicaSet another size and wait until it is so; returns what is left."""
+    """Set the replicas of the ReplicaSet and wait; return the remaining pods."""
     await client.patch(ReplicaSet, WEB, MergePatch({"spec": {"replicas": replicas}}))
     return await until_pods(client, lambda pods: len(pods) == replicas)
 
 
 async def test_the_least_useful_pods_go_first(client: Client) -> None:
-    """Pods that wait, then those that are not ready, then those whose deletion costs least."""
+    """Pending pods are deleted first, then unready ones, then those with the lowest deletion cost."""
     await create_set(client, 4)
     waiting, unready, cheap, dear = await until_pods(client, lambda pods: len(pods) == 4)
     for pod, is_ready in ((unready, False), (cheap, True), (dear, True)):

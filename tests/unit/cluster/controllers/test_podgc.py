@@ -26,7 +26,7 @@ async def client() -> AsyncIterator[Client]:
 
 
 async def test_pods_of_a_node_that_is_gone_are_collected(client: Client) -> None:
-    """When a node object is deleted its pods follow after 40 s; nobody else can end them."""
+    """The pods of a deleted node are deleted after 40 s."""
     await client.create(on("node-1"))
     await until_phase(client, "p", "Running")
     await tell(client, "lost")

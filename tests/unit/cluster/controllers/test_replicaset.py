@@ -25,7 +25,7 @@ from tests.unit.cluster._workloads import (
 
 
 async def test_pods_that_fit_no_more_are_released_and_replaced(client: Client) -> None:
-    """A pod with other labels is left to itself, and another one takes its place."""
+    """A pod that no longer matches is released and replaced."""
     await create_set(client, 1)
     (pod,) = await until_pods(client, lambda pods: len(pods) == 1)
     await client.patch(Pod, pod.key, MergePatch({"metadata": {"labels": {"app": "debug"}}}))
@@ -35,7 +35,7 @@ async def test_pods_that_fit_no_more_are_released_and_replaced(client: Client) -
 
 
 async def test_available_is_who_has_been_ready_for_long_enough(client: Client) -> None:
-    """minReadySeconds pass before a pod counts as available, though nothing else happens then."""
+    """A pod becomes available after minReadySeconds without any event."""
     await create_set(client, 1, min_ready_seconds=30)
     await until_pods(client, lambda pods: len(pods) == 1)
     await run_all(client)
@@ -47,7 +47,7 @@ async def test_available_is_who_has_been_ready_for_long_enough(client: Client) -
 
 
 async def test_a_replication_controller_keeps_its_pods(client: Client) -> None:
-    """It is a ReplicaSet of old, with a selector of plain labels."""
+    """A ReplicationController maintains its pods with a plain label selector."""
     spec = ReplicationControllerSpec(replicas=2, selector=LABELS, template=template())
     await client.create(ReplicationController(metadata=ObjectMeta(name="rc", namespace=NAMESPACE), spec=spec))
     one, _ = await until_pods(client, lambda pods: len(pods) == 2)

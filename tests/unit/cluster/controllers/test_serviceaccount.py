@@ -20,7 +20,7 @@ def secret_of(account: str, name: str = "token") -> Secret:
 
 
 async def test_a_token_secret_is_filled_and_lets_its_account_in() -> None:
-    """The Secret gets a token, the authority and the namespace; the token is good until the Secret goes."""
+    """The Secret gets token, CA and namespace; the token is valid until the Secret is deleted."""
     async with cluster() as running, running.client() as admin:
         await make_bot(admin)
         await admin.create(secret_of("bot"))
@@ -37,7 +37,7 @@ async def test_a_token_secret_is_filled_and_lets_its_account_in() -> None:
 
 
 async def test_a_token_secret_goes_with_its_account() -> None:
-    """A Secret for an account that is not there, or no longer, is deleted; a token that was taken out comes back."""
+    """A Secret of a missing account is deleted; a removed token is added again."""
     async with cluster() as running, running.client() as admin:
         await make_bot(admin)
         await admin.create(secret_of("nosuch", "orphan"))

@@ -26,7 +26,7 @@ async def client() -> AsyncIterator[Client]:
 
 
 async def test_a_taint_drives_pods_away(client: Client) -> None:
-    """A NoExecute taint ends pods that do not tolerate it, at once, and those that do for a while after that."""
+    """A NoExecute taint evicts pods without a toleration at once, others after tolerationSeconds."""
     tolerating = [{"key": "gone", "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": 100}]
     await client.create(pod("patient", nodeName="node-1", tolerations=tolerating))
     await client.create(pod(nodeName="node-1"))

@@ -11,7 +11,7 @@ from tests.unit.cluster._workloads import set_phase, until_pods
 
 
 async def test_finished_jobs_go_when_their_time_is_up(client: Client) -> None:
-    """ttlSecondsAfterFinished after the end the Job is deleted, and its pods with it."""
+    """A finished Job and its pods are deleted after ttlSecondsAfterFinished."""
     await create(client, ttl_seconds_after_finished=100)
     (pod,) = await active(client, 1)
     await set_phase(client, pod, "Succeeded")

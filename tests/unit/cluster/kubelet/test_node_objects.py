@@ -13,7 +13,7 @@ from tests.unit.cluster._scheduling import node
 
 
 async def test_nodes_are_whole() -> None:
-    """Nodes have what controllers look at: capacity, addresses, conditions, labels, a range of pod addresses."""
+    """Nodes have capacity, addresses, conditions, labels and a pod CIDR."""
     async with Cluster(nodes=2) as cluster, cluster.client() as client:
         await asyncio.sleep(1)
         first, second = sorted(await client.list(Node), key=lambda each: each.metadata.name)
@@ -39,7 +39,7 @@ async def test_nodes_are_whole() -> None:
     ],
 )
 async def test_nodes_that_cannot_be_are_refused(nodes: Any, why: str) -> None:
-    """A cluster of impossible nodes is refused when it starts, with what was expected."""
+    """Invalid nodes are refused when the cluster starts, with the expected value."""
     with pytest.raises(ValueError, match=why):
         async with Cluster(nodes=nodes):
             pass

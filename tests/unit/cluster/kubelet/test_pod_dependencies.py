@@ -8,7 +8,7 @@ from tests.unit.cluster._pods import pod, reasons, until, until_phase, waits
 
 
 async def test_configuration_that_is_missing_is_waited_for(client: Client) -> None:
-    """A pod whose ConfigMap is not there does not start, says why, and starts when it is there."""
+    """A pod with a missing ConfigMap waits with a reason, and starts when it exists."""
     env = [{"configMapRef": {"name": "settings"}}]
     await client.create(pod(containers=[{"name": "c", "image": "i", "envFrom": env}]))
     await client.create(pod("mounts", volumes=[{"name": "v", "configMap": {"name": "settings"}}]))

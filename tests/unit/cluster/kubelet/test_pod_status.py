@@ -11,7 +11,7 @@ P = Key("default", "p")
 
 
 async def test_readiness_gates_are_waited_for(client: Client) -> None:
-    """A pod with a gate is ready when somebody has set the gate's condition, which the kubelet leaves alone."""
+    """A pod is ready only when its gate's condition is True, which the kubelet does not change."""
     await client.create(pod(readinessGates=[{"conditionType": "x.io/gate"}]))
     gated = await until_phase(client, "p", "Running")
     assert conditions(gated)["Ready"] == ("False", "ReadinessGatesNotReady")

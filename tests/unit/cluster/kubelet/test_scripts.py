@@ -13,7 +13,7 @@ from tests.unit.cluster._pods import pod, scripted, until_phase
 
 
 async def test_a_function_scripts_containers() -> None:
-    """Tests in Python can say what containers do without touching the pods; annotations win over them."""
+    """A Python function scripts containers; annotations take precedence."""
 
     def script(found: Pod, container: object) -> Script | None:
         return Script(exit_code=1) if found.metadata.labels["app"].startswith("p") else None
@@ -27,7 +27,7 @@ async def test_a_function_scripts_containers() -> None:
 
 
 async def test_an_annotation_that_makes_no_sense_is_told(client: Client) -> None:
-    """A pod whose script cannot be read runs as if nothing was said, and an Event says what was expected."""
+    """An invalid annotation is ignored, and an event names the expected value."""
     await client.create(pod(annotations=scripted(exit_code="one")))
     await until_phase(client, "p", "Running")
     await asyncio.sleep(1)
@@ -38,7 +38,7 @@ async def test_an_annotation_that_makes_no_sense_is_told(client: Client) -> None
 
 
 def test_a_long_command_is_read_in_linear_time() -> None:
-    """A shell command of many spaces, which is no script, does not stop the pretend node."""
+    """A shell command with many spaces is parsed in linear time."""
     container = Container(name="c", image="i", command=["sh", "-c", " " * 100_000 + "!"])
     long = Pod(metadata=ObjectMeta(name="a"), spec=PodSpec(containers=[container]))
     assert script_of(long, lambda _container: Script(), None).containers["c"] == Script()

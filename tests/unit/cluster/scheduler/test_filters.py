@@ -15,12 +15,12 @@ UNHELPFUL = "Preemption is not helpful for scheduling"
 
 
 def asking(**requests: str) -> list[dict[str, Any]]:
-    """Return containers that ask for resources."""
+    """Return containers with resource requests."""
     return [{"name": "c", "image": "i", "resources": {"requests": requests}}]
 
 
 async def test_resources_run_out_and_come_back() -> None:
-    """A pod that asks for more than is left waits and says so, and is placed when another one ends."""
+    """A pod waits for free resources with a reason, and is scheduled when another one finishes."""
     async with cluster_of(node("a", capacity={"cpu": "2"})) as client:
         first, second = pod("first", containers=asking(cpu="1500m")), pod("second", containers=asking(cpu="1"))
         assert await placed(client, first, second) == ["a", None]
@@ -36,14 +36,14 @@ async def test_resources_run_out_and_come_back() -> None:
 
 
 async def test_a_node_holds_so_many_pods() -> None:
-    """Pods are a resource, too."""
+    """The number of pods is a resource."""
     async with cluster_of(node("a", capacity={"pods": "1"})) as client:
         assert await placed(client, pod("1"), pod("2")) == ["a", None]
         assert "Too many pods" in refusal(await client.get(Pod, Key("default", "2")))
 
 
 async def test_every_reason_is_counted() -> None:
-    """The message names each reason with the number of nodes that have it."""
+    """The message lists each reason with its number of nodes."""
     tainted = node("a", taints=[{"key": "k", "effect": "NoSchedule"}])
     async with cluster_of(tainted, node("b"), node("c"), node("d", unschedulable=True)) as client:
         await placed(client, pod(nodeSelector={"disk": "fast"}))
@@ -65,13 +65,13 @@ async def test_every_reason_is_counted() -> None:
     ],
 )
 async def test_taints_are_tolerated(toleration: dict[str, str], fits: bool) -> None:
-    """A taint keeps pods away that do not tolerate it."""
+    """A taint excludes pods without a matching toleration."""
     async with cluster_of(node("a", taints=[{"key": "k", "value": "v", "effect": "NoSchedule"}])) as client:
         assert await placed(client, pod(tolerations=[toleration])) == ["a" if fits else None]
 
 
 async def test_node_affinity() -> None:
-    """What is required decides, what is preferred chooses among the rest."""
+    """Required affinity filters nodes, preferred affinity ranks them."""
     nodes = node("a", labels={"zone": "1"}), node("b", labels={"zone": "2"}), node("c", labels={"zone": "2", "ssd": ""})
 
     def affinity(required: list[dict[str, Any]], preferred: list[dict[str, Any]]) -> dict[str, Any]:
@@ -94,7 +94,7 @@ async def test_node_affinity() -> None:
 
 
 async def test_pods_keep_apart_and_together() -> None:
-    """Anti-affinity holds against those who come later, too; affinity lets the first of a group in."""
+    """Anti-affinity also excludes later pods; affinity admits the first pod of a group."""
     terms = [{"labelSelector": {"matchLabels": {"app": "lonely"}}, "topologyKey": "kubernetes.io/hostname"}]
     apart = {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": terms}}
     with_it = {"podAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": terms}}
@@ -111,7 +111,7 @@ async def test_pods_keep_apart_and_together() -> None:
 
 
 async def test_pods_spread_as_they_ask() -> None:
-    """A topology spread constraint keeps the difference between zones."""
+    """A topology spread constraint limits the skew between zones."""
     spread = {
         "maxSkew": 1,
         "topologyKey": "zone",
@@ -128,7 +128,7 @@ async def test_pods_spread_as_they_ask() -> None:
 
 
 async def test_host_ports_clash() -> None:
-    """Two pods that want the same port of the node are on two nodes."""
+    """Two pods with the same host port are scheduled to different nodes."""
     containers = [{"name": "c", "image": "i", "ports": [{"containerPort": 80, "hostPort": 8080}]}]
     async with cluster_of(node("a")) as client:
         assert await placed(client, pod("1", containers=containers), pod("2", containers=containers)) == ["a", None]

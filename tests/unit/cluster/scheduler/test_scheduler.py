@@ -1,4 +1,4 @@
-"""Where pods go, in virtual time: nodes, what keeps pods off them, and what is said of pods that fit nowhere."""
+"""Scheduling in virtual time."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from tests.unit.cluster._scheduling import cluster_of, node, placed, refusal
 
 
 async def test_pods_spread_over_nodes() -> None:
-    """With nothing else to say, the emptiest node is the best."""
+    """By default, pods go to the node with the fewest pods."""
     async with cluster_of(node("a"), node("b")) as client:
         assert sorted(await placed(client, pod("1"), pod("2"), pod("3"), pod("4")), key=str) == ["a", "a", "b", "b"]
 
 
 async def test_pods_that_are_not_the_schedulers_are_left_alone() -> None:
-    """Those with another scheduler, those with gates until these are gone, and those that have a node already."""
+    """Pods with another scheduler, with gates, or with a node already are not scheduled."""
     async with cluster_of(node("a"), node("b")) as client:
         mine = pod("mine", nodeName="b")
         others = pod("others", schedulerName="other")
@@ -27,7 +27,7 @@ async def test_pods_that_are_not_the_schedulers_are_left_alone() -> None:
 
 
 async def test_without_nodes_pods_wait() -> None:
-    """A cluster of no nodes says so, and a node that comes takes the pods."""
+    """Without nodes pods wait with a reason, until a node is added."""
     async with cluster_of() as client:
         assert await placed(client, pod()) == [None]
         assert refusal(await client.get(Pod, Key("default", "p"))) == "no nodes available to schedule pods"

@@ -24,7 +24,7 @@ def running(name: str, on: str, image_hash: str, *, is_ready: bool = True) -> Po
 
 
 def plan(strategy: DaemonSetUpdateStrategy, *pods: Pod) -> DaemonSetPlan:
-    """Look at three nodes with these pods; the present template has the hash ``new``."""
+    """Return the plan for three nodes with these pods; the current template has the hash ``new``."""
     return DaemonSetPlan(daemon_set(strategy), [node(name) for name in NODES], pods, "new")
 
 
@@ -34,19 +34,19 @@ def names(pods: list[Pod]) -> list[str]:
 
 
 def test_unavailable_old_pods_go_whatever_the_limit() -> None:
-    """They serve nobody, and count as missing already."""
+    """Unavailable old pods are deleted regardless of maxUnavailable."""
     actions = plan(rolling(), running("1", "a", "old"), running("2", "b", "old", is_ready=False)).rolling_update()
     assert names(actions.delete) == ["2"]
 
 
 def test_the_oldest_of_two_stays() -> None:
-    """A node with two pods keeps one."""
+    """Of two pods on a node, the newer one is deleted."""
     actions = plan(rolling(), running("1", "a", "new"), running("2", "a", "new")).manage()
     assert (names(actions.delete), sorted(actions.create)) == (["2"], ["b", "c"])
 
 
 def test_while_surging_one_of_each_template_may_stay() -> None:
-    """The old one goes when the new one is available, or when it is not ready itself."""
+    """The old pod is deleted when the new one is available or the old one is not ready."""
     old, new = running("1", "a", "old"), running("2", "a", "new", is_ready=False)
     strategy = rolling(surge=1, unavailable=0)
     assert plan(strategy, old, new).manage().delete == []
@@ -55,7 +55,7 @@ def test_while_surging_one_of_each_template_may_stay() -> None:
 
 
 def test_pods_of_nodes_that_are_gone_go_when_they_never_got_there() -> None:
-    """A pod that waits for a node that was deleted would wait for ever; what was on it is the pod collector's."""
+    """Unbound pods of a deleted node are deleted; the pod garbage collector deletes bound ones."""
     waiting = running("1", "", "new")
     waiting.spec = PodSpec.from_wire(
         {

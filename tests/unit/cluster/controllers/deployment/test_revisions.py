@@ -21,7 +21,7 @@ async def client() -> AsyncIterator[Client]:
 
 
 async def test_another_image_rolls_out(client: Client) -> None:
-    """A second ReplicaSet takes over, the first stays at zero for the history, and going back finds it again."""
+    """A second ReplicaSet takes over, the first is kept at zero, and a rollback reuses it."""
     await client.create(deployment(4))
     await rolled_out(client, "busybox", 4)
     await client.patch(Deployment, WEB, MergePatch({"spec": {"template": template("other").to_wire()}}))

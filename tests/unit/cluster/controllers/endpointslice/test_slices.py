@@ -25,7 +25,7 @@ def backend(number: int) -> ServiceEndpoint:
 
 
 def test_a_slice_holds_a_hundred() -> None:
-    """More pods go into more slices; those that stay keep their slice, and new ones take the room of those that go."""
+    """Further pods fill more slices; existing endpoints keep their slice, and new ones fill free capacity."""
     owner = service()
     owner.metadata.uid = "service"
     backends = [backend(number) for number in range(MAX_ENDPOINTS_PER_SLICE + 1)]

@@ -16,7 +16,7 @@ from tests.unit.cluster._workloads import until_pods
 
 @pytest.mark.parametrize("propagation", ["Background", "Foreground", "Orphan"])
 async def test_nothing_is_held_when_a_job_is_deleted(client: Client, propagation: Any) -> None:
-    """Pods that nobody will count lose the finalizer: they go, or stay as orphans."""
+    """Pods of a deleted Job lose the tracking finalizer, also as orphans."""
     await create(client, parallelism=2, completions=2)
     await active(client, 2)
     await client.delete(Job, WORK, propagation=propagation)

@@ -18,7 +18,7 @@ from tests.unit.cluster._workloads import set_phase
 
 
 async def test_a_failure_policy_decides_about_failures(client: Client) -> None:
-    """A disruption does not count, exit code 42 fails the Job with the container named in the message."""
+    """A disruption is ignored, and exit code 42 fails the Job with the container in the message."""
     rules = [
         PodFailurePolicyRule(
             action="Ignore",

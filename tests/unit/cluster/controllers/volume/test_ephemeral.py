@@ -10,7 +10,7 @@ from tests.unit.cluster._volumes import bound
 
 
 async def test_an_ephemeral_volume_of_a_pod(client: Client) -> None:
-    """A pod's own claim is made for it, and goes with it."""
+    """The claim of an ephemeral volume is created for the pod and deleted with it."""
     template = {"spec": {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}}
     await client.create(pod(volumes=[{"name": "scratch", "ephemeral": {"volumeClaimTemplate": template}}]))
     await until_phase(client, "p", "Running")

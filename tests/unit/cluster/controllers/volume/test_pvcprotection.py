@@ -25,7 +25,7 @@ from tests.unit.cluster._deployments import template
 
 @pytest.mark.parametrize("phase", ["Running", "Succeeded"])
 async def test_a_claim_goes_when_no_pod_uses_it(client: Client, phase: str) -> None:
-    """A deleted claim waits for the pod that uses it, even one that has ended; one that nobody uses goes at once."""
+    """A deleted claim stays while a pod uses it, even a finished one; an unused claim is deleted at once."""
     for name in ("used", "free"):
         await client.create(
             PersistentVolumeClaim(

@@ -11,7 +11,7 @@ from tests.unit.cluster._volumes import bound, claim, volume
 
 
 async def test_a_bound_volume_is_protected(client: Client) -> None:
-    """It stays when it is deleted, until its claim goes; one that is torn out leaves its claim lost."""
+    """A deleted volume stays until its claim is gone; a claim that loses its volume becomes Lost."""
     for name in ("waits", "torn"):
         await client.create(volume(name, "1Gi"))
         await client.create(claim(name, volumeName=name))
