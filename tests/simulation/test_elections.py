@@ -28,7 +28,7 @@ def seeds() -> list[range]:
 @pytest.mark.timeout(120)
 @pytest.mark.real_time  # each history has a virtual time of its own
 @pytest.mark.parametrize("batch", seeds(), ids=lambda batch: f"{batch.start}-{batch.stop - 1}")
-def test_never_two_and_in_the_end_one(batch: range) -> None:
+def test_never_two_leaders_and_one_in_the_end(batch: range) -> None:
     """Under partitions, delays, losses, pauses, crashes, restarts and deleted leases no two replicas act at once."""
     outcomes = [live(seed) for seed in batch]
     if len(batch) == BATCH:

@@ -27,7 +27,7 @@ def seeds() -> list[range]:
 @pytest.mark.slow(reason="each test is several histories, of one or two seconds")
 @pytest.mark.timeout(180)
 @pytest.mark.parametrize("batch", seeds(), ids=lambda batch: f"{batch.start}-{batch.stop - 1}")
-def test_all_is_well_in_the_end(batch: range) -> None:
+def test_the_cluster_converges_and_becomes_idle(batch: range) -> None:
     """The operator converges and becomes idle, and its cache equals the server; no duplicates, losses or busy loops."""
     for seed in batch:
         live(seed)
@@ -39,7 +39,7 @@ def test_the_same_seed_is_the_same_history() -> None:
         assert live(seed).trace.lines == live(seed).trace.lines
 
 
-def test_a_failing_history_tells_its_seed_and_its_trace(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_failed_history_prints_its_seed_and_its_trace(monkeypatch: pytest.MonkeyPatch) -> None:
     """A failure prints the seed and the trace, and can be reproduced."""
     monkeypatch.setattr("tests.simulation._history.BUSIEST_MINUTE", 0)
     with pytest.raises(HistoryFailed, match=r"(?s)history 3: .*operator starts.*requests in one minute"):

@@ -54,7 +54,7 @@ async def test_a_service_account_is_logged_in_as_its_pods_are() -> None:
                 await bot.list(ConfigMap, namespace="default")
 
 
-async def test_the_garbage_collector_s_rights_are_checked_where_it_is_wanted() -> None:
+async def test_blocking_owner_references_need_permission() -> None:
     """OwnerReferencesPermissionEnforcement requires `update` of the owner's finalizers for a blocking reference."""
     plugins: tuple[AdmissionPluginName, ...] = ("OwnerReferencesPermissionEnforcement",)
     running = Cluster(random=Random(1), rbac=True, kubelet=False, enable_admission_plugins=plugins)
@@ -71,14 +71,14 @@ async def test_the_garbage_collector_s_rights_are_checked_where_it_is_wanted() -
         assert (await admin.create(owned)).metadata.owner_references == [owner]
 
 
-async def test_without_rbac_everybody_may_do_everything() -> None:
+async def test_without_rbac_every_user_may_do_everything() -> None:
     """Without RBAC every user, also a named one, may do everything."""
     async with cluster(rbac=False) as running, Client.connect(running.config_for(User(name="jane"))) as jane:
         assert await jane.list(ConfigMap)
         assert not list(await jane.list(ClusterRole))
 
 
-async def test_cluster_roles_are_bound_to_everybody() -> None:
+async def test_a_cluster_role_binding_applies_to_every_namespace() -> None:
     """A ClusterRoleBinding to a group applies to every namespace."""
     async with cluster() as running, running.client() as admin:
         binding = ClusterRoleBinding(

@@ -98,7 +98,7 @@ async def test_evictions_are_taken_off_the_budget(client: Client) -> None:
     assert len(await pods_of(client)) == 2
 
 
-async def test_a_pod_that_serves_nobody_costs_nothing(client: Client) -> None:
+async def test_unhealthy_pods_may_be_evicted(client: Client) -> None:
     """A pending pod may always be evicted, an unready one while the others are healthy."""
     await bare(client, "a", "b")
     await client.create(Pod(metadata=ObjectMeta(name="c", namespace=NAMESPACE, labels=LABELS), spec=template().spec))
@@ -162,7 +162,7 @@ async def test_shares_are_of_what_the_controller_wants(client: Client, spec: dic
     assert (found.status.expected_pods, found.status.desired_healthy) == (4, wanted)
 
 
-async def test_pods_whose_number_nobody_knows_cannot_go(client: Client) -> None:
+async def test_an_unknown_scale_allows_no_disruptions(client: Client) -> None:
     """A Job has no scale, so a percentage of it fails: condition and event report it."""
     made = template(restart_policy="Never")
     await client.create(Job(metadata=ObjectMeta(name="job", namespace=NAMESPACE), spec=JobSpec(template=made)))

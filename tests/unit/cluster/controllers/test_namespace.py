@@ -28,7 +28,7 @@ async def client() -> AsyncIterator[Client]:
         yield client
 
 
-async def test_a_namespace_is_furnished(client: Client) -> None:
+async def test_a_namespace_gets_its_default_objects(client: Client) -> None:
     """A namespace gets its service account and root certificate, also after their deletion."""
     await client.create(Namespace(metadata=ObjectMeta(name="new")))
     account = await wait_for(client, ServiceAccount, Key("new", "default"))

@@ -80,7 +80,7 @@ async def test_a_node_says_that_it_is_not_ready(client: Client) -> None:
     assert (await until_phase(client, "p", "Running")).spec.node_name == "node-2"
 
 
-async def test_when_all_nodes_are_lost_nobody_is_evicted(client: Client) -> None:
+async def test_no_pod_is_evicted_when_all_nodes_are_lost(client: Client) -> None:
     """If all nodes are lost, the network has failed and no pod is evicted."""
     await client.create(on("node-1"))
     await until_phase(client, "p", "Running")

@@ -34,7 +34,7 @@ async def test_pods_that_fit_no_more_are_released_and_replaced(client: Client) -
     assert freed.metadata.labels["app"] == "debug"
 
 
-async def test_available_is_who_has_been_ready_for_long_enough(client: Client) -> None:
+async def test_a_pod_is_available_after_min_ready_seconds(client: Client) -> None:
     """A pod becomes available after minReadySeconds without any event."""
     await create_set(client, 1, min_ready_seconds=30)
     await until_pods(client, lambda pods: len(pods) == 1)

@@ -36,7 +36,7 @@ async def test_a_pod_runs_on_the_node(client: Client) -> None:
     assert await reasons(client, "p") == ["Scheduled", "Pulled", "Created", "Started"]
 
 
-async def test_starting_takes_the_time_it_is_told_to() -> None:
+async def test_starting_takes_the_configured_time() -> None:
     """start_seconds, pull_seconds and ready_seconds pass one after the other."""
     kubelet = Kubelet(start_seconds=2, pull_seconds=10, ready_seconds=5)
     async with Cluster(kubelet=kubelet) as cluster, cluster.client() as client:

@@ -38,7 +38,7 @@ async def test_nodes_are_whole() -> None:
         ([node("a"), node("a")], "different names; more than one is called a"),
     ],
 )
-async def test_nodes_that_cannot_be_are_refused(nodes: Any, why: str) -> None:
+async def test_invalid_nodes_are_refused(nodes: Any, why: str) -> None:
     """Invalid nodes are refused when the cluster starts, with the expected value."""
     with pytest.raises(ValueError, match=why):
         async with Cluster(nodes=nodes):

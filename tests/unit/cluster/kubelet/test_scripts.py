@@ -26,7 +26,7 @@ async def test_a_function_scripts_containers() -> None:
         await until_phase(client, "p2", "Succeeded")
 
 
-async def test_an_annotation_that_makes_no_sense_is_told(client: Client) -> None:
+async def test_an_invalid_annotation_is_reported(client: Client) -> None:
     """An invalid annotation is ignored, and an event names the expected value."""
     await client.create(pod(annotations=scripted(exit_code="one")))
     await until_phase(client, "p", "Running")

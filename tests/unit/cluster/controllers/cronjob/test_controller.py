@@ -137,7 +137,7 @@ async def test_times_are_those_of_the_zone(client: Client) -> None:
         ({"schedule": "* * * * *", "time_zone": "Mars/Base"}, "UnknownTimeZone: invalid timeZone: "),
     ],
 )
-async def test_what_cannot_be_understood_is_told(client: Client, spec: dict[str, str], event: str) -> None:
+async def test_an_invalid_schedule_is_reported(client: Client, spec: dict[str, str], event: str) -> None:
     """An invalid schedule or zone causes an event, and nothing runs."""
     await create(client, **spec)
     await asyncio.sleep(300)

@@ -91,7 +91,7 @@ async def test_the_first_status_of_a_rollout(client: Client) -> None:
     }
 
 
-async def test_a_rollout_that_takes_too_long_is_told(client: Client) -> None:
+async def test_the_progress_deadline_is_reported(client: Client) -> None:
     """The condition Progressing is False after progressDeadlineSeconds without progress, and True after progress."""
     await create(client, 1, progress_deadline_seconds=60)
     began = asyncio.get_running_loop().time()

@@ -45,7 +45,7 @@ def sizes(steps: list[ScaleStep]) -> dict[str, int]:
     return {found.metadata.name: size for found, size in steps}
 
 
-def test_new_set_starts_with_the_room_that_surge_leaves() -> None:
+def test_a_new_replica_set_starts_with_the_replicas_that_surge_allows() -> None:
     """The first ReplicaSet starts with all replicas, a later one with those that maxSurge allows."""
     assert Rollout(deployment(4), None, []).new_replica_set_size() == 4
     assert Rollout(deployment(4), None, [replica_set("old", 4)]).new_replica_set_size() == 1
@@ -111,7 +111,7 @@ def test_recreate_empties_the_old_before_the_new_begins() -> None:
     assert Rollout(recreate, None, [replica_set("old", 0)]).new_replica_set_size() == 3
 
 
-def test_both_limits_zero_would_never_move() -> None:
+def test_limits_of_zero_allow_one_unavailable_pod() -> None:
     """If both limits round to 0, one pod may be unavailable."""
     assert Rollout(deployment(2, surge=0, unavailable="25%"), None, []).max_unavailable == 1
 

@@ -21,7 +21,7 @@ def node(
     )
 
 
-def test_an_object_nobody_owns_needs_no_look() -> None:
+def test_an_object_without_owners_affects_nothing() -> None:
     """Objects without owners that are not being deleted need no processing."""
     assert Graph().put(node("a")) == []
 
@@ -58,7 +58,7 @@ def test_only_references_that_block_hold_an_owner_back() -> None:
     assert not node("child", "other").blocks("owner")
 
 
-def test_an_owner_that_was_seen_to_go_is_remembered_while_somebody_names_it() -> None:
+def test_a_deleted_owner_is_remembered_while_it_has_dependents() -> None:
     """A deleted owner is remembered until its last dependent is deleted or drops the reference."""
     graph = Graph()
     for owner, child in (("a", "x"), ("b", "y")):

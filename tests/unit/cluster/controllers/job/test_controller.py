@@ -271,7 +271,7 @@ async def test_jobs_of_others_are_left_alone(client: Client) -> None:
     assert (await pods_of(client), (await client.get(Job, WORK)).status.to_wire()) == ([], {})
 
 
-async def test_the_pretend_kubelet_completes_jobs() -> None:
+async def test_the_simulated_kubelet_completes_jobs() -> None:
     """With simulated nodes, a Job completes without help."""
     async with Cluster(random=Random(1)) as cluster, cluster.client() as client:
         await create(client, completions=4, parallelism=2)

@@ -195,7 +195,7 @@ async def test_a_failed_pod_is_replaced(client: Client) -> None:
         await until_pods(client, lambda pods, uid=uid: [p.metadata.uid for p in pods] not in ([], [uid]))  # type: ignore[misc]
 
 
-async def test_the_broken_one_is_dismissed_while_the_others_are_well(client: Client) -> None:
+async def test_scaling_down_deletes_the_highest_ordinal_first(client: Client) -> None:
     """Scaling down deletes the highest ordinal first, even if unready, and never two at a time."""
     await client.create(stateful_set(3))
     await settled(client, 3)
