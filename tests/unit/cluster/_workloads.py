@@ -1,4 +1,4 @@
-"""Objects and waits that the tests of the cluster's controllers share."""
+"""Helpers of the tests of controllers."""
 
 from __future__ import annotations
 
@@ -52,17 +52,17 @@ async def pods_of(client: Client) -> list[Pod]:
 
 
 async def until_pods(client: Client, condition: Callable[[Sequence[Pod]], bool], timeout: float = 60.0) -> list[Pod]:
-    """Wait until something holds of all pods; returns them by name."""
+    """Wait for a condition on all pods; return them by name."""
     return await wait_for_list(client, Pod, condition, timeout=timeout)
 
 
 async def until_names(client: Client, *names: str) -> list[Pod]:
-    """Wait until there are the pods of these names and no others."""
+    """Wait until exactly the pods with these names exist."""
     return await until_pods(client, lambda pods: [pod.metadata.name for pod in pods] == list(names))
 
 
 async def set_phase(client: Client, pod: Pod, phase: str, *, is_ready: bool | None = None, exit_code: int = 0) -> None:
-    """Play the kubelet: report a phase, ready when it is Running unless said otherwise."""
+    """Report a phase in place of a kubelet; a Running pod is ready by default."""
     ready = phase == "Running" if is_ready is None else is_ready
     now = format_time(_clock.now())
     state = {"running": {"startedAt": now}}
@@ -81,14 +81,14 @@ async def set_phase(client: Client, pod: Pod, phase: str, *, is_ready: bool | No
 
 
 async def run_all(client: Client) -> None:
-    """Play the kubelet: run every pod that waits."""
+    """Run every pending pod in place of a kubelet."""
     for pod in await pods_of(client):
         if pod.status.phase == "Pending" and not is_deleting(pod):
             await set_phase(client, pod, "Running")
 
 
 async def events_of(client: Client, name: str) -> list[str]:
-    """Return the events about an object as ``reason: message xcount``, in the order of their beginning."""
+    """Return the events about an object as ``reason: message xcount``, in order of creation."""
     events = [event for event in await client.list(Event) if event.involved_object.name == name]
     events.sort(key=lambda event: event.metadata.name)
     return [f"{event.reason}: {event.message} x{event.count}" for event in events]

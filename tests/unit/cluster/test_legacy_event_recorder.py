@@ -4,25 +4,16 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from random import Random
-from typing import Any
 
 import pytest_asyncio
 
-from pyctrl.api import ObjectMeta
 from pyctrl.client import Client
 from pyctrl.cluster import Cluster
-from pyctrl.kinds.apps.v1 import ReplicaSet, ReplicaSetSpec
-from pyctrl.kinds.meta.v1 import LabelSelector
+from tests.unit.cluster._replicasets import create_set
 from tests.unit.cluster._workloads import (
-    LABELS,
-    NAMESPACE,
     events_of,
-    key,
-    template,
     until_pods,
 )
-
-WEB = key("web")
 
 
 @pytest_asyncio.fixture
@@ -32,14 +23,8 @@ async def client() -> AsyncIterator[Client]:
         yield client
 
 
-async def create_set(client: Client, replicas: int, **spec: Any) -> None:
-    """Create a ReplicaSet."""
-    made = ReplicaSetSpec(replicas=replicas, selector=LabelSelector(match_labels=LABELS), template=template(), **spec)
-    await client.create(ReplicaSet(metadata=ObjectMeta(name=WEB.name, namespace=NAMESPACE), spec=made))
-
-
 async def test_many_events_of_one_kind_are_combined(client: Client) -> None:
-    """Nine pods are told of one by one, the rest together."""
+    """Nine similar events are recorded one by one, further ones are combined."""
     await create_set(client, 14)
     await until_pods(client, lambda pods: len(pods) == 14)
     events = await events_of(client, "web")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 from random import Random
-from typing import Any
 
 import pytest
 import pytest_asyncio
@@ -16,6 +15,7 @@ from pyctrl.cluster import Cluster, Kubelet
 from pyctrl.errors import Forbidden
 from pyctrl.kinds.core.v1 import PersistentVolume, PersistentVolumeClaim
 from tests.unit.cluster._pods import reasons
+from tests.unit.cluster._volumes import bound, claim, volume, volume_phase
 
 C = Key("default", "c")
 
@@ -27,33 +27,8 @@ async def client() -> AsyncIterator[Client]:
         yield client
 
 
-def claim(name: str = "c", size: str = "1Gi", *, annotations: dict[str, str] | None = None, **spec: Any) -> Any:
-    """Make a claim, of no class unless one is given."""
-    metadata = {"name": name, "namespace": "default", "annotations": annotations or {}}
-    asked = {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": size}}, "storageClassName": ""}
-    return PersistentVolumeClaim.from_wire({"metadata": metadata, "spec": {**asked, **spec}})
-
-
-def volume(name: str, size: str, *, labels: dict[str, str] | None = None, **spec: Any) -> PersistentVolume:
-    """Make a volume by hand."""
-    given = {"accessModes": ["ReadWriteOnce"], "capacity": {"storage": size}, "hostPath": {"path": "/x"}}
-    return PersistentVolume.from_wire({"metadata": {"name": name, "labels": labels or {}}, "spec": {**given, **spec}})
-
-
-async def bound(client: Client, name: str = "c") -> PersistentVolumeClaim:
-    """Wait until a claim is bound."""
-    return await wait_for(
-        client, PersistentVolumeClaim, Key("default", name), lambda found: found.status.phase == "Bound"
-    )
-
-
-async def volume_phase(client: Client, name: str, phase: str) -> PersistentVolume:
-    """Wait until a volume is in a phase."""
-    return await wait_for(client, PersistentVolume, Key("", name), lambda found: found.status.phase == phase)
-
-
 async def test_a_claim_gets_a_volume_made(client: Client) -> None:
-    """A claim of class standard is bound to a new volume of its size, and both sides and the Events say so."""
+    """A claim of class standard is bound to a new volume of its size, with the events of both."""
     created = await client.create(claim(storageClassName="standard"))
     found = await bound(client)
     name = f"pvc-{created.metadata.uid}"
@@ -73,7 +48,7 @@ async def test_a_claim_gets_a_volume_made(client: Client) -> None:
 
 
 async def test_the_default_class_is_given_afterwards(client: Client) -> None:
-    """A claim that says nothing of classes is created without one, and gets the default one; "" means none."""
+    """A claim without a class gets the default class after creation; "" means no class."""
     created = await client.create(claim(storageClassName=None))
     assert created.spec.storage_class_name is None
     await client.create(claim("none"))
@@ -84,7 +59,7 @@ async def test_the_default_class_is_given_afterwards(client: Client) -> None:
 
 
 async def test_volumes_take_the_time_that_pods_take() -> None:
-    """With start_seconds nothing is done to a claim before they have passed."""
+    """With start_seconds a claim is not processed earlier."""
     async with Cluster(kubelet=Kubelet(start_seconds=2)) as cluster, cluster.client() as client:
         created = await client.create(claim(storageClassName=None))
         await asyncio.sleep(1.9)
@@ -94,7 +69,7 @@ async def test_volumes_take_the_time_that_pods_take() -> None:
 
 
 async def test_claims_grow(client: Client) -> None:
-    """A bound claim that asks for more gets more, of the volume too; where the class forbids it, the server does."""
+    """A bound claim is expanded with its volume; a class without expansion is refused by the server."""
     await client.create(claim(storageClassName="standard"))
     await bound(client)
     more = MergePatch({"spec": {"resources": {"requests": {"storage": "3Gi"}}}})
@@ -112,7 +87,7 @@ async def test_claims_grow(client: Client) -> None:
 
 
 async def test_provisioning_fails_as_scripted(client: Client) -> None:
-    """A claim whose annotation says so gets no volume and an Event; without the annotation it does."""
+    """The annotation makes provisioning fail with an event; after its removal provisioning succeeds."""
     error = {"pyctrl.dev/provision-error": "the array is full"}
     await client.create(claim(storageClassName="standard", annotations=error))
     await asyncio.sleep(60)

@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-from random import Random
-
 from pyctrl.api import Key, ObjectMeta
 from pyctrl.client import wait_for
 from pyctrl.cluster import Cluster
 from pyctrl.kinds.rbac.v1 import ClusterRole, PolicyRule
-
-
-def cluster(*, rbac: bool = True) -> Cluster:
-    return Cluster(random=Random(1), rbac=rbac, kubelet=False)
+from tests.unit.cluster._rbac import cluster
 
 
 async def test_the_roles_for_users_are_aggregated_at_the_start() -> None:
-    """admin, edit and view have their rules when the cluster is entered, and those of roles that are added."""
+    """admin, edit and view have their rules when the cluster is entered, and the rules of added roles."""
     async with cluster() as running, running.client() as admin:
         counts = [len((await admin.get(ClusterRole, Key("", name))).rules) for name in ("view", "edit", "admin")]
         assert 0 < counts[0] < counts[1] < counts[2]
@@ -29,6 +24,6 @@ async def test_the_roles_for_users_are_aggregated_at_the_start() -> None:
 
 
 async def test_a_server_without_controllers_aggregates_nothing() -> None:
-    """As in a bare kube-apiserver the roles for users have no rules."""
+    """Without controllers the aggregated roles have no rules, as with a bare kube-apiserver."""
     async with Cluster(controllers=False, kubelet=False, rbac=True) as running, running.client() as admin:
         assert (await admin.get(ClusterRole, Key("", "view"))).rules == []

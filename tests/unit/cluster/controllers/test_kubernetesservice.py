@@ -24,7 +24,7 @@ async def client() -> AsyncIterator[Client]:
 
 
 async def test_the_api_server_has_endpoints(client: Client) -> None:
-    """The service `kubernetes` leads somewhere, as it does in every cluster."""
+    """The service `kubernetes` has endpoints."""
     found = await wait_for(client, Endpoints, Key("default", "kubernetes"))
     assert [port.port for subset in found.subsets for port in subset.ports] == [6443]
     await wait_for(client, EndpointSlice, Key("default", "kubernetes"))

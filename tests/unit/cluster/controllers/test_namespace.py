@@ -28,8 +28,8 @@ async def client() -> AsyncIterator[Client]:
         yield client
 
 
-async def test_a_namespace_is_furnished(client: Client) -> None:
-    """A new namespace gets its service account and root certificate, and gets them back when somebody deletes them."""
+async def test_a_namespace_gets_its_default_objects(client: Client) -> None:
+    """A namespace gets its service account and root certificate, also after their deletion."""
     await client.create(Namespace(metadata=ObjectMeta(name="new")))
     account = await wait_for(client, ServiceAccount, Key("new", "default"))
     await wait_for(client, ConfigMap, Key("new", "kube-root-ca.crt"))
@@ -43,7 +43,7 @@ async def test_a_namespace_is_furnished(client: Client) -> None:
 
 
 async def test_a_deleted_namespace_is_emptied_first(client: Client) -> None:
-    """Its objects go with it, and a finalizer in it holds it back until it is taken away."""
+    """The objects of a namespace are deleted with it, and a finalizer in it delays it."""
     await client.create(Namespace(metadata=ObjectMeta(name="going")))
     held = await client.create(ConfigMap(metadata=ObjectMeta(name="held", namespace="going", finalizers=["x.io/f"])))
     await client.create(ConfigMap(metadata=ObjectMeta(name="free", namespace="going")))

@@ -1,4 +1,4 @@
-"""Nodes that fail, in virtual time: what is said of them, and what becomes of their pods."""
+"""Failing nodes in virtual time: their conditions, taints and pods."""
 
 from __future__ import annotations
 
@@ -12,10 +12,8 @@ from pyctrl.api import Key
 from pyctrl.client import Client, MergePatch, wait_for, wait_until_gone
 from pyctrl.cluster import Cluster
 from pyctrl.kinds.core.v1 import Node, Pod
+from tests.unit.cluster._nodes import ONE, on, taints, tell
 from tests.unit.cluster._pods import conditions, pod, reasons, until, until_phase
-
-ONE = Key("", "node-1")
-
 
 P = Key("default", "p")
 
@@ -27,28 +25,13 @@ async def client() -> AsyncIterator[Client]:
         yield client
 
 
-async def tell(client: Client, state: str | None, node: Key = ONE) -> None:
-    """Tell a node to fail in a way, or with None to go on."""
-    await client.patch(Node, node, MergePatch({"metadata": {"annotations": {"pyctrl.dev/node": state}}}))
-
-
 def ready(node: Node) -> tuple[str, str | None]:
     """Return status and reason of a node's condition Ready."""
     return next((each.status, each.reason) for each in node.status.conditions if each.type == "Ready")
 
 
-def taints(node: Node) -> set[tuple[str, str]]:
-    """Return the taints of a node, without their common prefix."""
-    return {(taint.key.removeprefix("node.kubernetes.io/"), taint.effect) for taint in node.spec.taints}
-
-
-def on(node: str, name: str = "p") -> Pod:
-    """Make a pod for a node."""
-    return pod(name, nodeSelector={"kubernetes.io/hostname": node})
-
-
 async def test_a_silent_node_is_unknown_and_loses_its_pods(client: Client) -> None:
-    """After 50 s it is Unknown and tainted, its pods are not ready, and 300 s later they are to go."""
+    """After 50 s a silent node is Unknown and tainted, its pods are unready, and 300 s later they are evicted."""
     await client.create(on("node-1"))
     await until_phase(client, "p", "Running")
     await tell(client, "lost")
@@ -67,13 +50,13 @@ async def test_a_silent_node_is_unknown_and_loses_its_pods(client: Client) -> No
     assert conditions(going)["DisruptionTarget"] == ("True", "DeletionByTaintManager")
     assert {"NodeNotReady", "TaintManagerEviction"} <= set(await reasons(client, "p"))
     await asyncio.sleep(600)
-    assert await client.find(Pod, P) is not None, "nobody on the node can end it"
+    assert await client.find(Pod, P) is not None, "no kubelet can terminate it"
     await tell(client, None)
     await wait_until_gone(client, Pod, P)
 
 
 async def test_a_node_that_comes_back_keeps_its_pods(client: Client) -> None:
-    """Taints and readiness go back to what they were when a node is heard of again in time."""
+    """Taints and readiness are restored when a node recovers in time."""
     await client.create(on("node-1"))
     await until_phase(client, "p", "Running")
     await tell(client, "lost")
@@ -87,7 +70,7 @@ async def test_a_node_that_comes_back_keeps_its_pods(client: Client) -> None:
 
 
 async def test_a_node_says_that_it_is_not_ready(client: Client) -> None:
-    """A kubelet that reports trouble is heard at once; new pods go elsewhere."""
+    """A kubelet that reports NotReady is tainted at once; new pods are scheduled elsewhere."""
     await asyncio.sleep(1)
     await tell(client, "not-ready")
     node = await wait_for(client, Node, ONE, lambda node: bool(node.spec.taints))
@@ -97,8 +80,8 @@ async def test_a_node_says_that_it_is_not_ready(client: Client) -> None:
     assert (await until_phase(client, "p", "Running")).spec.node_name == "node-2"
 
 
-async def test_when_all_nodes_are_lost_nobody_is_evicted(client: Client) -> None:
-    """Then it is the network that has failed, and pods are left where they are."""
+async def test_no_pod_is_evicted_when_all_nodes_are_lost(client: Client) -> None:
+    """If all nodes are lost, the network has failed and no pod is evicted."""
     await client.create(on("node-1"))
     await until_phase(client, "p", "Running")
     for name in ("node-1", "node-2"):
@@ -109,7 +92,7 @@ async def test_when_all_nodes_are_lost_nobody_is_evicted(client: Client) -> None
 
 
 async def test_a_cordon_is_a_taint(client: Client) -> None:
-    """A node that is marked unschedulable takes no new pods, and keeps those it has."""
+    """An unschedulable node takes no new pods and keeps its own."""
     await client.create(on("node-1"))
     await until_phase(client, "p", "Running")
     await client.patch(Node, ONE, MergePatch({"spec": {"unschedulable": True}}))

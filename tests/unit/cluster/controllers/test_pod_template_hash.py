@@ -15,7 +15,7 @@ def template(image: str, **labels: str) -> PodTemplateSpec:
 
 
 def test_the_hash_label_does_not_make_another_template() -> None:
-    """The label that ReplicaSets add to their pods is not part of what makes templates differ."""
+    """The hash label of ReplicaSets is ignored in the comparison of templates."""
     hashed = template("a", app="x")
     hashed.metadata.labels["pod-template-hash"] = "abc"
     assert equal_ignore_hash(template("a", app="x"), hashed)
@@ -23,7 +23,7 @@ def test_the_hash_label_does_not_make_another_template() -> None:
 
 
 def test_hash_depends_on_template_and_collisions() -> None:
-    """Equal templates have equal hashes; another image or another count of collisions another one."""
+    """Equal templates have equal hashes; another image or collision count changes the hash."""
     first = template_hash(template("a"), 0)
     assert first == template_hash(template("a"), 0)
     assert len({first, template_hash(template("b"), 0), template_hash(template("a"), 1)}) == 3

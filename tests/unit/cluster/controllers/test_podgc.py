@@ -9,13 +9,11 @@ from random import Random
 import pytest_asyncio
 
 from pyctrl.api import Key
-from pyctrl.client import Client, MergePatch, wait_until_gone
+from pyctrl.client import Client, wait_until_gone
 from pyctrl.cluster import Cluster
 from pyctrl.kinds.core.v1 import Node, Pod
-from tests.unit.cluster._pods import pod, until_phase
-
-ONE = Key("", "node-1")
-
+from tests.unit.cluster._nodes import ONE, on, tell
+from tests.unit.cluster._pods import until_phase
 
 P = Key("default", "p")
 
@@ -27,18 +25,8 @@ async def client() -> AsyncIterator[Client]:
         yield client
 
 
-async def tell(client: Client, state: str | None, node: Key = ONE) -> None:
-    """Tell a node to fail in a way, or with None to go on."""
-    await client.patch(Node, node, MergePatch({"metadata": {"annotations": {"pyctrl.dev/node": state}}}))
-
-
-def on(node: str, name: str = "p") -> Pod:
-    """Make a pod for a node."""
-    return pod(name, nodeSelector={"kubernetes.io/hostname": node})
-
-
 async def test_pods_of_a_node_that_is_gone_are_collected(client: Client) -> None:
-    """When a node object is deleted its pods follow after 40 s; nobody else can end them."""
+    """The pods of a deleted node are deleted after 40 s."""
     await client.create(on("node-1"))
     await until_phase(client, "p", "Running")
     await tell(client, "lost")

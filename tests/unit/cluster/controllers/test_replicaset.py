@@ -3,50 +3,29 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
-from random import Random
-from typing import Any
 
 import pytest
-import pytest_asyncio
 
 from pyctrl.api import ObjectMeta
 from pyctrl.client import Client, MergePatch, wait_for, wait_for_list
-from pyctrl.cluster import Cluster
 from pyctrl.cluster._controllers.replicaset import desired_replicas
 from pyctrl.kinds.apps.v1 import (
     ReplicaSet,
     ReplicaSetSpec,
 )
 from pyctrl.kinds.core.v1 import Pod, ReplicationController, ReplicationControllerSpec
-from pyctrl.kinds.meta.v1 import LabelSelector
+from tests.unit.cluster._replicasets import WEB, create_set
 from tests.unit.cluster._workloads import (
     LABELS,
     NAMESPACE,
-    key,
     run_all,
     template,
     until_pods,
 )
 
-WEB = key("web")
-
-
-@pytest_asyncio.fixture
-async def client() -> AsyncIterator[Client]:
-    """A client of a new cluster without a kubelet."""
-    async with Cluster(random=Random(1), kubelet=False) as cluster, cluster.client() as client:
-        yield client
-
-
-async def create_set(client: Client, replicas: int, **spec: Any) -> None:
-    """Create a ReplicaSet."""
-    made = ReplicaSetSpec(replicas=replicas, selector=LabelSelector(match_labels=LABELS), template=template(), **spec)
-    await client.create(ReplicaSet(metadata=ObjectMeta(name=WEB.name, namespace=NAMESPACE), spec=made))
-
 
 async def test_pods_that_fit_no_more_are_released_and_replaced(client: Client) -> None:
-    """A pod with other labels is left to itself, and another one takes its place."""
+    """A pod that no longer matches is released and replaced."""
     await create_set(client, 1)
     (pod,) = await until_pods(client, lambda pods: len(pods) == 1)
     await client.patch(Pod, pod.key, MergePatch({"metadata": {"labels": {"app": "debug"}}}))
@@ -55,8 +34,8 @@ async def test_pods_that_fit_no_more_are_released_and_replaced(client: Client) -
     assert freed.metadata.labels["app"] == "debug"
 
 
-async def test_available_is_who_has_been_ready_for_long_enough(client: Client) -> None:
-    """minReadySeconds pass before a pod counts as available, though nothing else happens then."""
+async def test_a_pod_is_available_after_min_ready_seconds(client: Client) -> None:
+    """A pod becomes available after minReadySeconds without any event."""
     await create_set(client, 1, min_ready_seconds=30)
     await until_pods(client, lambda pods: len(pods) == 1)
     await run_all(client)
@@ -68,7 +47,7 @@ async def test_available_is_who_has_been_ready_for_long_enough(client: Client) -
 
 
 async def test_a_replication_controller_keeps_its_pods(client: Client) -> None:
-    """It is a ReplicaSet of old, with a selector of plain labels."""
+    """A ReplicationController maintains its pods with a plain label selector."""
     spec = ReplicationControllerSpec(replicas=2, selector=LABELS, template=template())
     await client.create(ReplicationController(metadata=ObjectMeta(name="rc", namespace=NAMESPACE), spec=spec))
     one, _ = await until_pods(client, lambda pods: len(pods) == 2)

@@ -3,21 +3,14 @@
 from __future__ import annotations
 
 import base64
-from random import Random
 
 import pytest
 
 from pyctrl.api import Key, ObjectMeta
 from pyctrl.client import Client, Config, wait_for, wait_until_gone
-from pyctrl.cluster import Cluster
 from pyctrl.errors import Forbidden, Unauthorized
 from pyctrl.kinds.core.v1 import ConfigMap, Secret, ServiceAccount
-
-BOT = Key("default", "bot")
-
-
-def cluster(*, rbac: bool = True) -> Cluster:
-    return Cluster(random=Random(1), rbac=rbac, kubelet=False)
+from tests.unit.cluster._rbac import BOT, cluster, make_bot
 
 
 def secret_of(account: str, name: str = "token") -> Secret:
@@ -26,12 +19,8 @@ def secret_of(account: str, name: str = "token") -> Secret:
     return Secret(metadata=metadata, type="kubernetes.io/service-account-token")
 
 
-async def make_bot(client: Client) -> None:
-    await client.create(ServiceAccount(metadata=ObjectMeta(name=BOT.name, namespace=BOT.namespace)))
-
-
 async def test_a_token_secret_is_filled_and_lets_its_account_in() -> None:
-    """The Secret gets a token, the authority and the namespace; the token is good until the Secret goes."""
+    """The Secret gets token, CA and namespace; the token is valid until the Secret is deleted."""
     async with cluster() as running, running.client() as admin:
         await make_bot(admin)
         await admin.create(secret_of("bot"))
@@ -48,7 +37,7 @@ async def test_a_token_secret_is_filled_and_lets_its_account_in() -> None:
 
 
 async def test_a_token_secret_goes_with_its_account() -> None:
-    """A Secret for an account that is not there, or no longer, is deleted; a token that was taken out comes back."""
+    """A Secret of a missing account is deleted; a removed token is added again."""
     async with cluster() as running, running.client() as admin:
         await make_bot(admin)
         await admin.create(secret_of("nosuch", "orphan"))

@@ -12,10 +12,8 @@ from pyctrl.api import Key
 from pyctrl.client import Client, MergePatch, wait_until_gone
 from pyctrl.cluster import Cluster
 from pyctrl.kinds.core.v1 import Node, Pod
+from tests.unit.cluster._nodes import ONE
 from tests.unit.cluster._pods import pod, until_phase
-
-ONE = Key("", "node-1")
-
 
 P = Key("default", "p")
 
@@ -27,13 +25,8 @@ async def client() -> AsyncIterator[Client]:
         yield client
 
 
-def taints(node: Node) -> set[tuple[str, str]]:
-    """Return the taints of a node, without their common prefix."""
-    return {(taint.key.removeprefix("node.kubernetes.io/"), taint.effect) for taint in node.spec.taints}
-
-
 async def test_a_taint_drives_pods_away(client: Client) -> None:
-    """A NoExecute taint ends pods that do not tolerate it, at once, and those that do for a while after that."""
+    """A NoExecute taint evicts pods without a toleration at once, others after tolerationSeconds."""
     tolerating = [{"key": "gone", "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": 100}]
     await client.create(pod("patient", nodeName="node-1", tolerations=tolerating))
     await client.create(pod(nodeName="node-1"))

@@ -3,30 +3,18 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
-from random import Random
 from typing import Any
-
-import pytest_asyncio
 
 from pyctrl.api import Key
 from pyctrl.client import Client, MergePatch, StrategicMergePatch
-from pyctrl.cluster import Cluster
 from pyctrl.kinds.core.v1 import Pod
 from tests.unit.cluster._pods import conditions, pod, reasons, scripted, until, until_phase, waits
 
 P = Key("default", "p")
 
 
-@pytest_asyncio.fixture
-async def client() -> AsyncIterator[Client]:
-    """A client of a new cluster with one node."""
-    async with Cluster(random=Random(1)) as cluster, cluster.client() as client:
-        yield client
-
-
 async def test_crashes_are_waited_for_longer_each_time(client: Client) -> None:
-    """The first restart is at once, then after 10, 20, 40 … 300 seconds."""
+    """The first restart is immediate, then the backoff is 10, 20, 40 … 300 seconds."""
     await client.create(pod(annotations=scripted(exit_code="3")))
     counts = []
     for _ in range(8):
@@ -45,7 +33,7 @@ async def test_crashes_are_waited_for_longer_each_time(client: Client) -> None:
 
 
 async def test_an_image_that_cannot_be_pulled(client: Client) -> None:
-    """ErrImagePull, then ImagePullBackOff; once the annotation is gone the pod starts."""
+    """ErrImagePull, then ImagePullBackOff; the pod starts after the annotation is removed."""
     await client.create(pod(annotations=scripted(pull_error="no such image")))
     failed = await until(client, "p", lambda found: waits(found) == ["ErrImagePull"])
     assert failed.status.phase == "Pending"
@@ -56,7 +44,7 @@ async def test_an_image_that_cannot_be_pulled(client: Client) -> None:
 
 
 async def test_a_container_runs_out_of_memory(client: Client) -> None:
-    """The reason is what the script says, with the code of a killed process."""
+    """The scripted reason comes with exit code 137."""
     await client.create(pod(annotations=scripted(termination_reason="OOMKilled"), restartPolicy="Never"))
     ended = (await until_phase(client, "p", "Failed")).status.container_statuses[0].state.terminated
     assert ended is not None
@@ -64,7 +52,7 @@ async def test_a_container_runs_out_of_memory(client: Client) -> None:
 
 
 async def test_readiness_is_scripted(client: Client) -> None:
-    """A pod that is never ready runs all the same; another one stops being ready after a while."""
+    """A container may run without becoming ready, or become unready later."""
     await client.create(pod("never", annotations=scripted(ready_seconds="never")))
     await client.create(pod(annotations=scripted(unready_after_seconds="10")))
     await until(client, "p", lambda found: conditions(found).get("Ready") == ("True", None))
@@ -76,7 +64,7 @@ async def test_readiness_is_scripted(client: Client) -> None:
 
 
 async def test_another_image_restarts_the_container(client: Client) -> None:
-    """The one field of a container that may change does what it does on a node."""
+    """A changed image restarts the container, as on a real node."""
     await client.create(pod())
     await until_phase(client, "p", "Running")
     change: dict[str, Any] = {"spec": {"containers": [{"name": "c", "image": "busybox:2"}]}}

@@ -1,13 +1,11 @@
-"""Pods on pretend nodes, in virtual time: how they start, fail, end and go."""
+"""Pods on simulated nodes, in virtual time: start, deletion and a restart of the kubelet."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
 from random import Random
 
 import pytest
-import pytest_asyncio
 
 from pyctrl.api import Key
 from pyctrl.client import Client, MergePatch, wait_until_gone
@@ -18,15 +16,8 @@ from tests.unit.cluster._pods import conditions, pod, reasons, scripted, until_p
 P = Key("default", "p")
 
 
-@pytest_asyncio.fixture
-async def client() -> AsyncIterator[Client]:
-    """A client of a new cluster with one node."""
-    async with Cluster(random=Random(1)) as cluster, cluster.client() as client:
-        yield client
-
-
 async def test_a_pod_runs_on_the_node(client: Client) -> None:
-    """It gets the node, an address of its range, ready containers, all conditions, and the Events of its start."""
+    """A running pod has node, pod IP, ready containers, all conditions, and the events of its start."""
     await client.create(pod())
     running = await until_phase(client, "p", "Running")
     status = running.status
@@ -45,8 +36,8 @@ async def test_a_pod_runs_on_the_node(client: Client) -> None:
     assert await reasons(client, "p") == ["Scheduled", "Pulled", "Created", "Started"]
 
 
-async def test_starting_takes_the_time_it_is_told_to() -> None:
-    """Nothing happens to a pod before start_seconds, then the image takes its time, then readiness."""
+async def test_starting_takes_the_configured_time() -> None:
+    """start_seconds, pull_seconds and ready_seconds pass one after the other."""
     kubelet = Kubelet(start_seconds=2, pull_seconds=10, ready_seconds=5)
     async with Cluster(kubelet=kubelet) as cluster, cluster.client() as client:
         await client.create(pod())
@@ -64,7 +55,7 @@ async def test_starting_takes_the_time_it_is_told_to() -> None:
 
 @pytest.mark.parametrize(("stop_seconds", "gone_after"), [("0", 0), ("7", 7), ("100", 20)])
 async def test_deletion_is_graceful(client: Client, stop_seconds: str, gone_after: int) -> None:
-    """A deleted pod stays while its containers stop, and no longer than its grace period."""
+    """A deleted pod stays while its containers stop, at most for its grace period."""
     await client.create(pod(annotations=scripted(stop_seconds=stop_seconds), terminationGracePeriodSeconds=20))
     await until_phase(client, "p", "Running")
     began = asyncio.get_running_loop().time()
@@ -75,7 +66,7 @@ async def test_deletion_is_graceful(client: Client, stop_seconds: str, gone_afte
 
 
 async def test_a_shorter_grace_period_counts(client: Client) -> None:
-    """Deleting again with less grace ends the pod earlier."""
+    """A second deletion with a shorter grace period takes effect."""
     await client.create(pod(annotations=scripted(stop_seconds="forever"), terminationGracePeriodSeconds=3600))
     await until_phase(client, "p", "Running")
     await client.delete(Pod, P)
@@ -87,7 +78,7 @@ async def test_a_shorter_grace_period_counts(client: Client) -> None:
 
 
 async def test_a_finalizer_holds_a_pod_that_has_ended(client: Client) -> None:
-    """Its containers have ended, and it goes when the finalizer does."""
+    """A finished pod with a finalizer stays until the finalizer is removed."""
     held = pod()
     held.metadata.finalizers = ["x.io/f"]
     await client.create(held)
@@ -101,7 +92,7 @@ async def test_a_finalizer_holds_a_pod_that_has_ended(client: Client) -> None:
 
 
 async def test_another_kubelet_takes_over() -> None:
-    """Pods that run when a kubelet starts go on running, with the restarts and addresses they had."""
+    """A new kubelet continues running pods with their restart counts and addresses."""
     async with Cluster(random=Random(1)) as cluster, cluster.client() as client:
         await client.create(pod(annotations=scripted(exit_code="1,0", run_seconds="5"), restartPolicy="OnFailure"))
         await client.create(pod("web"))

@@ -9,18 +9,11 @@ import pytest
 
 from pyctrl.cluster import Cluster
 from pyctrl.kinds.core.v1 import Node
-
-
-def node(
-    name: str, *, labels: dict[str, str] | None = None, capacity: dict[str, str] | None = None, **spec: Any
-) -> Node:
-    """Make a template of a node."""
-    status = {"capacity": capacity or {}}
-    return Node.from_wire({"metadata": {"name": name, "labels": labels or {}}, "spec": spec, "status": status})
+from tests.unit.cluster._scheduling import node
 
 
 async def test_nodes_are_whole() -> None:
-    """Nodes have what controllers look at: capacity, addresses, conditions, labels, a range of pod addresses."""
+    """Nodes have capacity, addresses, conditions, labels and a pod CIDR."""
     async with Cluster(nodes=2) as cluster, cluster.client() as client:
         await asyncio.sleep(1)
         first, second = sorted(await client.list(Node), key=lambda each: each.metadata.name)
@@ -45,8 +38,8 @@ async def test_nodes_are_whole() -> None:
         ([node("a"), node("a")], "different names; more than one is called a"),
     ],
 )
-async def test_nodes_that_cannot_be_are_refused(nodes: Any, why: str) -> None:
-    """A cluster of impossible nodes is refused when it starts, with what was expected."""
+async def test_invalid_nodes_are_refused(nodes: Any, why: str) -> None:
+    """Invalid nodes are refused when the cluster starts, with the expected value."""
     with pytest.raises(ValueError, match=why):
         async with Cluster(nodes=nodes):
             pass

@@ -25,7 +25,7 @@ async def client() -> AsyncIterator[Client]:
 
 
 async def test_a_node_renews_its_lease(client: Client) -> None:
-    """The lease of a node is renewed every ten seconds for as long as it is well, and the node is left alone."""
+    """A healthy node renews its lease every ten seconds, and is not written otherwise."""
     await asyncio.sleep(1)
     key = Key("kube-node-lease", "node-1")
     first = await client.get(Lease, key)

@@ -2,26 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-from random import Random
-
-import pytest_asyncio
-
 from pyctrl.client import Client
-from pyctrl.cluster import Cluster
 from pyctrl.kinds.core.v1 import ConfigMap
 from tests.unit.cluster._pods import pod, reasons, until, until_phase, waits
 
 
-@pytest_asyncio.fixture
-async def client() -> AsyncIterator[Client]:
-    """A client of a new cluster with one node."""
-    async with Cluster(random=Random(1)) as cluster, cluster.client() as client:
-        yield client
-
-
 async def test_configuration_that_is_missing_is_waited_for(client: Client) -> None:
-    """A pod whose ConfigMap is not there does not start, says why, and starts when it is there."""
+    """A pod with a missing ConfigMap waits with a reason, and starts when it exists."""
     env = [{"configMapRef": {"name": "settings"}}]
     await client.create(pod(containers=[{"name": "c", "image": "i", "envFrom": env}]))
     await client.create(pod("mounts", volumes=[{"name": "v", "configMap": {"name": "settings"}}]))

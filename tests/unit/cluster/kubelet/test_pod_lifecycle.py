@@ -3,30 +3,19 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
-from random import Random
 
 import pytest
-import pytest_asyncio
 
 from pyctrl.api import Key
 from pyctrl.client import Client
-from pyctrl.cluster import Cluster
 from pyctrl.kinds.core.v1 import Pod
 from tests.unit.cluster._pods import conditions, pod, scripted, until_phase, waits
 
 P = Key("default", "p")
 
 
-@pytest_asyncio.fixture
-async def client() -> AsyncIterator[Client]:
-    """A client of a new cluster with one node."""
-    async with Cluster(random=Random(1)) as cluster, cluster.client() as client:
-        yield client
-
-
 async def test_init_containers_go_first_one_by_one(client: Client) -> None:
-    """An init container ends before the next begins, a sidecar only starts, and the pod is Pending until then."""
+    """Init containers run in sequence, sidecars only start, and the pod is Pending until then."""
     inits = [
         {"name": "first", "image": "i", "command": ["sleep", "5"]},
         {"name": "side", "image": "i", "restartPolicy": "Always"},
@@ -48,7 +37,7 @@ async def test_init_containers_go_first_one_by_one(client: Client) -> None:
 
 
 async def test_a_failing_init_container_keeps_a_pod_from_running(client: Client) -> None:
-    """It is tried again and again; with restartPolicy Never the pod has failed."""
+    """It is restarted; with restartPolicy Never the pod fails."""
     inits = [{"name": "i", "image": "i", "command": ["false"]}]
     await client.create(pod(initContainers=inits))
     await client.create(pod("never", initContainers=inits, restartPolicy="Never"))
@@ -64,7 +53,7 @@ async def test_a_failing_init_container_keeps_a_pod_from_running(client: Client)
     [("Never", "Failed", "1", 0), ("OnFailure", "Succeeded", "1,1,0", 2), ("Never", "Succeeded", "0", 0)],
 )
 async def test_pods_end(client: Client, policy: str, phase: str, code: str, restarts: int) -> None:
-    """A pod whose containers have ended for good has Succeeded or Failed, by its restart policy and their codes."""
+    """A finished pod is Succeeded or Failed, by restart policy and exit codes."""
     await client.create(pod(annotations=scripted(exit_code=code, run_seconds="5"), restartPolicy=policy))
     ended = await until_phase(client, "p", phase)
     assert ended.status.container_statuses[0].restart_count == restarts
@@ -72,7 +61,7 @@ async def test_pods_end(client: Client, policy: str, phase: str, code: str, rest
 
 
 async def test_an_evicted_pod(client: Client) -> None:
-    """It has failed for a reason, and says that the node has ended it."""
+    """An evicted pod is Failed with a reason and the condition DisruptionTarget."""
     await client.create(pod(annotations=scripted(evict_after_seconds="5")))
     evicted = await until_phase(client, "p", "Failed")
     assert evicted.status.reason == "Evicted"
@@ -80,7 +69,7 @@ async def test_an_evicted_pod(client: Client) -> None:
 
 
 async def test_an_active_deadline(client: Client) -> None:
-    """A pod that is active for longer than it may has failed."""
+    """A pod fails after activeDeadlineSeconds."""
     await client.create(pod(activeDeadlineSeconds=60))
     await asyncio.sleep(59)
     assert (await client.get(Pod, P)).status.phase == "Running"

@@ -3,10 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
-from random import Random
-
-import pytest_asyncio
 
 from pyctrl.api import ObjectMeta
 from pyctrl.client import Client
@@ -16,15 +12,8 @@ from pyctrl.kinds.core.v1 import Container, Event, Pod, PodSpec
 from tests.unit.cluster._pods import pod, scripted, until_phase
 
 
-@pytest_asyncio.fixture
-async def client() -> AsyncIterator[Client]:
-    """A client of a new cluster with one node."""
-    async with Cluster(random=Random(1)) as cluster, cluster.client() as client:
-        yield client
-
-
 async def test_a_function_scripts_containers() -> None:
-    """Tests in Python can say what containers do without touching the pods; annotations win over them."""
+    """A Python function scripts containers; annotations take precedence."""
 
     def script(found: Pod, container: object) -> Script | None:
         return Script(exit_code=1) if found.metadata.labels["app"].startswith("p") else None
@@ -37,8 +26,8 @@ async def test_a_function_scripts_containers() -> None:
         await until_phase(client, "p2", "Succeeded")
 
 
-async def test_an_annotation_that_makes_no_sense_is_told(client: Client) -> None:
-    """A pod whose script cannot be read runs as if nothing was said, and an Event says what was expected."""
+async def test_an_invalid_annotation_is_reported(client: Client) -> None:
+    """An invalid annotation is ignored, and an event names the expected value."""
     await client.create(pod(annotations=scripted(exit_code="one")))
     await until_phase(client, "p", "Running")
     await asyncio.sleep(1)
@@ -49,7 +38,7 @@ async def test_an_annotation_that_makes_no_sense_is_told(client: Client) -> None
 
 
 def test_a_long_command_is_read_in_linear_time() -> None:
-    """A shell command of many spaces, which is no script, does not stop the pretend node."""
+    """A shell command with many spaces is parsed in linear time."""
     container = Container(name="c", image="i", command=["sh", "-c", " " * 100_000 + "!"])
     long = Pod(metadata=ObjectMeta(name="a"), spec=PodSpec(containers=[container]))
     assert script_of(long, lambda _container: Script(), None).containers["c"] == Script()

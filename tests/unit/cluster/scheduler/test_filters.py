@@ -2,59 +2,25 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
-from random import Random
 from typing import Any
 
 import pytest
 
 from pyctrl.api import Key
-from pyctrl.client import Client
-from pyctrl.cluster import Cluster
-from pyctrl.kinds.core.v1 import Node, Pod
+from pyctrl.kinds.core.v1 import Pod
 from tests.unit.cluster._pods import pod, reasons, until_phase
+from tests.unit.cluster._scheduling import cluster_of, node, placed, refusal
 
 UNHELPFUL = "Preemption is not helpful for scheduling"
 
 
-def node(
-    name: str, *, labels: dict[str, str] | None = None, capacity: dict[str, str] | None = None, **spec: Any
-) -> Node:
-    """Make a template of a node."""
-    status = {"capacity": capacity or {}}
-    return Node.from_wire({"metadata": {"name": name, "labels": labels or {}}, "spec": spec, "status": status})
-
-
-@asynccontextmanager
-async def cluster_of(*nodes: Node) -> AsyncIterator[Client]:
-    """A client of a cluster with these nodes, which are there."""
-    async with Cluster(random=Random(1), nodes=list(nodes)) as cluster, cluster.client() as client:
-        await asyncio.sleep(1)
-        yield client
-
-
 def asking(**requests: str) -> list[dict[str, Any]]:
-    """Return containers that ask for resources."""
+    """Return containers with resource requests."""
     return [{"name": "c", "image": "i", "resources": {"requests": requests}}]
 
 
-async def placed(client: Client, *pods: Pod) -> list[str | None]:
-    """Create pods one after the other, and return where they are after a while."""
-    for each in pods:
-        await client.create(each)
-        await asyncio.sleep(1)
-    return [(await client.get(Pod, each.key)).spec.node_name for each in pods]
-
-
-def refusal(found: Pod) -> str:
-    """Return what the pod's condition says."""
-    return next((each.message or "" for each in found.status.conditions if each.type == "PodScheduled"), "")
-
-
 async def test_resources_run_out_and_come_back() -> None:
-    """A pod that asks for more than is left waits and says so, and is placed when another one ends."""
+    """A pod waits for free resources with a reason, and is scheduled when another one finishes."""
     async with cluster_of(node("a", capacity={"cpu": "2"})) as client:
         first, second = pod("first", containers=asking(cpu="1500m")), pod("second", containers=asking(cpu="1"))
         assert await placed(client, first, second) == ["a", None]
@@ -70,14 +36,14 @@ async def test_resources_run_out_and_come_back() -> None:
 
 
 async def test_a_node_holds_so_many_pods() -> None:
-    """Pods are a resource, too."""
+    """The number of pods is a resource."""
     async with cluster_of(node("a", capacity={"pods": "1"})) as client:
         assert await placed(client, pod("1"), pod("2")) == ["a", None]
         assert "Too many pods" in refusal(await client.get(Pod, Key("default", "2")))
 
 
 async def test_every_reason_is_counted() -> None:
-    """The message names each reason with the number of nodes that have it."""
+    """The message lists each reason with its number of nodes."""
     tainted = node("a", taints=[{"key": "k", "effect": "NoSchedule"}])
     async with cluster_of(tainted, node("b"), node("c"), node("d", unschedulable=True)) as client:
         await placed(client, pod(nodeSelector={"disk": "fast"}))
@@ -99,13 +65,13 @@ async def test_every_reason_is_counted() -> None:
     ],
 )
 async def test_taints_are_tolerated(toleration: dict[str, str], fits: bool) -> None:
-    """A taint keeps pods away that do not tolerate it."""
+    """A taint excludes pods without a matching toleration."""
     async with cluster_of(node("a", taints=[{"key": "k", "value": "v", "effect": "NoSchedule"}])) as client:
         assert await placed(client, pod(tolerations=[toleration])) == ["a" if fits else None]
 
 
 async def test_node_affinity() -> None:
-    """What is required decides, what is preferred chooses among the rest."""
+    """Required affinity filters nodes, preferred affinity ranks them."""
     nodes = node("a", labels={"zone": "1"}), node("b", labels={"zone": "2"}), node("c", labels={"zone": "2", "ssd": ""})
 
     def affinity(required: list[dict[str, Any]], preferred: list[dict[str, Any]]) -> dict[str, Any]:
@@ -128,7 +94,7 @@ async def test_node_affinity() -> None:
 
 
 async def test_pods_keep_apart_and_together() -> None:
-    """Anti-affinity holds against those who come later, too; affinity lets the first of a group in."""
+    """Anti-affinity also excludes later pods; affinity admits the first pod of a group."""
     terms = [{"labelSelector": {"matchLabels": {"app": "lonely"}}, "topologyKey": "kubernetes.io/hostname"}]
     apart = {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": terms}}
     with_it = {"podAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": terms}}
@@ -145,7 +111,7 @@ async def test_pods_keep_apart_and_together() -> None:
 
 
 async def test_pods_spread_as_they_ask() -> None:
-    """A topology spread constraint keeps the difference between zones."""
+    """A topology spread constraint limits the skew between zones."""
     spread = {
         "maxSkew": 1,
         "topologyKey": "zone",
@@ -162,7 +128,7 @@ async def test_pods_spread_as_they_ask() -> None:
 
 
 async def test_host_ports_clash() -> None:
-    """Two pods that want the same port of the node are on two nodes."""
+    """Two pods with the same host port are scheduled to different nodes."""
     containers = [{"name": "c", "image": "i", "ports": [{"containerPort": 80, "hostPort": 8080}]}]
     async with cluster_of(node("a")) as client:
         assert await placed(client, pod("1", containers=containers), pod("2", containers=containers)) == ["a", None]

@@ -81,7 +81,7 @@ class DaemonSetReconciler(Reconciler[DaemonSet]):
     async def reconcile(self, request: Request) -> Result | None:
         daemon_set = await self.client.find(DaemonSet, request.key)
         if daemon_set is None or is_deleting(daemon_set):
-            return None  # upstream does not sync a DaemonSet that is being deleted either
+            return None  # as upstream: revisions of a deleted DaemonSet may be gone already
         selector = selector_of(daemon_set)
         history = ControllerHistory(self.client, daemon_set, selector, naming=template_hash, label=HASH_LABEL)
         await history.load(daemon_set.status.collision_count or 0)

@@ -58,7 +58,7 @@ def minute(time: datetime) -> int:
 
 
 async def test_a_job_is_made_when_it_is_time(client: Client) -> None:
-    """Its name is of the minute, it belongs to the CronJob, and the status tells of it while it runs and after."""
+    """The Job is named by its minute, is owned by the CronJob, and is in its status during and after the run."""
     began = _clock.now()
     await create(client, "*/5 * * * *")
     at = began.replace(second=0, microsecond=0) + timedelta(minutes=5)
@@ -80,7 +80,7 @@ async def test_a_job_is_made_when_it_is_time(client: Client) -> None:
 
 
 async def test_history_is_limited(client: Client) -> None:
-    """Of the Jobs that have ended the newest stay, with their pods; the others go, with theirs."""
+    """The newest finished Jobs are kept with their pods, the others deleted."""
     await create(client, "* * * * *", successful_jobs_history_limit=2)
     await asyncio.sleep(330)
     found = await names(client)
@@ -90,7 +90,7 @@ async def test_history_is_limited(client: Client) -> None:
 
 @pytest.mark.parametrize(("policy", "jobs"), [("Allow", 3), ("Forbid", 1), ("Replace", 1)])
 async def test_runs_that_overlap(policy: str, jobs: int) -> None:
-    """Jobs run side by side, or the next waits for its turn, or it takes the place of the one before."""
+    """By policy, Jobs run concurrently, the next one is skipped, or it replaces the running one."""
     cluster = Cluster(random=Random(1), kubelet=Kubelet(job_seconds=10_000))
     async with cluster, cluster.client() as client:
         await create(client, "*/2 * * * *", concurrency_policy=policy)
@@ -103,7 +103,7 @@ async def test_runs_that_overlap(policy: str, jobs: int) -> None:
 
 
 async def test_a_suspended_one_waits(client: Client) -> None:
-    """Nothing is started; resumed, the last run that was missed is made up for, and only that one."""
+    """Nothing starts while suspended; after resuming, only the last missed run starts."""
     await create(client, "*/2 * * * *", suspend=True)
     await asyncio.sleep(11 * 60)
     assert await names(client) == []
@@ -113,7 +113,7 @@ async def test_a_suspended_one_waits(client: Client) -> None:
 
 
 async def test_too_late_is_too_late(client: Client) -> None:
-    """A run that could not start before its deadline is left out."""
+    """A run that missed its starting deadline is skipped."""
     await create(client, "*/6 * * * *", suspend=True, starting_deadline_seconds=60)
     await asyncio.sleep(9 * 60)
     await change(client, suspend=False)
@@ -124,7 +124,7 @@ async def test_too_late_is_too_late(client: Client) -> None:
 
 
 async def test_times_are_those_of_the_zone(client: Client) -> None:
-    """Kathmandu is 5:45 ahead: its full hours are a quarter past, and the Job's annotation says it in that zone."""
+    """With the offset 5:45 of Kathmandu, full hours are at a quarter past UTC, and the annotation is in that zone."""
     await create(client, "0 * * * *", time_zone="Asia/Kathmandu")
     (job,) = await wait_for_list(client, Job, lambda jobs: len(jobs) == 1, timeout=1000)
     assert job.metadata.annotations[SCHEDULED] == "2026-01-01T06:00:00+05:45"
@@ -137,8 +137,8 @@ async def test_times_are_those_of_the_zone(client: Client) -> None:
         ({"schedule": "* * * * *", "time_zone": "Mars/Base"}, "UnknownTimeZone: invalid timeZone: "),
     ],
 )
-async def test_what_cannot_be_understood_is_told(client: Client, spec: dict[str, str], event: str) -> None:
-    """An event says what is wrong, and nothing runs."""
+async def test_an_invalid_schedule_is_reported(client: Client, spec: dict[str, str], event: str) -> None:
+    """An invalid schedule or zone causes an event, and nothing runs."""
     await create(client, **spec)
     await asyncio.sleep(300)
     assert await names(client) == []
@@ -146,7 +146,7 @@ async def test_what_cannot_be_understood_is_told(client: Client, spec: dict[str,
 
 
 async def test_a_job_that_is_missing_is_forgotten(client: Client) -> None:
-    """A running Job that somebody deletes is active no longer."""
+    """A deleted Job is removed from the active list."""
     await create(client, "*/5 * * * *")
     await wait_for(client, CronJob, NIGHTLY, lambda found: bool(found.status.active), timeout=400)
     (name,) = await names(client)
@@ -156,7 +156,7 @@ async def test_a_job_that_is_missing_is_forgotten(client: Client) -> None:
 
 
 async def test_a_job_made_by_hand_counts_when_it_is_done(client: Client) -> None:
-    """As `kubectl create job --from` makes it: it is the CronJob's, and its success is remembered."""
+    """The success of a Job of `kubectl create job --from` is recorded."""
     cron_job = await create(client, "@yearly")
     by_hand = Job(metadata=ObjectMeta(name="by-hand", namespace=NAMESPACE), spec=cron_job.spec.job_template.spec)
     set_controller_reference(cron_job, by_hand)

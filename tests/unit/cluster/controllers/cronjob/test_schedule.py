@@ -11,7 +11,7 @@ from pyctrl.cluster._controllers.cronjob.schedule import ScheduleError, parse_sc
 
 
 def following(text: str, after: datetime, number: int, zone: str | None = None) -> list[str]:
-    """Return the next times of a schedule, written in its zone."""
+    """Return the next times of a schedule, formatted in its zone."""
     found, time = [], after
     schedule = parse_schedule(text, ZoneInfo(zone) if zone else None)
     for _ in range(number):
@@ -32,12 +32,12 @@ def following(text: str, after: datetime, number: int, zone: str | None = None) 
     ],
 )
 def test_schedules_mean_what_kubernetes_means(text: str, times: list[str]) -> None:
-    """Five fields, names for them, and intervals."""
+    """Five fields, named schedules and intervals are evaluated like robfig/cron."""
     assert following(text, datetime(2025, 12, 31, 23, 59, 30, tzinfo=UTC), 4) == times
 
 
 def test_hours_that_are_skipped_or_come_twice() -> None:
-    """When clocks go forward a run in the lost hour is left out; when they go back one in that hour comes twice."""
+    """A run in the skipped hour of a clock change is dropped; one in the repeated hour runs twice."""
     spring, autumn = datetime(2026, 3, 28, tzinfo=UTC), datetime(2026, 10, 24, 12, tzinfo=UTC)
     assert following("30 2 * * *", spring, 2, "Europe/Berlin") == ["03-28 02:30", "03-30 02:30"]
     assert following("30 2 * * *", autumn, 3, "Europe/Berlin") == ["10-25 02:30", "10-25 02:30", "10-26 02:30"]
@@ -45,6 +45,6 @@ def test_hours_that_are_skipped_or_come_twice() -> None:
 
 @pytest.mark.parametrize("text", ["", "* * * *", "* * * * * *", "x * * * *", "@every soon", "0 0 31 2 *"])
 def test_what_is_no_schedule_is_refused(text: str) -> None:
-    """With an error of its own."""
+    """Invalid schedules raise ScheduleError."""
     with pytest.raises(ScheduleError):
         parse_schedule(text)

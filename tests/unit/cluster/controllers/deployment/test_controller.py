@@ -1,4 +1,4 @@
-"""Deployments and ReplicaSets in virtual time; the tests play the kubelet, so that each step can be looked at.
+"""Deployments in virtual time; the tests patch pod status in place of a kubelet.
 
 What is expected was compared with a kube-controller-manager 1.36 that did the same.
 """
@@ -6,15 +6,10 @@ What is expected was compared with a kube-controller-manager 1.36 that did the s
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
-from random import Random
 from typing import Any
-
-import pytest_asyncio
 
 from pyctrl.api import ObjectMeta, controller_of
 from pyctrl.client import Client, MergePatch, wait_for
-from pyctrl.cluster import Cluster
 from pyctrl.kinds.apps.v1 import Deployment, DeploymentSpec, DeploymentStrategy, ReplicaSet
 from pyctrl.kinds.core.v1 import Pod
 from pyctrl.kinds.meta.v1 import LabelSelector
@@ -33,13 +28,6 @@ WEB = key("web")
 
 
 REVISION = "deployment.kubernetes.io/revision"
-
-
-@pytest_asyncio.fixture
-async def client() -> AsyncIterator[Client]:
-    """A client of a new cluster without a kubelet."""
-    async with Cluster(random=Random(1), kubelet=False) as cluster, cluster.client() as client:
-        yield client
 
 
 async def create(client: Client, replicas: int, **spec: Any) -> None:
@@ -76,7 +64,7 @@ async def rolled_out(client: Client) -> Deployment:
 
 
 async def test_the_first_status_of_a_rollout(client: Client) -> None:
-    """Counts, conditions with their messages, and the event, as the real controller writes them."""
+    """Counts, conditions with messages, and the event match the real controller's."""
     await create(client, 2)
     found = await progress(client, "ReplicaSetUpdated")
     (made,) = await client.list(ReplicaSet)
@@ -103,8 +91,8 @@ async def test_the_first_status_of_a_rollout(client: Client) -> None:
     }
 
 
-async def test_a_rollout_that_takes_too_long_is_told(client: Client) -> None:
-    """After progressDeadlineSeconds without progress the condition turns, and turns back when it goes on."""
+async def test_the_progress_deadline_is_reported(client: Client) -> None:
+    """The condition Progressing is False after progressDeadlineSeconds without progress, and True after progress."""
     await create(client, 1, progress_deadline_seconds=60)
     began = asyncio.get_running_loop().time()
     late = await progress(client, "ProgressDeadlineExceeded")
@@ -114,7 +102,7 @@ async def test_a_rollout_that_takes_too_long_is_told(client: Client) -> None:
 
 
 async def test_pause_holds_a_rollout_and_resume_goes_on(client: Client) -> None:
-    """While paused another template makes no pods; the condition tells of both."""
+    """A paused Deployment creates no pods for a new template; the condition shows pause and resume."""
     await create(client, 2)
     await rolled_out(client)
     await change(client, paused=True, template=template("other").to_wire())
@@ -128,7 +116,7 @@ async def test_pause_holds_a_rollout_and_resume_goes_on(client: Client) -> None:
 
 
 async def test_recreate_has_no_two_templates_at_once(client: Client) -> None:
-    """The old pods are gone, not only going, before a new one is made."""
+    """New pods are created only after the old ones are gone, not merely terminating."""
     await create(client, 2, strategy=DeploymentStrategy(type="Recreate"))
     await rolled_out(client)
     (pod, _) = await until_pods(client, lambda pods: len(pods) == 2)
@@ -142,7 +130,7 @@ async def test_recreate_has_no_two_templates_at_once(client: Client) -> None:
 
 
 async def test_an_old_template_remembers_its_revisions(client: Client) -> None:
-    """Going back gives the set a new number and notes the one it had."""
+    """A rollback gives the ReplicaSet a new revision and records the earlier one."""
     await create(client, 1)
     for image in ("busybox", "other", "busybox"):
         await change(client, template=template(image).to_wire())
@@ -153,7 +141,7 @@ async def test_an_old_template_remembers_its_revisions(client: Client) -> None:
 
 
 async def test_sets_without_a_controller_are_adopted(client: Client) -> None:
-    """After a deletion that left them behind, a new Deployment takes set and pods as they are."""
+    """A new Deployment adopts orphaned ReplicaSets and pods unchanged."""
     await create(client, 2)
     await rolled_out(client)
     (left,) = await client.list(ReplicaSet)

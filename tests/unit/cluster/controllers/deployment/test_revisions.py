@@ -7,21 +7,10 @@ from random import Random
 
 import pytest_asyncio
 
-from pyctrl.api import (
-    Key,
-    ObjectMeta,
-)
-from pyctrl.client import Client, MergePatch, wait_for, wait_for_list
+from pyctrl.client import Client, MergePatch, wait_for_list
 from pyctrl.cluster import Cluster
-from pyctrl.kinds.apps.v1 import Deployment, DeploymentSpec, ReplicaSet
-from pyctrl.kinds.core.v1 import (
-    Container,
-    PodSpec,
-    PodTemplateSpec,
-)
-from pyctrl.kinds.meta.v1 import LabelSelector
-
-WEB = Key("default", "web")
+from pyctrl.kinds.apps.v1 import Deployment, ReplicaSet
+from tests.unit.cluster._deployments import WEB, deployment, rolled_out, template
 
 
 @pytest_asyncio.fixture
@@ -31,36 +20,8 @@ async def client() -> AsyncIterator[Client]:
         yield client
 
 
-def template(image: str = "busybox") -> PodTemplateSpec:
-    """Make a template of pods labelled web."""
-    spec = PodSpec(containers=[Container(name="c", image=image)])
-    return PodTemplateSpec(metadata=ObjectMeta(labels={"app": "web"}), spec=spec)
-
-
-def deployment(replicas: int, *, history: int | None = None) -> Deployment:
-    """Make a Deployment."""
-    selector = LabelSelector(match_labels={"app": "web"})
-    return Deployment(
-        metadata=ObjectMeta(name=WEB.name, namespace=WEB.namespace, annotations={"note": "n"}),
-        spec=DeploymentSpec(replicas=replicas, selector=selector, template=template(), revision_history_limit=history),
-    )
-
-
-async def rolled_out(client: Client, image: str, replicas: int) -> Deployment:
-    """Wait until all pods run an image and the status says so."""
-
-    def is_done(found: Deployment) -> bool:
-        return (
-            found.spec.template.spec.containers[0].image == image
-            and found.status.observed_generation == found.metadata.generation
-            and found.status.updated_replicas == found.status.available_replicas == found.status.replicas == replicas
-        )
-
-    return await wait_for(client, Deployment, WEB, is_done)
-
-
 async def test_another_image_rolls_out(client: Client) -> None:
-    """A second ReplicaSet takes over, the first stays at zero for the history, and going back finds it again."""
+    """A second ReplicaSet takes over, the first is kept at zero, and a rollback reuses it."""
     await client.create(deployment(4))
     await rolled_out(client, "busybox", 4)
     await client.patch(Deployment, WEB, MergePatch({"spec": {"template": template("other").to_wire()}}))

@@ -2,19 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from pyctrl.cluster._controllers.endpointslice.slices import MAX_ENDPOINTS_PER_SLICE, plan_slices
 from pyctrl.cluster._controllers.service_pods import ServiceEndpoint, TargetPort
-from pyctrl.kinds.core.v1 import Service
-
-
-def service(name: str = "web", *, selector: dict[str, str] | None = None, **spec: Any) -> Service:
-    """Make a service of the pods labelled web, at port 80."""
-    chosen = {"tier": "web"} if selector is None else selector
-    given: dict[str, Any] = {"selector": chosen, "ports": [{"name": "http", "port": 80, "targetPort": "http"}], **spec}
-    metadata = {"name": name, "namespace": "default", "labels": {"team": "x"}}
-    return Service.from_wire({"metadata": metadata, "spec": given})
+from tests.unit.cluster._services import service
 
 
 def backend(number: int) -> ServiceEndpoint:
@@ -35,7 +25,7 @@ def backend(number: int) -> ServiceEndpoint:
 
 
 def test_a_slice_holds_a_hundred() -> None:
-    """More pods go into more slices; those that stay keep their slice, and new ones take the room of those that go."""
+    """Further pods fill more slices; existing endpoints keep their slice, and new ones fill free capacity."""
     owner = service()
     owner.metadata.uid = "service"
     backends = [backend(number) for number in range(MAX_ENDPOINTS_PER_SLICE + 1)]

@@ -45,7 +45,7 @@ async def gone(client: Client, *names: str) -> None:
 
 
 async def test_background_deletion_collects_in_a_chain(client: Client) -> None:
-    """What the deleted object owned goes, and what that owned."""
+    """Dependents of a deleted object are deleted, and their dependents."""
     a = await client.create(configmap("a"))
     b = await client.create(configmap("b", a))
     await client.create(configmap("c", b))
@@ -54,7 +54,7 @@ async def test_background_deletion_collects_in_a_chain(client: Client) -> None:
 
 
 async def test_foreground_deletion_ends_with_the_owner(client: Client) -> None:
-    """The owner goes after the dependents that block it."""
+    """The owner is deleted after the dependents that block it."""
     a = await client.create(configmap("a"))
     held = configmap("b", a)
     held.metadata.finalizers = ["x.io/f"]
@@ -68,7 +68,7 @@ async def test_foreground_deletion_ends_with_the_owner(client: Client) -> None:
 
 
 async def test_orphans_are_left_behind(client: Client) -> None:
-    """Deletion with orphans takes the reference away and leaves the object."""
+    """Orphan propagation removes the reference and keeps the object."""
     a = await client.create(configmap("a"))
     b = await client.create(configmap("b", a))
     await client.delete(a, propagation="Orphan")
@@ -79,7 +79,7 @@ async def test_orphans_are_left_behind(client: Client) -> None:
 
 
 async def test_one_owner_left_is_enough(client: Client) -> None:
-    """With one of two owners gone, only the reference goes."""
+    """If one of two owners is deleted, only its reference is removed."""
     a, b = await client.create(configmap("a")), await client.create(configmap("b"))
     child = configmap("child")
     child.metadata.owner_references = [owner_reference(a), owner_reference(b)]
@@ -90,7 +90,7 @@ async def test_one_owner_left_is_enough(client: Client) -> None:
 
 
 async def test_an_owner_that_never_was_does_not_keep_anything(client: Client) -> None:
-    """A reference to a uid that does not exist counts as an owner that is gone."""
+    """A reference to a uid that does not exist counts as a deleted owner."""
     ghost = Unstructured.new(GroupVersionKind("", "v1", "ConfigMap"), name="ghost", namespace="default")
     ghost.metadata.uid = "33333333-3333-3333-3333-333333333333"
     await client.create(configmap("child", ghost))

@@ -1,4 +1,4 @@
-"""Jobs in virtual time; the tests play the kubelet, so that each pod ends as it should.
+"""Jobs in virtual time; the tests patch pod status in place of a kubelet.
 
 What is expected was compared with a kube-controller-manager 1.36 that did the same.
 """
@@ -6,15 +6,13 @@ What is expected was compared with a kube-controller-manager 1.36 that did the s
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
 from datetime import timedelta
 from random import Random
 from typing import Any
 
 import pytest
-import pytest_asyncio
 
-from pyctrl.api import ObjectMeta, is_deleting
+from pyctrl.api import ObjectMeta
 from pyctrl.client import Client, MergePatch, wait_for
 from pyctrl.cluster import Cluster
 from pyctrl.kinds.batch.v1 import (
@@ -25,59 +23,10 @@ from pyctrl.kinds.batch.v1 import (
 )
 from pyctrl.kinds.core.v1 import Pod
 from pyctrl.kinds.meta.v1 import LabelSelector
+from tests.unit.cluster._jobs import INDEX, WORK, active, create, ends, told_of
 from tests.unit.cluster._workloads import NAMESPACE, events_of, key, pods_of, set_phase, template, until_pods
 
-WORK = key("work")
-
-
-INDEX = "batch.kubernetes.io/job-completion-index"
-
-
 FINALIZER = "batch.kubernetes.io/job-tracking"
-
-
-@pytest_asyncio.fixture
-async def client() -> AsyncIterator[Client]:
-    """A client of a new cluster without a kubelet."""
-    async with Cluster(random=Random(1), kubelet=False) as cluster, cluster.client() as client:
-        yield client
-
-
-async def create(client: Client, *, restart: str = "Never", **spec: Any) -> Job:
-    """Create the Job."""
-    made = template(restart_policy=restart)
-    made.metadata.labels = {}
-    return await client.create(
-        Job(metadata=ObjectMeta(name=WORK.name, namespace=NAMESPACE), spec=JobSpec(template=made, **spec))
-    )
-
-
-async def active(client: Client, number: int) -> list[Pod]:
-    """Wait until so many pods wait to run; returns them by index, or by name."""
-
-    def are_there(pods: Any) -> bool:
-        return len(_living(pods)) == number
-
-    pods = _living(await until_pods(client, are_there, timeout=2000))
-    return sorted(pods, key=lambda pod: (pod.metadata.annotations.get(INDEX, ""), pod.metadata.name))
-
-
-def _living(pods: Any) -> list[Pod]:
-    return [pod for pod in pods if pod.status.phase in ("Pending", "Running") and not is_deleting(pod)]
-
-
-async def ends(client: Client, type: str) -> Job:
-    """Wait until the Job has a condition, and everything is counted."""
-
-    def is_done(job: Job) -> bool:
-        return any(c.type == type and c.status == "True" for c in job.status.conditions)
-
-    return await wait_for(client, Job, WORK, is_done, timeout=2000)
-
-
-def told_of(job: Job) -> list[tuple[str, str | None]]:
-    """Return the Job's conditions that are true, with their reasons."""
-    return [(condition.type, condition.reason) for condition in job.status.conditions if condition.status == "True"]
 
 
 async def change(client: Client, **spec: Any) -> None:
@@ -86,7 +35,7 @@ async def change(client: Client, **spec: Any) -> None:
 
 
 async def test_pods_run_until_enough_have_succeeded(client: Client) -> None:
-    """As many at a time as parallelism says, each counted once, and the Job says so when it is done."""
+    """At most parallelism pods run at a time, each is counted once, and the Job completes."""
     await create(client, completions=3, parallelism=2)
     first, second = await active(client, 2)
     assert first.metadata.finalizers == [FINALIZER]
@@ -108,7 +57,7 @@ async def test_pods_run_until_enough_have_succeeded(client: Client) -> None:
 
 
 async def test_failures_are_tried_again_slower_and_slower(client: Client) -> None:
-    """The next pod comes 10 s after the first failure, 20 s after the second; then the limit is reached."""
+    """The next pod is created 10 s after the first failure and 20 s after the second, up to the limit."""
     await create(client, backoff_limit=2)
     waits = []
     for _ in range(2):
@@ -129,7 +78,7 @@ async def test_failures_are_tried_again_slower_and_slower(client: Client) -> Non
 
 
 async def test_a_job_that_fails_takes_its_other_pods_along(client: Client) -> None:
-    """Pods that still run are deleted, and count as failed."""
+    """A failing Job deletes its running pods, which count as failed."""
     await create(client, completions=3, parallelism=3, backoff_limit=0)
     (pod, *_) = await active(client, 3)
     await set_phase(client, pod, "Failed")
@@ -139,7 +88,7 @@ async def test_a_job_that_fails_takes_its_other_pods_along(client: Client) -> No
 
 
 async def test_a_deadline_ends_a_job(client: Client) -> None:
-    """Whatever runs after activeDeadlineSeconds is deleted."""
+    """Pods that run after activeDeadlineSeconds are deleted."""
     await create(client, active_deadline_seconds=60)
     await active(client, 1)
     began = asyncio.get_running_loop().time()
@@ -149,7 +98,7 @@ async def test_a_deadline_ends_a_job(client: Client) -> None:
 
 
 async def test_each_index_gets_a_pod_of_its_own(client: Client) -> None:
-    """An index is in name, host name, label, annotation and environment; one that failed is tried again."""
+    """The index is in name, hostname, label, annotation and environment; a failed index is retried."""
     await create(client, completions=3, parallelism=3, completion_mode="Indexed")
     zero, one, two = await active(client, 3)
     assert one.metadata.generate_name == "work-1-"
@@ -171,7 +120,7 @@ async def test_each_index_gets_a_pod_of_its_own(client: Client) -> None:
 
 
 async def test_each_index_can_have_failures_of_its_own(client: Client) -> None:
-    """An index fails after its own limit while the others go on; at the end the Job has failed."""
+    """An index fails after its own limit while the others continue; in the end the Job fails."""
     await create(client, completions=2, parallelism=2, completion_mode="Indexed", backoff_limit_per_index=1)
     zero, one = await active(client, 2)
     await set_phase(client, one, "Failed")
@@ -186,7 +135,7 @@ async def test_each_index_can_have_failures_of_its_own(client: Client) -> None:
 
 
 async def test_too_many_failed_indexes_end_a_job(client: Client) -> None:
-    """Beyond maxFailedIndexes the rest is not tried any more."""
+    """More than maxFailedIndexes failed indexes fail the Job at once."""
     await create(
         client,
         completions=3,
@@ -201,7 +150,7 @@ async def test_too_many_failed_indexes_end_a_job(client: Client) -> None:
 
 
 async def test_a_success_policy_ends_a_job_early(client: Client) -> None:
-    """One success among the named indexes is enough; the other pods are deleted and have not failed."""
+    """One success among the named indexes suffices; the other pods are deleted and do not count as failed."""
     policy = SuccessPolicy(rules=[SuccessPolicyRule(succeeded_indexes="1-2", succeeded_count=1)])
     await create(client, completions=3, parallelism=3, completion_mode="Indexed", success_policy=policy)
     *_, two = await active(client, 3)
@@ -213,7 +162,7 @@ async def test_a_success_policy_ends_a_job_early(client: Client) -> None:
 
 
 async def test_a_suspended_job_has_no_pods(client: Client) -> None:
-    """Its pods are deleted and do not count; resumed, it starts anew with its deadline."""
+    """Suspending deletes the pods without counting them; resuming restarts the deadline."""
     await create(client, suspend=True)
     held = await ends(client, "Suspended")
     assert (held.status.start_time, await pods_of(client)) == (None, [])
@@ -230,7 +179,7 @@ async def test_a_suspended_job_has_no_pods(client: Client) -> None:
 
 
 async def test_less_parallelism_deletes_pods_without_blame(client: Client) -> None:
-    """Pods that are too many go, and are no failures."""
+    """Surplus pods are deleted and do not count as failed."""
     await create(client, completions=5, parallelism=3)
     await active(client, 3)
     await change(client, parallelism=1)
@@ -240,7 +189,7 @@ async def test_less_parallelism_deletes_pods_without_blame(client: Client) -> No
 
 
 async def test_a_pod_that_is_deleted_counts_as_failed(client: Client) -> None:
-    """It may have been at work, so the next one waits as after any failure."""
+    """The next pod waits for the backoff as after any failure."""
     await create(client)
     (pod,) = await active(client, 1)
     await client.delete(pod)
@@ -250,7 +199,7 @@ async def test_a_pod_that_is_deleted_counts_as_failed(client: Client) -> None:
 
 
 async def test_a_work_queue_ends_with_its_first_success(client: Client) -> None:
-    """Without completions no pod is made after a success, and the Job is done when the others have ended."""
+    """Without completions, no pod is created after a success, and the Job completes with its last pod."""
     await create(client, parallelism=3)
     one, two, three = await active(client, 3)
     await set_phase(client, one, "Succeeded")
@@ -263,7 +212,7 @@ async def test_a_work_queue_ends_with_its_first_success(client: Client) -> None:
 
 
 async def test_restarts_count_where_the_kubelet_tries_again(client: Client) -> None:
-    """With restartPolicy OnFailure the containers' restarts reach the limit."""
+    """With restartPolicy OnFailure, container restarts count towards the limit."""
     await create(client, backoff_limit=2, restart="OnFailure")
     (pod,) = await active(client, 1)
     statuses = [{"name": "c", "image": "i", "imageID": "", "ready": True, "restartCount": 2, "state": {"running": {}}}]
@@ -272,7 +221,7 @@ async def test_restarts_count_where_the_kubelet_tries_again(client: Client) -> N
 
 
 async def test_a_replacement_can_wait_for_the_end(client: Client) -> None:
-    """With podReplacementPolicy Failed, a pod that is going is replaced when it has failed and not before."""
+    """With podReplacementPolicy Failed, a terminating pod is replaced only after it has failed."""
     await create(client, pod_replacement_policy="Failed")
     (pod,) = await active(client, 1)
     await set_phase(client, pod, "Running")
@@ -286,7 +235,7 @@ async def test_a_replacement_can_wait_for_the_end(client: Client) -> None:
 
 
 async def test_pods_without_a_controller_are_adopted_and_released(client: Client) -> None:
-    """A pod that fits a manual selector becomes the Job's, with the finalizer; one that fits no more is let go."""
+    """A matching pod is adopted with the finalizer; a pod that no longer matches is released."""
     labels = {"job": "mine"}
     spec = template(restart_policy="Never").spec
     await client.create(Pod(metadata=ObjectMeta(name="orphan", namespace=NAMESPACE, labels=labels), spec=spec))
@@ -306,7 +255,7 @@ async def test_pods_without_a_controller_are_adopted_and_released(client: Client
 
 
 async def test_an_indexed_job_can_grow_and_shrink(client: Client) -> None:
-    """Completions can be changed with parallelism; indexes that are not wanted any more go."""
+    """Completions can change together with parallelism; the pods of removed indexes are deleted."""
     await create(client, completions=3, parallelism=3, completion_mode="Indexed")
     await active(client, 3)
     await change(client, completions=2, parallelism=2)
@@ -316,14 +265,14 @@ async def test_an_indexed_job_can_grow_and_shrink(client: Client) -> None:
 
 
 async def test_jobs_of_others_are_left_alone(client: Client) -> None:
-    """With managedBy somebody else does the work."""
+    """A Job with another managedBy is ignored."""
     await create(client, managed_by="example.com/other")
     await asyncio.sleep(30)
     assert (await pods_of(client), (await client.get(Job, WORK)).status.to_wire()) == ([], {})
 
 
-async def test_the_pretend_kubelet_completes_jobs() -> None:
-    """With nodes, a Job runs through by itself."""
+async def test_the_simulated_kubelet_completes_jobs() -> None:
+    """With simulated nodes, a Job completes without help."""
     async with Cluster(random=Random(1)) as cluster, cluster.client() as client:
         await create(client, completions=4, parallelism=2)
         job = await ends(client, "Complete")

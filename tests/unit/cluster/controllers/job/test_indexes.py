@@ -11,7 +11,7 @@ from pyctrl.cluster._controllers.job.indexes import format_indexes, parse_indexe
     ("indexes", "text"), [((), ""), ((3,), "3"), ((0, 2), "0,2"), ((0, 1), "0,1"), ((0, 1, 2, 5, 7, 8, 9), "0-2,5,7-9")]
 )
 def test_indexes_are_written_as_intervals(indexes: tuple[int, ...], text: str) -> None:
-    """As a Job's status has them, and read back."""
+    """Indexes are formatted as intervals and parsed back."""
     assert format_indexes(indexes) == text
     assert parse_indexes(text) == {*indexes}
     assert parse_indexes(text, 1) == {index for index in indexes if index < 1}

@@ -1,58 +1,22 @@
-"""Claims and volumes of the embedded cluster, in virtual time: binding, provisioning, growing, reclaiming."""
+"""Binding and reclaiming of volumes, in virtual time."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
-from random import Random
-from typing import Any
-
-import pytest_asyncio
 
 from pyctrl.api import Key, Quantity
-from pyctrl.client import Client, wait_for, wait_until_gone
+from pyctrl.client import Client, wait_until_gone
 from pyctrl.cluster import Cluster
 from pyctrl.kinds.core.v1 import PersistentVolume, PersistentVolumeClaim, Pod
 from pyctrl.kinds.storage.v1 import StorageClass
 from tests.unit.cluster._pods import pod, reasons, until, until_phase
+from tests.unit.cluster._volumes import bound, claim, volume, volume_phase
 
 C = Key("default", "c")
 
 
-@pytest_asyncio.fixture
-async def client() -> AsyncIterator[Client]:
-    """A client of a new cluster."""
-    async with Cluster(random=Random(1)) as cluster, cluster.client() as client:
-        yield client
-
-
-def claim(name: str = "c", size: str = "1Gi", *, annotations: dict[str, str] | None = None, **spec: Any) -> Any:
-    """Make a claim, of no class unless one is given."""
-    metadata = {"name": name, "namespace": "default", "annotations": annotations or {}}
-    asked = {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": size}}, "storageClassName": ""}
-    return PersistentVolumeClaim.from_wire({"metadata": metadata, "spec": {**asked, **spec}})
-
-
-def volume(name: str, size: str, *, labels: dict[str, str] | None = None, **spec: Any) -> PersistentVolume:
-    """Make a volume by hand."""
-    given = {"accessModes": ["ReadWriteOnce"], "capacity": {"storage": size}, "hostPath": {"path": "/x"}}
-    return PersistentVolume.from_wire({"metadata": {"name": name, "labels": labels or {}}, "spec": {**given, **spec}})
-
-
-async def bound(client: Client, name: str = "c") -> PersistentVolumeClaim:
-    """Wait until a claim is bound."""
-    return await wait_for(
-        client, PersistentVolumeClaim, Key("default", name), lambda found: found.status.phase == "Bound"
-    )
-
-
-async def volume_phase(client: Client, name: str, phase: str) -> PersistentVolume:
-    """Wait until a volume is in a phase."""
-    return await wait_for(client, PersistentVolume, Key("", name), lambda found: found.status.phase == phase)
-
-
 async def test_the_class_may_be_an_annotation(client: Client) -> None:
-    """The annotation from before spec.storageClassName names a class still."""
+    """The beta annotation still selects a class."""
     said = {"volume.beta.kubernetes.io/storage-class": "standard"}
     await client.create(claim(annotations=said, storageClassName=None))
     found = await bound(client)
@@ -61,7 +25,7 @@ async def test_the_class_may_be_an_annotation(client: Client) -> None:
 
 
 async def test_the_server_warns_of_what_is_out_of_date() -> None:
-    """In the words of kube-apiserver 1.36: the class as an annotation, parts of bytes, recycling."""
+    """The warnings are those of kube-apiserver 1.36: class annotation, fractional bytes, Recycle."""
     heard: list[str] = []
     old = {"volume.beta.kubernetes.io/storage-class": "x", "volume.beta.kubernetes.io/mount-options": "x"}
     async with Cluster(controllers=False, kubelet=False) as cluster:
@@ -88,7 +52,7 @@ async def test_the_server_warns_of_what_is_out_of_date() -> None:
 
 
 async def test_a_volume_made_by_hand_is_bound(client: Client) -> None:
-    """Of the volumes that fit, the smallest; those of another class, mode, label or claim do not fit."""
+    """The smallest matching volume is bound; class, mode, selector and claimRef must match."""
     for name, size, more in (
         ("large", "5Gi", {}),
         ("fits", "2Gi", {}),
@@ -109,7 +73,7 @@ async def test_a_volume_made_by_hand_is_bound(client: Client) -> None:
 
 
 async def test_a_claim_selects_and_names_volumes(client: Client) -> None:
-    """A selector chooses by labels; a name waits for that volume, and is not bound to one that does not fit."""
+    """A selector matches labels; a volume name waits for that volume and requires a match."""
     await client.create(claim("selects", selector={"matchLabels": {"a": "b"}}))
     await client.create(claim("names", volumeName="named"))
     await client.create(claim("too-much", "9Gi", volumeName="tiny"))
@@ -125,7 +89,7 @@ async def test_a_claim_selects_and_names_volumes(client: Client) -> None:
 
 
 async def test_volumes_are_reclaimed(client: Client) -> None:
-    """With its claim a volume is deleted, or released, or fails to be deleted, as its policy and its kind say."""
+    """A released volume is deleted, kept or failed, by policy and volume type."""
     policies = {"kept": "Retain", "stuck": "Delete"}
     for name, policy in policies.items():
         await client.create(volume(name, "1Gi", persistentVolumeReclaimPolicy=policy))
@@ -146,7 +110,7 @@ async def test_volumes_are_reclaimed(client: Client) -> None:
 
 
 async def test_a_claim_of_a_class_that_is_not_there(client: Client) -> None:
-    """It waits, and is served when the class is made."""
+    """A claim of a missing class waits until the class is created."""
     await client.create(claim(storageClassName="fast"))
     await asyncio.sleep(60)
     assert await reasons(client, "c") == ["ProvisioningFailed"]
@@ -156,7 +120,7 @@ async def test_a_claim_of_a_class_that_is_not_there(client: Client) -> None:
 
 
 async def test_a_class_waits_for_the_first_consumer(client: Client) -> None:
-    """Its claims are bound when a pod is to be scheduled, which then is."""
+    """Claims are bound when a pod is scheduled."""
     await client.create(claim(storageClassName="standard-wait"))
     await asyncio.sleep(60)
     waiting = await client.get(PersistentVolumeClaim, C)
@@ -168,7 +132,7 @@ async def test_a_class_waits_for_the_first_consumer(client: Client) -> None:
 
 
 async def test_a_pod_waits_for_its_claims(client: Client) -> None:
-    """A pod is not scheduled before its claims are there and bound, and its condition says what it waits for."""
+    """A pod is scheduled only when its claims exist and are bound; its condition names the reason."""
 
     def message(found: Pod) -> str:
         return next((each.message or "" for each in found.status.conditions if each.type == "PodScheduled"), "")

@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
-from random import Random
 
 import pytest
-import pytest_asyncio
 
 from pyctrl.api import (
     Key,
@@ -15,36 +12,20 @@ from pyctrl.api import (
     Quantity,
 )
 from pyctrl.client import Client, wait_for, wait_until_gone
-from pyctrl.cluster import Cluster
 from pyctrl.kinds.core.v1 import (
-    Container,
     PersistentVolumeClaim,
     PersistentVolumeClaimSpec,
     PersistentVolumeClaimVolumeSource,
     Pod,
-    PodSpec,
-    PodTemplateSpec,
     Volume,
     VolumeResourceRequirements,
 )
-
-
-@pytest_asyncio.fixture
-async def client() -> AsyncIterator[Client]:
-    """A client of a new cluster."""
-    async with Cluster(random=Random(1)) as cluster, cluster.client() as client:
-        yield client
-
-
-def template(image: str = "busybox") -> PodTemplateSpec:
-    """Make a template of pods labelled web."""
-    spec = PodSpec(containers=[Container(name="c", image=image)])
-    return PodTemplateSpec(metadata=ObjectMeta(labels={"app": "web"}), spec=spec)
+from tests.unit.cluster._deployments import template
 
 
 @pytest.mark.parametrize("phase", ["Running", "Succeeded"])
 async def test_a_claim_goes_when_no_pod_uses_it(client: Client, phase: str) -> None:
-    """A deleted claim waits for the pod that uses it, even one that has ended; one that nobody uses goes at once."""
+    """A deleted claim stays while a pod uses it, even a finished one; an unused claim is deleted at once."""
     for name in ("used", "free"):
         await client.create(
             PersistentVolumeClaim(
