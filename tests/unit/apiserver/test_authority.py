@@ -91,7 +91,7 @@ def test_files_that_are_no_authority(tmp_path: Path) -> None:
     """What cannot be read or does not fit together is one clear error."""
     (tmp_path / "ca.crt").write_bytes(CertificateAuthority.new().certificate)
     (tmp_path / "ca.key").write_bytes(CertificateAuthority.new()._key)
-    with pytest.raises(ConfigError, match="the key is not that of the certificate"):
+    with pytest.raises(ConfigError, match="the key does not match the certificate"):
         CertificateAuthority.kept_in(tmp_path).server()
     with pytest.raises(ConfigError, match="cannot be kept in"):
         CertificateAuthority.kept_in(tmp_path / "ca.crt" / "below")

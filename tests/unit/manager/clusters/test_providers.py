@@ -142,7 +142,7 @@ async def test_what_is_broken_is_told_once_and_was_good_before_stays(
     assert len(told) == 3
     assert "is not YAML" in told[0]
     assert "does not exist" in told[1]
-    assert "cluster 'a' is as before: context 'a'" in told[2]
+    assert "cluster 'a' unchanged: context 'a'" in told[2]
     assert "names user 'u-a'" in told[2]
 
 
