@@ -197,7 +197,7 @@ async def _furnish(client: Client) -> None:
 HONEST_ERRORS = (
     "Reconciler error:",
     "Could not wait for Cache to sync",
-    "error dropped during shutdown: cancelled what had not stopped",
+    "error dropped during shutdown: cancelled runnables that had not stopped",
 )
 
 
