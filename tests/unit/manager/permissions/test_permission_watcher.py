@@ -456,7 +456,7 @@ async def test_messages_repeat_in_one_line_now_and_then(caplog: pytest.LogCaptur
     told = warnings(caplog)
     assert 8 <= len(told) <= 14
     assert set(told[1:]) == {"Permissions are still missing, see the earlier warnings for how to grant them"}
-    refused = [text for text in warnings(caplog, "pyctrl.cache") if re.search("cannot be read", text)]
+    refused = [text for text in warnings(caplog, "pyctrl.cache") if re.search("Failed to watch", text)]
     assert len(refused) == 1
 
 
