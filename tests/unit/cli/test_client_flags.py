@@ -87,10 +87,10 @@ def test_who_has_no_login_is_told_what_was_tried(monkeypatch: pytest.MonkeyPatch
         ClientFlags().config()
     what_to_do = (
         "Set KUBECONFIG to a kubeconfig file, or name one with --kubeconfig FILE. "
-        "For a cluster of your own: pyctrl apiserver --kubeconfig-out FILE"
+        "For a local in-memory cluster: pyctrl apiserver --kubeconfig-out FILE"
     )
     assert str(raised.value).splitlines() == [
-        "no way to reach a cluster was found; tried:",
+        "no configuration of a cluster found; tried:",
         "  - KUBECONFIG: not set",
         "  - in-cluster: this is not a pod: KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT are not set",
         f"  - ~/.kube/config: no such file: {tmp_path}/.kube/config",

@@ -72,7 +72,7 @@ CASES = {
     "no method": (f"{HEAD}class R(Reconciler[Foo]): ...\n", "R has no method reconcile", "class R(Reconciler[Foo])"),
     "a misspelt method": (
         f"{HEAD}class R(Reconciler[Foo]):\n{METHOD.replace('reconcile', 'reconcil')}",
-        "so nothing can run it; rename reconcil if it is meant",
+        "so it cannot run; rename reconcil if that is it",
         "    async def reconcil(self",
     ),
     "one without a function": (
@@ -103,17 +103,17 @@ CASES = {
     "rbac": (f"{HEAD}class R(Reconciler[Foo]):\n    rbac = 5\n{METHOD}", "rbac of R must be a tuple", "    rbac = 5"),
     "arguments": (
         f"{HEAD}class R(Reconciler[Foo]):\n    def __init__(self, image: str) -> None: ...\n\n{METHOD}",
-        "R cannot be made without arguments (missing a required argument: 'image')",
+        "R cannot be created without arguments (missing a required argument: 'image')",
         "    def __init__(self, image: str) -> None: ...",
     ),
     "an __init__ that fails": (
         f"{HEAD}class R(Reconciler[Foo]):\n    def __init__(self) -> None:\n        self.x = {{}}['k']\n\n{METHOD}",
-        "making R failed: KeyError: 'k'",
+        "creating R failed: KeyError: 'k'",
         "        self.x = {}['k']",
     ),
     "two of one kind": (
         f"{HEAD}{WHOLE}\n\nclass S(Reconciler[Foo]):\n{METHOD}",
-        "there is a controller 'foo' already",
+        "would have the name of another one, 'foo'",
         "class S(Reconciler[Foo]):",
     ),
     "a function that fails": (

@@ -72,7 +72,7 @@ def test_a_name_of_several_groups_is_the_built_in_one(run: Run) -> None:
     """As to kubectl; that there is another one is said."""
     ran = run("explain", "cronjobs")
     assert "VERSION:  batch/v1\n" in ran.out
-    assert ran.err == "note: cronjobs.batch.tutorial.kubebuilder.io has this name, too\n"
+    assert ran.err == "note: cronjobs.batch.tutorial.kubebuilder.io has the same name\n"
     assert "VERSION:  batch/v1\nFIELD:    spec.schedule" in run("explain", "cronjobs.batch.spec.schedule").out
 
 
@@ -90,7 +90,7 @@ def test_a_project_that_cannot_be_loaded_hides_no_built_in_kind(run: Run, projec
     ran = run("explain", "pods")
     assert (ran.code, ran.out.splitlines()[0]) == (0, "KIND:     Pod (pods, po)")
     assert ran.err.startswith(
-        "warning: the classes of this project are not known: importing tutorial.api.broken failed"
+        "warning: the classes of this project cannot be loaded: importing tutorial.api.broken failed"
     )
     ran = run("explain", "tcj")
     assert (ran.code, ran.out) == (1, "")
@@ -136,7 +136,7 @@ def test_a_command_without_a_program_says_where_one_is_named(run: Run, project: 
     assert "[tool.pyctrl]" in run("rbac", "check").err
     assert "name a program" in run("rbac", "generate").err
     assert "[tool.pyctrl]" in run("crd", "diff", "tutorial").err
-    assert "there is no kind 'tcj'" in run("explain", "tcj").err
+    assert "no kind 'tcj'" in run("explain", "tcj").err
 
 
 @pytest.mark.parametrize(

@@ -83,7 +83,9 @@ async def test_a_class_that_needs_arguments_is_refused(tmp_path: Path) -> None:
     """The message says which class, and what to write instead."""
     file = tmp_path / "needy.py"
     file.write_text(DECLARED.replace("    owns = ", "    def __init__(self, image): ...\n    owns = "))
-    with pytest.raises(CommandFailed, match=r"PodSetReconciler cannot be made without arguments.*def add_controllers"):
+    with pytest.raises(
+        CommandFailed, match=r"PodSetReconciler cannot be created without arguments.*def add_controllers"
+    ):
         await sources_of(str(file))
 
 
@@ -114,14 +116,14 @@ def test_importing_anew_sees_what_was_saved_and_forgets_what_failed(
     place = Target.parse(str(file)).place
     assert place.load().value == 1
     file.write_text("value = 2\n")
-    with place.anew():
+    with place.reimported():
         assert place.load().value == 2
     file.write_text("value = 3\nraise ValueError('half')\n")
-    with pytest.raises(CommandFailed, match=r"ValueError: half\n  --> .*number.py:2:1"), place.anew():
+    with pytest.raises(CommandFailed, match=r"ValueError: half\n  --> .*number.py:2:1"), place.reimported():
         place.load()
     assert place.load().value == 2
     file.write_text("value =\n")
-    with pytest.raises(CommandFailed, match=r"SyntaxError: invalid syntax\n  --> .*number.py:1:8"), place.anew():
+    with pytest.raises(CommandFailed, match=r"SyntaxError: invalid syntax\n  --> .*number.py:1:8"), place.reimported():
         place.load()
 
 
@@ -151,5 +153,5 @@ def test_a_file_may_have_the_name_of_its_directory(tmp_path: Path, monkeypatch: 
 
 def test_a_directory_without_a_program_is_refused(tmp_path: Path) -> None:
     """A directory that is no package is said to be none."""
-    with pytest.raises(CommandFailed, match="is no package: it has no __init__.py and no __main__.py"):
+    with pytest.raises(CommandFailed, match="is not a package: it has no __init__.py and no __main__.py"):
         Target.parse(str(tmp_path))

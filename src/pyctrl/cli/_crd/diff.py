@@ -1,4 +1,4 @@
-"""Print what changes of definitions do."""
+"""Comparison of CRDs, as text or JSON."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _COLOURS = {"breaking": "31", "risky": "33", "harmless": "32"}
 
 
 def diff(old: str, new: str | None, *, everything: bool, output: str, login: ClientFlags) -> int:
-    """Print the changes between two sets of definitions; give the exit code, 1 where something breaks."""
+    """Print the changes between two sets of CRDs; return the exit code, 1 if a change is breaking."""
     new = new if new is not None else NO_PACKAGING_FLAGS.settings(None).target
     found = compare_definition_sets(
         *(read_source(source, login, quiet=output == "json", is_converted=True) for source in (old, new))
@@ -54,4 +54,4 @@ def _sum(changes: list[DefinitionChange], *, everything: bool) -> str:
     counts = {effect: sum(change.effect == effect for change in changes) for effect in _COLOURS}
     told = ", ".join(f"{count} {effect}" for effect, count in counts.items() if count)
     hidden = counts["harmless"] and not everything
-    return f"{told}{' (--all shows what is harmless, too)' if hidden else ''}" if told else "nothing changed"
+    return f"{told}{' (--all shows harmless changes, too)' if hidden else ''}" if told else "nothing changed"

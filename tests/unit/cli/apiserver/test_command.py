@@ -159,10 +159,10 @@ def test_webhooks_are_asked_about_users(tmp_path: Path) -> None:
     ("content", "said"),
     [
         (None, "No such file or directory"),
-        ("a: b: c", "a kubeconfig was expected, whose current context names a cluster that is the webhook"),
-        ("{}", "a kubeconfig was expected"),
-        ("[" * 60_000, "a kubeconfig was expected"),
-        ('{"current-context": "c", "contexts": [{"name": "c", "context": {"cluster": "gone"}}]}', "kubeconfig was exp"),
+        ("a: b: c", "expected a kubeconfig whose current context names a cluster with the webhook"),
+        ("{}", "expected a kubeconfig"),
+        ("[" * 60_000, "expected a kubeconfig"),
+        ('{"current-context": "c", "contexts": [{"name": "c", "context": {"cluster": "gone"}}]}', "expected a kube"),
     ],
 )
 def test_a_file_of_a_webhook_that_is_none(run: Run, tmp_path: Path, content: str | None, said: str) -> None:
@@ -224,7 +224,7 @@ def test_a_port_that_is_taken(run: Run) -> None:
         port = taken.getsockname()[1]
         told = run("apiserver", *ALONE, "--port", str(port))
     assert (told.code, told.out) == (1, "")
-    assert told.err == f"pyctrl: 127.0.0.1 port {port} is taken by another program; --port 0 takes a free one\n"
+    assert told.err == f"pyctrl: 127.0.0.1 port {port} is in use by another program; --port 0 picks a free one\n"
 
 
 def test_a_kubeconfig_of_somebody_else_is_left_alone(run: Run, tmp_path: Path) -> None:
@@ -258,7 +258,7 @@ def test_a_kubeconfig_is_written_to_a_device_as_it_is() -> None:
         ("a: b: c", "m.yaml: yaml: mapping values are not allowed in this context"),
         ("a: 1\n", "m.yaml, document 1: the object has no apiVersion"),
         ("{apiVersion: v1, kind: ConfigMap}\n", "m.yaml, document 1: the ConfigMap has no metadata.name"),
-        ("---\n- 1\n", "m.yaml, document 1: an object was expected, with apiVersion and kind; found list"),
+        ("---\n- 1\n", "m.yaml, document 1: expected an object with apiVersion and kind; found list"),
         (
             "---\n---\n{apiVersion: v1, kind: ConfigMap, metadata: {name: A_}}\n",
             "m.yaml, document 2 (ConfigMap default/A_): ",
@@ -282,7 +282,7 @@ def test_what_cannot_be_loaded_is_told_with_its_place(run: Run, tmp_path: Path, 
         (["--token-auth-file", "no-such-file"], "--token-auth-file no-such-file: No such file or directory"),
         (["--audit", "no/such/file"], "--audit no/such/file: No such file or directory"),
         (["--kubeconfig-out", "/"], "--kubeconfig-out /: Is a directory"),
-        (["--bind-address", "192.0.2.1"], "cannot listen at 192.0.2.1 port 0"),
+        (["--bind-address", "192.0.2.1"], "cannot listen on 192.0.2.1 port 0"),
     ],
 )
 def test_what_cannot_be_served_is_one_line(run: Run, flags: list[str], message: str) -> None:
@@ -293,7 +293,7 @@ def test_what_cannot_be_served_is_one_line(run: Run, flags: list[str], message: 
     assert message in told.err
 
 
-OPEN, CLEAR = "everybody who reaches it is an administrator", "tokens and Secrets are sent unencrypted"
+OPEN, CLEAR = "every client is an administrator", "tokens and Secrets are sent unencrypted"
 
 
 @pytest.mark.parametrize(

@@ -44,7 +44,7 @@ def test_a_file_is_written_once(run: Run, crd: Path, tmp_path: Path) -> None:
     first, second, third = (run("crd", "import", crd, "--out", out, *more) for more in ([], [], ["--force"]))
 
     assert (first.code, first.out, first.err) == (0, "", f"{out}: Widget\n")
-    assert (second.code, second.err) == (1, f"pyctrl: {out} exists; --force writes over it\n")
+    assert (second.code, second.err) == (1, f"pyctrl: {out} exists; --force overwrites it\n")
     assert third.code == 0
     assert "class Widget(" in out.read_text()
 
@@ -56,7 +56,7 @@ def test_what_classes_cannot_say_is_told(run: Run, crd: Path) -> None:
     ran = run("crd", "import", crd)
 
     assert ran.code == 0
-    assert ran.err == "not in the classes: anyOf of spec\n"
+    assert ran.err == "not expressible as classes: anyOf of spec\n"
 
 
 @pytest.mark.slow("starts a server")

@@ -58,7 +58,7 @@ def test_what_breaks_is_told(run: Run, old: Path, tmp_path: Path) -> None:
         "  risky     v1 spec.colour\n"
         '            the default was "red", is "blue": objects without the field change  [default-changed]\n'
         "\n"
-        "1 breaking, 1 risky, 1 harmless (--all shows what is harmless, too)\n"
+        "1 breaking, 1 risky, 1 harmless (--all shows harmless changes, too)\n"
     )
 
 
@@ -124,10 +124,10 @@ def test_a_cluster(run: Run, old: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "why"),
     [
-        (None, "there is no file"),
-        ("kind: ConfigMap\napiVersion: v1\n", "there is no CustomResourceDefinition in"),
+        (None, "no such file: "),
+        ("kind: ConfigMap\napiVersion: v1\n", "no CustomResourceDefinition in"),
         (DEFINITION.replace("scope: Namespaced", "scope: Here"), ':7:10: spec.scope: Unsupported value: "Here"'),
-        (DEFINITION.replace("versions:", "version:"), "is no definition that a server would take"),
+        (DEFINITION.replace("versions:", "version:"), "is not a valid CustomResourceDefinition"),
         ("a: [", "did not find expected node content"),
     ],
     ids=["no file", "no definition", "an invalid one", "one without versions", "no YAML"],
@@ -148,4 +148,4 @@ def test_no_such_program(run: Run, old: Path) -> None:
     ran = run("crd", "diff", old, "no_such.module")
 
     assert ran.code == 1
-    assert ran.err.startswith("pyctrl: there is no module 'no_such', seen from")
+    assert ran.err.startswith("pyctrl: no module 'no_such', seen from")

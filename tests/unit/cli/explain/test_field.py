@@ -128,10 +128,10 @@ def test_a_cluster(run: Run, crd: Path, tmp_path: Path) -> None:
     ("field", "why"),
     [
         ("widget.spec.sise", "pyctrl: widget.spec has no field 'sise'; did you mean size?\n"),
-        ("widgte", "pyctrl: there is no kind 'widgte'; did you mean widgets.example.com? (name its definition"),
+        ("widgte", "pyctrl: no kind 'widgte'; did you mean widgets.example.com? (name its CRD"),
         ("deployment.spec.template.spec.container", "did you mean containers"),
-        ("", "pyctrl: there is no kind ''"),
-        (".", "pyctrl: there is no kind ''"),
+        ("", "pyctrl: no kind ''"),
+        (".", "pyctrl: no kind ''"),
     ],
 )
 def test_what_leads_nowhere(run: Run, crd: Path, field: str, why: str) -> None:

@@ -142,4 +142,4 @@ def test_roles_are_of_a_program_or_of_a_recording(run: Run, arguments: list[str]
     """Neither, or both, is a mistake that is explained."""
     ran = run("rbac", "generate", *arguments)
     assert (ran.code, ran.out) == (1, "")
-    assert "name a program, such as MODULE:FUNCTION, or what was recorded with --recorded FILE" in ran.err
+    assert "name a program, such as MODULE:FUNCTION, or a recording with --recorded FILE" in ran.err

@@ -57,7 +57,7 @@ def test_it_tells_by_object_what_is_wrong_and_what_mends_it(run: Run, role: Path
         f"RoleBinding default/jenkins-binding  ({role}, document 3)",
         "  error  user-for-account",
     ]
-    assert "    cure:\n      apiVersion: rbac.authorization.k8s.io/v1\n" in blocks[1]
+    assert "    fix:\n      apiVersion: rbac.authorization.k8s.io/v1\n" in blocks[1]
     assert blocks[-1] == "2 errors, 2 warnings\n"
     assert "\x1b" not in ran.out
     assert max(map(len, ran.out.replace(str(role), "role.yaml").splitlines())) <= 110
@@ -140,7 +140,7 @@ def test_what_is_no_object_is_told_and_passed_over(run: Run, tmp_path: Path) -> 
     ran = run("rbac", "doctor", "-f", tmp_path)
     assert ran.code == 0
     assert f"{tmp_path / 'broken.yaml'}, document 1: " in ran.out
-    assert f"{tmp_path / 'values.yaml'}, document 1: it is no object with apiVersion, kind and metadata" in ran.out
+    assert f"{tmp_path / 'values.yaml'}, document 1: not an object with apiVersion, kind and metadata" in ran.out
     assert f"{tmp_path / 'template.yaml'}: " in ran.out
 
 
@@ -148,10 +148,10 @@ def test_what_is_no_object_is_told_and_passed_over(run: Run, tmp_path: Path) -> 
     ("arguments", "why"),
     [
         (("-f", "nowhere.yaml"), "nowhere.yaml: No such file or directory"),
-        (("-f", "."), "there is no object in ."),
+        (("-f", "."), "no object in ."),
         (
             ("a:b:c", "-f", "."),
-            "a service account is named NAME or NAMESPACE:NAME, such as default:jenkins; got 'a:b:c'",
+            "expected a service account, NAME or NAMESPACE:NAME, such as default:jenkins; got 'a:b:c'",
         ),
     ],
 )

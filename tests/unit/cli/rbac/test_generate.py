@@ -95,13 +95,13 @@ def test_a_restricted_program_has_roles_in_its_namespaces(run: Run, program: Pat
 @pytest.mark.parametrize(
     ("target", "line"),
     [
-        ("{file}", "has several functions that may be meant: add_vault, add_broken"),
-        ("{file}:add_none", "has no function 'add_none'; there is add_vault, add_broken"),
+        ("{file}", "has several setup functions; name one of them: add_vault, add_broken"),
+        ("{file}:add_none", "has no function 'add_none'; it has add_vault, add_broken"),
         ("{file}:add_broken", "add_broken failed: ValueError: half of it is missing"),
-        ("nowhere.operator:add", "there is no module 'nowhere', seen from"),
-        ("examples.podset.nothing:add", "there is no module 'examples.podset.nothing', seen from"),
-        ("missing.py:add", "there is no file missing.py"),
-        ("textwrap", "textwrap has no function whose name begins with 'add_'; name the one that wires the controllers"),
+        ("nowhere.operator:add", "no module 'nowhere', seen from"),
+        ("examples.podset.nothing:add", "no module 'examples.podset.nothing', seen from"),
+        ("missing.py:add", "no such file: missing.py"),
+        ("textwrap", "textwrap has no function whose name begins with 'add_'; name the one that adds controllers"),
     ],
 )
 def test_a_target_that_is_none_is_one_line(run: Run, program: Path, target: str, line: str) -> None:
