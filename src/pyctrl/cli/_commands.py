@@ -8,6 +8,8 @@ from cyclopts import Group, Parameter
 
 from pyctrl.cli._command_line import CommandLine, epilogue
 
+__all__ = ["app"]
+
 EPILOGUE = epilogue(
     """\
 # create a project, a kind, a controller and a passing test

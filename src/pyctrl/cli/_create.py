@@ -9,6 +9,8 @@ from cyclopts import Parameter
 from pyctrl.cli._command_line import NEGATABLE, CommandLine, epilogue
 from pyctrl.cli._shared_flags import FILES, KIND, Convert, Default, DryRun, KindGroup, KindName, KindVersion, Validate
 
+__all__ = ["app"]
+
 API_EPILOGUE = epilogue(
     """\
 # PodSet in the group apps.example.com, with its controller and a test

@@ -14,6 +14,8 @@ from pyctrl.cli._durations import shown_end
 from pyctrl.client import CertificateSource, ClientCertificate, Config
 from pyctrl.errors import CommandFailed, ConfigError
 
+__all__ = ["AuthInfo", "Credential", "Part", "auth_info_of", "part_of"]
+
 Part = Literal["token", "ca", "certificate", "key"]
 
 

@@ -9,6 +9,8 @@ from cyclopts import Parameter
 from pyctrl.cli._command_line import CommandLine, epilogue
 from pyctrl.cli._shared_flags import FILES, Convert, Default, KindGroup, KindName, KindVersion, Validate
 
+__all__ = ["app"]
+
 API_EPILOGUE = epilogue(
     """\
 # what would be removed

@@ -11,6 +11,8 @@ from cyclopts import Token
 
 from pyctrl import _clock
 
+__all__ = ["duration", "duration_or_none", "shown_duration", "shown_end"]
+
 _SECONDS = {"h": 3600.0, "m": 60.0, "s": 1.0, "ms": 0.001}
 _PART = re.compile(r"(\d+(?:\.\d+)?)(ms|h|m|s)")
 

@@ -20,6 +20,8 @@ from pyctrl.errors import CommandFailed
 if TYPE_CHECKING:
     from pyctrl.packaging import Image
 
+__all__ = ["app", "installer_app"]
+
 INSTALLER = Path("dist", "install.yaml")
 
 BUILD_EPILOGUE = epilogue(

@@ -10,6 +10,8 @@ from cyclopts import Parameter
 from pyctrl.cli._command_line import CommandLine, epilogue
 from pyctrl.cli._shared_flags import DryRun
 
+__all__ = ["app"]
+
 EPILOGUE = epilogue(
     """\
 # in a new directory; the project has its name

@@ -11,6 +11,8 @@ from pathlib import Path
 from pyctrl.apiserver import CertificateAuthority
 from pyctrl.errors import CommandFailed
 
+__all__ = ["check_kubeconfig", "server_of", "write_kubeconfig"]
+
 NAME = "pyctrl"
 MARK = "# Written by pyctrl, which replaces it when it serves again.\n"
 

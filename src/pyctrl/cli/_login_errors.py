@@ -9,6 +9,8 @@ from pyctrl.cli._credential import Credential, auth_info_of
 from pyctrl.client import Config
 from pyctrl.errors import CommandFailed, PyctrlError, TransportError, Unauthorized
 
+__all__ = ["explain_login_error"]
+
 
 async def explain_login_error(error: Unauthorized | TransportError, config: Config) -> CommandFailed:
     """Return the error for users: the failure, the login, and what to do."""

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
     from pyctrl.program import SetupFunction
 
+__all__ = ["main", "program"]
+
 
 TRACEBACK = "--traceback"
 

@@ -13,6 +13,8 @@ from pyctrl.cli._packaging_flags import NO_PACKAGING_FLAGS, PackagingFlags
 from pyctrl.cli._shared_flags import OutputWithYaml
 from pyctrl.errors import CommandFailed
 
+__all__ = ["app"]
+
 EPILOGUE = epilogue(
     """\
 # a config/ directory, to be applied with: kubectl apply -k config/default

@@ -12,6 +12,8 @@ from cyclopts.validators import Number
 if TYPE_CHECKING:
     from pyctrl.packaging import Settings
 
+__all__ = ["NO_PACKAGING_FLAGS", "PackagingFlags", "folder"]
+
 PACKAGING = Group("Manifests", sort_key=1)
 
 

@@ -11,6 +11,8 @@ from cyclopts.validators import Number
 from pyctrl.cli._apiserver.flags import WebhookFlags, modes
 from pyctrl.cli._command_line import NEGATABLE, CommandLine, epilogue
 
+__all__ = ["app"]
+
 SERVING = Group("Serving", sort_key=1)
 USERS = Group("Users and permissions", sort_key=2)
 CONTENT = Group("Cluster", sort_key=3)

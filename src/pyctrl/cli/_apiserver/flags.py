@@ -17,6 +17,8 @@ from pyctrl.errors import CommandFailed
 if TYPE_CHECKING:
     from pyctrl.apiserver import AuthenticationWebhook, AuthorizationWebhook
 
+__all__ = ["WebhookFlags", "modes"]
+
 WEBHOOKS = Group("Authentication and authorization webhooks", sort_key=2.5)
 MODES = ("RBAC", "AlwaysAllow", "Webhook")
 

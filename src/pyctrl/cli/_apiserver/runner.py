@@ -36,6 +36,8 @@ from pyctrl.errors import CommandFailed
 if TYPE_CHECKING:
     from pyctrl.cluster import Cluster
 
+__all__ = ["ApiServerRunner"]
+
 ADMINISTRATORS = "system:masters"
 ADMIN = User(name="kubernetes-admin", groups=(ADMINISTRATORS,))
 

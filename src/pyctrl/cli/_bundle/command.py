@@ -11,6 +11,8 @@ from pyctrl.cli._command_line import CommandLine, epilogue
 from pyctrl.cli._packaging_flags import NO_PACKAGING_FLAGS, PackagingFlags
 from pyctrl.cli._shared_flags import Output, ShippedProgram
 
+__all__ = ["app"]
+
 RELEASE = Group("Release", sort_key=0)
 
 EPILOGUE = epilogue(

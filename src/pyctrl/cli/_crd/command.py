@@ -11,6 +11,8 @@ from pyctrl.cli._client_flags import NO_CLIENT_FLAGS, ClientFlags
 from pyctrl.cli._command_line import CommandLine, epilogue
 from pyctrl.cli._shared_flags import OUTPUT, Output, refuse_options
 
+__all__ = ["app"]
+
 DIFF_EPILOGUE = epilogue(
     """\
 # does this release break stored objects of a cluster?

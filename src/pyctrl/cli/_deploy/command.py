@@ -13,6 +13,8 @@ from pyctrl.cli._durations import duration_or_none
 from pyctrl.cli._packaging_flags import NO_PACKAGING_FLAGS, PackagingFlags
 from pyctrl.cli._shared_flags import Output, ShippedProgram
 
+__all__ = ["deploy_app", "undeploy_app"]
+
 DEPLOY_EPILOGUE = epilogue(
     """\
 pyctrl deploy podset.py --image registry.example/podset:0.1.0

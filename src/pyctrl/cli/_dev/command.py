@@ -12,6 +12,8 @@ from pyctrl.cli._command_line import NEGATABLE, CommandLine, epilogue
 from pyctrl.cli._log_flags import NO_LOG_FLAGS, LogFlags
 from pyctrl.cli._shared_flags import ShippedProgram, find_program
 
+__all__ = ["app"]
+
 CLUSTER = Group("Cluster", sort_key=1)
 SCREEN = Group("Display", sort_key=2)
 

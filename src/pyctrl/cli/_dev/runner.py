@@ -31,6 +31,8 @@ from pyctrl.program import SetupFunction, Target
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
+__all__ = ["DevRunner"]
+
 ADMIN = User(name="kubernetes-admin", groups=("system:masters",))
 LOOPBACK = "127.0.0.1"
 

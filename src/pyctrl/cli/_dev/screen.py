@@ -18,6 +18,8 @@ from rich.text import Text
 
 from pyctrl.dev import DevSession, Table, View, take_snapshot, view_of
 
+__all__ = ["LogLines", "Screen"]
+
 REFRESH_SECONDS = 0.5
 ERRORS = 5  # shown; the journal keeps more
 LOG = 12  # lines of the log

@@ -10,6 +10,8 @@ from pyctrl.cli._client_flags import NO_CLIENT_FLAGS, ClientFlags
 from pyctrl.cli._command_line import CommandLine, epilogue
 from pyctrl.cli._shared_flags import KINDS, OUTPUT, Definitions, Output, Programs
 
+__all__ = ["app"]
+
 EPILOGUE = epilogue(
     """\
 # a kind of this project, from config/crd/bases

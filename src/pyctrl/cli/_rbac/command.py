@@ -11,6 +11,8 @@ from pyctrl.cli._client_flags import NO_CLIENT_FLAGS, ClientFlags
 from pyctrl.cli._command_line import CommandLine, epilogue
 from pyctrl.cli._shared_flags import Output, ShippedProgram
 
+__all__ = ["app"]
+
 ROLES = Group("Roles", sort_key=1)
 
 GENERATE_EPILOGUE = epilogue(

@@ -12,6 +12,8 @@ from pyctrl.cli._command_line import CommandLine, epilogue
 from pyctrl.cli._durations import duration
 from pyctrl.cli._shared_flags import OutputWithYaml
 
+__all__ = ["app"]
+
 EPILOGUE = epilogue(
     """\
 TOKEN=$(pyctrl token jenkins)

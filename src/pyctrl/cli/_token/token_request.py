@@ -18,6 +18,8 @@ from pyctrl.errors import ApiError, CommandFailed, Forbidden, NotFound
 from pyctrl.kinds.core.v1 import Namespace, ServiceAccount
 from pyctrl.rbac import remedy
 
+__all__ = ["TokenOptions", "account_key"]
+
 _SHOWN = 10  # service accounts listed in an error
 _USER = "system:serviceaccount:"
 _SLACK = timedelta(seconds=30)  # allowed difference between the local and the server's clock

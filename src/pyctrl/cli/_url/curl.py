@@ -16,6 +16,8 @@ from pyctrl.cli._credential import AuthInfo, Part, auth_info_of
 from pyctrl.cli._token.token_request import account_key
 from pyctrl.client import BasicAuth, Client, ClientCertificate, Config, Pem, TokenFile, create_token
 
+__all__ = ["CurlCommand"]
+
 _PROXIES = ("HTTPS_PROXY", "https_proxy", "http_proxy", "ALL_PROXY", "all_proxy")  # which curl reads
 
 

@@ -13,6 +13,8 @@ from pyctrl.cli._url.curl import CurlCommand
 from pyctrl.client import Client, Config, ResourceMapping, path_for
 from pyctrl.errors import CommandFailed
 
+__all__ = ["UrlOptions"]
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResourceUrl:

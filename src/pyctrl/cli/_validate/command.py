@@ -10,6 +10,8 @@ from cyclopts import Parameter
 from pyctrl.cli._command_line import MISUSE, CommandLine, epilogue
 from pyctrl.cli._shared_flags import KINDS, Definitions, Output, Programs, refuse_options
 
+__all__ = ["app"]
+
 EPILOGUE = epilogue(
     """\
 # samples against the CRDs in config/crd/bases

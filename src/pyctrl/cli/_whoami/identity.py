@@ -12,6 +12,8 @@ from pyctrl.client import Client, Config, Impersonation
 from pyctrl.errors import Forbidden, UnknownKind
 from pyctrl.kinds.authentication.v1 import SelfSubjectReview
 
+__all__ = ["identify", "shown"]
+
 Output = Literal["text", "json", "yaml"]
 
 _LABEL = 13  # columns for the longest label, "skipped", and two blanks
