@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from pyctrl._stack_frames import CodeLine
 from pyctrl.api import GroupVersionKind, Key
 from pyctrl.cli._dev.screen import LogLines, Screen, render
 from pyctrl.controller import (
@@ -23,13 +22,12 @@ from pyctrl.controller import (
 )
 from pyctrl.dev import Journal, Snapshot, View, view_of
 from pyctrl.dev._view import ago
-from pyctrl.manager import Blockage
 
 KIND = GroupVersionKind("dev.example.com", "v1", "Box")
 BOX = Request("default", "a")
 
 
-def turn(request: Request = BOX, *causes: Any) -> WorkItem:
+def item(request: Request = BOX, *causes: Any) -> WorkItem:
     return WorkItem(request=request, priority=0, causes=causes, failures=0)
 
 
@@ -56,7 +54,7 @@ def numbers(**changes: Any) -> ControllerStatistics:
 async def test_objects_have_their_columns_and_their_last_reconcile() -> None:
     """kubectl's columns without the name; how long ago it ran, what came of it, and why."""
     journal, loop = Journal(), asyncio.get_running_loop()
-    done = turn(BOX, ChangeCause(KIND, Key("default", "a"), "created", "7"))
+    done = item(BOX, ChangeCause(KIND, Key("default", "a"), "created", "7"))
     done.succeed(requeue_after=timedelta(seconds=30))
     journal.reconcile_recorder("box")(done, timedelta(milliseconds=12))
     await asyncio.sleep(150)
@@ -86,7 +84,7 @@ async def test_controllers_have_rates_means_and_causes() -> None:
     journal, loop = Journal(), asyncio.get_running_loop()
     note = journal.reconcile_recorder("box")
     for _ in range(20):
-        note(turn(), timedelta(0))
+        note(item(), timedelta(0))
         await asyncio.sleep(1)
     statistics = numbers(
         success=15, error=5, took=timedelta(seconds=1), causes={"retry": 5, "updated": 14, "listed": 1}
@@ -105,7 +103,7 @@ async def test_errors_are_counted_and_the_newest_is_first() -> None:
     journal, loop = Journal(), asyncio.get_running_loop()
     note = journal.reconcile_recorder("box")
     for name, error in (("a", "no disk"), ("b", "no net"), ("a", "no disk")):
-        failed = turn(Request("default", name), RetryCause(1, "x"))
+        failed = item(Request("default", name), RetryCause(1, "x"))
         failed.fail(OSError(error))
         note(failed, timedelta(0))
         await asyncio.sleep(1)
@@ -160,7 +158,7 @@ def test_a_terminal_shows_it_all() -> None:
 async def test_a_long_reason_takes_no_room_from_the_columns() -> None:
     """What an object has is shown whole; why it was reconciled is what is cut off, on a terminal of any width."""
     journal, loop = Journal(), asyncio.get_running_loop()
-    failed = turn(
+    failed = item(
         BOX, ChangeCause(KIND, Key("default", "x" * 200), "created", "7"), RetryCause(3, "ValueError: no disk")
     )
     failed.fail(ValueError("no disk"))
@@ -181,56 +179,3 @@ async def test_keys() -> None:
     for key in "pllq":
         screen.press(key)
     assert (screen._is_paused, screen._shows_log, screen._is_quit) == (True, False, True)
-
-
-async def test_a_call_that_blocked_the_loop_is_an_error_of_its_object() -> None:
-    """Where and for how long; the screen itself stood still meanwhile."""
-    journal, line = Journal(), CodeLine("operator.py", 7, "slow_helper", "operator")
-    work = {"controller": "box", "namespace": "default", "name": "a", "reconcileID": "993fcadd"}
-    for _ in range(2):
-        journal.record_blockage(Blockage(took=timedelta(seconds=3.01), line=line, work=work))
-    journal.record_blockage(Blockage(took=timedelta(seconds=1), line=None, work={}))
-    other, row = view_of(Snapshot(now=0.0, name="box"), journal).errors
-    assert (row.where, row.times) == ("box default/a", 2)
-    assert row.error == "blocked the event loop for 3.0 s: run it with asyncio.to_thread (operator.py, line 7)"
-    assert other.where.startswith("event loop")
-
-
-async def test_a_reconcile_loop_is_an_error_of_its_object() -> None:
-    """What each run writes; as long as the loop lasts it is counted."""
-    journal = Journal()
-    for _ in range(2):
-        journal.loop_recorder("box")(BOX, "each run writes status.seen of Box default/a")
-    (row,) = view_of(Snapshot(now=0.0, name="box"), journal).errors
-    assert (row.where, row.times) == ("box default/a", 2)
-    assert row.error.startswith("reconcile loop: each run writes status.seen of Box default/a; write only when")
-
-
-@pytest.mark.parametrize(
-    ("after", "shown"),
-    [
-        (timedelta(seconds=-62), "requeue now (negative delay)"),
-        (timedelta(0), "requeue now"),
-        (timedelta(milliseconds=2), "requeue in 0.002s"),
-        (timedelta(seconds=47.2734), "requeue in 47.3s"),
-        (timedelta(seconds=287.275342), "requeue in 4m47s"),
-        (timedelta(hours=26, seconds=5), "requeue in 26h0m5s"),
-    ],
-)
-async def test_when_it_is_reconciled_again_is_short(after: timedelta, shown: str) -> None:
-    """As people say it, without microseconds or a negative number of days."""
-    journal, done = Journal(), turn()
-    done.succeed(requeue_after=after)
-    journal.reconcile_recorder("box")(done, timedelta(milliseconds=1))
-    last = journal.last("box", BOX)
-    assert last is not None
-    assert last.outcome == shown
-
-
-async def test_an_error_does_not_steer_the_terminal() -> None:
-    """What it says may come from anywhere; it is drawn as it is otherwise."""
-    journal, failed = Journal(), turn()
-    failed.fail(ValueError("no\x1b[2J\u2028 boxes"))
-    journal.reconcile_recorder("box")(failed, timedelta(0))
-    (row,) = view_of(Snapshot(now=0.0, name="box"), journal).errors
-    assert row.error.startswith("ValueError: no\\x1b[2J boxes")
