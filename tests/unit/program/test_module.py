@@ -10,6 +10,8 @@ import pytest
 from pyctrl.errors import CommandFailed
 from pyctrl.program import ProgramModule, Target
 
+pytestmark = pytest.mark.usefixtures("imports_as_before")
+
 
 def test_reimport_reads_saved_files_and_restores_modules_on_errors(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
