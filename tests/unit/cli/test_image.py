@@ -1,4 +1,4 @@
-"""`pyctrl image build`: what it does before the tool that builds images is run."""
+"""Tests of `pyctrl image build` up to the call of the build tool."""
 
 from __future__ import annotations
 

@@ -150,7 +150,7 @@ DEFINITIONS = {
 
 
 def check(text: str, said: str, shown: str, file: str) -> None:
-    """Check that an error says what is wrong, and shows one line of a file with a marker below it."""
+    """Check that an error has a message, and one line of a file with a marker below it."""
     assert text.startswith("pyctrl: "), text
     assert said in text, text
     line = next(number for number, each in enumerate(text.splitlines()) if f" | {shown}" in each)
@@ -231,7 +231,7 @@ def test_every_command_that_loads_a_program_says_it_alike(
 def test_modules_that_import_each_other_are_told_apart(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The line that closes the circle is shown, with what to do."""
+    """A circular import shows the line that closes the circle, and what to do."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "circle_a.py").write_text("from circle_b import y\nx = 1\n")
     (tmp_path / "circle_b.py").write_text("from circle_a import x\ny = 1\n")

@@ -1,4 +1,4 @@
-"""`pyctrl manifests`: files, one file, or what is printed; and whether they are as they should be."""
+"""Tests of `pyctrl manifests`: a directory, one file, stdout, and checks."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def test_a_check_shows_what_differs_and_names_what_is_missing_or_left_over(run: 
 
 
 def test_a_sample_that_has_become_invalid_is_told(run: Run, folder: Path) -> None:
-    """People change samples; the check says what the API server would, and where."""
+    """The check validates edited samples as the API server does, with the position."""
     run("manifests")
     sample = folder / "config/samples/apps.jicki.cn_v1alpha1_podset.yaml"
     sample.write_text(sample.read_text().replace("size: 1", "size: -1"))

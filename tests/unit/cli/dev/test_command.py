@@ -1,4 +1,4 @@
-"""`pyctrl dev`: what ends it before it begins. What it does is in tests/unit/dev and tests/integration."""
+"""Tests of errors of `pyctrl dev` at start. tests/unit/dev and tests/integration test sessions."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def test_what_cannot_be_followed_is_one_line(
 
 
 def test_a_project_says_itself_what_its_program_is(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Within a project nothing has to be named; elsewhere it is said how it could be, or what to write."""
+    """In a project PROGRAM is optional; elsewhere the error says what to write."""
     monkeypatch.chdir(tmp_path)
     told = run("dev")
     assert told.code == 1
@@ -66,7 +66,7 @@ def test_a_project_says_itself_what_its_program_is(run: Run, tmp_path: Path, mon
 
 
 def test_two_sessions_do_not_share_a_kubeconfig(run: Run, tmp_path: Path) -> None:
-    """While somebody serves what a kubeconfig leads to, it is not overwritten; once nobody does, it is."""
+    """A kubeconfig is not overwritten while its server is running."""
     file, kubeconfig = tmp_path / "nothing.py", tmp_path / "k"
     file.write_text(PROGRAM)
     arguments = ("dev", file, "--kubeconfig-out", kubeconfig)

@@ -1,4 +1,4 @@
-"""`pyctrl explain`: kinds of files, programs and clusters, built-in ones, and what leads nowhere."""
+"""Tests of `pyctrl explain`: kinds of files, programs and clusters, built-in kinds, and errors."""
 
 from __future__ import annotations
 
@@ -135,7 +135,7 @@ def test_a_cluster(run: Run, crd: Path, tmp_path: Path) -> None:
     ],
 )
 def test_what_leads_nowhere(run: Run, crd: Path, field: str, why: str) -> None:
-    """What may have been meant is suggested."""
+    """Errors suggest similar names."""
     ran = run("explain", field, "--crd", crd)
 
     assert (ran.code, ran.out) == (1, "")
