@@ -147,11 +147,11 @@ def _tell(problems: Sequence[str]) -> None:
         print(f"a sample is invalid: {cure}", file=sys.stderr)
 
 
-def show_changes(words: Sequence[str], flags: PackagingFlags, account: ConfigFlags, *, output: str = "text") -> int:
+def show_changes(words: Sequence[str], flags: PackagingFlags, login: ConfigFlags, *, output: str = "text") -> int:
     """Print what applying the manifests would change in the cluster; return the exit code, 1 for any change."""
     program, wanted = split_words(words)
     return asyncio.run(
-        _show_changes(read_project(flags.settings(program), with_samples=True), wanted, account.config(), output)
+        _show_changes(read_project(flags.settings(program), with_samples=True), wanted, login.config(), output)
     )
 
 

@@ -47,7 +47,7 @@ def manifests(
     force: bool = False,
     output: OutputWithYaml = "text",
     flags: PackagingFlags = NO_PACKAGING_FLAGS,
-    account: ConfigFlags = NO_CONFIG_FLAGS,
+    login: ConfigFlags = NO_CONFIG_FLAGS,
 ) -> int:
     """Generate a program's manifests from its code.
 
@@ -82,7 +82,7 @@ def manifests(
     if output == "yaml" and (check or diff):
         raise CommandFailed("-o yaml prints the manifests; --check and --diff print text or -o json")
     if diff:
-        return show_changes(words, flags, account, output=output)
+        return show_changes(words, flags, login, output=output)
     if output != "text" and not check:
         return print_manifests(words, flags, output=output)
     return write_manifests(words, flags, file=install, check=check, force=force, output=output)

@@ -49,7 +49,7 @@ def deploy(
     allow_crd_loss: bool = False,
     output: Output = "text",
     flags: PackagingFlags = NO_PACKAGING_FLAGS,
-    account: ConfigFlags = NO_CONFIG_FLAGS,
+    login: ConfigFlags = NO_CONFIG_FLAGS,
 ) -> int:
     """Deploy a program to a cluster.
 
@@ -65,7 +65,7 @@ def deploy(
     """
     from pyctrl.cli._deploy.runner import deploy_program  # here: help needs none of it
 
-    return deploy_program(program, flags, account, wait=wait, allow_crd_loss=allow_crd_loss, output=output)
+    return deploy_program(program, flags, login, wait=wait, allow_crd_loss=allow_crd_loss, output=output)
 
 
 @undeploy_app.default
@@ -76,7 +76,7 @@ def undeploy(
     delete_crds: bool = False,
     output: Output = "text",
     flags: PackagingFlags = NO_PACKAGING_FLAGS,
-    account: ConfigFlags = NO_CONFIG_FLAGS,
+    login: ConfigFlags = NO_CONFIG_FLAGS,
 ) -> int:
     """Remove a deployed program from a cluster.
 
@@ -90,4 +90,4 @@ def undeploy(
     """
     from pyctrl.cli._deploy.runner import undeploy_program  # here: help needs none of it
 
-    return undeploy_program(program, flags, account, delete_crds=delete_crds, output=output)
+    return undeploy_program(program, flags, login, delete_crds=delete_crds, output=output)

@@ -72,7 +72,7 @@ class DeployReport:
 def deploy_program(
     program: str | None,
     flags: PackagingFlags,
-    account: ConfigFlags,
+    login: ConfigFlags,
     *,
     wait: timedelta,
     allow_crd_loss: bool,
@@ -86,11 +86,11 @@ def deploy_program(
             if wait:
                 await report.wait(deployer, project, wait)
 
-    return asyncio.run(_with_deployer(program, flags, account, work, allow_loss=allow_crd_loss))
+    return asyncio.run(_with_deployer(program, flags, login, work, allow_loss=allow_crd_loss))
 
 
 def undeploy_program(
-    program: str | None, flags: PackagingFlags, account: ConfigFlags, *, delete_crds: bool, output: str
+    program: str | None, flags: PackagingFlags, login: ConfigFlags, *, delete_crds: bool, output: str
 ) -> int:
     """Undeploy a program; return the exit code."""
 
@@ -100,14 +100,14 @@ def undeploy_program(
         if report.has_kept:
             print("--delete-crds also removes the kept objects, and all objects of these kinds", file=sys.stderr)
 
-    return asyncio.run(_with_deployer(program, flags, account, work))
+    return asyncio.run(_with_deployer(program, flags, login, work))
 
 
 async def _with_deployer(
-    program: str | None, flags: PackagingFlags, account: ConfigFlags, work: Work, *, allow_loss: bool = False
+    program: str | None, flags: PackagingFlags, login: ConfigFlags, work: Work, *, allow_loss: bool = False
 ) -> int:
     project = await read_project(flags.settings(program))
-    config = account.config()
+    config = login.config()
     async with Client.connect(config) as client:
         try:
             await work(Deployer(client, project, allow_loss=allow_loss), project)

@@ -46,7 +46,7 @@ def run(
     *program_flags: Annotated[str, Parameter(show=False)],
     flags: RunFlags = NO_RUN_FLAGS,
     logs: LogFlags = NO_LOG_FLAGS,
-    account: ConfigFlags = NO_CONFIG_FLAGS,
+    login: ConfigFlags = NO_CONFIG_FLAGS,
 ) -> int:
     """Run a program against a cluster.
 
@@ -66,5 +66,5 @@ def run(
     log_options = logs.options()
     from pyctrl.program import ProgramRunner  # here: help and completion need none of it
 
-    runner = ProgramRunner(options=flags, login=account, logs=log_options, explain=login_error)
+    runner = ProgramRunner(options=flags, login=login, logs=log_options, explain=login_error)
     return runner.run(program, bind=bind)
