@@ -196,19 +196,19 @@ def _application(setup: SetupFunction, name: str) -> App:
         *,
         flags: RunFlags = NO_RUN_FLAGS,
         logs: LogFlags = NO_LOG_FLAGS,
-        login: ConfigFlags = NO_CONFIG_FLAGS,
+        account: ConfigFlags = NO_CONFIG_FLAGS,
         **own: Any,
     ) -> int:
         log_options = logs.options()
         from pyctrl.program import ProgramRunner  # here: help needs none of it
 
-        runner = ProgramRunner(options=flags, login=login, logs=log_options, explain=login_error)
+        runner = ProgramRunner(options=flags, login=account, logs=log_options, explain=login_error)
         return runner.run_setup(partial(setup, **own), name)
 
-    shared = {
+    shared = {  # names that the program's own flags cannot have
         "flags": (RunFlags, NO_RUN_FLAGS),
         "logs": (LogFlags, NO_LOG_FLAGS),
-        "login": (ConfigFlags, NO_CONFIG_FLAGS),
+        "account": (ConfigFlags, NO_CONFIG_FLAGS),
     }
     parameters = program_parameters(setup) + [
         inspect.Parameter(each, inspect.Parameter.KEYWORD_ONLY, annotation=kind, default=default)
