@@ -154,8 +154,8 @@ def _check_definition(document: Document) -> Definition:
     found = ManifestValidator().define(document).problems
     problems = [each for each in found if each.reason not in _OVERLOOKED and not each.path.startswith(_OF_CHARTS)]
     if problems:
-        told = "".join(f"\n  {document.source}:{each.line}:{each.column}: {each}" for each in problems)
-        raise CommandFailed(f"{document.source} is not a valid CustomResourceDefinition:{told}")
+        details = "".join(f"\n  {document.source}:{each.line}:{each.column}: {each}" for each in problems)
+        raise CommandFailed(f"{document.source} is not a valid CustomResourceDefinition:{details}")
     return dict(document.obj)
 
 

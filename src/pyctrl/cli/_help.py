@@ -95,22 +95,22 @@ def _name(entry: HelpEntry, *, has_shorts: bool) -> Text:
     for negative in entry.negative_names:
         positive = negative.replace("--no-", "--", 1)
         names = [name if name != positive else positive.replace("--", "--[no-]", 1) for name in names]
-    told = ", ".join([*entry.shorts, *names])
+    text = ", ".join([*entry.shorts, *names])
     indent = "    " if has_shorts and not entry.shorts else ""
-    return Text.assemble(indent, (told, "cyan"), f" {entry.metavar}" if entry.metavar else "")
+    return Text.assemble(indent, (text, "cyan"), f" {entry.metavar}" if entry.metavar else "")
 
 
 def _description(entry: HelpEntry) -> Text:
     described = entry.description
     markdown = getattr(getattr(described, "primary_renderable", None), "markup", "")
-    told = _inline(_without_stop(" ".join(markdown.split())))
+    text = _inline(_without_stop(" ".join(markdown.split())))
     for metadata in (
         f"[values: {', '.join(entry.choices)}]" if entry.choices else "",
         f"[default: {entry.default}]" if entry.default is not None else "",
         "[required]" if entry.required and not entry.positional_label else "",
     ):
-        told.append(f" {metadata}" if metadata else "", style="dim")
-    return told
+        text.append(f" {metadata}" if metadata else "", style="dim")
+    return text
 
 
 def _without_stop(sentence: str) -> str:
@@ -177,7 +177,7 @@ def _shell(line: str) -> Text:
 
 def _inline(markdown: str) -> Text:
     """Render inline code without its backticks."""
-    told = Text()
+    text = Text()
     for place, part in enumerate(re.split(r"`([^`]+)`", markdown)):
-        told.append(part, style="cyan" if place % 2 else "")
-    return told
+        text.append(part, style="cyan" if place % 2 else "")
+    return text

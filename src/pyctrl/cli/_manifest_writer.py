@@ -174,9 +174,9 @@ async def _show_changes(reading: Awaitable[Project], wanted: Sequence[Part], con
 
 
 def _change_to_wire(change: ObjectChange) -> dict[str, object]:
-    what = "create" if change.is_new else "update"
+    action = "create" if change.is_new else "update"
     return {
-        "action": what,
+        "action": action,
         "kind": change.kind,
         "namespace": change.key.namespace,
         "name": change.key.name,
@@ -220,20 +220,20 @@ def check_manifests(
     for each in found:
         sys.stdout.write(each.unified() if each.verb == "updated" else f"{STATES[each.verb]} {each.path}\n")
     if found:
-        told = "1 file is" if len(found) == 1 else f"{len(found)} files are"
-        print(f"{told} out of date; update with: {command}", file=sys.stderr)
+        subject = "1 file is" if len(found) == 1 else f"{len(found)} files are"
+        print(f"{subject} out of date; update with: {command}", file=sys.stderr)
     return int(bool(found))
 
 
-def absent(path: Path, what: str = "no", file: str = "") -> str:
+def absent(path: Path, prefix: str = "no", file: str = "") -> str:
     """Return a sentence if something was never written; otherwise "".
 
     Args:
         path: the path to write.
-        what: the beginning of the sentence.
+        prefix: the beginning of the sentence.
         file: a file that is always written.
     """
-    return "" if (path / file).exists() else f"{what} {path}"
+    return "" if (path / file).exists() else f"{prefix} {path}"
 
 
 def written(found: Sequence[Difference]) -> int:

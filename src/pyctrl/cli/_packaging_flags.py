@@ -84,15 +84,15 @@ class PackagingFlags:
         from pyctrl.packaging import read_settings  # here: help and completion need none of it
 
         found = read_settings(folder(program))
-        said = {each.name: value for each in fields(self) if (value := getattr(self, each.name)) is not None}
+        given = {each.name: value for each in fields(self) if (value := getattr(self, each.name)) is not None}
         if self.config_dir is not None:
-            said["config_dir"] = str(self.config_dir.absolute())
+            given["config_dir"] = str(self.config_dir.absolute())
         if program is not None:
             place = Path(program.partition(":")[0])
-            said["program"] = str(Path.cwd() / program) if place.exists() else program
+            given["program"] = str(Path.cwd() / program) if place.exists() else program
             if not place.exists() and str(place) != found.program.partition(":")[0]:
-                said["version"] = ""  # a module, possibly of another distribution
-        return replace(found, **said)
+                given["version"] = ""  # a module, possibly of another distribution
+        return replace(found, **given)
 
 
 def folder(program: str | None) -> Path:

@@ -159,10 +159,10 @@ def _files_of(
     return (types if resource else {}) | (controller_files(project, api) if controller else {})
 
 
-def ask_missing(question: str, said: bool | None) -> bool:
+def ask_missing(question: str, answer: bool | None) -> bool:
     """Return the value of the flag, or the answer on the terminal; without both, True."""
-    if said is not None or not sys.stdin.isatty():
-        return said is not False
+    if answer is not None or not sys.stdin.isatty():
+        return answer is not False
     while True:
         print(f"{question} [y/n]", file=sys.stderr)
         line = sys.stdin.readline()
@@ -184,9 +184,9 @@ def write(folder: Folder, files: Mapping[str, str], *, dry_run: bool, shown: Pat
         print("nothing changed")
 
 
-def print_next_steps(what: str, command: str) -> None:
+def print_next_steps(step: str, command: str) -> None:
     """Print the next step."""
-    _print_files(f"Next: {what}:\n$ {command}")
+    _print_files(f"Next: {step}:\n$ {command}")
 
 
 def _print_files(text: str) -> None:
@@ -217,14 +217,14 @@ class RequestedWebhooks:
         return [hook for hook in HOOKS if getattr(self, hook)]
 
     @property
-    def what(self) -> list[str]:
+    def names(self) -> list[str]:
         """All requested webhooks."""
         return [*self.hooks, *([CONVERT] if self.convert or self.spokes else [])]
 
     @property
     def versions(self) -> Collection[str] | None:
         """The versions to convert; empty: all; None: no conversion."""
-        if CONVERT not in self.what:
+        if CONVERT not in self.names:
             return None
         return [each.strip() for text in self.spokes for each in text.split(",") if each.strip()]
 
@@ -234,11 +234,11 @@ def create_webhook(wanted: NamedKind, hooks: RequestedWebhooks, *, force: bool, 
     project = find_project(Path.cwd())
     hooking = WebhookScaffolder(project=project, api=Api.checked(project, **asdict(wanted)), force=force)
     hooking.check()
-    if not hooks.what:
+    if not hooks.names:
         hooks = _ask_webhooks(hooking)
     files = hooking.files(hooks.hooks, hooks.versions)
     write(Folder(project.root), files, dry_run=dry_run)
-    if hooks.what:
+    if hooks.names:
         print_next_steps("edit the webhooks, and try them with", "pyctrl dev")
     if hooks.hooks and (function := hooking.own_wiring):
         print(f"note: {project.program} is set up by {function} only; add the webhooks there", file=sys.stderr)
@@ -249,8 +249,8 @@ def _ask_webhooks(hooking: WebhookScaffolder) -> RequestedWebhooks:
     """Ask on the terminal which webhooks to create. Raises CommandFailed without a terminal."""
     if not sys.stdin.isatty():
         raise CommandFailed("select the webhooks: --default, --validate, --convert, or several of them")
-    what = [*HOOKS, *([CONVERT] if hooking.others else [])]
-    wanted = {each: ask_missing(QUESTIONS[each], None) for each in what}
+    names = [*HOOKS, *([CONVERT] if hooking.others else [])]
+    wanted = {each: ask_missing(QUESTIONS[each], None) for each in names}
     return RequestedWebhooks(default=wanted["default"], validate=wanted["validate"], convert=wanted.get(CONVERT, False))
 
 
@@ -258,6 +258,6 @@ def delete_webhook(wanted: NamedKind, hooks: RequestedWebhooks, *, yes: bool, fo
     """Remove the files of webhooks, or list them; return the exit code."""
     project = find_project(Path.cwd())
     api = Api.checked(project, **asdict(wanted))
-    removal = webhook_removal_of(project, api, hooks.what or [*HOOKS, CONVERT])
-    named = " ".join([wanted.flags, *(f"--{each}" for each in hooks.what)])
+    removal = webhook_removal_of(project, api, hooks.names or [*HOOKS, CONVERT])
+    named = " ".join([wanted.flags, *(f"--{each}" for each in hooks.names)])
     return show_or_remove(project, removal, f"delete webhook {named}", yes=yes, force=force)

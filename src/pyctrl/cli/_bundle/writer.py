@@ -76,8 +76,8 @@ def report_bundle_problems(directory: Path, optional: Sequence[str], *, output: 
     is_valid = not any(_counts(each, suites) for each in objections)
     if output == "json":
         found = [asdict(each) | {"is_warning": not _counts(each, suites)} for each in objections]
-        told = {"valid": is_valid, "objections": found}
-        print_json(told)
+        result = {"valid": is_valid, "objections": found}
+        print_json(result)
     else:
         _tell(objections, suites)
         print(f"{directory} is {'valid' if is_valid else 'not valid'}")

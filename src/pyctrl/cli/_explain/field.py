@@ -210,8 +210,8 @@ def _clean(text: str) -> str:
 
 def _tree(schemas: Schemas, fields: Sequence[ExplainedField], indent: str, above: tuple[str, ...]) -> Iterator[str]:
     for field in fields:
-        told = [rule for rule in field.rules if rule.startswith(("default: ", "one of "))]
-        yield f"{indent}{field.name} <{field.type}>{_required(field)}{''.join(f', {each}' for each in told)}"
+        rules = [rule for rule in field.rules if rule.startswith(("default: ", "one of "))]
+        yield f"{indent}{field.name} <{field.type}>{_required(field)}{''.join(f', {each}' for each in rules)}"
         kind = field.type.replace("[]", "").replace("map[string]", "")
         if field.has_fields and kind not in (*above, "ObjectMeta"):  # schemas may be recursive
             inside = (*above, kind) if kind != "Object" else above

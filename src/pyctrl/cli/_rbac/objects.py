@@ -152,8 +152,8 @@ def read_files(paths: Iterable[Path]) -> CollectedObjects:
         else:
             read.findings += find_tokens(text.decode(errors="replace"), str(file))
     if not read.objects and not read.findings:
-        told = "".join(f"\n  {each}" for each in read.unread)
-        raise CommandFailed(f"no object in {', '.join(map(str, paths))}{told}")
+        problems = "".join(f"\n  {each}" for each in read.unread)
+        raise CommandFailed(f"no object in {', '.join(map(str, paths))}{problems}")
     return read
 
 

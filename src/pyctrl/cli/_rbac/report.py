@@ -81,11 +81,11 @@ def _needs(needs: Sequence[RequiredRule], paint: _Painter) -> Iterator[str]:
         where = f"in namespace {namespace}" if namespace else "everywhere"
         word = paint("ok", "granted") if granted_by is not None else paint("error", "missing")
         by = f", by {granted_by}" if granted_by is not None else ""
-        lines += [f"  {word}  {_told(rule)} {where}{by}" for rule in normalise(rules)]
+        lines += [f"  {word}  {_rule_text(rule)} {where}{by}" for rule in normalise(rules)]
     yield "\n".join(lines)
 
 
-def _told(rule: AccessRule) -> str:
+def _rule_text(rule: AccessRule) -> str:
     names = f" {', '.join(rule.names)}" if rule.names else ""
     return f"{', '.join(rule.verbs)} {', '.join(rule.paths or rule.qualified_resources)}{names}"
 
@@ -115,5 +115,5 @@ def _unread(unread: Iterable[str], paint: _Painter) -> Iterator[str]:
 
 def _sum(findings: Sequence[Finding], paint: _Painter, is_partial: bool) -> str:
     counts = {word: sum(each.severity == word for each in findings) for word in ("error", "warning", "hint")}
-    told = [paint(word, f"{count} {word}{'s' if count > 1 else ''}") for word, count in counts.items() if count]
-    return ", ".join(told) or paint("ok", "nothing found in what could be read" if is_partial else "nothing found")
+    parts = [paint(word, f"{count} {word}{'s' if count > 1 else ''}") for word, count in counts.items() if count]
+    return ", ".join(parts) or paint("ok", "nothing found in what could be read" if is_partial else "nothing found")

@@ -110,19 +110,19 @@ def _refused(error: Forbidden, key: Key) -> str:
     if error.verb != "create" or not error.user:
         return str(error)
     rule = AccessRule(verbs=("create",), groups=("",), resources=("serviceaccounts/token",), names=(key.name,))
-    told = remedy(rule, key.namespace, user=error.user, name=f"{key.name}-token")
-    return "\n  ".join([f"{error.message}. An administrator grants it with:", *told.commands])
+    fix = remedy(rule, key.namespace, user=error.user, name=f"{key.name}-token")
+    return "\n  ".join([f"{error.message}. An administrator grants it with:", *fix.commands])
 
 
 async def _missing(client: Client, key: Key) -> str:
     """Return the error for a missing account, with the existing ones, and how to create it."""
-    said = f"no service account {key.name!r} in the namespace {key.namespace!r}"
+    message = f"no service account {key.name!r} in the namespace {key.namespace!r}"
     make = f"Create it: kubectl create serviceaccount {key.name} -n {key.namespace}"
     try:
         names = [account.metadata.name for account in await client.list(ServiceAccount, namespace=key.namespace)]
         if not names and await client.find(Namespace, Key("", key.namespace)) is None:
             return f"no namespace {key.namespace!r}. Create it: kubectl create namespace {key.namespace}"
     except ApiError:  # listing is forbidden; the error is useful without the list
-        return f"{said}. {make}"
+        return f"{message}. {make}"
     more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
-    return f"{said}, which has {', '.join(names[:_SHOWN]) or 'none'}{more}. {make}"
+    return f"{message}, which has {', '.join(names[:_SHOWN]) or 'none'}{more}. {make}"

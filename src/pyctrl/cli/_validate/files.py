@@ -162,13 +162,13 @@ def _folder(file: Path) -> Path:
 
 
 def _as_json(judged: _ValidatedObject) -> str:
-    told = {
+    result = {
         "objects": [verdict.to_wire() for verdict in judged.verdicts],
         "unread": judged.unread,
         "passedOver": judged.passed_over,
         "rulesSkipped": judged.skips_rules,
     }
-    return json.dumps(told, indent=2, ensure_ascii=False)
+    return json.dumps(result, indent=2, ensure_ascii=False)
 
 
 def _as_text(judged: _ValidatedObject, *, colour: bool) -> Iterator[str]:

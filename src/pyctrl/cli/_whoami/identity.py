@@ -87,14 +87,14 @@ def shown(identity: LoginIdentity, output: Output) -> str:
 
 async def _ask(client: Client, credentials: Sequence[Credential]) -> UserInfo:
     try:
-        told = (await client.create(SelfSubjectReview())).status.user_info
+        user = (await client.create(SelfSubjectReview())).status.user_info
     except Forbidden as refused:  # the message names the user; system:basic-user grants the request
         return UserInfo(username=refused.user, note="from the error message; more needs system:basic-user")
     except UnknownKind:
         subject = next((each.subject for each in credentials if each.subject), "")
         where = "from the credential; " if subject else ""
         return UserInfo(username=subject, note=f"{where}this server has no SelfSubjectReview, which came with 1.28")
-    return UserInfo(username=told.username or "", uid=told.uid or "", groups=told.groups, extra=told.extra)
+    return UserInfo(username=user.username or "", uid=user.uid or "", groups=user.groups, extra=user.extra)
 
 
 def _lines(identity: LoginIdentity) -> Iterator[tuple[str, str]]:
