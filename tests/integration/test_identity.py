@@ -102,9 +102,7 @@ async def test_a_missing_account_is_one_clear_error(shell: Shell, place: str) ->
     """A slip in the name is answered with the accounts there are and the command that makes one."""
     refused = await shell.pyctrl("token", "jenkinz", "-n", place)
     assert (refused.code, refused.out) == (1, "")
-    assert refused.err.startswith(
-        f"pyctrl: no service account 'jenkinz' in the namespace '{place}', which has"
-    )
+    assert refused.err.startswith(f"pyctrl: no service account 'jenkinz' in the namespace '{place}', which has")
     assert "jenkins" in refused.err
     assert f"kubectl create serviceaccount jenkinz -n {place}" in refused.err
 
