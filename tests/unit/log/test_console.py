@@ -1,4 +1,4 @@
-"""Log lines for people."""
+"""The console format of log lines."""
 
 from __future__ import annotations
 

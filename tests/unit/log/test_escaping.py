@@ -1,4 +1,4 @@
-"""Text of others in log lines for people: it cannot forge a line or steer the terminal."""
+"""Untrusted text in console lines can neither forge a line nor control the terminal."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Lines that repeat: the first ones are shown, the rest is counted."""
+"""Sampling: the first repeated lines are logged, the others counted."""
 
 from __future__ import annotations
 

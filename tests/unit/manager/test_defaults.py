@@ -1,4 +1,4 @@
-"""What controller-runtime's manager does unless told otherwise: measured, and not read off constants."""
+"""Defaults of controller-runtime's manager, measured by behaviour instead of read from constants."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The lines that controller-runtime logs and pyctrl logs too, with their keys, as whoever searches JSON finds them."""
+"""Log lines shared with controller-runtime, and their keys in JSON."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The manager with everything real but the network: cache, controllers and an API server in this process."""
+"""The manager with a real cache, controllers and API server in one process."""
 
 from __future__ import annotations
 

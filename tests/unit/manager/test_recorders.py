@@ -1,4 +1,4 @@
-"""The recorders of a manager: whose they are, and until when what they are told is written."""
+"""Event recorders of a manager: their names, and when recorded Events are written."""
 
 from __future__ import annotations
 

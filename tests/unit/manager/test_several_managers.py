@@ -1,4 +1,4 @@
-"""Several managers in one process and one loop: nothing of one is another's, and each ends by itself."""
+"""Several managers in one process and loop are independent of each other."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One of many controllers cannot start: the others reconcile, it is named, and it begins when it can."""
+"""A controller that cannot start is reported, does not delay others, and starts later."""
 
 from __future__ import annotations
 

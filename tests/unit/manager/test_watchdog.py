@@ -1,4 +1,4 @@
-"""The watchdog of the event loop: when it reports, how often, and what it names."""
+"""The event loop watchdog: when it logs, how often, and the code that it names."""
 
 from __future__ import annotations
 

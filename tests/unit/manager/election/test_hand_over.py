@@ -1,4 +1,4 @@
-"""What waits when another replica is to lead: nothing of it is dropped silently, and the next one does it."""
+"""Hand-over: delayed requests of the old leader are logged, and the new leader reconciles the objects."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Managers that elect: what runs where and when, and what begins anew. All in virtual time."""
+"""Managers with leader election: what runs on which replica, and what restarts, in virtual time."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A replica and its lease, request by request, in virtual time: who leads from when to when, and what stands there."""
+"""One replica and its Lease, request by request, in virtual time."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The rights of a whole program, as its manager derives them."""
+"""The permissions of a whole program, as derived by its manager."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Start order, stop order, grace, signals, failures: all in virtual time."""
+"""Lifecycle: start order, stop order, grace period, signals and failures, in virtual time."""
 
 from __future__ import annotations
 

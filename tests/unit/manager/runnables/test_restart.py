@@ -1,4 +1,4 @@
-"""Runnables that are run again when they have ended: when, how often, and what is seen of it."""
+"""Restarts of runnables: when, how often, and their log lines and readiness."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a manager brings itself, through every way in which it ends: controllers, the election, events, caches."""
+"""Shutdown of a manager's own parts: controllers, leader election, events, caches."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Signals of a real process, on the real loop."""
+"""Signals to a real process, on the real event loop."""
 
 from __future__ import annotations
 
