@@ -85,7 +85,7 @@ async def run_until(lifecycle: Lifecycle, moment: float, *, handle_signals: bool
 
 
 async def test_groups_start_in_order_and_stop_in_reverse() -> None:
-    """Each group starts when the one before is ready, and stops when the one after has ended."""
+    """Each group starts once the previous one is ready, and stops once the next one has ended."""
     lifecycle, journal = make(), list[str]()
     for group in reversed(Group):
         lifecycle.add(Life(group, journal, ready_after=1, cleanup=1), group)
@@ -145,7 +145,7 @@ async def test_nothing_can_be_added_once_stopping_has_begun() -> None:
 
 
 async def test_what_is_not_a_runnable_is_refused() -> None:
-    """The mistake is told where it is made, with what was expected."""
+    """The error is raised by `add`, with the expected types."""
     with pytest.raises(ManagerError, match="async def run"):
         make().add(cast(Life, 5), Group.OTHERS)
 
@@ -206,7 +206,7 @@ async def test_a_failure_to_become_ready_stops_everything() -> None:
 
 
 async def test_work_is_finished_within_the_grace_period() -> None:
-    """What can be asked is asked, and not cancelled."""
+    """Stoppable runnables are asked to stop, and not cancelled."""
     lifecycle, journal = make(), list[str]()
     lifecycle.add(Worker("worker", journal, work=29), Group.ELECTED)
     await run_until(lifecycle, 10)
@@ -373,7 +373,7 @@ async def test_no_farewell_to_servers_where_there_are_none(caplog: pytest.LogCap
 
 
 async def test_a_signal_is_for_every_manager_of_the_loop() -> None:
-    """One that has ended leaves the others their signals; each counts its own first and second one."""
+    """A manager that has ended does not affect the signals of others; each counts its own first and second signal."""
     journal = list[str]()
     works = {"short": 1.0, "long": 25.0, "longer": 25.0}
     lifecycles = {name: make() for name in works}

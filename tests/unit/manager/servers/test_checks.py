@@ -25,7 +25,7 @@ def checks(**own: str) -> Checks:
 
 
 async def test_all_is_well_in_one_word() -> None:
-    """Without being asked for more, the answer is `ok`, also where nobody has added a check."""
+    """Without `verbose` the response is `ok`, also without added checks."""
     made = checks()
     made.add("slow", well)
 
@@ -43,7 +43,7 @@ async def test_each_check_is_told_of_when_asked_for() -> None:
 
 
 async def test_a_failure_is_named_and_its_reason_withheld() -> None:
-    """Everybody may ask for all of them; why it failed stands under the path of the check, and in the log."""
+    """The list is public; the reason of a failure is at the path of the check, and in the log."""
     made = checks(caches="")
     made.add("queue", fails)
 
@@ -137,6 +137,6 @@ def test_no_address_is_none(text: str | None) -> None:
 
 @pytest.mark.parametrize("text", ["8081", "localhost", "::1:80", ":99999", "http://a:80"])
 def test_anything_else_is_refused_with_the_forms_that_there_are(text: str) -> None:
-    """The message names the option, what it takes, and what came."""
+    """The message names the option, the expected format, and the value."""
     with pytest.raises(ManagerError, match=r"health_bind_address is an address such as :8081, .*got '"):
         BindAddress.parse(text, "health_bind_address")
