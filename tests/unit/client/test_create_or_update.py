@@ -214,7 +214,7 @@ async def test_another_name_is_refused(live: Client) -> None:
         found.metadata.name = "b"
 
     sent = Sent(live)
-    with pytest.raises(ValueError, match="it made default/b of default/a"):
+    with pytest.raises(ValueError, match="it changed default/a to default/b"):
         await live.create_or_update(config_map(), rename)
     with pytest.raises(ValueError, match="ConfigMap has no name"):
         await live.create_or_patch(ConfigMap(), nothing)
@@ -226,5 +226,5 @@ async def test_a_coroutine_function_is_refused(live: Client) -> None:
 
     async def change(found: ConfigMap) -> None: ...
 
-    with pytest.raises(TypeError, match="mutate is a plain function"):
+    with pytest.raises(TypeError, match="mutate must be a plain function"):
         await live.create_or_update(config_map(), cast(Any, change))
