@@ -108,7 +108,7 @@ async def test_what_is_no_key_is_refused_and_the_error_says_what_to_pass(verb: V
         ),
         (lambda client: client.patch(ConfigMap, Key("a", "b"), {}), r"expected a patch, such as MergePatch.*dict"),
         (lambda client: client.subresource("x").get(ConfigMap), r"expected 2 arguments \(kind, key\), got 1"),
-        (lambda client: client.delete(ConfigMap), "a kind needs a key beside it"),
+        (lambda client: client.delete(ConfigMap), "pass a key after a kind"),
     ],
 )
 async def test_a_verb_that_lacks_an_argument_says_which(call: Callable[[Any], Awaitable[object]], message: str) -> None:

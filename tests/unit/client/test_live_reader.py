@@ -316,7 +316,7 @@ async def test_in_namespace(client: Client, server: FakeServer) -> None:
 
     await inner.list(Widget)
     await inner.list(Zone)
-    with pytest.raises(ValueError, match="of namespace 'default' was asked of a client for namespace 'team'"):
+    with pytest.raises(ValueError, match="of namespace 'default' was requested from a client for namespace 'team'"):
         await inner.get(Widget, KEY)
 
     assert [a.path for a in server.asked] == ["/apis/demo.test/v1/namespaces/team/widgets", "/apis/demo.test/v1/zones"]

@@ -46,7 +46,7 @@ async def test_what_does_not_happen_is_told_with_what_was_seen_last() -> None:
     """After half a minute, unless another limit is set."""
     async with Client.connect(Config.in_process(ApiServer())) as client:
         await client.create(ConfigMap(metadata=ObjectMeta(name="a", namespace="default"), data={"colour": "red"}))
-        with pytest.raises(TimeoutError, match=r"did not happen in 30 s; last seen: .*red"):
+        with pytest.raises(TimeoutError, match=r"the condition was not met within 30 s; last seen: .*red"):
             await wait_for(client, ConfigMap, KEY, lambda obj: obj.data["colour"] == "blue")
         assert now() == 30
         with pytest.raises(TimeoutError, match="in 5 s"):
