@@ -11,7 +11,7 @@ from pyctrl.kinds import BUILTIN_KINDS
 
 __all__ = ["Path", "is_empty_value", "json_equal", "semantically_equal", "without_empty"]
 
-#: The names of the fields on the way to a value; list items have none.
+#: The names of the fields that lead to a value; list items add none.
 Path: TypeAlias = tuple[str, ...]
 
 # Quantities of the built-in kinds: the last names of the path, "*" for the key of a map. Servers write them in their

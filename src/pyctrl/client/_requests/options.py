@@ -18,6 +18,7 @@ __all__ = [
     "Labels",
     "Preconditions",
     "Propagation",
+    "Query",
     "VersionMatch",
     "delete_options",
     "selection",
