@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import Any, cast
 
 import pytest
 
 from pyctrl.api import GroupVersionKind, Key, ObjectMeta, Unstructured
 from pyctrl.apiserver import ApiServer
-from pyctrl.cache import Cache, CachedClient, KindOptions
 from pyctrl.client import Client, InProcessTransport, MergePatch, OperationResult, dry_run, in_namespace
 from pyctrl.errors import AlreadyExists, Conflict
 from pyctrl.kinds.apps.v1 import Deployment
-from pyctrl.kinds.core.v1 import ConfigMap, Pod, Volume
+from pyctrl.kinds.core.v1 import ConfigMap
 
 KEY = Key("default", "a")
 DEPLOYMENT: dict[str, Any] = {
@@ -58,55 +56,6 @@ def nothing(found: object) -> None:
     """Change nothing."""
 
 
-async def test_an_apply_is_tried_once(live: Client) -> None:
-    """What managed fields do not tell, an empty structure that the server filled in, is sent once by each program."""
-    await live.apply(DEPLOYMENT)
-    sent = Sent(live)
-
-    results = [(await live.create_or_apply(DEPLOYMENT)).result for _ in range(3)]
-    await live.status.patch(Deployment, KEY, MergePatch({"status": {"replicas": 1}}))
-    results.append((await live.create_or_apply(DEPLOYMENT)).result)
-
-    assert results == [NONE] * 4
-    assert sent.verbs == ["apply", "patch"]
-
-
-async def test_a_change_of_hands_is_seen(live: Client) -> None:
-    """A value that went away and came back is somebody else's now, so the apply is sent although nothing looks new."""
-    await live.create_or_apply(DEPLOYMENT)
-    for replicas in (5, 1):
-        patch = MergePatch({"spec": {"replicas": replicas, "template": {"metadata": {"labels": {"b": str(replicas)}}}}})
-        await live.patch(Deployment, KEY, patch, field_owner="somebody")
-    wanted = {**DEPLOYMENT, "spec": {**DEPLOYMENT["spec"], "replicas": 1}}
-    sent = Sent(live)
-
-    shared = await live.create_or_apply(wanted)
-
-    assert (shared.result, sent.verbs) == (UPDATED, ["apply"])
-
-
-@pytest.mark.virtual_time
-async def test_without_managed_fields(live: Client) -> None:
-    """A kind that is cached without them is applied once for each version of the object, and nothing changes by it."""
-    cache = Cache(live, options={Deployment: KindOptions(strip_managed_fields=True)})
-    cached = CachedClient(cache, live)
-    cache.informer(Deployment)
-    task = asyncio.create_task(cache.run())
-    try:
-        await cache.wait_for_sync()
-        await cached.create_or_apply(DEPLOYMENT)
-        sent = Sent(live)
-        results = [(await cached.create_or_apply(DEPLOYMENT)).result for _ in range(3)]
-        await live.patch(Deployment, KEY, MergePatch({"metadata": {"labels": {"a": "b"}}}), field_owner="somebody")
-        results += [(await cached.create_or_apply(DEPLOYMENT)).result for _ in range(3)]
-
-    finally:
-        task.cancel()
-
-    assert results == [NONE] * 6
-    assert sent.verbs == ["patch", "apply"]
-
-
 async def test_the_client_s_namespace(live: Client) -> None:
     """A client for one namespace fills it in for objects that name none; a dry run leaves no trace."""
     here = in_namespace(live, "default")
@@ -129,33 +78,6 @@ async def test_an_object_of_another_version_is_refused(live: Client) -> None:
 
     with pytest.raises(Conflict):
         await live.create_or_apply(wanted)
-
-
-async def test_an_empty_structure_is_something(live: Client) -> None:
-    """Empty lists and labels are as good as none, but a volume that becomes an emptyDir is a change."""
-    pod = Pod.from_wire(
-        {
-            "apiVersion": "v1",
-            "kind": "Pod",
-            "metadata": {"name": "a", "namespace": "default"},
-            "spec": {"containers": [{"name": "c", "image": "i"}]},
-        }
-    )
-
-    def empty(found: Pod) -> None:
-        found.metadata.labels = {}
-        found.spec.host_aliases = []
-
-    def volume(found: Pod) -> None:
-        found.spec.volumes = [Volume.from_wire({"name": "v", "emptyDir": {}})]
-
-    sent = Sent(live)
-    results = [(await live.create_or_update(pod, empty)).result for _ in range(2)]
-    with pytest.raises(Exception, match="pod updates may not change fields"):
-        await live.create_or_update(pod, volume)
-
-    assert results == [CREATED, NONE]
-    assert sent.verbs == ["create", "update"]
 
 
 async def test_what_was_read_too_early_is_a_conflict(live: Client) -> None:

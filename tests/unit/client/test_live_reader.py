@@ -10,7 +10,7 @@ import pytest
 
 from pyctrl.api import CustomResource, GroupVersionKind, Key, Metadata, Model, Unstructured
 from pyctrl.client import Client, in_namespace
-from pyctrl.errors import DecodeError, Expired, Forbidden, NotFound, SelectorError, UnknownKind
+from pyctrl.errors import Expired, Forbidden, NotFound, UnknownKind
 from tests.unit.client._fake_server import FakeServer
 
 
@@ -163,53 +163,6 @@ async def test_other_refusals_are_not_hidden(client: Client, server: FakeServer)
         await client.find(Widget, KEY)
 
 
-async def test_list_options(client: Client, server: FakeServer) -> None:
-    """Selectors, limit, token and version are sent as the server wants them, in any form they can be given."""
-    server.reply({"metadata": {"resourceVersion": "7"}, "items": []})
-
-    await client.list(
-        Widget,
-        namespace="default",
-        labels={"app": "x"},
-        fields="metadata.name=a",
-        limit=5,
-        continue_token="t",
-        resource_version="3",
-        resource_version_match="Exact",
-    )
-
-    assert server.asked[0].path == "/apis/demo.test/v1/namespaces/default/widgets"
-    assert server.asked[0].query == {
-        "labelSelector": "app=x",
-        "fieldSelector": "metadata.name=a",
-        "limit": "5",
-        "continue": "t",
-        "resourceVersion": "3",
-        "resourceVersionMatch": "Exact",
-    }
-
-
-async def test_list_answer(client: Client, server: FakeServer) -> None:
-    """A list is a sequence with its version and token; items without a kind get theirs, null items are none."""
-    item = widget()
-    del item["kind"], item["apiVersion"]
-    server.reply({"metadata": {"resourceVersion": "7", "continue": "next"}, "items": [item]})
-    server.reply({"metadata": {}, "items": None})
-
-    found = await client.list(Widget)
-
-    assert [w.spec.size for w in found] == [1]
-    assert (found[0].kind, found.resource_version, found.continue_token) == ("Widget", "7", "next")
-    assert server.asked[0].path == "/apis/demo.test/v1/widgets"
-    assert len(await client.list(Widget)) == 0
-
-
-async def test_bad_selector(client: Client) -> None:
-    """A selector that does not parse is an error before anything is sent."""
-    with pytest.raises(SelectorError):
-        await client.list(Widget, labels="a in (")
-
-
 async def test_pages(client: Client, server: FakeServer) -> None:
     """pages follows the tokens to the end; each gives the objects of all pages one by one."""
     for _ in range(2):
@@ -267,26 +220,6 @@ async def test_watch_of_a_streamed_list(client: Client, server: FakeServer) -> N
     assert event.is_initial_events_end
     assert server.asked[0].query["sendInitialEvents"] == "true"
     assert server.asked[0].query["resourceVersionMatch"] == "NotOlderThan"
-
-
-async def test_watch_error_event(client: Client, server: FakeServer) -> None:
-    """An ERROR event is raised as the error that it is."""
-    status = {"kind": "Status", "code": 410, "reason": "Expired", "message": "too old resource version"}
-    server.reply(lines(json.dumps({"type": "ERROR", "object": status}).encode() + b"\n"))
-
-    with pytest.raises(Expired, match="too old"):
-        _ = [e async for e in client.watch(Widget)]
-
-
-@pytest.mark.parametrize(
-    "line", [b"garbage", b"[]", b'{"type": "NEWS", "object": {}}', b'{"type": "ERROR", "object": 1}']
-)
-async def test_watch_garbage(client: Client, server: FakeServer, line: bytes) -> None:
-    """A line that is no event is a clear error, not a silent end."""
-    server.reply(lines(line + b"\n"))
-
-    with pytest.raises(DecodeError):
-        _ = [e async for e in client.watch(Widget)]
 
 
 async def test_leaving_a_watch_closes_it(client: Client, server: FakeServer) -> None:

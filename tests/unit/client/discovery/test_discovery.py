@@ -36,41 +36,6 @@ def aggregated(group: str, *resources: dict[str, Any], freshness: str = "Current
 EMPTY = {"kind": "APIGroupDiscoveryList", "items": []}
 
 
-async def test_aggregated(client: Client, server: FakeServer) -> None:
-    """Two requests tell everything: plural, scope, verbs, short names and sub-resources of every kind."""
-    server.reply(aggregated("", resource("pods", "Pod"), resource("nodes", "Node", "Cluster")))
-    server.reply(aggregated("demo.test", resource("widgets", "Widget")))
-
-    pod = await client.discovery.mapping(POD)
-    node = await client.discovery.mapping(GroupVersionKind("", "v1", "Node"))
-    widget = await client.discovery.mapping_for_resource("demo.test", "v1", "widgets")
-
-    assert (pod.plural, pod.namespaced, pod.short_names) == ("pods", True, ("sn",))
-    assert (pod.verbs, pod.subresources) == (frozenset({"get"}), frozenset({"status"}))
-    assert not node.namespaced
-    assert widget.gvk == WIDGET
-    assert [a.path for a in server.asked] == ["/api", "/apis"]
-    assert "v=v2;as=APIGroupDiscoveryList" in server.asked[0].headers["Accept"]
-    assert len(await client.discovery.mappings()) == 3
-
-
-async def test_legacy(client: Client, server: FakeServer) -> None:
-    """A server that knows only the old documents is asked group version by group version."""
-    server.reply({"kind": "APIVersions", "versions": ["v1"]})
-    server.reply(
-        {"kind": "APIGroupList", "groups": [{"name": "demo.test", "versions": [{"groupVersion": "demo.test/v1"}]}]}
-    )
-    pods = {"name": "pods", "kind": "Pod", "namespaced": True, "verbs": ["get"], "shortNames": ["po"]}
-    server.reply({"kind": "APIResourceList", "resources": [pods, {"name": "pods/status", "kind": "Pod"}]})
-    server.reply({"kind": "APIResourceList", "resources": [{"name": "widgets", "kind": "Widget"}]})
-
-    pod = await client.discovery.mapping(POD)
-
-    assert (pod.plural, pod.subresources, pod.short_names) == ("pods", frozenset({"status"}), ("po",))
-    assert not (await client.discovery.mapping(WIDGET)).namespaced
-    assert [a.path for a in server.asked] == ["/api", "/apis", "/api/v1", "/apis/demo.test/v1"]
-
-
 async def test_legacy_group_that_is_down(client: Client, server: FakeServer) -> None:
     """One group that does not answer takes none of the others with it, and is named when its kind is asked for."""
     server.reply({"kind": "APIVersions", "versions": ["v1"]})

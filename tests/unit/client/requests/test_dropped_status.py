@@ -63,16 +63,3 @@ async def test_what_is_written_does_not_warn() -> None:
         await client.patch(ConfigMap, Key("default", "a"), MergePatch({"status": {"a": "b"}}))
     assert told == []
     assert Deployment.resource.subresources
-
-
-async def test_lists_compare_as_sequences() -> None:
-    """A list equals any sequence of equal objects, and nothing that is none."""
-    client = await _client()
-    assert await client.list(ConfigMap) == []
-    namespaces = await client.list(Namespace, labels="a!=b")
-    assert namespaces == list(namespaces)
-    assert namespaces == tuple(namespaces)
-    assert namespaces == await client.list(Namespace)
-    assert namespaces != list(namespaces)[1:]
-    assert namespaces != "none"
-    assert (await client.list(ConfigMap)) != ""

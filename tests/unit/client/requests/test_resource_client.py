@@ -24,7 +24,7 @@ from pyctrl.client import (
     wait_until_gone,
 )
 from pyctrl.kinds.apps.v1 import Deployment
-from pyctrl.kinds.core.v1 import ConfigMap, Namespace, Secret
+from pyctrl.kinds.core.v1 import Namespace, Secret
 from pyctrl.testing import FaultyTransport
 
 Verb = Callable[[Client, Any], Awaitable[object]]
@@ -96,25 +96,6 @@ async def test_what_is_no_key_is_refused_and_the_error_says_what_to_pass(verb: V
         with pytest.raises(TypeError, match=r"got a Secret: pass its .key"):
             await verb(client, Secret(metadata=ObjectMeta.from_wire({"name": "a", "namespace": "b"})))
     assert network.requests == []
-
-
-@pytest.mark.parametrize(
-    ("call", "message"),
-    [
-        (lambda client: client.patch(ConfigMap, Key("a", "b")), r"expected 3 arguments \(kind, key, patch\), got 2"),
-        (
-            lambda client: client.patch(ConfigMap(metadata=ObjectMeta.from_wire({"name": "a"}))),
-            r"expected 2 arguments \(object, patch\)",
-        ),
-        (lambda client: client.patch(ConfigMap, Key("a", "b"), {}), r"expected a patch, such as MergePatch.*dict"),
-        (lambda client: client.subresource("x").get(ConfigMap), r"expected 2 arguments \(kind, key\), got 1"),
-        (lambda client: client.delete(ConfigMap), "pass a key after a kind"),
-    ],
-)
-async def test_a_verb_that_lacks_an_argument_says_which(call: Callable[[Any], Awaitable[object]], message: str) -> None:
-    """The arguments that are expected are named, also where a verb can be called in two ways."""
-    with pytest.raises(TypeError, match=message):
-        await call(Client(InProcessTransport(ApiServer())))
 
 
 @pytest.mark.parametrize("name", ["..", "a/../b", "."])
