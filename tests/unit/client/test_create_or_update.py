@@ -1,4 +1,4 @@
-"""Create or update, patch or apply: what is sent, and what is refused before anything is."""
+"""Create or update, create or patch, create or apply: requests and results."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ NONE, CREATED, UPDATED = OperationResult.NONE, OperationResult.CREATED, Operatio
 
 
 class Sent:
-    """Notes the verbs of what a client writes."""
+    """Records the verbs of a client's writes."""
 
     def __init__(self, client: Client) -> None:
         self.verbs: list[str] = []
@@ -57,7 +57,7 @@ def nothing(found: object) -> None:
 
 
 async def test_the_client_s_namespace(live: Client) -> None:
-    """A client for one namespace fills it in for objects that name none; a dry run leaves no trace."""
+    """A client for one namespace fills it in for objects without one; a dry run is not remembered."""
     here = in_namespace(live, "default")
     wanted = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a"}, "data": {"k": "v"}}
 
@@ -70,7 +70,7 @@ async def test_the_client_s_namespace(live: Client) -> None:
 
 
 async def test_an_object_of_another_version_is_refused(live: Client) -> None:
-    """An apply that names a version which is no longer there is sent, to be refused by the server."""
+    """An apply with an outdated resource version is sent, and refused by the server."""
     made = (await live.create_or_apply(config_map(k="1"))).object
     await live.patch(ConfigMap, KEY, MergePatch({"data": {"l": "1"}}))
     wanted = config_map(k="1")
@@ -81,7 +81,7 @@ async def test_an_object_of_another_version_is_refused(live: Client) -> None:
 
 
 async def test_what_was_read_too_early_is_a_conflict(live: Client) -> None:
-    """An update of an object that has changed since is refused, and so is one more of the same name."""
+    """A stale update is a Conflict, and creating an object that exists by now AlreadyExists."""
     made = await live.create(config_map())
     await live.patch(ConfigMap, KEY, MergePatch({"data": {"l": "1"}}))
 
@@ -96,7 +96,7 @@ async def test_what_was_read_too_early_is_a_conflict(live: Client) -> None:
 
 
 async def test_the_status_is_somebody_else_s(live: Client) -> None:
-    """Create-or-update neither compares nor writes it; create-or-patch writes it alone when nothing else changed."""
+    """create_or_update ignores the status; create_or_patch patches only the status when nothing else changed."""
 
     def status(found: Deployment) -> None:
         found.status.replicas = 3
@@ -115,7 +115,7 @@ async def test_the_status_is_somebody_else_s(live: Client) -> None:
 
 
 async def test_a_patch_removes_what_was_taken_away(live: Client) -> None:
-    """Members that are gone from maps are removed, and what others have written in the meantime stays."""
+    """Members removed from maps are removed by the patch, and changes of others in the meantime stay."""
 
     def change(found: Unstructured) -> None:
         found["data"] = {"k": "2"}
@@ -130,7 +130,7 @@ async def test_a_patch_removes_what_was_taken_away(live: Client) -> None:
 
 
 async def test_another_name_is_refused(live: Client) -> None:
-    """A change of name or namespace would write to another object: nothing is sent."""
+    """A changed name or namespace would write another object: it is refused."""
 
     def rename(found: ConfigMap) -> None:
         found.metadata.name = "b"
@@ -144,7 +144,7 @@ async def test_another_name_is_refused(live: Client) -> None:
 
 
 async def test_a_coroutine_function_is_refused(live: Client) -> None:
-    """A change that waits would never run: that is an error which says so."""
+    """A coroutine function would never run: it is refused."""
 
     async def change(found: ConfigMap) -> None: ...
 

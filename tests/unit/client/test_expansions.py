@@ -49,7 +49,7 @@ async def test_scale(client: Client, server: FakeServer) -> None:
 
 
 async def test_eviction(client: Client, server: FakeServer) -> None:
-    """An eviction that a budget forbids is TooManyRequests at once, so that the caller decides when to try again."""
+    """An eviction that a budget forbids raises TooManyRequests at once; the caller decides when to retry."""
     server.reply({"kind": "Status", "status": "Success"}, status=201)
     server.refuse(429, "TooManyRequests", "Cannot evict pod as it would violate the pod's disruption budget.")
 
@@ -73,7 +73,7 @@ async def test_binding(client: Client, server: FakeServer) -> None:
 
 
 async def test_token(client: Client, server: FakeServer) -> None:
-    """A token comes with its end, and does not show in logs."""
+    """A token has an expiry time, and is not in its repr."""
     status = {"token": "secret", "expirationTimestamp": "2030-01-02T03:04:05Z"}
     server.reply({"kind": "TokenRequest", "apiVersion": "authentication.k8s.io/v1", "status": status}, status=201)
 

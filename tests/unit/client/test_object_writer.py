@@ -1,4 +1,4 @@
-"""Writing: what is sent, what comes back, and who is told."""
+"""Writes: requests, decoded answers and errors."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def widget(**spec: Any) -> Widget:
 
 @pytest.mark.parametrize("write", ["create", "update", "patch", "status.patch", "apply"])
 async def test_answers_are_decoded_when_they_are_looked_at(client: Client, server: FakeServer, write: str) -> None:
-    """A write has succeeded whatever its answer is like; what is wrong with it is told where it is looked at."""
+    """A write succeeds whatever its answer contains; an invalid field raises on first access."""
     server.reply(wire(size="large"))
     writes: dict[str, Callable[[], Awaitable[Widget]]] = {
         "create": lambda: client.create(widget(size=2)),
@@ -64,7 +64,7 @@ async def test_answers_are_decoded_when_they_are_looked_at(client: Client, serve
 
 
 async def test_create(client: Client, server: FakeServer) -> None:
-    """create posts the whole object with its owner and returns the server's, leaving the argument alone."""
+    """create posts the object with its field owner and returns the server's; the argument is not changed."""
     server.reply(wire(size=2), status=201)
     new = Widget(metadata=ObjectMeta(name="a", namespace="default"), spec=WidgetSpec(size=2))
 
@@ -122,7 +122,7 @@ async def test_apply(client: Client, server: FakeServer) -> None:
 
 
 async def test_delete(client: Client, server: FakeServer) -> None:
-    """delete takes an object or a kind and a key, and sends what was said about how."""
+    """delete takes an object or a kind and a key, and sends its options."""
     server.reply({"kind": "Status", "status": "Success"})
     server.reply(wire())
 
@@ -147,7 +147,7 @@ async def test_delete(client: Client, server: FakeServer) -> None:
 
 
 async def test_delete_all_of(client: Client, server: FakeServer) -> None:
-    """delete_all_of deletes what matches in one namespace, and refuses to guess the namespace."""
+    """delete_all_of deletes what matches in one namespace, which is required."""
     server.reply({"kind": "WidgetList", "items": []})
 
     await client.delete_all_of(Widget, namespace="default", labels="app=x")
@@ -159,13 +159,13 @@ async def test_delete_all_of(client: Client, server: FakeServer) -> None:
 
 
 async def test_a_name_is_needed(client: Client) -> None:
-    """Deleting an object without a name is refused: it would have been the whole collection."""
+    """Deleting an object without a name is refused: it would delete the whole collection."""
     with pytest.raises(ValueError, match="must have a name"):
         await client.delete(Widget, Key("default", ""))
 
 
 async def test_refusals(client: Client, server: FakeServer) -> None:
-    """A refusal is the class of its reason, and an invalid object says which field."""
+    """A refusal is raised as the class of its reason, with the invalid fields."""
     server.refuse(409, "AlreadyExists")
     status = {"causes": [{"reason": "FieldValueInvalid", "message": "too big", "field": "spec.size"}]}
     server.reply({"kind": "Status", "code": 422, "reason": "Invalid", "details": status}, status=422)
@@ -178,7 +178,7 @@ async def test_refusals(client: Client, server: FakeServer) -> None:
 
 
 async def test_write_to_a_kind_that_is_not_installed(client: Client, server: FakeServer) -> None:
-    """Writing an object whose definition is not installed is UnknownKind."""
+    """Writing an object whose definition is not installed raises UnknownKind."""
     server.not_served()
     server.reply({"kind": "APIGroupDiscoveryList"})
     server.reply({"kind": "APIGroupDiscoveryList"})
@@ -188,7 +188,7 @@ async def test_write_to_a_kind_that_is_not_installed(client: Client, server: Fak
 
 
 async def test_writes_time_out(client: Client, server: FakeServer) -> None:
-    """A server that never answers a write is given up on."""
+    """A write times out when the server never answers."""
 
     async def silent(_: object) -> Any:
         await asyncio.Event().wait()

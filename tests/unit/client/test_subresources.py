@@ -1,4 +1,4 @@
-"""Sub-resources: the status, scale, eviction, binding, token, and any other by name."""
+"""Sub-resources: the status, and any other by name."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ async def test_status(client: Client, server: FakeServer) -> None:
 
 
 async def test_status_answers_reach_observers(client: Client, server: FakeServer) -> None:
-    """A status write answers with the object, so observers get it; a scale write does not, so they get none."""
+    """Observers get the object that a status write returns, and None for a scale, which is not the object."""
     bodies: list[bytes | None] = []
 
     class Observer:

@@ -43,7 +43,7 @@ def widget(**spec: Any) -> Widget:
 
 
 class Recorder:
-    """An observer that keeps what it is told."""
+    """An observer that records its calls."""
 
     def __init__(self) -> None:
         self.told: list[tuple[Any, ...]] = []
@@ -56,7 +56,7 @@ class Recorder:
 
 
 async def test_dry_run(client: Client, server: FakeServer) -> None:
-    """A dry-run client asks for a dry run of every write, and no observer hears of one."""
+    """A dry-run client sends every write as a dry run, of which observers are not notified."""
     recorder = Recorder()
     client.observe_writes(recorder)
     dry = dry_run(client)
@@ -75,7 +75,7 @@ async def test_dry_run(client: Client, server: FakeServer) -> None:
 
 
 async def test_field_owner(client: Client, server: FakeServer) -> None:
-    """A client's owner is used unless a request names its own."""
+    """The client's field owner is used unless a request names another."""
     owned = with_field_owner(client, "mine")
     server.reply(wire())
     server.reply(wire())
@@ -87,7 +87,7 @@ async def test_field_owner(client: Client, server: FakeServer) -> None:
 
 
 async def test_field_validation(client: Client, server: FakeServer) -> None:
-    """A client's validation is asked for unless a request names its own; an apply, which is strict anyway, has none."""
+    """The client's field validation is sent unless a request names another; an apply has none."""
     strict = with_field_validation(client, "Strict")
     for _ in range(3):
         server.reply(wire())
@@ -100,7 +100,7 @@ async def test_field_validation(client: Client, server: FakeServer) -> None:
 
 
 async def test_impersonate(client: Client, server: FakeServer) -> None:
-    """Each group is a header of its own, and the client it was derived from stays who it was."""
+    """Each group is a header of its own, and the original client does not impersonate."""
     server.reply(wire())
     server.reply(wire())
 
@@ -113,7 +113,7 @@ async def test_impersonate(client: Client, server: FakeServer) -> None:
 
 
 async def test_wrappers_add_up(client: Client, server: FakeServer) -> None:
-    """Clients derived from derived clients keep what was decided before."""
+    """Clients derived from derived clients keep their options."""
     server.reply(wire())
 
     await in_namespace(with_field_owner(dry_run(client), "me"), "default").create(widget())

@@ -32,7 +32,7 @@ NONE, CREATED, UPDATED = OperationResult.NONE, OperationResult.CREATED, Operatio
 
 
 class Sent:
-    """Notes the verbs of what a client writes."""
+    """Records the verbs of a client's writes."""
 
     def __init__(self, client: Client) -> None:
         self.verbs: list[str] = []
@@ -57,7 +57,7 @@ def nothing(found: object) -> None:
 
 
 async def test_an_apply_is_tried_once(live: Client) -> None:
-    """What managed fields do not tell, an empty structure that the server filled in, is sent once by each program."""
+    """Where managed fields do not decide (an empty structure that the server filled in) each program applies once."""
     await live.apply(DEPLOYMENT)
     sent = Sent(live)
 
@@ -70,7 +70,7 @@ async def test_an_apply_is_tried_once(live: Client) -> None:
 
 
 async def test_a_change_of_hands_is_seen(live: Client) -> None:
-    """A value that went away and came back is somebody else's now, so the apply is sent although nothing looks new."""
+    """A value that another owner removed and set again is applied, although the object looks unchanged."""
     await live.create_or_apply(DEPLOYMENT)
     for replicas in (5, 1):
         patch = MergePatch({"spec": {"replicas": replicas, "template": {"metadata": {"labels": {"b": str(replicas)}}}}})
@@ -85,7 +85,7 @@ async def test_a_change_of_hands_is_seen(live: Client) -> None:
 
 @pytest.mark.virtual_time
 async def test_without_managed_fields(live: Client) -> None:
-    """A kind that is cached without them is applied once for each version of the object, and nothing changes by it."""
+    """A kind that is cached without managed fields is applied once for each version of the object, without a change."""
     cache = Cache(live, options={Deployment: KindOptions(strip_managed_fields=True)})
     cached = CachedClient(cache, live)
     cache.informer(Deployment)

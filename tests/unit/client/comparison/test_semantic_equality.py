@@ -13,7 +13,7 @@ NONE, CREATED, UPDATED = OperationResult.NONE, OperationResult.CREATED, Operatio
 
 
 class Sent:
-    """Notes the verbs of what a client writes."""
+    """Records the verbs of a client's writes."""
 
     def __init__(self, client: Client) -> None:
         self.verbs: list[str] = []
@@ -34,7 +34,7 @@ def live() -> Client:
 
 
 async def test_an_empty_structure_is_something(live: Client) -> None:
-    """Empty lists and labels are as good as none, but a volume that becomes an emptyDir is a change."""
+    """Empty lists and labels equal missing ones, but a volume that becomes an emptyDir is a change."""
     pod = Pod.from_wire(
         {
             "apiVersion": "v1",

@@ -32,7 +32,7 @@ def aggregated(group: str, *resources: dict[str, Any], freshness: str = "Current
 
 
 async def test_aggregated(client: Client, server: FakeServer) -> None:
-    """Two requests tell everything: plural, scope, verbs, short names and sub-resources of every kind."""
+    """Two requests return plural, scope, verbs, short names and sub-resources of every kind."""
     server.reply(aggregated("", resource("pods", "Pod"), resource("nodes", "Node", "Cluster")))
     server.reply(aggregated("demo.test", resource("widgets", "Widget")))
 
@@ -50,7 +50,7 @@ async def test_aggregated(client: Client, server: FakeServer) -> None:
 
 
 async def test_legacy(client: Client, server: FakeServer) -> None:
-    """A server that knows only the old documents is asked group version by group version."""
+    """A server with only legacy documents is queried for each group version."""
     server.reply({"kind": "APIVersions", "versions": ["v1"]})
     server.reply(
         {"kind": "APIGroupList", "groups": [{"name": "demo.test", "versions": [{"groupVersion": "demo.test/v1"}]}]}

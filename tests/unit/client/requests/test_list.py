@@ -36,7 +36,7 @@ async def _client() -> Client:
 
 
 async def test_list_answer(client: Client, server: FakeServer) -> None:
-    """A list is a sequence with its version and token; items without a kind get theirs, null items are none."""
+    """A list is a sequence with version and token; items without a kind get the list's, null items mean none."""
     item = widget()
     del item["kind"], item["apiVersion"]
     server.reply({"metadata": {"resourceVersion": "7", "continue": "next"}, "items": [item]})
@@ -51,7 +51,7 @@ async def test_list_answer(client: Client, server: FakeServer) -> None:
 
 
 async def test_lists_compare_as_sequences() -> None:
-    """A list equals any sequence of equal objects, and nothing that is none."""
+    """A list equals any sequence of equal objects, and no string."""
     client = await _client()
     assert await client.list(ConfigMap) == []
     namespaces = await client.list(Namespace, labels="a!=b")

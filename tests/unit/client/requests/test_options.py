@@ -19,7 +19,7 @@ class Widget(CustomResource[WidgetSpec], group="demo.test", version="v1"):
 
 
 async def test_list_options(client: Client, server: FakeServer) -> None:
-    """Selectors, limit, token and version are sent as the server wants them, in any form they can be given."""
+    """Selectors, limit, token and version are sent as query parameters."""
     server.reply({"metadata": {"resourceVersion": "7"}, "items": []})
 
     await client.list(
@@ -45,6 +45,6 @@ async def test_list_options(client: Client, server: FakeServer) -> None:
 
 
 async def test_bad_selector(client: Client) -> None:
-    """A selector that does not parse is an error before anything is sent."""
+    """An invalid selector raises before anything is sent."""
     with pytest.raises(SelectorError):
         await client.list(Widget, labels="a in (")

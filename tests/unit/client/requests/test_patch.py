@@ -55,7 +55,7 @@ def widget(**spec: Any) -> Widget:
     ],
 )
 async def test_patches(client: Client, server: FakeServer, patch: Any, content_type: str, body: Any) -> None:
-    """Each kind of patch goes out under its media type, for an object or for a kind and a key."""
+    """Each patch type is sent with its media type, for an object or for a kind and a key."""
     server.reply(wire(size=2))
     server.reply(wire(size=2))
 
@@ -70,7 +70,7 @@ async def test_patches(client: Client, server: FakeServer, patch: Any, content_t
 
 
 async def test_merge_from(client: Client, server: FakeServer) -> None:
-    """merge_from remembers the object as it was, so that it can be changed in place; only the change is sent."""
+    """merge_from takes a snapshot, so that the object can be changed in place; only the change is sent."""
     server.reply(wire())
     obj = widget(size=1, colours=["red"])
     patch = merge_from(obj)
@@ -83,7 +83,7 @@ async def test_merge_from(client: Client, server: FakeServer) -> None:
 
 
 async def test_merge_from_with_lock(client: Client, server: FakeServer) -> None:
-    """With a lock the patch names the version that was read, and without a version there is nothing to lock on."""
+    """With a lock the patch contains the resource version; an object without one is refused."""
     server.refuse(409, "Conflict")
     obj = widget()
     patch = merge_from(obj, optimistic_lock=True)
@@ -98,6 +98,6 @@ async def test_merge_from_with_lock(client: Client, server: FakeServer) -> None:
 
 
 async def test_merge_from_needs_the_object(client: Client) -> None:
-    """A difference needs the changed object: a key alone is refused."""
+    """merge_from needs the changed object: kind and key are refused."""
     with pytest.raises(TypeError, match="needs the changed object"):
         await client.patch(Widget, KEY, merge_from(widget()))

@@ -1,4 +1,4 @@
-"""Keys that name no object, and verbs that are called with the wrong things: refused before anything is sent."""
+"""Invalid keys, which are refused before anything is sent."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def _clients() -> tuple[FaultyTransport, list[Client]]:
     ],
 )
 async def test_a_name_that_is_no_part_of_a_path_is_refused(verb: Verb, name: str, message: str) -> None:
-    """As by client-go: an empty name would list, and others would lead to another path. Nothing is sent."""
+    """As in client-go: an empty name would list, and the others would lead to another path. Nothing is sent."""
     network, clients = _clients()
     for client in clients:
         with pytest.raises(ValueError, match=message):
@@ -82,7 +82,7 @@ async def test_a_name_that_is_no_part_of_a_path_is_refused(verb: Verb, name: str
 
 @pytest.mark.parametrize("verb", VERBS.values(), ids=VERBS.keys())
 async def test_what_is_no_key_is_refused_and_the_error_says_what_to_pass(verb: Verb) -> None:
-    """A name alone, a tuple or an object is a TypeError that has the cure."""
+    """A string, a tuple or an object raises TypeError, which names the argument to pass."""
     network, clients = _clients()
     for client in clients:
         with pytest.raises(
@@ -100,6 +100,6 @@ async def test_what_is_no_key_is_refused_and_the_error_says_what_to_pass(verb: V
 
 @pytest.mark.parametrize("name", ["..", "a/../b", "."])
 async def test_a_sub_resource_is_no_way_to_another_path(name: str) -> None:
-    """Each part of its name is checked as a name is."""
+    """Each part of a sub-resource's name is checked like a name."""
     with pytest.raises(ValueError, match="cannot be a name"):
         await Client(InProcessTransport(ApiServer())).subresource(name).get(Secret, Key("default", "a"))

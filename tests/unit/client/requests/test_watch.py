@@ -27,7 +27,7 @@ async def lines(*chunks: bytes) -> AsyncIterator[bytes]:
 
 
 async def test_watch_error_event(client: Client, server: FakeServer) -> None:
-    """An ERROR event is raised as the error that it is."""
+    """An ERROR event is raised as the error of its Status."""
     status = {"kind": "Status", "code": 410, "reason": "Expired", "message": "too old resource version"}
     server.reply(lines(json.dumps({"type": "ERROR", "object": status}).encode() + b"\n"))
 
@@ -39,7 +39,7 @@ async def test_watch_error_event(client: Client, server: FakeServer) -> None:
     "line", [b"garbage", b"[]", b'{"type": "NEWS", "object": {}}', b'{"type": "ERROR", "object": 1}']
 )
 async def test_watch_garbage(client: Client, server: FakeServer, line: bytes) -> None:
-    """A line that is no event is a clear error, not a silent end."""
+    """A line that is not an event raises DecodeError."""
     server.reply(lines(line + b"\n"))
 
     with pytest.raises(DecodeError):

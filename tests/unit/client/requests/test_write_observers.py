@@ -41,7 +41,7 @@ def widget(**spec: Any) -> Widget:
 
 
 class Recorder:
-    """An observer that keeps what it is told."""
+    """An observer that records its calls."""
 
     def __init__(self) -> None:
         self.told: list[tuple[Any, ...]] = []
@@ -54,7 +54,7 @@ class Recorder:
 
 
 async def test_observers(client: Client, server: FakeServer) -> None:
-    """An observer hears before and after each write, with the answer's bytes and the name the server gave."""
+    """Observers are called before and after each write, with the answer's bytes and the generated name."""
     recorder = Recorder()
     stop = client.observe_writes(recorder)
     server.reply(wire("gen-1"))
@@ -80,7 +80,7 @@ async def test_observers(client: Client, server: FakeServer) -> None:
 
 
 async def test_observers_hear_of_unknown_outcomes(client: Client, server: FakeServer) -> None:
-    """When no answer comes the observer is told so: the object may have changed."""
+    """Without an answer observers get the error: the object may have changed."""
     recorder = Recorder()
     client.observe_writes(recorder)
     server.line.append(RuntimeError("gone"))

@@ -48,13 +48,13 @@ def wire(name: str = "a", **spec: Any) -> dict[str, Any]:
     ],
 )
 async def test_a_verb_that_lacks_an_argument_says_which(call: Callable[[Any], Awaitable[object]], message: str) -> None:
-    """The arguments that are expected are named, also where a verb can be called in two ways."""
+    """The error names the expected arguments, also for verbs with two call forms."""
     with pytest.raises(TypeError, match=message):
         await call(Client(InProcessTransport(ApiServer())))
 
 
 async def test_metadata_cannot_be_written_whole(client: Client) -> None:
-    """Writing a metadata view as a whole would delete the rest of the object: it is refused."""
+    """Replacing an object by its metadata would delete the rest of it: it is refused."""
     view = Metadata[Widget].from_wire(wire())
 
     with pytest.raises(TypeError, match="Metadata is only a part of the object; patch it instead"):
@@ -62,12 +62,12 @@ async def test_metadata_cannot_be_written_whole(client: Client) -> None:
 
 
 async def test_a_class_is_no_object(client: Client) -> None:
-    """Passing a class where an object is wanted says what is missing."""
+    """Passing a class instead of an object is refused."""
     with pytest.raises(TypeError, match="pass a key after a kind"):
         await client.update(Widget)  # type: ignore[type-var]
 
 
 async def test_apply_a_dict_without_a_kind(client: Client) -> None:
-    """A dict that does not say what it is cannot be applied."""
+    """A dict without apiVersion and kind cannot be applied."""
     with pytest.raises(ValueError, match="needs apiVersion and kind"):
         await client.apply({"metadata": {"name": "a"}})
