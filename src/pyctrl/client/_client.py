@@ -70,14 +70,15 @@ class Client(LiveReader, ObjectWriter):
         cluster: str = "",
     ) -> None:
         if isinstance(transport, ClientConnection):
-            self.connection = transport
+            connection = transport
         else:
-            self.connection = ClientConnection.over(
+            connection = ClientConnection.over(
                 transport, server=server, retries=retries, on_warning=on_warning, random=random, cluster=cluster
             )
-        shared = self.connection
         options = options or ClientOptions(field_owner=field_owner)
-        super().__init__(ResourceClient(shared.rest, shared.discovery, shared.observers, options))
+        super().__init__(ResourceClient(connection.rest, connection.discovery, connection.observers, options))
+        #: The connection to the server, which derived clients share.
+        self.connection: ClientConnection = connection
 
     @classmethod
     def connect(cls, config: Config, *, field_owner: str = "pyctrl", on_warning: WarningHandler | None = None) -> Self:

@@ -146,8 +146,8 @@ class ResourceClient:
 
     def _write_request(self, mapping: ResourceMapping, key: Key, write: WriteRequest) -> HttpRequest:
         if mapping.namespaced and not key.namespace:
-            what = f"{mapping.gvk.kind} {key.name}".rstrip()
-            raise ValueError(f"{what} is namespaced: pass its namespace, or use in_namespace(client, ...)")
+            label = f"{mapping.gvk.kind} {key.name}".rstrip()
+            raise ValueError(f"{label} is namespaced: pass its namespace, or use in_namespace(client, ...)")
         path = path_for(mapping, key.namespace, "" if write.in_collection else key.name, write.subresource)
         headers = self._headers(JSON, write.content_type if write.body is not None else None)
         return HttpRequest(method=write.method, path=path, query=write.query, headers=headers, body=write.body)
