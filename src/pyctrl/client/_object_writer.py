@@ -251,7 +251,7 @@ class ObjectWriter(ObjectVerbs):
         grace_period_seconds: int | None = None,
         dry_run: bool = False,
     ) -> None:
-        """Delete every object that matches, of a namespaced kind in one namespace: servers do not delete across them."""
+        """Delete every object that matches. A namespaced kind needs ``namespace``: servers delete in one at a time."""
         request = delete_request(
             self._requests.options,
             Key(namespace or "", ""),
