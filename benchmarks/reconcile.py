@@ -132,7 +132,7 @@ async def main() -> int:
     ratio = cost["full"] / cost["bare"]
     print(f"a reconcile that does nothing, {args.count} in a round, median of {args.rounds} rounds, CPU:")
     print(f"  bare                            {cost['bare'] * 1e6:6.1f} µs")
-    print(f"  metrics, log fields and causes  {cost['told'] * 1e6:6.1f} µs, {ratio:.2f} of it (target: {TARGET})")
+    print(f"  metrics, log fields and causes  {cost['full'] * 1e6:6.1f} µs, {ratio:.2f} of it (target: {TARGET})")
     print(f"  an answer to Prometheus with 20 controllers: {await scraped(20, 20) * 1e3:.1f} ms")
     return 0 if ratio <= TARGET else 1
 
