@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from pyctrl._go.text import shown_value
@@ -34,6 +35,7 @@ from pyctrl.apiserver._serializer.strict import report_unknown
 if TYPE_CHECKING:
     from pyctrl.apiserver._apiextensions.cel_validation import RuleValidator
     from pyctrl.apiserver._authn import User
+    from pyctrl.apiserver._registry.builtin_resource import RESTFactory
 
 VERBS = ("delete", "deletecollection", "get", "list", "patch", "create", "update", "watch")
 _META = ("core_v1", "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta")
@@ -58,6 +60,10 @@ class CustomResourceType:
 
     has_generation: bool = True
     verbs: tuple[str, ...] = VERBS
+    allows_unconditional_update: bool = False
+    allows_create_on_update: bool = False
+    returns_deleted_object: bool = False
+    rest: Mapping[str, RESTFactory] = MappingProxyType({})  # their sub-resources are the same for all definitions
 
     def __init__(
         self,
@@ -139,6 +145,25 @@ class CustomResourceType:
     @property
     def _metadata_node(self) -> SchemaNode:
         return self._components.node(*_META)
+
+    @property
+    def columns(self) -> Sequence[Mapping[str, JSON]]:
+        """The column definitions of the kind's table."""
+        from pyctrl.apiserver._apiextensions.table_columns import column_definitions  # only kubectl requests tables
+
+        return column_definitions(self.described.get("additionalPrinterColumns") or ())
+
+    def cells(self, obj: dict[str, JSON]) -> list[JSON]:
+        """Return the cells of an object's row, in the order of the columns."""
+        from pyctrl.apiserver._apiextensions.table_columns import row_cells  # only kubectl requests tables
+
+        return row_cells(self.described.get("additionalPrinterColumns") or (), obj)
+
+    def reset_fields(self, subresource: str | None) -> FieldSet:
+        """Return the fields that a write to the object, or to a sub-resource, neither changes nor owns."""
+        if subresource == "status":
+            return {"f:metadata": {}, "f:spec": {}}
+        return {"f:status": {}} if "status" in self.subresources else {}
 
     def blank(self) -> dict[str, JSON]:
         """Nothing: a custom resource has no fields of its own."""

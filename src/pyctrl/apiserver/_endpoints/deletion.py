@@ -24,24 +24,6 @@ ORPHAN = "orphan"
 FOREGROUND = "foregroundDeletion"
 POD_GRACE_SECONDS = 30  # spec.terminationGracePeriodSeconds of a pod that does not say
 
-# Resources with ReturnDeletedObject in kube-apiserver, by group.
-_RETURNED = {
-    "": frozenset(
-        (
-            "persistentvolumeclaims",
-            "persistentvolumes",
-            "pods",
-            "podtemplates",
-            "resourcequotas",
-            "serviceaccounts",
-            "services",
-        )
-    ),
-    "storage.k8s.io": frozenset(
-        ("csidrivers", "csinodes", "storageclasses", "volumeattachments", "volumeattributesclasses")
-    ),
-}
-
 
 class DeletionOutcome(Enum):
     """What a delete does to the stored object."""
@@ -192,8 +174,3 @@ def is_namespace(resource: ResourceType) -> bool:
 
 def _holds_content(namespace: dict[str, Any]) -> bool:
     return bool((namespace.get("spec") or {}).get("finalizers"))
-
-
-def returns_deleted_object(resource: ResourceType) -> bool:
-    """Whether a delete that is done at once is answered with the object itself, not with a Status."""
-    return resource.plural in _RETURNED.get(resource.group, ())

@@ -53,8 +53,7 @@ from pyctrl.apiserver._patch.patcher import (
     decode_apply,
     patch_outcome_undecodable,
 )
-from pyctrl.apiserver._registry.resources import ResourceRegistry
-from pyctrl.apiserver._request.negotiation import is_custom, object_response, value_response, with_type_meta
+from pyctrl.apiserver._request.negotiation import object_response, value_response, with_type_meta
 from pyctrl.apiserver._request.options import WriteOptions, parse_object_version, write_options
 from pyctrl.apiserver._request.request import ResourceRequest
 from pyctrl.apiserver._serializer.decoding import decode_strictly, media_type
@@ -297,7 +296,7 @@ class Writes:
         if version:
             if version != stored.version:
                 raise conflict(target.resource, stored.name, target.group)
-        elif is_custom(request.resource) or target.resource in _VERSIONED:
+        elif not request.resource.allows_unconditional_update:
             cause = invalid_value("metadata.resourceVersion", 0, "must be specified for an update")
             raise invalid(target.resource, stored.name, [cause], target.group)
 
@@ -384,43 +383,8 @@ def _check_unversioned(metadata: dict[str, Any]) -> None:
         raise unknown_error("resourceVersion should not be set on objects to be created")
 
 
-# Built-in kinds that, like custom ones, are replaced only by who says which version they replace.
-_VERSIONED = frozenset(
-    (
-        "apiservices",
-        "csidrivers",
-        "csinodes",
-        "customresourcedefinitions",
-        "leases",
-        "mutatingwebhookconfigurations",
-        "poddisruptionbudgets",
-        "runtimeclasses",
-        "validatingwebhookconfigurations",
-        "volumeattachments",
-    )
-)
-
-# Built-in kinds that a replacement of nothing creates.
-_MADE_BY_PUT = frozenset(
-    (
-        "clusterrolebindings",
-        "clusterroles",
-        "endpoints",
-        "events",
-        "leases",
-        "limitranges",
-        "podtemplates",
-        "rolebindings",
-        "roles",
-        "runtimeclasses",
-        "services",
-    )
-)
-
-
 def _is_made_by_put(request: ResourceRequest) -> bool:
-    target = request.target
-    return target.resource in _MADE_BY_PUT and not target.subresource and not is_custom(request.resource)
+    return request.resource.allows_create_on_update and not request.target.subresource
 
 
 def _apply_to_missing(request: ResourceRequest, uid: str) -> Exception:

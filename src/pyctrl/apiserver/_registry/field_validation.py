@@ -1,4 +1,4 @@
-"""Rules that several built-in kinds share: ports, addresses, numbers, selectors; each yields what is wrong."""
+"""Validation of fields that several built-in kinds have: ports, IP addresses, numbers, percentages."""
 
 from __future__ import annotations
 
@@ -6,15 +6,11 @@ import ipaddress
 import re
 from collections.abc import Iterable, Iterator, Mapping
 
-from pyctrl._validation import names
 from pyctrl.apiserver._errors import FieldError, invalid_value, not_supported, required
-from pyctrl.apiserver._meta.validation import validate_labels
 from pyctrl.apiserver._schema.schema import JSON
 
-_PORT_NAME = re.compile(r"[a-z0-9]([a-z0-9-]*[a-z0-9])?")
 _NO_PORT = "must be between 1 and 65535, inclusive"
 NEGATIVE = "must be greater than or equal to 0"
-IMMUTABLE = "field is immutable"
 _NO_ADDRESS = "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)"
 
 
@@ -105,29 +101,7 @@ def non_special_ip(text: str, path: str) -> Iterator[FieldError]:
 
 _LINK_LOCAL_MULTICAST = ipaddress.ip_network("224.0.0.0/24")
 _NO_MULTICAST = "may not be in the link-local multicast range (224.0.0.0/24, ff02::/10)"
-
-
-def label_selector(selector: Mapping[str, JSON] | None, path: str) -> Iterator[FieldError]:
-    """A selector of labels, by values and by expressions."""
-    if selector is None:
-        return
-    yield from validate_labels(selector.get("matchLabels") or {}, f"{path}.matchLabels")
-    for index, each in enumerate(selector.get("matchExpressions") or ()):
-        yield from _requirement(each, f"{path}.matchExpressions[{index}]")
-
-
-def _requirement(each: Mapping[str, JSON], path: str) -> Iterator[FieldError]:
-    operator, values = each.get("operator", ""), each.get("values") or []
-    if operator in ("In", "NotIn"):
-        if not values:
-            yield required(f"{path}.values", "must be specified when `operator` is 'In' or 'NotIn'")
-    elif operator in ("Exists", "DoesNotExist"):
-        if values:
-            why = "Forbidden: may not be specified when `operator` is 'Exists' or 'DoesNotExist'"
-            yield FieldError("FieldValueForbidden", why, f"{path}.values")
-    else:
-        yield invalid_value(f"{path}.operator", operator, "not a valid selector operator")
-    for why in names.qualified_name(each.get("key", "")):
-        yield invalid_value(f"{path}.key", each.get("key", ""), why)
-    for index, value in enumerate(values):
-        yield from (invalid_value(f"{path}.values[{index}]", value, why) for why in names.label_value(value))
+NO_PERCENT = (
+    "a valid percent string must be a numeric string followed by an ending '%' (e.g. '1%',  or '93%', regex used for "
+    "validation is '[0-9]+%')"
+)

@@ -8,15 +8,16 @@ from typing import TYPE_CHECKING, Protocol
 
 from pyctrl.apiserver import _errors as answers
 from pyctrl.apiserver._apiextensions.custom_type import CustomResourceType, served_types
-from pyctrl.apiserver._fieldmanager.fieldset import DecodedFields
+from pyctrl.apiserver._fieldmanager.fieldset import DecodedFields, FieldSet
+from pyctrl.apiserver._registry.builtin_resource import Resource, RESTFactory, builtin_resources
 from pyctrl.apiserver._registry.builtin_type import BuiltinResourceType, Described
-from pyctrl.apiserver._registry.services import ServiceAllocator
-from pyctrl.apiserver._registry.strategies import Strategies
+from pyctrl.apiserver._registry.strategy import Strategy
 from pyctrl.apiserver._schema.components import OpenAPIComponents
 from pyctrl.apiserver._schema.schema import JSON, SchemaNode
 
 if TYPE_CHECKING:
     from pyctrl.apiserver._authn import User
+    from pyctrl.apiserver._storage.storage import Storage
 
 DEFINITIONS = ("apiextensions.k8s.io", "v1", "customresourcedefinitions")
 
@@ -63,11 +64,19 @@ class ResourceType(Protocol):
     storage_version: str  # the version objects are stored in; the same for all versions of one resource
     converts: bool  # whether only a webhook can make one version of another
     deprecation: str  # the warning a request to this version gets, or ""
+    allows_unconditional_update: bool  # whether an update may leave out the resourceVersion
+    allows_create_on_update: bool  # whether a PUT to a free name creates the object
+    returns_deleted_object: bool  # whether a DELETE is answered with the object instead of a Status
+    rest: Mapping[str, RESTFactory]  # the handlers of sub-resources by name
 
     @property
     def api_version(self) -> str: ...
     @property
     def schema(self) -> SchemaNode: ...
+    @property
+    def columns(self) -> Sequence[Mapping[str, JSON]]: ...
+    def cells(self, obj: dict[str, JSON]) -> list[JSON]: ...
+    def reset_fields(self, subresource: str | None) -> FieldSet: ...
     def decode(
         self,
         obj: dict[str, JSON],
@@ -105,12 +114,21 @@ class ResourceRegistry:
         self.group_versions: dict[str, list[str]] = {}  # group -> versions, the preferred one first
         self._built_in: frozenset[str] = frozenset()
         self.epoch: int = 0  # moves when what is served changes; discovery is cached by it
-        strategies = Strategies()
-        self.allocator: ServiceAllocator = strategies.allocator  # whoever stores services tells it of them
-        for group, version, resource in self._described():
-            strategy = strategies.of(group, resource["responseKind"]["kind"])
-            self._add(BuiltinResourceType(group, version, resource, self.components, strategy))
+        declared, strategies = builtin_resources(), dict[tuple[str, str], Strategy]()
+        for group, version, described in self._described():
+            kind = described["responseKind"]["kind"]
+            resource = declared.get((group, kind)) or Resource(group=group, kind=kind)
+            if (group, kind) not in strategies:
+                strategies[group, kind] = resource.new_strategy()
+            strategy = strategies[group, kind]
+            self._add(BuiltinResourceType(resource, version, described, self.components, strategy))
         self._built_in = frozenset(self.group_versions)
+
+    def observe(self, storage: Storage) -> None:
+        """Let strategies that keep state follow the stored objects, such as the allocator of service IPs."""
+        for each in self._types.values():
+            if isinstance(each, BuiltinResourceType) and each.strategy.observes is not None:
+                storage.collection(each.storage_group, each.plural).listen(each.strategy.observes)
 
     def find(self, group: str, version: str, plural: str) -> BuiltinResourceType | CustomResourceType | None:
         """Give the type of a resource, or None when it is not served."""

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 from pyctrl.api import LabelSelector
 from pyctrl.apiserver._admission import UPDATE, Attributes
 from pyctrl.apiserver._apiextensions.custom_type import CustomResourceType
-from pyctrl.apiserver._endpoints.backend import RESTStorage, check_name_and_namespace, metadata_of
+from pyctrl.apiserver._endpoints.backend import check_name_and_namespace, metadata_of
 from pyctrl.apiserver._endpoints.typed_bodies import SCALE, decode_subresource_body, decode_subresource_object
-from pyctrl.apiserver._endpoints.write import UpdatedObject, Writes
+from pyctrl.apiserver._endpoints.write import UpdatedObject
 from pyctrl.apiserver._errors import (
     Response,
     UndecodableBody,
@@ -32,9 +32,9 @@ from pyctrl.apiserver._patch.patcher import (
     decode_apply,
     patch_outcome_undecodable,
 )
+from pyctrl.apiserver._registry.builtin_resource import Resource, RESTContext
 from pyctrl.apiserver._registry.builtin_type import BuiltinResourceType
 from pyctrl.apiserver._registry.scale_handler import API_VERSION, to_scale_managed_fields, write_parent_managed_fields
-from pyctrl.apiserver._registry.strategy import Strategy
 from pyctrl.apiserver._request.negotiation import MediaTypeOptions, Representation, is_custom, value_response
 from pyctrl.apiserver._request.options import WriteOptions, write_options
 from pyctrl.apiserver._request.request import ResourceRequest
@@ -59,11 +59,11 @@ _OF_SCALE = ("name", "namespace", "uid", "resourceVersion", "creationTimestamp")
 class ScaleREST:
     """get, replace and patch of `/scale`."""
 
-    def __init__(self, backend: RESTStorage, writes: Writes) -> None:
-        self._backend = backend
-        self._writes = writes
+    def __init__(self, context: RESTContext) -> None:
+        self._backend = context.backend
+        self._writes = context.writes
         self._type = BuiltinResourceType(
-            SCALE.group, SCALE.version, _DESCRIBED, backend.registry.components, Strategy()
+            Resource(group=SCALE.group, kind=SCALE.kind), SCALE.version, _DESCRIBED, context.backend.registry.components
         )
         self._type.document = "core_v1"  # which describes the scales of its resources
 
