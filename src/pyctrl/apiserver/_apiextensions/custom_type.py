@@ -78,6 +78,7 @@ class CustomResourceType:
         self.version: str = version["name"]
         self.kind: str = called["kind"]
         self.plural: str = called["plural"]
+        self.storage_prefix: str = f"{self.group}/{self.plural}"
         self.singular: str = called.get("singular") or self.kind.lower()
         self.namespaced: bool = spec["scope"] == "Namespaced"
         self.list_kind: str = called.get("listKind") or f"{self.kind}List"

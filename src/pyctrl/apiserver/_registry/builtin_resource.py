@@ -54,6 +54,7 @@ class Resource:
         conversions: By `apiVersion`, a function that converts an object of another version into it. By default, the
             versions have the same form.
         storage_group: The group whose collection stores the objects, where it is not `group`.
+        storage_prefix: The prefix of the keys in etcd, where it is not the plural.
         deprecation: The warning that answers every request.
     """
 
@@ -64,6 +65,7 @@ class Resource:
     rest: Mapping[str, RESTFactory] = field(default_factory=dict)
     conversions: Mapping[str, Callable[[Object], Object]] = field(default_factory=dict)
     storage_group: str | None = None
+    storage_prefix: str = ""
     deprecation: str = ""
 
     def new_strategy(self) -> Strategy:

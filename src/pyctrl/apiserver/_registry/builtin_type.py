@@ -62,6 +62,7 @@ class BuiltinResourceType:
         self.returns_deleted_object: bool = self.strategy.returns_deleted_object
         self.storage_group: str = self.group if resource.storage_group is None else resource.storage_group
         self.storage_version: str = version
+        self.storage_prefix: str = resource.storage_prefix or self.plural
         self.document: str = f"{self.group or 'core'}_{version}"  # the OpenAPI document that describes the kind
         self._components = components
         self._schema: SchemaNode | None = None

@@ -39,5 +39,6 @@ RESOURCES: Final = (
             fields=fields_at("spec.unschedulable", zero="false"),
         ),
         cells=_node_cells,
+        storage_prefix="minions",
     ),
 )

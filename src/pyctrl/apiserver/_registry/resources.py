@@ -61,6 +61,7 @@ class ResourceType(Protocol):
     parts: frozenset[str]  # those of them that are read, replaced and patched like the object, such as the status
     has_generation: bool
     storage_group: str  # the group objects are stored under: events of events.k8s.io are those of the core group
+    storage_prefix: str  # of the keys that kube-apiserver has in etcd
     storage_version: str  # the version objects are stored in; the same for all versions of one resource
     converts: bool  # whether only a webhook can make one version of another
     deprecation: str  # the warning a request to this version gets, or ""

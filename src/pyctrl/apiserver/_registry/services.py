@@ -173,4 +173,6 @@ def _new_strategy() -> Strategy:
     )
 
 
-RESOURCES: Final = (Resource(group="", kind="Service", strategy=_new_strategy, cells=_service_cells),)
+RESOURCES: Final = (
+    Resource(group="", kind="Service", strategy=_new_strategy, cells=_service_cells, storage_prefix="services/specs"),
+)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pyctrl.apiserver._errors import conflict
-from pyctrl.apiserver._request.negotiation import is_custom
 
 if TYPE_CHECKING:
     from pyctrl.apiserver._registry.resources import ResourceType
@@ -31,8 +30,4 @@ def check_storage_preconditions(
 
 def _storage_key(stored: StoredObject, resource: ResourceType) -> str:
     """Give the key that kube-apiserver has in etcd."""
-    if is_custom(resource):
-        prefix = f"{resource.group}/{resource.plural}"
-    else:
-        prefix = {"services": "services/specs", "nodes": "minions"}.get(resource.plural, resource.plural)
-    return f"/registry/{prefix}/{stored.key}"
+    return f"/registry/{resource.storage_prefix}/{stored.key}"
