@@ -27,12 +27,12 @@ _CHOICES = {
     "sideEffects": _SIDE_EFFECTS,
 }
 _REINVOCATION = ("IfNeeded", "Never")
-_SEGMENTS = 3  # of a webhook's name
-_SECONDS = range(1, 31)  # a webhook may take
+_SEGMENTS = 3  # in the name of a webhook
+_SECONDS = range(1, 31)  # of a webhook's timeout
 
 
 def _default_webhooks(obj: Object) -> None:
-    """Fail closed, match equivalents, ten seconds, everything selected."""
+    """Default to failurePolicy Fail, matchPolicy Equivalent, ten seconds, and selectors that match everything."""
     is_mutating = obj.get("kind") == "MutatingWebhookConfiguration"
     for webhook in obj.get("webhooks") or ():
         set_defaults(webhook, failurePolicy="Fail", matchPolicy="Equivalent", timeoutSeconds=10)
@@ -46,7 +46,7 @@ def _default_webhooks(obj: Object) -> None:
 
 
 def _validate_webhooks(new: Object, _old: Object | None) -> Iterator[FieldError]:
-    """Check a configuration, webhook by webhook."""
+    """Check each webhook of a configuration."""
     seen: set[str] = set()
     for index, webhook in enumerate(new.get("webhooks") or ()):
         path = f"webhooks[{index}]"
@@ -79,7 +79,7 @@ def _validate_webhook(webhook: Mapping[str, JSON], path: str) -> Iterator[FieldE
     yield from validate_client_config(webhook["clientConfig"], f"{path}.clientConfig")
     if conditions := webhook.get("matchConditions"):
         from pyctrl.apiserver._admission.match_conditions import (
-            validate_conditions,  # here: expressions are slow to import, and seldom used
+            validate_conditions,  # CEL is slow to import
         )
 
         yield from validate_conditions(conditions, f"{path}.matchConditions")
@@ -109,14 +109,14 @@ _POLICIES = ("Fail", "Ignore")
 
 
 def _default_policy(obj: Object) -> None:
-    """Fail closed, match equivalents, everything selected."""
+    """Default to failurePolicy Fail, matchPolicy Equivalent, and selectors that match everything."""
     set_defaults(obj["spec"], failurePolicy="Fail")
     if constraints := obj["spec"].get("matchConstraints"):
         _default_match(constraints)
 
 
 def _default_policy_binding(obj: Object) -> None:
-    """What narrows a policy selects everything that it does not say otherwise of."""
+    """Fill matchResources like the matchConstraints of a policy."""
     if resources := obj["spec"].get("matchResources"):
         _default_match(resources)
 
@@ -128,7 +128,7 @@ def _default_match(match: Object) -> None:
 
 
 def _validate_policy(new: Object, _old: Object | None) -> Iterator[FieldError]:
-    """Check a policy: what it matches, and that every expression compiles."""
+    """Check a policy: its match constraints, and that its expressions compile."""
     spec = new["spec"]
     policy = spec.get("failurePolicy")
     if policy not in _POLICIES:
@@ -145,7 +145,7 @@ def _validate_policy(new: Object, _old: Object | None) -> Iterator[FieldError]:
         yield required("spec.auditAnnotations", why)
         return
     from pyctrl.apiserver._registry.policy_expressions import (
-        validate_expressions,  # here: expressions are slow to import, and seldom used
+        validate_expressions,  # CEL is slow to import
     )
 
     yield from validate_expressions(spec, "spec")
@@ -164,7 +164,7 @@ def _validate_match(match: Mapping[str, JSON], path: str, *, needs_rules: bool) 
 
 
 def _validate_policy_binding(new: Object, _old: Object | None) -> Iterator[FieldError]:
-    """Check a binding."""
+    """Check the binding of a policy."""
     spec = new["spec"]
     if not spec.get("policyName"):
         yield required("spec.policyName")
@@ -228,7 +228,7 @@ def _policy_binding_cells(obj: Object) -> Cells:
         labels = (reference.get("selector") or {}).get("matchLabels") or {}
         pairs = "".join(f"{key}: {labels[key]}," for key in sorted(labels))
         expressions = "MatchExpressions:[]LabelSelectorRequirement{}"
-        shown = f"&LabelSelector{{MatchLabels:map[string]string{{{pairs}}},{expressions},}}"  # printed as Go prints it
+        shown = f"&LabelSelector{{MatchLabels:map[string]string{{{pairs}}},{expressions},}}"  # Go's String method
     return {"PolicyName": spec.get("policyName", ""), "ParamRef": shown}
 
 
@@ -268,14 +268,14 @@ def _validate_wildcard(values: Sequence[str], path: str, what: str) -> Iterator[
 def _validate_rule_resources(resources: Sequence[str], path: str) -> Iterator[FieldError]:
     if not resources:
         yield required(path)
-    whole, everywhere = set[str](), set[str]()  # x of x/*, and y of */y
+    whole, everywhere = set[str](), set[str]()  # x of each x/*, y of each */y
     names_resource = False
     for index, text in enumerate(resources):
         resource, slash, sub = text.partition("/")
         if not text:
             yield required(f"{path}[{index}]")
         if not slash:
-            names_resource = text != "*" if text else names_resource  # the last one counts, as in kube-apiserver
+            names_resource = text != "*" if text else names_resource  # as upstream, the last one decides
             continue
         if resource in whole:
             yield invalid_value(f"{path}[{index}]", text, f"if '{resource}/*' is present, must not specify {text}")

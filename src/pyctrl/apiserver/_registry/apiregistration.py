@@ -10,7 +10,7 @@ from pyctrl.apiserver._registry.builtin_resource import Resource
 from pyctrl.apiserver._registry.strategy import Object, Strategy, set_defaults
 from pyctrl.apiserver._registry.table_cells import Cells, spec_of, status_of
 
-_SERVICE_PORT = 443  # where an aggregated API server is expected
+_SERVICE_PORT = 443  # of an aggregated API server
 
 
 def _default_api_service(obj: Object) -> None:

@@ -108,13 +108,13 @@ def _validate(kind: str, spec: Mapping[str, Any], metadata: Mapping[str, Any]) -
 
 
 def _ordered(metadata: Mapping[str, Any]) -> dict[str, Any]:
-    """Show metadata in the order of Go's type, as far as somebody might notice."""
+    """Return metadata with the first fields in the order of Go's struct."""
     first = ("name", "generateName", "namespace", "uid", "labels", "annotations")
     return {key: metadata[key] for key in (*first, *sorted(metadata.keys() - {*first})) if key in metadata}
 
 
 def _go(path: Mapping[str, Any]) -> dict[str, str]:
-    """Show a path as Go's internal type prints it."""
+    """Return non-resource attributes as Go prints their internal type."""
     return {"Path": path.get("path", ""), "Verb": path.get("verb", "")}
 
 
@@ -166,7 +166,7 @@ def _selector_errors(wanted: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _count_usable(selector: Mapping[str, Any], is_label: bool) -> tuple[int, int]:
-    """Count the requirements that an authorizer could use, and those that it could not."""
+    """Return the numbers of requirements that an authorizer can and cannot use."""
     raw = selector.get("rawSelector")
     if raw:
         return (1, 0) if _parses(raw, is_label) else (0, 1)

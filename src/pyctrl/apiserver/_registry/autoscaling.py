@@ -14,7 +14,7 @@ from pyctrl.apiserver._schema.schema import JSON
 
 
 def _default_autoscaler(obj: Object) -> None:
-    """At least one replica, and in v2 at 80 % of the requested CPU."""
+    """Default to at least one replica, and in v2 to 80 % of the requested CPU."""
     spec = obj["spec"]
     set_defaults(spec, minReplicas=1)
     if obj["apiVersion"] == "autoscaling/v1":
@@ -24,7 +24,7 @@ def _default_autoscaler(obj: Object) -> None:
 
 
 def _validate_autoscaler(new: Object, _old: Object | None) -> Iterator[FieldError]:
-    """Check what is scaled, and between which numbers."""
+    """Check the scale target and the range of replicas."""
     spec = new["spec"]
     target, least, most = spec.get("scaleTargetRef") or {}, spec.get("minReplicas"), spec.get("maxReplicas") or 0
     if least is not None and least < 1:
@@ -52,7 +52,7 @@ def _segment(text: str, path: str) -> Iterator[FieldError]:
 
 
 def _to_v2(obj: Object) -> Object:
-    """One target of CPU becomes the one metric."""
+    """Convert to v2: the target CPU utilization becomes a metric."""
     spec = dict(obj["spec"])
     target = spec.pop("targetCPUUtilizationPercentage", None)
     if target is not None:
@@ -69,7 +69,7 @@ def _cpu(values: Object) -> Object:
 
 
 def _to_v1(obj: Object) -> Object:
-    """The metric of CPU becomes the one target; other metrics have no place in v1."""
+    """Convert to v1: the CPU metric becomes the target CPU utilization, and other metrics are dropped."""
     spec, status = dict(obj["spec"]), dict(obj.get("status") or {})
     target = _utilization(spec.pop("metrics", None), "target")
     if target is not None:
@@ -93,7 +93,7 @@ def _utilization(metrics: JSON, part: str) -> JSON:
 # -- table -----------------------------------------------------------------------------------------------------
 
 
-_MOST_METRICS = 2  # that kubectl names of an autoscaler; the rest is counted
+_MOST_METRICS = 2  # shown in the table; the others are counted
 
 
 def _autoscaler_cells(obj: Object) -> Cells:
@@ -118,19 +118,19 @@ def _targets(metrics: Iterable[Object], current: Iterable[Object]) -> str:
 
 
 def _metric(metric: Object, current: Object) -> str:
-    """One metric: what it is now, and what it should be."""
+    """Return the current and the target value of a metric."""
     kind = metric.get("type", "")
     source = kind[:1].lower() + kind[1:]
-    described, told = metric.get(source) or {}, (current.get(source) or {}).get("current") or {}
+    described, status = metric.get(source) or {}, (current.get(source) or {}).get("current") or {}
     target = described.get("target") or {}
     name = f"{described['name']}: " if kind in ("Resource", "ContainerResource") else ""
     if target.get("averageUtilization") is not None:
-        is_now = told.get("averageUtilization")
-        return f"{name}{'<unknown>' if is_now is None else f'{is_now}%'}/{target['averageUtilization']}%"
+        utilization = status.get("averageUtilization")
+        return f"{name}{'<unknown>' if utilization is None else f'{utilization}%'}/{target['averageUtilization']}%"
     average = target.get("averageValue")
     wanted, field = (average, "averageValue") if average is not None else (target.get("value"), "value")
     note = " (avg)" if average is not None and kind in ("External", "Object") else ""
-    return f"{name}{told.get(field, '<unknown>')}/{wanted}{note}"
+    return f"{name}{status.get(field, '<unknown>')}/{wanted}{note}"
 
 
 RESOURCES: Final = (

@@ -1,4 +1,4 @@
-"""A built-in resource: decoded by its Go type's rules, defaulted and checked by its kind's strategy."""
+"""`BuiltinResourceType`: a built-in kind in one version, decoded by its OpenAPI schema and handled by its strategy."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ Described: TypeAlias = Mapping[str, Any]  # a resource as the aggregated discove
 
 
 class BuiltinResourceType:
-    """One built-in resource in one version. See `ResourceType` for what is promised."""
+    """A built-in kind in one version. `ResourceType` has the contract."""
 
     converts: bool = False
 
@@ -78,7 +78,7 @@ class BuiltinResourceType:
 
     @property
     def schema(self) -> SchemaNode:
-        """The node of the kind, compiled when it is first asked for."""
+        """The schema of the kind, compiled on first use."""
         if self._schema is None:
             found = self._components.kind(self.document, self.group, self.version, self.kind)
             self._schema = found if found is not None else SchemaNode(open=True)
@@ -116,7 +116,7 @@ class BuiltinResourceType:
         return {"f:status": {}} if "status" in self.subresources else {}
 
     def blank(self) -> dict[str, JSON]:
-        """What an object of this kind is before anything is set: Go's zero, which a create is compared with."""
+        """Return an object with the zero values of its Go type."""
         if self._blank is None:
             self._blank = empty(self.schema)
         return self._blank
@@ -130,7 +130,7 @@ class BuiltinResourceType:
         duplicates: Sequence[str] = (),
         is_applied: bool = False,
     ) -> None:
-        """Bring the object into the form of its Go type and fill defaults; unknown fields are refused or dropped."""
+        """Decode an object by its Go type and fill defaults; unknown fields are refused or dropped."""
         unknown: list[str] = []
         try:
             read = decode(self.schema, obj, unknown)
@@ -150,7 +150,7 @@ class BuiltinResourceType:
         settled: DecodedFields | None = None,
         user: User | None = None,
     ) -> None:
-        """Strip what only the server writes, decide what it decides, and check."""
+        """Set the fields that the server decides, and validate a new object."""
         strategy, metadata = self.strategy, obj["metadata"]
         if self.has_generation:
             metadata["generation"] = 1
@@ -184,7 +184,7 @@ class BuiltinResourceType:
     def prepare_update(
         self, new: dict[str, JSON], old: dict[str, JSON], *, subresource: str | None, warnings: list[str]
     ) -> None:
-        """Keep what this door may not change, count the generation, and check."""
+        """Put back the fields that this write may not change, set the generation, and validate."""
         strategy = self.strategy
         part = strategy.subresources.get(subresource or "")
         if subresource == "status":
@@ -216,11 +216,11 @@ class BuiltinResourceType:
             raise answers.invalid(self.kind, obj["metadata"].get("name", ""), causes, group=self.storage_group)
 
     def selectable_fields(self, obj: Mapping[str, JSON]) -> Mapping[str, str]:
-        """The values field selectors may ask for; the keys are the fields this kind supports."""
+        """Return the values of the field labels that selectors may use."""
         return self.strategy.selectable_fields(obj, namespaced=self.namespaced)
 
     def on_read(self, obj: dict[str, JSON]) -> dict[str, JSON]:
-        """Serve a stored object in this version; defaulting happened when it was written."""
+        """Convert a stored object to this version; defaults were set when it was written."""
         if obj.get("apiVersion") == self.api_version:
             return obj
         read: dict[str, JSON] = decode(self.schema, self.resource.convert(obj, self.api_version), [])

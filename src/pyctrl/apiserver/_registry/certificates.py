@@ -23,31 +23,31 @@ if TYPE_CHECKING:
 
 _APPROVED: Final = "Approved"
 _DENIED: Final = "Denied"
-_PERMANENT: Final = (_APPROVED, _DENIED, "Failed")  # conditions that stay, and whose only status is True
+_PERMANENT: Final = (_APPROVED, _DENIED, "Failed")  # conditions that are not removed and have no other status than True
 _PATH = "status.conditions"
 _CERTIFICATE = "status.certificate"
 
 
 def _set_requester(obj: Object, user: User) -> None:
-    """Write into the spec who makes the request, whatever the client has sent there."""
+    """Write the user into the spec of a new request, in place of what the client sent."""
     spec = obj["spec"]
     extra = {key: list(values) for key, values in user.extra.items()}
-    who = {"username": user.name, "uid": user.uid, "groups": list(user.groups), "extra": extra}
-    for key, value in who.items():
+    identity = {"username": user.name, "uid": user.uid, "groups": list(user.groups), "extra": extra}
+    for key, value in identity.items():
         spec.pop(key, None)
         if value:
             spec[key] = value
 
 
 def _keep_spec(new: Object, old: Object | None) -> None:
-    """Put the spec back: no update changes it."""
+    """Put the spec back: updates do not change it."""
     if old is not None:
         new["spec"] = old["spec"]
 
 
 def _keep_all_but_conditions(new: Object, old: Object | None) -> None:
     """Put back the spec and the certificate; metadata may change."""
-    assert old is not None  # a sub-resource of something that is there
+    assert old is not None  # a sub-resource is never created
     _set_times(new, old)
     _keep_spec(new, old)
     status = {key: value for key, value in (old.get("status") or {}).items() if key != "conditions"}
@@ -63,7 +63,7 @@ def _validate_approval(new: Object, old: Object | None) -> Iterator[FieldError]:
 
 
 def _keep_approval(new: Object, old: Object | None) -> None:
-    """Put back how the conditions Approved and Denied were; that one came or went is refused later."""
+    """Put back the conditions Approved and Denied; adding or removing one is an error later."""
     assert old is not None
     after = _conditions(new)
     for kind in (_APPROVED, _DENIED):
@@ -75,7 +75,7 @@ def _keep_approval(new: Object, old: Object | None) -> None:
 
 
 def _validate_status(new: Object, old: Object | None) -> Iterator[FieldError]:
-    """Check the conditions, of which this may not approve or deny, and that a certificate is set only once."""
+    """Check the conditions, which may not approve or deny, and that the certificate is set once."""
     assert old is not None
     yield from _validate_approval(new, old)
     for kind in (_APPROVED, _DENIED):
@@ -95,7 +95,7 @@ def _of_type(obj: Object, kind: str) -> list[Object]:
 
 
 def _set_times(new: Object, old: Object) -> None:
-    """Set the times that are missing; a condition whose status stays keeps the time of its last transition."""
+    """Set missing times; a condition with unchanged status keeps its lastTransitionTime."""
     now = timestamp()
     for condition in _conditions(new):
         if not condition.get("lastUpdateTime"):
@@ -150,22 +150,22 @@ _SIGNING_REQUEST: Final = Strategy(
         "approval": {"f:spec": {}, "f:status": {"f:certificate": {}}},
     },
 )
-_DECISIONS = ("Approved", "Denied")  # of a request's conditions, before what else is told
+_DECISIONS = ("Approved", "Denied")  # conditions that decide a request
 
 
 def _cells(obj: Object) -> Cells:
     spec, conditions = spec_of(obj), [each["type"] for each in status_of(obj).get("conditions") or ()]
-    told = [each for each in _DECISIONS if each in conditions][-1:] or ["Pending"]
+    shown = [each for each in _DECISIONS if each in conditions][-1:] or ["Pending"]
     if "Failed" in conditions:
-        told.append("Failed")
+        shown.append("Failed")
     if status_of(obj).get("certificate"):
-        told.append("Issued")
+        shown.append("Issued")
     seconds = spec.get("expirationSeconds")
     return {
         "SignerName": spec.get("signerName") or NONE,
         "Requestor": spec.get("username", ""),
         "RequestedDuration": NONE if seconds is None else human_duration(seconds),
-        "Condition": ",".join(told),
+        "Condition": ",".join(shown),
     }
 
 

@@ -25,7 +25,7 @@ _TLS = "kubernetes.io/tls"
 
 
 def _default_secret(obj: Object) -> None:
-    """Opaque; `stringData` is only another way to write `data`, and is never read back."""
+    """Default the type to Opaque, and move `stringData` into `data`."""
     set_defaults(obj, type="Opaque")
     for key, text in (obj.pop("stringData", None) or {}).items():
         data = obj.get("data") or {}
@@ -33,9 +33,9 @@ def _default_secret(obj: Object) -> None:
 
 
 def _validate_config_map(new: Object, old: Object | None) -> Iterator[FieldError]:
-    """Check the keys and the size of a ConfigMap, and that an immutable one stays as it is."""
+    """Check keys and size of a ConfigMap, and that an immutable one does not change."""
     if old is not None:
-        yield from _frozen(new, old, "data", "binaryData")
+        yield from _validate_immutable(new, old, "data", "binaryData")
     data, binary = new.get("data") or {}, new.get("binaryData") or {}
     for key in data:
         yield from _key(key, f"data[{key}]")
@@ -48,20 +48,20 @@ def _validate_config_map(new: Object, old: Object | None) -> Iterator[FieldError
 
 
 def _validate_secret(new: Object, old: Object | None) -> Iterator[FieldError]:
-    """Check a secret: its type never changes, and asks for some data."""
+    """Check a Secret: its type does not change and may require keys."""
     data = new.get("data") or {}
     if old is not None:
         if new.get("type") != old.get("type"):
             yield invalid_value("type", new.get("type"), "field is immutable")
-        yield from _frozen(new, old, "data")
+        yield from _validate_immutable(new, old, "data")
     for key in data:
         yield from _key(key, f"data[{key}]")
     if _size(data) > _LIMIT:
         yield _too_long("data")
-    yield from _of_type(new, data)
+    yield from _validate_keys_of_type(new, data)
 
 
-def _frozen(new: Object, old: Object, *parts: str) -> Iterator[FieldError]:
+def _validate_immutable(new: Object, old: Object, *parts: str) -> Iterator[FieldError]:
     if not old.get("immutable"):
         return
     if not new.get("immutable"):
@@ -84,13 +84,13 @@ def _too_long(path: str) -> FieldError:
     return FieldError("FieldValueTooLong", f"Too long: may not be more than {_LIMIT} bytes", path)
 
 
-def _of_type(new: Object, data: Mapping[str, str]) -> Iterator[FieldError]:
+def _validate_keys_of_type(new: Object, data: Mapping[str, str]) -> Iterator[FieldError]:
     kind = new["type"]
     if kind == "kubernetes.io/service-account-token":
         if not (new["metadata"].get("annotations") or {}).get(_ACCOUNT):
             yield required(f"metadata.annotations[{_ACCOUNT}]")
     elif kind in _DOCKER:
-        yield from _docker(data, _DOCKER[kind])
+        yield from _validate_docker_config(data, _DOCKER[kind])
     elif kind == "kubernetes.io/basic-auth" and not {"username", "password"} & data.keys():
         yield required("data[username]")
         yield required("data[password]")
@@ -100,28 +100,28 @@ def _of_type(new: Object, data: Mapping[str, str]) -> Iterator[FieldError]:
         yield from (required(f"data[{key}]") for key in ("tls.crt", "tls.key") if key not in data)
 
 
-def _docker(data: Mapping[str, str], key: str) -> Iterator[FieldError]:
-    """The logins of registries are a JSON object; what is wrong with it is told without showing it."""
+def _validate_docker_config(data: Mapping[str, str], key: str) -> Iterator[FieldError]:
+    """Check that registry credentials are a JSON object; errors do not show the content."""
     if key not in data:
         yield required(f"data[{key}]")
         return
     text = base64.b64decode(data[key])
     why = syntax_error(text)
     if not why and not isinstance(msgspec.json.decode(text), dict | None):
-        what = {str: "string", bool: "bool", list: "array"}.get(type(msgspec.json.decode(text)), "number")
-        why = f"json: cannot unmarshal {what} into Go value of type map[string]interface {{}}"
+        kind = {str: "string", bool: "bool", list: "array"}.get(type(msgspec.json.decode(text)), "number")
+        why = f"json: cannot unmarshal {kind} into Go value of type map[string]interface {{}}"
     if why:
         yield invalid_value(f"data[{key}]", "<secret contents redacted>", why)
 
 
 def _secret_warnings(new: Mapping[str, JSON]) -> Iterator[str]:
-    """Tell of a certificate or key that is none."""
+    """Warn about a certificate or key that is not PEM."""
     if new["type"] != _TLS:
         return
     data = new.get("data") or {}
-    for key, what in (("tls.crt", "certificate"), ("tls.key", "key")):
+    for key, content in (("tls.crt", "certificate"), ("tls.key", "key")):
         if b"-----BEGIN " not in base64.b64decode(data.get(key, "")):
-            yield f"tls: failed to find any PEM data in {what} input"
+            yield f"tls: failed to find any PEM data in {content} input"
             return
 
 

@@ -17,7 +17,7 @@ _TEMPLATE_GENERATION = "deprecated.daemonset.template.generation"
 
 
 def _default_daemon_set(obj: Object) -> None:
-    """Rolling, one node at a time."""
+    """Default to a rolling update, one node at a time."""
     spec = obj["spec"]
     set_defaults(spec, revisionHistoryLimit=10)
     strategy = spec["updateStrategy"]
@@ -30,7 +30,7 @@ def _default_daemon_set(obj: Object) -> None:
 
 
 def _prepare_daemon_set(new: Object, old: Object | None) -> None:
-    """Count the template's generations in the annotation that old clients read."""
+    """Count the changes of the template in a deprecated annotation."""
     annotations = new["metadata"].setdefault("annotations", {})
     if old is None:
         annotations[_TEMPLATE_GENERATION] = "1"
@@ -41,7 +41,7 @@ def _prepare_daemon_set(new: Object, old: Object | None) -> None:
 
 
 def _validate_daemon_set(new: Object, old: Object | None) -> Iterator[FieldError]:
-    """Check a daemon set; its selector never changes."""
+    """Check a DaemonSet; its selector does not change."""
     yield from immutable_selector(new, old)
     yield from validate_lasting_pods(new["spec"], "daemonset")
     yield from not_negative(new["spec"], "spec", "minReadySeconds", "revisionHistoryLimit")

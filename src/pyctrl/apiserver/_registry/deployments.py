@@ -20,7 +20,7 @@ from pyctrl.apiserver._schema.schema import JSON
 
 
 def _default_deployment(obj: Object) -> None:
-    """One replica, rolling by quarters, ten old revisions, ten minutes to progress."""
+    """Default to one replica, a rolling update by quarters, ten old revisions, and ten minutes to progress."""
     spec = obj["spec"]
     set_defaults(spec, replicas=1, revisionHistoryLimit=10, progressDeadlineSeconds=600)
     strategy = spec["strategy"]
@@ -32,7 +32,7 @@ def _default_deployment(obj: Object) -> None:
 
 
 def _validate_deployment(new: Object, old: Object | None) -> Iterator[FieldError]:
-    """Check a deployment; its selector never changes."""
+    """Check a Deployment; its selector does not change."""
     spec = new["spec"]
     yield from not_negative(spec, "spec", "replicas")
     yield from validate_lasting_pods(spec)
@@ -53,7 +53,7 @@ def _validate_deployment(new: Object, old: Object | None) -> Iterator[FieldError
 
 
 def _validate_rolling_update(rolling: Mapping[str, JSON], path: str) -> Iterator[FieldError]:
-    """How many pods may be missing, and how many too many: not neither."""
+    """Check maxUnavailable and maxSurge, which must not both be 0."""
     missing, surplus = rolling.get("maxUnavailable"), rolling.get("maxSurge")
     for key, value in (("maxUnavailable", missing), ("maxSurge", surplus)):
         if isinstance(value, str) and not re.fullmatch("[0-9]+%", value):
@@ -81,13 +81,13 @@ def _deployment_cells(obj: Object) -> Cells:
 
 
 def _default_replica_set(obj: Object) -> None:
-    """One replica."""
+    """Default to one replica."""
     set_defaults(obj["spec"], replicas=1)
     default_template(obj["spec"]["template"])
 
 
 def _default_replication_controller(obj: Object) -> None:
-    """One replica; the selector and labels follow the template's labels."""
+    """Default to one replica; selector and labels default to the labels of the template."""
     spec = obj["spec"]
     set_defaults(spec, replicas=1)
     if spec.get("template"):
@@ -99,7 +99,7 @@ def _default_replication_controller(obj: Object) -> None:
 
 
 def _validate_replica_set(new: Object, old: Object | None) -> Iterator[FieldError]:
-    """Check a replica set (or daemon set); its selector never changes."""
+    """Check a ReplicaSet; its selector does not change."""
     spec = new["spec"]
     yield from not_negative(spec, "spec", "replicas", "minReadySeconds")
     yield from validate_lasting_pods(spec)

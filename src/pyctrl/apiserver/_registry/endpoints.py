@@ -11,14 +11,14 @@ from pyctrl.apiserver._registry.table_cells import Cells, first_few
 
 
 def _default_endpoints(obj: Object) -> None:
-    """Ports are TCP."""
+    """Default ports to TCP."""
     for subset in obj.get("subsets") or ():
         for port in subset.get("ports") or ():
             set_defaults(port, protocol="TCP")
 
 
 def _default_endpoint_slice(obj: Object) -> None:
-    """Ports have a name, maybe empty, and are TCP."""
+    """Default ports to TCP and an empty name."""
     for port in obj.get("ports") or ():
         port.setdefault("name", "")
         set_defaults(port, protocol="TCP")

@@ -18,14 +18,14 @@ from pyctrl.apiserver._registry.table_cells import Cells
 
 _NOTE_BYTES = 1024
 _WORD_BYTES = 128  # of reason, action and reporting instance
-#: What the group events.k8s.io does not let be set, with the names that errors have for it.
+#: Fields that events.k8s.io does not allow, with their names in errors.
 _DEPRECATED = {
     "deprecatedFirstTimestamp": "firstTimestamp",
     "deprecatedLastTimestamp": "lastTimestamp",
     "deprecatedCount": "count",
     "deprecatedSource": "source",
 }
-#: What it does not let be changed, in the order of its complaints: that of the reason comes twice.
+#: Fields that events.k8s.io does not allow to change, in the order of its errors; as upstream, the reason is twice.
 _IMMUTABLE = (
     ("regarding", "involvedObject"),
     ("reason", "reason"),
@@ -42,14 +42,14 @@ _IMMUTABLE = (
     ("reportingController", "reportingController"),
     ("reportingInstance", "reportingInstance"),
 )
-#: Fields as Go names them, in its order.
+#: Fields of Go structs, in their order.
 _REFERENCE = ("kind", "namespace", "name", "uid", "apiVersion", "resourceVersion", "fieldPath")
 _PARTS = {"involvedObject": _REFERENCE, "related": _REFERENCE, "source": ("component", "host")}
 _GO_NAMES = {"uid": "UID", "apiVersion": "APIVersion"}
 
 
 def _validate_event(new: Object, old: Object | None) -> Iterator[FieldError]:
-    """Check an event: it stands in the namespace of its object, and a new-style one says who did what, and when."""
+    """Check an event: its namespace is that of its object; with an `eventTime`, it names reporter and action."""
     is_new_style = new["apiVersion"] != "v1"
     yield from _validate_namespace(new, new["regarding" if is_new_style else "involvedObject"])
     if new.get("eventTime") is not None:
@@ -114,7 +114,7 @@ def _validate_change(new: Object, old: Object) -> Iterator[FieldError]:
 
 
 def _go_value(name: str, value: object) -> object:
-    """Return a value as Go prints it: a structure with all of its fields, by Go's names."""
+    """Return a value as Go prints it: a struct with all its fields, by their Go names."""
     if isinstance(value, dict) and name in _PARTS:
         return {_GO_NAMES.get(part, part[0].upper() + part[1:]): value.get(part, "") for part in _PARTS[name]}
     return value
@@ -123,7 +123,7 @@ def _go_value(name: str, value: object) -> object:
 # -- conversion ------------------------------------------------------------------------------------------------
 
 
-_EVENT_FIELDS = {  # the core group's name -> that of events.k8s.io
+_EVENT_FIELDS = {  # name in the core group -> name in events.k8s.io
     "involvedObject": "regarding",
     "message": "note",
     "source": "deprecatedSource",

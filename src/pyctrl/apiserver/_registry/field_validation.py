@@ -15,13 +15,13 @@ _NO_ADDRESS = "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)"
 
 
 def port_number(value: JSON, path: str) -> Iterator[FieldError]:
-    """A number of a port."""
+    """Check a port number."""
     if not 1 <= value <= 65535:
         yield invalid_value(path, value, _NO_PORT)
 
 
 def port_name_errors(text: str) -> list[str]:
-    """Say what keeps a text from being the name of a port (an IANA service name)."""
+    """Return the errors of a port name (an IANA service name)."""
     found = ["must be no more than 15 characters"] if len(text) > 15 else []
     if not re.fullmatch("[-a-z0-9]+", text):
         found.append("must contain only alpha-numeric characters (a-z, 0-9), and hyphens (-)")
@@ -35,7 +35,7 @@ def port_name_errors(text: str) -> list[str]:
 
 
 def port(value: JSON, path: str) -> Iterator[FieldError]:
-    """A port by number or by name."""
+    """Check a port number or a port name."""
     if isinstance(value, str):
         yield from (invalid_value(path, value, why) for why in port_name_errors(value))
     else:
@@ -43,7 +43,7 @@ def port(value: JSON, path: str) -> Iterator[FieldError]:
 
 
 def one_of(value: JSON, allowed: Iterable[str], path: str) -> Iterator[FieldError]:
-    """One of some words; an empty one is missing."""
+    """Check a required value that is one of a few."""
     if not value:
         yield required(path)
     elif value not in allowed:
@@ -51,20 +51,20 @@ def one_of(value: JSON, allowed: Iterable[str], path: str) -> Iterator[FieldErro
 
 
 def not_negative(spec: Mapping[str, JSON], path: str, *keys: str) -> Iterator[FieldError]:
-    """Numbers, where there are any, that are zero or more."""
+    """Check that integer fields, where set, are at least 0."""
     for key in keys:
         if isinstance(spec.get(key), int) and spec[key] < 0:
             yield invalid_value(f"{path}.{key}", spec[key], NEGATIVE)
 
 
 def address(text: str, path: str) -> Iterator[FieldError]:
-    """An IP address."""
+    """Check an IP address."""
     if not is_address(text):
         yield invalid_value(path, text, _NO_ADDRESS)
 
 
 def is_address(text: str) -> bool:
-    """Say whether a text is an IP address."""
+    """Return whether a text is an IP address."""
     try:
         ipaddress.ip_address(text)
     except ValueError:
@@ -73,7 +73,7 @@ def is_address(text: str) -> bool:
 
 
 def network(text: str, path: str) -> Iterator[FieldError]:
-    """A range of addresses."""
+    """Check a CIDR."""
     try:
         ipaddress.ip_network(text, strict=False)
         is_right = "/" in text
@@ -84,7 +84,7 @@ def network(text: str, path: str) -> Iterator[FieldError]:
 
 
 def non_special_ip(text: str, path: str) -> Iterator[FieldError]:
-    """An address that somebody else can be reached by."""
+    """Check an IP address that other hosts can reach."""
     if not is_address(text):
         yield invalid_value(path, text, _NO_ADDRESS)
         return

@@ -31,13 +31,13 @@ _IMMUTABLE_OF_JOBS = (
 
 
 def _default_job(obj: Object) -> None:
-    """The defaults of its spec; without labels it gets its pods'."""
+    """Fill a Job; its labels default to those of its pods."""
     _default_job_spec(obj["spec"])
     _label_job(obj, None)
 
 
 def _default_job_spec(spec: Object) -> None:
-    """One pod to completion, six retries."""
+    """Default to one completion and six retries."""
     if spec.get("completions") is None and spec.get("parallelism") is None:
         spec["completions"] = 1
     set_defaults(spec, parallelism=1, completionMode="NonIndexed", suspend=False)
@@ -48,14 +48,14 @@ def _default_job_spec(spec: Object) -> None:
 
 
 def _label_job(new: Object, _old: Object | None) -> None:
-    """Give a job without labels those of its pods."""
+    """Set the labels of a Job without labels to those of its pods."""
     labels = new["spec"]["template"]["metadata"].get("labels")
     if labels and not new["metadata"].get("labels"):
         new["metadata"]["labels"] = dict(labels)
 
 
 def _prepare_job(new: Object, old: Object | None) -> None:
-    """Give a job a selector of its own, and its pods the labels for it, unless it brings them."""
+    """Generate the selector of a new Job and the labels of its pods, unless manualSelector is set."""
     spec = new["spec"]
     if old is not None:
         return
@@ -76,7 +76,7 @@ def _prepare_job(new: Object, old: Object | None) -> None:
 
 
 def _validate_job(new: Object, old: Object | None) -> Iterator[FieldError]:
-    """Check a job; what it runs never changes."""
+    """Check a Job; its template does not change."""
     spec = new["spec"]
     yield from _validate_job_spec(spec, "spec")
     if spec.get("selector") is None:
@@ -89,7 +89,7 @@ def _validate_job(new: Object, old: Object | None) -> Iterator[FieldError]:
 
 
 def _validate_completions(spec: Mapping[str, JSON], old: Mapping[str, JSON]) -> Iterator[FieldError]:
-    """Check that only the number of indexes changes, and only together with parallelism."""
+    """Check that completions change only for Indexed jobs, and only together with parallelism."""
     completions = spec.get("completions")
     if completions == old.get("completions"):
         return
@@ -149,14 +149,14 @@ def _job_status(obj: Object) -> str:
 
 
 def _default_cron_job(obj: Object) -> None:
-    """Runs may overlap, three successes and one failure are kept; the job template gets its pod's defaults only."""
+    """Default to concurrent runs and a history of three successful jobs and one failed; fill the pod template only."""
     spec = obj["spec"]
     set_defaults(spec, concurrencyPolicy="Allow", suspend=False, successfulJobsHistoryLimit=3, failedJobsHistoryLimit=1)
     default_template(spec["jobTemplate"]["spec"]["template"])
 
 
 def _validate_cron_job(new: Object, old: Object | None) -> Iterator[FieldError]:
-    """Check a cron job: schedule, policy, the job it makes, and a name that leaves room for the job's."""
+    """Check a CronJob; its name leaves 11 characters for the names of its jobs."""
     spec = new["spec"]
     name = new["metadata"].get("name", "")
     if len(name) > 52:

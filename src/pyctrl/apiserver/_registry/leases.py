@@ -14,7 +14,7 @@ from pyctrl.apiserver._registry.table_cells import Cells, spec_of
 
 
 def _validate_lease(new: Object, _old: Object | None) -> Iterator[FieldError]:
-    """Check the numbers of a lease."""
+    """Check the duration and the number of transitions."""
     spec = new.get("spec") or {}
     seconds = spec.get("leaseDurationSeconds")
     if seconds is not None and seconds <= 0:

@@ -20,7 +20,7 @@ from pyctrl.apiserver._serializer.decoding import decode_object
 
 
 def _prepare_namespace(new: Object, old: Object | None) -> None:
-    """A namespace is held by the `kubernetes` finalizer of its spec, and carries its name as a label."""
+    """Add the finalizer `kubernetes` to the spec of a new namespace, and label the namespace with its name."""
     if old is None:
         finalizers = new["spec"].setdefault("finalizers", [])
         if "kubernetes" not in finalizers:

@@ -20,7 +20,7 @@ _PROTOCOLS = ("TCP", "UDP", "SCTP")
 
 
 def _default_network_policy(obj: Object) -> None:
-    """Ports are TCP; a policy is about incoming traffic, and about outgoing when it has rules for it."""
+    """Default ports to TCP, and the policy types to Ingress, with Egress where the policy has egress rules."""
     spec = obj["spec"]
     for rule in (*(spec.get("ingress") or ()), *(spec.get("egress") or ())):
         for each in rule.get("ports") or ():
@@ -29,7 +29,7 @@ def _default_network_policy(obj: Object) -> None:
 
 
 def _validate_network_policy(new: Object, _old: Object | None) -> Iterator[FieldError]:
-    """Check whom a policy selects, and whom it lets in and out."""
+    """Check the pod selector and the rules."""
     spec = new["spec"]
     yield from validate_selector(spec.get("podSelector") or {}, "spec.podSelector")
     for direction, side in (("ingress", "from"), ("egress", "to")):

@@ -47,7 +47,7 @@ _CSI: Final = (
     ("ControllerExpandSecretRef", "controllerExpandSecretRef", None),
     ("NodeExpandSecretRef", "nodeExpandSecretRef", None),
 )
-#: The sources of volumes in the order of Go's struct, with the fields of those that are met.
+#: The volume sources in the order of Go's struct, with the fields of common ones.
 _SOURCES: Final[tuple[tuple[str, str, Sequence[tuple[str, str, JSON]]], ...]] = (
     ("GCEPersistentDisk", "gcePersistentDisk", ()),
     ("AWSElasticBlockStore", "awsElasticBlockStore", ()),
@@ -75,13 +75,13 @@ _SOURCES: Final[tuple[tuple[str, str, Sequence[tuple[str, str, JSON]]], ...]] = 
 
 
 def _default_claim(obj: Object) -> None:
-    """A file system."""
+    """Default to a filesystem volume."""
     set_defaults(obj["spec"], volumeMode="Filesystem")
     set_defaults(obj["status"], phase="Pending")
 
 
 def _prepare_claim(new: Object, old: Object | None) -> None:
-    """A new claim is pending, and protected while pods use it; it has no source that no claim can have."""
+    """Set the phase and the protection finalizer of a new claim, and drop a data source of an unsupported kind."""
     if old is None:
         new["status"] = {"phase": "Pending"}
         _protect(new, "kubernetes.io/pvc-protection")
@@ -96,7 +96,7 @@ def _prepare_claim(new: Object, old: Object | None) -> None:
 
 
 def _validate_claim(new: Object, old: Object | None) -> Iterator[FieldError]:
-    """Check a claim: it asks for modes and for storage, and stays what it is."""
+    """Check access modes, requests and class of a claim, and that its spec does not change."""
     spec = new["spec"]
     yield from _access_modes(spec.get("accessModes"), "at least 1 access mode is required")
     yield from _selector(spec.get("selector") or {}, "spec.selector")
@@ -108,7 +108,7 @@ def _validate_claim(new: Object, old: Object | None) -> Iterator[FieldError]:
 
 
 def _claim_warnings(new: Object) -> Iterator[str]:
-    """Tell of the class's name where it was before 1.6, and of parts of bytes."""
+    """Warn about the deprecated class annotation and about fractional bytes."""
     yield from _class_warning(new)
     for amounts in ("requests", "limits"):
         of = (new["spec"].get("resources") or {}).get(amounts) or {}
@@ -116,7 +116,7 @@ def _claim_warnings(new: Object) -> Iterator[str]:
 
 
 def _volume_warnings(new: Object) -> Iterator[str]:
-    """Tell of what is said in annotations, and of recycling."""
+    """Warn about deprecated annotations and the deprecated reclaim policy Recycle."""
     yield from _class_warning(new)
     if _MOUNT_OPTIONS in (new["metadata"].get("annotations") or {}):
         yield f'metadata.annotations[{_MOUNT_OPTIONS}]: deprecated since v1.31; use "mountOptions" attribute instead'
@@ -169,7 +169,7 @@ def _volume_mode(spec: Mapping[str, JSON]) -> Iterator[FieldError]:
 
 
 def _claim_change(new: Object, old: Object) -> Iterator[FieldError]:
-    """Nothing of a claim changes but what it has not said, and the size of one that is bound."""
+    """Check that an update changes only what is not set yet, and for a bound claim its size and attributes class."""
     before, after = copied(old["spec"]), copied(new["spec"])
     wanted, had = _requested(after), _requested(before)
     if not before.get("volumeName"):
@@ -204,7 +204,7 @@ def _claim_struct(spec: Mapping[str, JSON]) -> JSON:
 
 
 def _default_volume(obj: Object) -> None:
-    """Retained, a file system."""
+    """Default to the reclaim policy Retain and a filesystem volume."""
     spec = obj["spec"]
     set_defaults(spec, persistentVolumeReclaimPolicy="Retain", volumeMode="Filesystem")
     set_defaults(obj["status"], phase="Pending")
@@ -213,7 +213,7 @@ def _default_volume(obj: Object) -> None:
 
 
 def _prepare_volume(new: Object, old: Object | None) -> None:
-    """A new volume is pending, and protected while claims use it; the time of the last change of phase is kept."""
+    """Set the phase and the protection finalizer of a new volume, and the time of the last change of phase."""
     if old is None:
         new["status"] = {"phase": "Pending", "lastPhaseTransitionTime": timestamp()}
         _protect(new, "kubernetes.io/pv-protection")
@@ -228,7 +228,7 @@ def _protect(obj: Object, finalizer: str) -> None:
 
 
 def _validate_volume(new: Object, old: Object | None) -> Iterator[FieldError]:
-    """Check a volume: it has modes, a size and one source, which stays."""
+    """Check access modes, capacity and the source of a volume; the source does not change."""
     spec = new["spec"]
     yield from _access_modes(spec.get("accessModes"), "")
     yield from _capacity(spec.get("capacity") or {})
@@ -312,7 +312,7 @@ def _volume_change(new: Mapping[str, JSON], old: Mapping[str, JSON]) -> Iterator
         yield field_forbidden(what, f"{what} is immutable after creation{_go_diff(before, after)}")
     if new.get("volumeMode") != old.get("volumeMode"):
         yield invalid_value("volumeMode", new.get("volumeMode"), "field is immutable")
-    yield from _node_affinity(new)  # kube-apiserver checks it twice, and says so twice
+    yield from _node_affinity(new)  # as upstream, a second time, with a second error
     if old.get("nodeAffinity") is not None and new.get("nodeAffinity") != old.get("nodeAffinity"):
         why = "field is immutable, except for updating from beta label to GA"
         yield invalid_value("nodeAffinity", _affinity_struct(new.get("nodeAffinity")), why)
@@ -340,20 +340,20 @@ def _affinity_struct(affinity: Mapping[str, JSON] | None) -> JSON:
     return {"Required": {"NodeSelectorTerms": terms}}
 
 
-#: A Go struct: its field names in order, where each is in the object, and what it is when it is absent.
+#: The fields of a Go struct in order: Go name, JSON name, zero value.
 _Fields: TypeAlias = Sequence[tuple[str, str, JSON]]
-_CONTEXT = 3  # lines around a change
+_CONTEXT = 3  # lines of context in a diff
 
 
 def _go_struct(value: Mapping[str, JSON] | None, fields: _Fields) -> dict[str, JSON] | None:
-    """Give an object as its internal Go type prints: every field, under its Go name."""
+    """Return an object as its internal Go type prints: every field, by its Go name."""
     if value is None:
         return None
     return {name: value.get(key, absent) for name, key, absent in fields}
 
 
 def _go_diff(old: JSON, new: JSON) -> str:
-    """Give the lines that differ, with some around them, as a unified diff without its head; ends with a newline."""
+    """Return a unified diff without its header, with a newline at the end."""
     before, after = (json.dumps(each, indent=1, ensure_ascii=False).splitlines(keepends=True) for each in (old, new))
     before[-1], after[-1] = before[-1] + "\n", after[-1] + "\n"
     lines = list(difflib.unified_diff(before, after, n=_CONTEXT))

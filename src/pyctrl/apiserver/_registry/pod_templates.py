@@ -1,4 +1,4 @@
-"""Validation of workloads' pod templates and selectors."""
+"""Validation of the pod templates and selectors of workloads."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from pyctrl.apiserver._schema.schema import JSON
 
 
 def _validate_selector(spec: Mapping[str, JSON], kind: str) -> Iterator[FieldError]:
-    """The selector is there, is one, is not empty, and matches the template's labels."""
+    """Check that the selector is set, valid, not empty, and matches the labels of the template."""
     selector, labels = spec.get("selector"), spec["template"]["metadata"].get("labels")
     if selector is None and kind != "daemonset":
         yield required("spec.selector")
@@ -31,7 +31,7 @@ def _validate_selector(spec: Mapping[str, JSON], kind: str) -> Iterator[FieldErr
 
 
 def _repeated_selector_errors(selector: JSON, kind: str) -> Iterator[FieldError]:
-    """Tell once more of a selector that is none, as far as the kind does."""
+    """Yield the second error that some kinds have for an invalid selector."""
     if kind == "deployment":
         yield invalid_value("spec.selector", selector, "invalid label selector")
     elif kind == "statefulset":
@@ -39,6 +39,7 @@ def _repeated_selector_errors(selector: JSON, kind: str) -> Iterator[FieldError]
 
 
 def validate_template(template: Mapping[str, JSON], path: str) -> Iterator[FieldError]:
+    """Check the labels and the spec of a pod template."""
     yield from validate_labels(template["metadata"].get("labels") or {}, f"{path}.labels")
     yield from validate_pod_spec(template["spec"], f"{path}.spec")
 
@@ -50,12 +51,13 @@ def _validate_restart_policy(template: Mapping[str, JSON]) -> Iterator[FieldErro
 
 
 def validate_lasting_pods(spec: Mapping[str, JSON], kind: str = "deployment") -> Iterator[FieldError]:
-    """Check the template of pods that are to run for ever, and that the selector finds them."""
+    """Check the selector and the template of a workload whose pods restart always."""
     yield from _validate_selector(spec, kind)
     yield from validate_template(spec["template"], "spec.template")
     yield from _validate_restart_policy(spec["template"])
 
 
 def immutable_selector(new: Object, old: Object | None) -> Iterator[FieldError]:
+    """Check that the selector does not change."""
     if old is not None and new["spec"].get("selector") != old["spec"].get("selector"):
         yield invalid_value("spec.selector", new["spec"].get("selector"), "field is immutable")

@@ -17,7 +17,7 @@ _EVICTION_POLICIES = ("AlwaysAllow", "IfHealthyBudget")
 
 
 def _validate_budget(new: Object, _old: Object | None) -> Iterator[FieldError]:
-    """Check how many pods may be missing."""
+    """Check minAvailable, maxUnavailable, selector and unhealthyPodEvictionPolicy."""
     spec = new.get("spec") or {}
     least, most = spec.get("minAvailable"), spec.get("maxUnavailable")
     if least is not None and most is not None:

@@ -1,4 +1,4 @@
-"""Pods, pod templates and bindings; the larger parts of Pod are in `_pods`."""
+"""Pods, PodTemplates and Bindings; `_pods` has the validation, defaults and sub-resources of Pod."""
 
 from __future__ import annotations
 
@@ -18,21 +18,23 @@ from pyctrl.apiserver._registry.strategy import Object, Strategy, fields_at, set
 from pyctrl.apiserver._registry.table_cells import NONE, Cells, containers_of, labels_of, spec_of, status_of
 from pyctrl.apiserver._schema.schema import JSON
 
-_TOLERATED = 300  # seconds a pod stays on a node that is not ready or not reachable: DefaultTolerationSeconds
+_TOLERATION_SECONDS = (
+    300  # seconds on a node that is not ready or not reachable, as admission plugin DefaultTolerationSeconds sets them
+)
 _NOT_READY = "node.kubernetes.io/not-ready"
 _UNREACHABLE = "node.kubernetes.io/unreachable"
 
 
 def _prepare_pod(new: Object, old: Object | None) -> None:
-    """Give a new pod its phase, its quality of service, its priority and its tolerations; keep addresses in step."""
+    """Set phase, QoS class, priority and tolerations of a new pod; keep the fields of its IPs consistent."""
     spec = new["spec"]
     if old is None:
         set_defaults(spec, priority=0, preemptionPolicy="PreemptLowerPriority")
         if spec["terminationGracePeriodSeconds"] < 0:
-            spec["terminationGracePeriodSeconds"] = 1  # what a negative one means
+            spec["terminationGracePeriodSeconds"] = 1  # as upstream
     else:
         set_defaults(spec, **{key: old["spec"][key] for key in ("priority", "preemptionPolicy") if key in old["spec"]})
-    _tolerate(spec)
+    _add_tolerations(spec)
     status: Object = new["status"] if old is not None else _first_status(spec)
     new["status"] = status
     if status.get("podIP") and status["podIP"] not in [each.get("ip") for each in status.get("podIPs") or ()][:1]:
@@ -52,12 +54,12 @@ def _first_status(spec: Object) -> Object:
     return status
 
 
-def _tolerate(spec: Object) -> None:
+def _add_tolerations(spec: Object) -> None:
     tolerations = spec.setdefault("tolerations", [])
     for key in (_NOT_READY, _UNREACHABLE):
         if not any(_is_tolerated(each, key) for each in tolerations):
             tolerations.append(
-                {"key": key, "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": _TOLERATED}
+                {"key": key, "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": _TOLERATION_SECONDS}
             )
 
 
@@ -66,17 +68,21 @@ def _is_tolerated(toleration: Mapping[str, JSON], key: str) -> bool:
 
 
 def quality_of_service(spec: Mapping[str, JSON]) -> str:
-    """BestEffort asks for nothing, Guaranteed has equal requests and limits everywhere, Burstable is the rest."""
+    """Return the QoS class of a pod.
+
+    BestEffort: no requests or limits. Guaranteed: every container has limits for CPU and memory, equal to its requests.
+    Burstable: all others.
+    """
     containers = [*(spec.get("containers") or ()), *(spec.get("initContainers") or ())]
     resources = [each.get("resources") or {} for each in containers]
-    asked = [
+    amounts = [
         {key: each[part][key] for key in ("cpu", "memory") if key in (each.get(part) or {})}
         for each in resources
         for part in ("requests", "limits")
     ]
-    if not any(asked):
+    if not any(amounts):
         return "BestEffort"
-    pairs = zip(asked[::2], asked[1::2], strict=True)
+    pairs = zip(amounts[::2], amounts[1::2], strict=True)
     return "Guaranteed" if all(len(limits) == 2 and requests == limits for requests, limits in pairs) else "Burstable"
 
 
@@ -97,7 +103,7 @@ def _pod_cells(obj: Object) -> Cells:
 
 
 def _pod_status(obj: Object) -> str:
-    """The phase, or what keeps a container from running, or that the pod goes."""
+    """Return the phase, the reason why a container does not run, or Terminating."""
     status = status_of(obj)
     reason = str(status.get("reason") or status.get("phase") or "Unknown")
     for each in status.get("containerStatuses") or ():

@@ -20,7 +20,7 @@ _OPERATORS = ("In", "NotIn", "Exists", "DoesNotExist")
 
 
 def _default_binding(obj: Object) -> None:
-    """References are to RBAC roles; users and groups are RBAC's, service accounts the core group's."""
+    """Default the API group of the role, of users and of groups to RBAC's."""
     set_defaults(obj["roleRef"], apiGroup=_GROUP)
     for subject in obj.get("subjects") or ():
         if subject.get("kind") in ("User", "Group"):
@@ -28,7 +28,7 @@ def _default_binding(obj: Object) -> None:
 
 
 def _validate_binding(new: Object, old: Object | None) -> Iterator[FieldError]:
-    """A binding names its role and its subjects, and keeps its role."""
+    """Check the role reference, which does not change, and the subjects."""
     reference, is_cluster = new["roleRef"], new["kind"] == "ClusterRoleBinding"
     yield from _validate_reference(reference, ("ClusterRole",) if is_cluster else ("Role", "ClusterRole"))
     for index, subject in enumerate(new.get("subjects") or ()):
@@ -67,7 +67,7 @@ def _validate_subject(path: str, subject: Mapping[str, JSON], *, needs_namespace
 
 
 def _validate_role(new: Object, old: Object | None) -> Iterator[FieldError]:
-    """Every rule has verbs, and names resources or paths; aggregation has selectors."""
+    """Check the rules and the aggregation selectors."""
     is_cluster = new["kind"] == "ClusterRole"
     for index, rule in enumerate(new.get("rules") or ()):
         yield from _validate_rule(f"rules[{index}]", rule, is_cluster=is_cluster)

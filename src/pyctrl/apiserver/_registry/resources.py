@@ -1,4 +1,4 @@
-"""What the server serves: a `ResourceType` per resource and version, found through the `ResourceRegistry`."""
+"""`ResourceRegistry`: the resources that a server serves, with a `ResourceType` for each resource and version."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 DEFINITIONS = ("apiextensions.k8s.io", "v1", "customresourcedefinitions")
 
 
-_OTHER_SCHEMES = ("apiextensions.k8s.io", "apiregistration.k8s.io")  # served by servers of their own
+_OTHER_SCHEMES = ("apiextensions.k8s.io", "apiregistration.k8s.io")  # in the schemes of other servers
 
-#: Kinds that are in every group and version of the scheme (metav1.AddToGroupVersion).
+#: Kinds in every group version of the scheme (metav1.AddToGroupVersion).
 _EVERYWHERE = frozenset(
     (
         "CreateOptions",
@@ -39,12 +39,12 @@ _EVERYWHERE = frozenset(
 
 
 class ResourceType(Protocol):
-    """One resource in one version: what it is called and how its objects are brought into form.
+    """One resource in one version: its names, and how its objects are decoded, prepared and shown.
 
-    `decode` brings what a client sent into form; then come managed fields and admission, the system's metadata, and
-    `prepare_*`, which makes the server's own decisions. All of them change the object in place and raise `Refused` when
-    it is not acceptable. Where `decode` sees that nothing is wrong with the object, it says so, and `prepare_create` is
-    told, unless somebody has changed the object in between.
+    A write calls `decode`, then managed fields and mutating admission change the object, then `prepare_*` sets the
+    fields that the server decides and validates. All of them change the object in place and raise `StatusError` when it
+    is invalid. `decode` returns the decoded fields when the object is valid as it is; `prepare_create` gets them as
+    `settled`, unless the object was changed in between.
     """
 
     group: str
@@ -58,13 +58,13 @@ class ResourceType(Protocol):
     categories: tuple[str, ...]
     verbs: tuple[str, ...]
     subresources: frozenset[str]
-    parts: frozenset[str]  # those of them that are read, replaced and patched like the object, such as the status
+    parts: frozenset[str]  # those that are read, replaced and patched like the object, such as status
     has_generation: bool
-    storage_group: str  # the group objects are stored under: events of events.k8s.io are those of the core group
+    storage_group: str  # the group of the collection: that of both groups of events is the core group
     storage_prefix: str  # of the keys that kube-apiserver has in etcd
-    storage_version: str  # the version objects are stored in; the same for all versions of one resource
-    converts: bool  # whether only a webhook can make one version of another
-    deprecation: str  # the warning a request to this version gets, or ""
+    storage_version: str  # the version in which objects are stored
+    converts: bool  # whether a webhook converts between versions
+    deprecation: str  # the warning that answers each request, or ""
     allows_unconditional_update: bool  # whether an update may leave out the resourceVersion
     allows_create_on_update: bool  # whether a PUT to a free name creates the object
     returns_deleted_object: bool  # whether a DELETE is answered with the object instead of a Status
@@ -104,7 +104,7 @@ class ResourceType(Protocol):
 
 
 class ResourceRegistry:
-    """Every resource that is served now: the built-in ones, and those of installed definitions."""
+    """The resources that are served now: built-in ones, and custom ones of established definitions."""
 
     def __init__(self, load: Callable[[str], Mapping[str, JSON]] | None = None) -> None:
         self.load: Callable[[str], Mapping[str, JSON]] = load or _load
@@ -112,9 +112,9 @@ class ResourceRegistry:
         self._types: dict[tuple[str, str, str], BuiltinResourceType | CustomResourceType] = {}
         self._kinds: dict[tuple[str, str, str], BuiltinResourceType | CustomResourceType] = {}
         self._definitions: dict[str, tuple[CustomResourceType, ...]] = {}
-        self.group_versions: dict[str, list[str]] = {}  # group -> versions, the preferred one first
+        self.group_versions: dict[str, list[str]] = {}  # versions by group, the preferred one first
         self._built_in: frozenset[str] = frozenset()
-        self.epoch: int = 0  # moves when what is served changes; discovery is cached by it
+        self.epoch: int = 0  # changes with the served resources; the key of the discovery cache
         declared, strategies = builtin_resources(), dict[tuple[str, str], Strategy]()
         for group, version, described in self._described():
             kind = described["responseKind"]["kind"]
@@ -132,19 +132,19 @@ class ResourceRegistry:
                 storage.collection(each.storage_group, each.plural).listen(each.strategy.observes)
 
     def find(self, group: str, version: str, plural: str) -> BuiltinResourceType | CustomResourceType | None:
-        """Give the type of a resource, or None when it is not served."""
+        """Return the type of a resource, None when it is not served."""
         return self._types.get((group, version, plural))
 
     def knows(self, group: str, version: str) -> bool:
-        """Whether a group version is served, or could be for all that its built-in group says."""
+        """Return whether the group is built in, or this version of it is served."""
         return group in self._built_in or version in self.group_versions.get(group, ())
 
     def by_kind(self, group: str, version: str, kind: str) -> BuiltinResourceType | CustomResourceType | None:
-        """Give the type of a kind, or None when it is not served."""
+        """Return the type of a kind, None when it is not served."""
         return self._kinds.get((group, version, kind))
 
     def is_registered(self, api_version: str, kind: str) -> bool:
-        """Say whether kube-apiserver's own scheme has a kind; those of definitions and of two groups it has not."""
+        """Return whether kube-apiserver's own scheme has a kind; custom and aggregated kinds are in other schemes."""
         group, _, version = api_version.rpartition("/")
         known = self.by_kind(group, version, kind.removesuffix("List"))
         if isinstance(known, BuiltinResourceType):
@@ -152,19 +152,19 @@ class ResourceRegistry:
         return kind in _EVERYWHERE and version in self.group_versions.get(group, ())
 
     def of_group(self, group: str, version: str) -> list[BuiltinResourceType | CustomResourceType]:
-        """Give the types of one group version, by the names of their resources."""
+        """Return the types of a group version, sorted by plural."""
         found = [each for key, each in self._types.items() if key[:2] == (group, version)]
         return sorted(found, key=lambda each: each.plural)
 
     def of_storage(self, storage_group: str, plural: str) -> list[BuiltinResourceType | CustomResourceType]:
-        """Give the types of one resource in all its versions: they show the same stored objects."""
+        """Return the types of all versions of a resource, which share stored objects."""
         return [each for each in self._types.values() if each.plural == plural and each.storage_group == storage_group]
 
     def __iter__(self) -> Iterator[BuiltinResourceType | CustomResourceType]:
         return iter(self._types.values())
 
     def install(self, definition: Mapping[str, JSON]) -> None:
-        """Serve what an established definition describes; replaces what an earlier form of it described."""
+        """Serve the kind of an established definition, in place of an earlier state of the definition."""
         name = definition["metadata"]["name"]
         self._forget(name)
         types = served_types(definition, self.components)
@@ -174,12 +174,12 @@ class ResourceRegistry:
         self._renumber()
 
     def remove(self, name: str) -> None:
-        """Stop serving what a definition described."""
+        """Stop serving the kind of a definition."""
         if self._forget(name):
             self._renumber()
 
     def installed(self, name: str) -> tuple[CustomResourceType, ...]:
-        """Give the types of a definition, its served versions; empty when it is not installed."""
+        """Return the types of a definition's served versions, empty when it is not installed."""
         return self._definitions.get(name, ())
 
     def _forget(self, name: str) -> bool:
@@ -197,7 +197,7 @@ class ResourceRegistry:
             versions.append(each.version)
 
     def _renumber(self) -> None:
-        """Count groups and versions again: definitions of one group share it, built-in ones keep their order."""
+        """Collect the versions of each group again; custom versions are sorted, built-in ones keep their order."""
         self.epoch += 1
         self.group_versions = {}
         for group, version, _ in self._types:
@@ -217,7 +217,11 @@ class ResourceRegistry:
                         yield name, version["version"], resource
 
     def require(self, group: str, version: str, plural: str) -> BuiltinResourceType | CustomResourceType:
-        """Give the type of a resource; raises `Refused` (404) when it is not served."""
+        """Return the type of a resource.
+
+        Raises:
+            StatusError: 404, the resource is not served.
+        """
         found = self.find(group, version, plural)
         if found is None:
             raise answers.resource_not_served()
@@ -225,7 +229,7 @@ class ResourceRegistry:
 
 
 def version_rank(version: str) -> tuple[int, int, int, str]:
-    """Order versions as Kubernetes does: v10, v2, v1, v2beta1, v1beta2, v1alpha1, then any other text."""
+    """Return the sort key of a version: v10, v2, v1, v2beta1, v1beta2, v1alpha1, then other names."""
     head, _, rest = version.partition("v")
     digits = rest[: len(rest) - len(rest.lstrip("0123456789"))]
     tail = rest[len(digits) :]
@@ -236,14 +240,14 @@ def version_rank(version: str) -> tuple[int, int, int, str]:
     return 9, 0, 0, version
 
 
-@cache  # for all servers of this process, which only read: compiling anew is most of what starting one takes
+@cache  # shared by all servers of the process: compiling schemas is most of a server's start
 def _built_in_components() -> OpenAPIComponents:
     return OpenAPIComponents(_load)
 
 
 @cache
 def _load(name: str) -> Mapping[str, JSON]:
-    from pyctrl._schemas import load  # the documents are read when the first registry is made, not on import
+    from pyctrl._schemas import load  # read with the first registry, not on import
 
     found: Mapping[str, JSON] = load(name)
     return found

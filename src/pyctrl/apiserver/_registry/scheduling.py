@@ -10,7 +10,7 @@ from pyctrl.apiserver._registry.table_cells import Cells
 
 
 def _default_priority_class(obj: Object) -> None:
-    """A class preempts lower ones."""
+    """Default to preempting pods of lower priority."""
     set_defaults(obj, preemptionPolicy="PreemptLowerPriority")
 
 

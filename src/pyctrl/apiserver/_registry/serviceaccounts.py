@@ -1,4 +1,4 @@
-"""ServiceAccounts, and their sub-resource token, which issues tokens (TokenRequest)."""
+"""ServiceAccounts, and their sub-resource token, which issues tokens for a TokenRequest."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _BINDABLE = {"Pod": "pods", "Secret": "secrets", "Node": "nodes"}
 
 
 class TokenREST:
-    """Makes the tokens that are asked for."""
+    """POST of a TokenRequest."""
 
     def __init__(self, context: RESTContext) -> None:
         self._backend = context.backend
@@ -50,10 +50,10 @@ class TokenREST:
             _DESCRIBED,
             context.backend.registry.components,
         )
-        self._type.document = "core_v1"  # which describes what is posted to its resources
+        self._type.document = "core_v1"  # the document of the core group describes it
 
     async def create(self, request: ResourceRequest) -> Response:
-        """POST a TokenRequest to a service account."""
+        """Issue a token for the service account."""
         options = write_options(request.query, "CreateOptions")
         wanted = self._decoded(request, options)
         admission, name = self._backend.admission, request.target.name
@@ -89,7 +89,7 @@ class TokenREST:
         return wanted
 
     def _make(self, account: StoredObject, wanted: dict[str, Any]) -> None:
-        """Write a token into what was asked for."""
+        """Write a token into the status of a TokenRequest."""
         metadata, spec = wanted["metadata"], wanted["spec"]
         _check_name(metadata.get("name", ""), account.name)
         _check_lifetime(spec["expirationSeconds"])
@@ -104,7 +104,7 @@ class TokenREST:
         }
 
     def _bound(self, account: StoredObject, reference: Mapping[str, Any] | None) -> Iterator[BoundObject]:
-        """Give what a token is to be bound to; with a pod comes the node that it runs on."""
+        """Return the objects that a token is bound to: that of the reference, and the node of a pod."""
         if reference is None:
             return
         kind, name = reference.get("kind", ""), reference.get("name", "")

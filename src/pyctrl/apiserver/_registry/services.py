@@ -1,4 +1,4 @@
-"""Services; the larger parts of Service are in `_services`."""
+"""Services; `_services` has their validation and the allocation of cluster IPs and node ports."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ if TYPE_CHECKING:
     pass
 
 
-_STICKY_SECONDS = 10800  # a client stays with its pod for three hours
+_STICKY_SECONDS = 10800  # of session affinity: three hours
 _FAMILY = ("clusterIP", "clusterIPs", "ipFamilies", "ipFamilyPolicy")
 
 
 def _default_service(obj: Object) -> None:
-    """Cluster-internal, no affinity; a port targets its own number."""
+    """Default to type ClusterIP without session affinity; a port's target is its own number."""
     spec = obj["spec"]
     set_defaults(spec, sessionAffinity="None", type="ClusterIP")
     if spec["sessionAffinity"] == "None":
@@ -53,7 +53,7 @@ def _default_service(obj: Object) -> None:
 
 
 def _prepare_service(new: Object, old: Object | None) -> None:
-    """Bring the two forms of the address into step; keep what was handed out, drop what the type has no use for."""
+    """Keep clusterIP and clusterIPs consistent; keep what was allocated, and drop what the new type does not have."""
     spec = new["spec"]
     if old is None:
         if spec.get("clusterIP") and not spec.get("clusterIPs"):
@@ -104,7 +104,7 @@ def _keep_node_ports(spec: Object, before: Mapping[str, JSON]) -> None:
 
 
 def _drop_unused(spec: Object, before: Mapping[str, JSON]) -> None:
-    """Drop what was of use to the type before, is of none to this one, and was not changed."""
+    """Drop unchanged fields that the old type has and the new type does not."""
     if has_address(before) and not has_address(spec):
         if all(spec.get(key) == before.get(key) for key in ("clusterIP", "clusterIPs")):
             for key in _FAMILY:
@@ -156,7 +156,7 @@ def _service_port(port: Object) -> str:
 
 
 def _new_strategy() -> Strategy:
-    """Return the strategy of one server, whose allocator knows the services that this server stores."""
+    """Return the strategy of one server: its allocator follows the services that this server stores."""
     allocator = ServiceAllocator()
     return Strategy(
         name_rule=names.label,

@@ -1,4 +1,4 @@
-"""StatefulSets, and ControllerRevisions."""
+"""StatefulSets and ControllerRevisions."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _MUTABLE = (
 
 
 def _default_stateful_set(obj: Object) -> None:
-    """One replica, in order, rolling; claims are filled like any claim."""
+    """Default to one replica, ordered pods and a rolling update; fill the claim templates like claims."""
     spec = obj["spec"]
     set_defaults(spec, replicas=1, podManagementPolicy="OrderedReady", revisionHistoryLimit=10)
     set_defaults(spec, persistentVolumeClaimRetentionPolicy={})
@@ -39,7 +39,7 @@ def _default_stateful_set(obj: Object) -> None:
     if strategy["type"] == "RollingUpdate":
         set_defaults(strategy, rollingUpdate={})
         set_defaults(strategy["rollingUpdate"], partition=0)
-        strategy["rollingUpdate"].pop("maxUnavailable", None)  # of a feature that is off by default in 1.36
+        strategy["rollingUpdate"].pop("maxUnavailable", None)  # the feature gate is off by default in 1.36
     for claim in spec.get("volumeClaimTemplates") or ():
         claim.update(kind="PersistentVolumeClaim", apiVersion="v1")
         set_defaults(claim["spec"], volumeMode="Filesystem")
@@ -48,7 +48,7 @@ def _default_stateful_set(obj: Object) -> None:
 
 
 def _validate_stateful_set(new: Object, old: Object | None) -> Iterator[FieldError]:
-    """Check a stateful set; only a few fields of its spec may change."""
+    """Check a StatefulSet; only a few fields of its spec may change."""
     spec = new["spec"]
     yield from not_negative(spec, "spec", "replicas", "minReadySeconds")
     yield from validate_lasting_pods(_with_claimed_volumes(spec), "statefulset")
@@ -62,7 +62,7 @@ def _validate_stateful_set(new: Object, old: Object | None) -> Iterator[FieldErr
 
 
 def _with_claimed_volumes(spec: Mapping[str, JSON]) -> dict[str, JSON]:
-    """Give the template the volumes that its pods will have: one of each claim, in the place of others of its name."""
+    """Return the spec with a volume for each claim template, in place of volumes with the same name."""
     template = spec["template"]
     claims = dict.fromkeys(each["metadata"].get("name", "") for each in spec.get("volumeClaimTemplates") or ())
     kept = [each for each in template["spec"].get("volumes") or () if each.get("name") not in claims]

@@ -18,12 +18,12 @@ _BINDING_MODES: Final = ("Immediate", "WaitForFirstConsumer")
 
 
 def _default_storage_class(obj: Object) -> None:
-    """Volumes are deleted with their claims and bound at once."""
+    """Default to reclaim policy Delete and immediate binding."""
     set_defaults(obj, reclaimPolicy="Delete", volumeBindingMode="Immediate")
 
 
 def _validate_storage_class(new: Object, old: Object | None) -> Iterator[FieldError]:
-    """Check a class: it names who makes volumes, and stays what it is but for growing and mounting."""
+    """Check a class; only its expansion and mount options change."""
     if old is not None:
         for key in ("parameters", "provisioner", "reclaimPolicy", "volumeBindingMode"):
             if new.get(key) != old.get(key):

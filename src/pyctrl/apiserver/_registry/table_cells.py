@@ -10,25 +10,25 @@ from pyctrl.apiserver._schema.schema import JSON
 from pyctrl.errors import SelectorError
 
 _Object: TypeAlias = Mapping[str, JSON]
-Cells: TypeAlias = dict[str, JSON]  # column name -> cell; what is missing is "<none>"
+Cells: TypeAlias = dict[str, JSON]  # by column name; a missing cell is shown as "<none>"
 NONE = "<none>"
 UNSET = "<unset>"
 
 
 def spec_of(obj: _Object) -> _Object:
-    """The spec, empty when there is none."""
+    """Return the spec, empty when it is missing."""
     found: _Object = obj.get("spec") or {}
     return found
 
 
 def status_of(obj: _Object) -> _Object:
-    """The status, empty when there is none."""
+    """Return the status, empty when it is missing."""
     found: _Object = obj.get("status") or {}
     return found
 
 
 def containers_of(template: _Object) -> Cells:
-    """Names and images of a pod template's containers."""
+    """Return the cells with names and images of a pod template's containers."""
     containers = spec_of(template).get("containers") or ()
     return {
         "Containers": ",".join(each.get("name", "") for each in containers),
@@ -37,7 +37,7 @@ def containers_of(template: _Object) -> Cells:
 
 
 def selector_of(selector: JSON) -> str:
-    """A label selector as kubectl writes it."""
+    """Return a label selector in kubectl's form."""
     if not selector:
         return NONE
     try:
@@ -47,7 +47,7 @@ def selector_of(selector: JSON) -> str:
 
 
 def labels_of(labels: JSON) -> str:
-    """Labels, sorted, as kubectl writes them."""
+    """Return sorted labels in kubectl's form."""
     return ",".join(f"{key}={labels[key]}" for key in sorted(labels)) if labels else NONE
 
 
@@ -55,11 +55,11 @@ _MODES = {"ReadWriteOnce": "RWO", "ReadOnlyMany": "ROX", "ReadWriteMany": "RWX",
 
 
 def access_modes(modes: JSON) -> str:
-    """Return the access modes of a volume or claim, abbreviated."""
+    """Return the abbreviated access modes of a volume or claim."""
     return ",".join(_MODES.get(str(each), str(each)) for each in modes or ())
 
 
 def first_few(texts: Sequence[str]) -> str:
-    """Return the first three of some texts, and how many more there are."""
+    """Return the first three texts, and the number of the others."""
     rest = f" + {len(texts) - 3} more..." if len(texts) > 3 else ""
     return ",".join(texts[:3]) + rest if texts else NONE

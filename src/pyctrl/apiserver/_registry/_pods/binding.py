@@ -27,7 +27,7 @@ class BindingREST:
         self._writes = context.writes
 
     async def create(self, request: ResourceRequest) -> Response:
-        """Assign the pod that the URL names; in the collection, the pod that the Binding names, whatever its uid."""
+        """Assign the pod that the URL names, or, in the collection, the one that the Binding names, whatever its uid."""
         options = write_options(request.query, "CreateOptions")
         binding = decode_subresource_body(request, BINDING, self._backend.registry)
 
@@ -49,13 +49,13 @@ class BindingREST:
 
 
 def _check_binding(binding: Mapping[str, Any], name: str) -> None:
-    """Check a Binding by itself.
+    """Check a Binding.
 
     Args:
-        name: of the pod that it is posted to.
+        name: The name of the pod in the URL.
 
     Raises:
-        Refused: 400, it names another pod; 500, as in kube-apiserver, when its target is no node.
+        StatusError: 400, the Binding names another pod; 500, as in kube-apiserver, its target is not a node.
     """
     if (binding["metadata"].get("name") or "") != name:
         raise bad_request("name in URL does not match name in Binding object")
@@ -74,7 +74,7 @@ def _target_causes(target: Mapping[str, Any]) -> Iterator[FieldError]:
 
 
 def _check_bindable(pod: Mapping[str, Any]) -> None:
-    """Refuse (409) a pod that is being deleted, has a node, or is not ready to be scheduled."""
+    """Refuse (409) a pod that is being deleted, is assigned to a node, or has scheduling gates."""
     name = pod["metadata"]["name"]
     why, node = "", pod["spec"].get("nodeName")
     if "deletionTimestamp" in pod["metadata"]:
@@ -88,7 +88,7 @@ def _check_bindable(pod: Mapping[str, Any]) -> None:
 
 
 def _assign(pod: dict[str, Any], binding: Mapping[str, Any]) -> None:
-    """Schedule a pod as a Binding says, in place."""
+    """Assign a pod to the node of a Binding, in place."""
     pod["spec"]["nodeName"] = binding["target"]["name"]
     for key in ("labels", "annotations"):
         if added := binding["metadata"].get(key):

@@ -31,7 +31,7 @@ _POLICIES = ("File", "FallbackToLogsOnError")
 def validate_container(
     container: Mapping[str, JSON], path: str, volumes: set[str], seen: set[str]
 ) -> Iterator[FieldError]:
-    """Check a container of a pod; its name is added to those that were seen."""
+    """Check name, image, ports, environment, mounts and resources of a container, and add its name to `seen`."""
     name = container.get("name", "")
     if not name:
         yield required(f"{path}.name")
@@ -100,7 +100,7 @@ def _resources(resources: Mapping[str, JSON], path: str) -> Iterator[FieldError]
 
 
 def validate_container_details(container: Container, path: str, *, host_network: bool) -> Iterator[FieldError]:
-    """Check a container, beyond what operators get wrong first."""
+    """Check the other fields of a container: probes, sources of environment variables, security context."""
     yield from _port_names(container.get("ports") or (), f"{path}.ports", host_network=host_network)
     for key in ("livenessProbe", "readinessProbe", "startupProbe"):
         if container.get(key) is not None:
@@ -120,7 +120,7 @@ def validate_container_details(container: Container, path: str, *, host_network:
 
 
 def validate_ids(context: Mapping[str, JSON], path: str, *keys: str) -> Iterator[FieldError]:
-    """Numbers of users and groups."""
+    """Check user and group ids."""
     for key in keys:
         if isinstance(context.get(key), int) and not 0 <= context[key] <= LARGEST_ID:
             yield invalid_value(f"{path}.{key}", context[key], f"must be between 0 and {LARGEST_ID}, inclusive")

@@ -20,7 +20,7 @@ _VOLUME_DEFAULTS: dict[str, dict[str, JSON]] = {
 
 
 def default_pod(obj: Object) -> None:
-    """Fill a pod's spec; requests follow limits, which templates leave alone."""
+    """Fill a pod. Requests default to the limits, in pods only."""
     spec = obj["spec"]
     default_pod_spec(spec)
     set_defaults(spec, enableServiceLinks=True)
@@ -38,7 +38,7 @@ def default_template(template: Object) -> None:
 
 
 def default_pod_spec(spec: Object) -> None:
-    """Fill what pods and templates have in common."""
+    """Fill the spec of a pod or a template."""
     set_defaults(
         spec,
         restartPolicy="Always",
@@ -89,7 +89,7 @@ def _default_handler(handler: Object) -> None:
 
 
 def _pull_policy(image: str) -> str:
-    """`latest`, said or meant, is pulled always; any other tag or a digest if it is not there."""
+    """Return Always for the tag `latest`, which is also the default tag; IfNotPresent for other tags and digests."""
     if "@" in image:
         return "IfNotPresent"
     tag = image.rpartition("/")[2].partition(":")[2]

@@ -15,15 +15,15 @@ from pyctrl.apiserver._registry.strategy import Object, SubresourceStrategy
 from pyctrl.apiserver._schema.schema import JSON
 
 _PATH = "spec.ephemeralContainers"
-_NOT_FOR_THEM = (  # in the order in which a real server complains
+_FORBIDDEN = (  # in the order of kube-apiserver's errors
     *("ports", "resources", "resizePolicy", "restartPolicy", "restartPolicyRules"),
     *("livenessProbe", "readinessProbe", "startupProbe", "lifecycle"),
 )
 
 
-def keep_all_but_ephemeral(new: Object, old: Object | None) -> None:
-    """Put everything back but the ephemeral containers, and what says who has written them."""
-    assert old is not None  # a sub-resource of something that is there
+def _keep_all_but_ephemeral(new: Object, old: Object | None) -> None:
+    """Put back everything but the ephemeral containers, the managed fields and the resourceVersion."""
+    assert old is not None  # a sub-resource is never created
     containers = (new.get("spec") or {}).get("ephemeralContainers")
     kept = {key: new["metadata"][key] for key in ("managedFields", "resourceVersion") if key in new["metadata"]}
     new.update(old)
@@ -33,8 +33,8 @@ def keep_all_but_ephemeral(new: Object, old: Object | None) -> None:
         new["spec"]["ephemeralContainers"] = containers
 
 
-def validate_ephemeral(new: Object, old: Object | None) -> Iterator[FieldError]:
-    """Check those that are there now; they are only ever added."""
+def _validate_ephemeral(new: Object, old: Object | None) -> Iterator[FieldError]:
+    """Check the ephemeral containers: existing ones are neither changed nor removed."""
     assert old is not None
     spec = new["spec"]
     targets = {each["name"] for each in spec["containers"]}
@@ -46,20 +46,20 @@ def validate_ephemeral(new: Object, old: Object | None) -> Iterator[FieldError]:
         target = container.get("targetContainerName")
         if target and target not in targets:
             yield FieldError("FieldValueNotFound", f"Not found: {shown_value(target)}", f"{where}.targetContainerName")
-        for key in _NOT_FOR_THEM:
+        for key in _FORBIDDEN:
             if container.get(key):
                 yield field_forbidden(f"{where}.{key}", "cannot be set for an Ephemeral Container")
-    yield from _kept(spec, old["spec"])
+    yield from _validate_kept(spec, old["spec"])
 
 
-def _kept(new: Mapping[str, JSON], old: Mapping[str, JSON]) -> Iterator[FieldError]:
+def _validate_kept(new: Mapping[str, JSON], old: Mapping[str, JSON]) -> Iterator[FieldError]:
     after = {each["name"]: each for each in new.get("ephemeralContainers") or ()}
     for before in old.get("ephemeralContainers") or ():
-        what = f"existing ephemeral containers {shown_value(before['name'])}"
+        subject = f"existing ephemeral containers {shown_value(before['name'])}"
         if before["name"] not in after:
-            yield field_forbidden(_PATH, f"{what} may not be removed\n")
+            yield field_forbidden(_PATH, f"{subject} may not be removed\n")
         elif after[before["name"]] != before:
-            yield field_forbidden(_PATH, f"{what} may not be changed\n")
+            yield field_forbidden(_PATH, f"{subject} may not be changed\n")
 
 
-EPHEMERAL_CONTAINERS = SubresourceStrategy(keep=keep_all_but_ephemeral, validate=validate_ephemeral)
+EPHEMERAL_CONTAINERS = SubresourceStrategy(keep=_keep_all_but_ephemeral, validate=_validate_ephemeral)

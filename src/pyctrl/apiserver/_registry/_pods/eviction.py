@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 
 
 _BUDGETS = "poddisruptionbudgets"
-_MAX_DISRUPTED_PODS = 2000  # pods at once whose end the controller has not seen yet (MaxDisruptedPodSize)
-_PROCESSING_SECONDS = 10  # until a client may ask again about a budget that has just changed
+_MAX_DISRUPTED_PODS = 2000  # evicted pods that the disruption controller has not seen go (MaxDisruptedPodSize)
+_PROCESSING_SECONDS = 10  # before a client retries while the budget is being processed
 _REFUSAL = "Cannot evict pod as it would violate the pod's disruption budget."
 _SEVERAL = "This pod has more than one PodDisruptionBudget, which the eviction subresource does not support."
 _Object = dict[str, Any]
@@ -45,7 +45,7 @@ class EvictionREST:
         self._deletes = context.deletes
 
     async def create(self, request: ResourceRequest) -> Response:
-        """Delete the pod, with the delete options of the Eviction, if its disruption budget allows it."""
+        """Delete the pod with the delete options of the Eviction, if its disruption budget allows it."""
         eviction = decode_subresource_body(request, EVICTION, self._backend.registry)
         if (eviction.get("metadata") or {}).get("name") not in (None, "", request.target.name):
             raise bad_request("name in URL does not match name in Eviction object")
@@ -74,13 +74,13 @@ class EvictionREST:
 def _check_and_decrement(
     backend: RESTStorage, request: ResourceRequest, pod: Mapping[str, Any], *, dry_run: bool
 ) -> None:
-    """Take an eviction off the budget of a pod, if it has one.
+    """Decrement the allowed disruptions of a pod's budget, if the pod has one.
 
     Raises:
-        Refused: 429, the budget cannot spare it; 500, the pod has several budgets.
+        StatusError: 429, the budget allows no disruption; 500, the pod has several budgets.
     """
     if pod["metadata"].get("deletionTimestamp") or pod["status"].get("phase") in ("Succeeded", "Failed", "Pending"):
-        return  # it serves nobody any more, or not yet
+        return  # the pod is not running
     found = _budgets(backend, request, pod)
     if not found:
         return
@@ -112,7 +112,7 @@ def _is_ready(pod: Mapping[str, Any]) -> bool:
 
 
 def _can_ignore_budget(budget: _Object) -> bool:
-    """Whether a pod that is not ready can go without being taken off the budget."""
+    """Return whether a pod that is not ready is evicted without decrementing the budget."""
     status = budget.get("status") or {}
     if budget["spec"].get("unhealthyPodEvictionPolicy") == "AlwaysAllow":
         return True
@@ -121,7 +121,7 @@ def _can_ignore_budget(budget: _Object) -> bool:
 
 
 def _check_allowed(budget: _Object) -> None:
-    """Refuse what the budget cannot spare."""
+    """Refuse an eviction that the budget does not allow."""
     name, status = budget["metadata"]["name"], budget.get("status") or {}
     if status.get("observedGeneration", 0) < budget["metadata"].get("generation", 0):
         why = f"The disruption budget {name} is still being processed by the server."
@@ -132,15 +132,15 @@ def _check_allowed(budget: _Object) -> None:
         why = "DisruptedPods map too big - too many evictions not confirmed by PDB controller"
         raise forbidden(_BUDGETS, name, why, "policy")
     if status.get("disruptionsAllowed", 0) == 0:
-        raise _too_many(_shortage(name, status))
+        raise _too_many(_refusal_message(name, status))
 
 
-def _shortage(name: str, status: Mapping[str, Any]) -> str:
+def _refusal_message(name: str, status: Mapping[str, Any]) -> str:
     for condition in status.get("conditions") or ():
         if condition["type"] == "DisruptionAllowed" and condition.get("reason") == "SyncFailed":
-            trouble = condition.get("message")
+            error = condition.get("message")
             return (
-                f"The disruption budget {name} does not allow evicting pods currently because it failed sync: {trouble}"
+                f"The disruption budget {name} does not allow evicting pods currently because it failed sync: {error}"
             )
     wanted, healthy = status.get("desiredHealthy", 0), status.get("currentHealthy", 0)
     return f"The disruption budget {name} needs {wanted} healthy pods and has {healthy} currently"
@@ -155,7 +155,7 @@ def _too_many(why: str, seconds: int = 0) -> StatusError:
 
 
 def _decrement(backend: RESTStorage, request: ResourceRequest, stored: StoredObject, budget: _Object, pod: str) -> None:
-    """Take the pod off the budget; the controller counts anew when it sees the pod go."""
+    """Decrement the allowed disruptions; the disruption controller recomputes them when the pod is gone."""
     type_ = backend.registry.require("policy", "v1", _BUDGETS)
     old, status = stored.read(type_), budget["status"]
     status["disruptionsAllowed"] -= 1
@@ -181,7 +181,7 @@ def _set_exhausted(status: _Object) -> None:
 
 
 def _add_disruption_target(pod: _Object) -> None:
-    """Say in a pod's conditions that it goes because it was evicted."""
+    """Set the condition DisruptionTarget of a pod that is evicted."""
     conditions = pod["status"].setdefault("conditions", [])
     reason, message = "EvictionByEvictionAPI", "Eviction API: evicting"
     present = next((each for each in conditions if each["type"] == "DisruptionTarget"), None)

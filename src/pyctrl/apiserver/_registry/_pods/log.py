@@ -1,7 +1,7 @@
-"""What pods have written: nothing runs, so it is what an annotation of the pod says.
+"""The sub-resource log of pods.
 
-``pyctrl.dev/logs`` is the text of all containers, ``pyctrl.dev/logs.NAME`` that of one. Who may read which container,
-and when, is as in kube-apiserver.
+No container runs, so annotations of the pod hold the logs: ``pyctrl.dev/logs`` for all containers,
+``pyctrl.dev/logs.NAME`` for one. Which logs can be read, and when, is as in kube-apiserver.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ class LogREST:
         self._backend = context.backend
 
     async def get(self, request: ResourceRequest) -> Response:
-        """Answer with the text of one container; there has to be a node that runs it."""
+        """Return the log of one container; the pod must be assigned to a node."""
         pod = self._backend.live(request).read(request.resource)
         container = _container(pod, request.query.get("container"))
         if not pod["spec"].get("nodeName"):
@@ -51,7 +51,7 @@ def _container(pod: dict[str, Any], wanted: str) -> str:
 
 
 def _check_started(pod: dict[str, Any], container: str) -> None:
-    """Refuse what a container has written that has not begun to run."""
+    """Refuse the log of a container that has not started."""
     status = pod.get("status") or {}
     shown = [*(status.get("initContainerStatuses") or ()), *(status.get("containerStatuses") or ())]
     waiting = next(((each.get("state") or {}).get("waiting") for each in shown if each["name"] == container), None)

@@ -31,8 +31,8 @@ _SOURCES = (
     "iscsi",
     "persistentVolumeClaim",
     "configMap",
-)  # in order
-_NEEDS = {  # sources of volumes -> the field that they cannot be without
+)  # in the order of kube-apiserver's errors
+_NEEDS = {  # volume source -> its required field
     "configMap": "name",
     "secret": "secretName",
     "hostPath": "path",
@@ -41,7 +41,7 @@ _NEEDS = {  # sources of volumes -> the field that they cannot be without
 
 
 def validate_pod(new: Object, old: Object | None) -> Iterator[FieldError]:
-    """Check a pod; of an existing one only a few fields of the spec may change."""
+    """Check a pod; an update may change only a few fields of its spec."""
     yield from validate_pod_spec(new["spec"], "spec")
     if old is None and new["spec"].get("ephemeralContainers"):
         yield field_forbidden("spec.ephemeralContainers", "cannot be set on create")
@@ -57,7 +57,7 @@ def validate_pod(new: Object, old: Object | None) -> Iterator[FieldError]:
 
 
 def _lost_tolerations(new: Mapping[str, JSON], old: Mapping[str, JSON]) -> Iterator[FieldError]:
-    """Tolerations may be added; an existing one may only change its seconds."""
+    """Check that existing tolerations are kept; only their seconds may change."""
 
     def identity(toleration: Mapping[str, JSON]) -> dict[str, JSON]:
         return {key: value for key, value in toleration.items() if key != "tolerationSeconds"}
@@ -81,7 +81,7 @@ def _frozen(spec: Mapping[str, JSON]) -> JSON:
 
 
 def validate_pod_spec(spec: Mapping[str, JSON], path: str) -> Iterator[FieldError]:
-    """Check the spec of a pod or a template: what operators get wrong first."""
+    """Check the spec of a pod or a pod template."""
     volumes = volume_names(spec)
     yield from _volumes(spec.get("volumes") or (), f"{path}.volumes")
     containers = spec.get("containers")
@@ -104,7 +104,7 @@ def validate_pod_spec(spec: Mapping[str, JSON], path: str) -> Iterator[FieldErro
 
 
 def volume_names(spec: Mapping[str, JSON]) -> set[str]:
-    """Name the volumes that can be mounted: those that nothing is wrong with."""
+    """Return the names of the valid volumes, which containers can mount."""
     return {each.get("name", "") for each in spec.get("volumes") or () if not any(_volume_source(each, ""))}
 
 
@@ -122,7 +122,7 @@ def _volumes(volumes: JSON, path: str) -> Iterator[FieldError]:
 
 
 def _pod_fields(spec: Mapping[str, JSON], path: str) -> Iterator[FieldError]:
-    """Check the spec of a pod or a template, beyond its containers."""
+    """Check the fields of a spec beside containers and volume names."""
     for index, volume in enumerate(spec.get("volumes") or ()):
         yield from _volume_source(volume, f"{path}.volumes[{index}]")
     yield from validate_labels(spec.get("nodeSelector") or {}, f"{path}.nodeSelector")
@@ -140,7 +140,7 @@ def _pod_fields(spec: Mapping[str, JSON], path: str) -> Iterator[FieldError]:
 
 
 def _volume_source(volume: Mapping[str, JSON], path: str) -> Iterator[FieldError]:
-    """Check where the contents of a volume come from."""
+    """Check the source of a volume."""
     given = [key for key, value in volume.items() if key != "name" and value is not None]
     sources = sorted(given, key=lambda key: _SOURCES.index(key) if key in _SOURCES else len(_SOURCES))
     for key in sources[1:]:

@@ -21,45 +21,45 @@ _NODE_PORTS = range(30000, 32768)
 
 
 class ServiceAllocator:
-    """Hands out cluster addresses and node ports, each once until the range is used up.
+    """Allocates cluster IPs and node ports of one server.
 
-    Addresses go up from the bottom of the range and are not given again before all others were: what a deleted service
-    had stays unused as long as possible, as with kube-apiserver's random choice.
+    Both are allocated in ascending order, and a freed one only after the rest of the range. kube-apiserver, which
+    chooses at random, rarely reuses one soon either.
     """
 
     def __init__(self, addresses: str = "10.0.0.0/24", ports: range = _NODE_PORTS) -> None:
         self._network = ipaddress.ip_network(addresses)
         self._ports = ports
-        self._next_address = 10  # the first ones are kept for well-known services: kubernetes, DNS
+        self._next_address = 10  # lower ones are reserved for well-known services: kubernetes, DNS
         self._next_port = 0
-        self._taken: set[str | int] = set()
+        self._allocated: set[str | int] = set()
 
     def observe(self, event: WatchCacheEvent) -> None:
-        """Take note of a service that was stored or removed."""
+        """Mark what a stored service uses as allocated, and what a removed one used as free."""
         if event.previous is not None:
-            self._taken -= set(_allocated(event.previous.data))
+            self._allocated -= set(_used(event.previous.data))
         if event.current is not None:
-            self._taken |= set(_allocated(event.current.data))
+            self._allocated |= set(_used(event.current.data))
 
     def __call__(self, new: Object, old: Object | None) -> None:
-        """Give a service what it lacks.
+        """Allocate the cluster IP and the ports that a service lacks.
 
         Raises:
-            Refused: 422, what it asks for is not to be had.
+            StatusError: 422, the service requests an IP or port that is not available.
         """
         spec = new["spec"]
         if not has_address(spec):
             return
         causes = list(self._set_families(spec))
         if not causes:
-            mine = {} if old is None else old["spec"]
-            causes = [*self._allocate_address(spec, mine), *self._allocate_ports(spec, mine)]
+            before = {} if old is None else old["spec"]
+            causes = [*self._allocate_address(spec, before), *self._allocate_ports(spec, before)]
         if causes:
             raise invalid("Service", new["metadata"]["name"], causes)
 
     @staticmethod
     def _set_families(spec: Object) -> Iterator[FieldError]:
-        """One family of addresses is all that there is, but for services that bring their own."""
+        """Set the IP families. The cluster has IPv4 only; headless services without a selector get both."""
         if is_headless(spec) and not spec.get("selector"):
             set_defaults(spec, ipFamilies=["IPv4", "IPv6"], ipFamilyPolicy="RequireDualStack")
             return
@@ -77,39 +77,39 @@ class ServiceAllocator:
     def _allocate_address(self, spec: Object, before: Mapping[str, JSON]) -> Iterator[FieldError]:
         wanted = spec.get("clusterIP")
         if not wanted:
-            spec["clusterIP"] = self._take_address()
+            spec["clusterIP"] = self._next_free_address()
             spec["clusterIPs"] = [spec["clusterIP"]]
         elif wanted not in ("None", before.get("clusterIP")):
             if ipaddress.ip_address(wanted) not in self._network:
                 why = f"failed to allocate IP {wanted}: the provided network does not match the current range"
                 yield invalid_value("spec.clusterIPs", spec["clusterIPs"], why)
-            elif wanted in self._taken:
+            elif wanted in self._allocated:
                 why = f"failed to allocate IP {wanted}: provided IP is already allocated"
                 yield invalid_value("spec.clusterIPs", spec["clusterIPs"], why)
 
-    def _take_address(self) -> str:
+    def _next_free_address(self) -> str:
         usable = self._network.num_addresses - 2
         for _ in range(usable):
             address = str(self._network[1 + self._next_address % usable])
             self._next_address += 1
-            if address not in self._taken:
+            if address not in self._allocated:
                 return address
         raise internal_error("failed to allocate a serviceIP: range is full")
 
     def _allocate_ports(self, spec: Object, before: Mapping[str, JSON]) -> Iterator[FieldError]:
-        mine, asked = node_ports(before), set[int]()
+        own, requested = node_ports(before), set[int]()
         wants = has_node_ports(spec) and spec.get("allocateLoadBalancerNodePorts") is not False
         for index, port in enumerate(spec.get("ports") or ()):
             number = port.get("nodePort")
             if number:
-                is_free = number not in asked and (number in mine or number not in self._taken)
+                is_free = number not in requested and (number in own or number not in self._allocated)
                 yield from self._check_port(number, f"spec.ports[{index}].nodePort", is_free=is_free)
-                asked.add(number)
+                requested.add(number)
             elif wants:
                 same = (each.get("nodePort") for each in spec["ports"] if each["port"] == port["port"])
-                port["nodePort"] = next((each for each in same if each), None) or self._take_port()
+                port["nodePort"] = next((each for each in same if each), None) or self._next_free_port()
         if has_health_port(spec) and not spec.get("healthCheckNodePort"):
-            spec["healthCheckNodePort"] = self._take_port()
+            spec["healthCheckNodePort"] = self._next_free_port()
 
     def _check_port(self, number: int, path: str, *, is_free: bool) -> Iterator[FieldError]:
         if number not in self._ports:
@@ -119,15 +119,15 @@ class ServiceAllocator:
         elif not is_free:
             yield invalid_value(path, number, "provided port is already allocated")
 
-    def _take_port(self) -> int:
+    def _next_free_port(self) -> int:
         while True:
             port = self._ports[self._next_port % len(self._ports)]
             self._next_port += 1
-            if port not in self._taken or self._next_port > 2 * len(self._ports):
+            if port not in self._allocated or self._next_port > 2 * len(self._ports):
                 return port
 
 
-def _allocated(data: bytes) -> Iterator[str | int]:
+def _used(data: bytes) -> Iterator[str | int]:
     spec = msgspec.json.decode(data)["spec"]
     yield from (each for each in spec.get("clusterIPs") or () if each != "None")
     yield from node_ports(spec)

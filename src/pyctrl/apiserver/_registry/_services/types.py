@@ -1,4 +1,4 @@
-"""Predicates on the specs of services: what a service of some type has."""
+"""Which fields a service has, by its type."""
 
 from __future__ import annotations
 
@@ -12,27 +12,27 @@ if TYPE_CHECKING:
 
 
 def has_address(spec: Mapping[str, JSON]) -> bool:
-    """Say whether services of this type have an address in the cluster."""
+    """Return whether services of this type have a cluster IP."""
     return spec["type"] in ("ClusterIP", "NodePort", "LoadBalancer")
 
 
 def is_reached_from_outside(spec: Mapping[str, JSON]) -> bool:
-    """Say whether traffic comes from outside the cluster."""
+    """Return whether the service receives traffic from outside the cluster."""
     return spec["type"] in ("NodePort", "LoadBalancer") or (
         spec["type"] == "ClusterIP" and bool(spec.get("externalIPs"))
     )
 
 
 def has_node_ports(spec: Mapping[str, JSON]) -> bool:
-    """Say whether services of this type may have ports on nodes."""
+    """Return whether services of this type may have node ports."""
     return spec["type"] in ("NodePort", "LoadBalancer")
 
 
 def has_health_port(spec: Mapping[str, JSON]) -> bool:
-    """Say whether a load balancer asks nodes if they have pods of this service."""
+    """Return whether load balancers check the health of nodes for this service."""
     return spec["type"] == "LoadBalancer" and spec.get("externalTrafficPolicy") == "Local"
 
 
 def is_headless(spec: Mapping[str, JSON]) -> bool:
-    """Say whether the service has no address on purpose."""
+    """Return whether the service is headless: its cluster IP is None."""
     return spec.get("clusterIP") == "None" or (spec.get("clusterIPs") or [""]) == ["None"]

@@ -23,13 +23,13 @@ _PROTOCOLS = ("SCTP", "TCP", "UDP")
 _FAMILIES = ("IPv4", "IPv6")
 _POLICIES = ("PreferDualStack", "RequireDualStack", "SingleStack")
 _DISTRIBUTIONS = ("PreferClose", "PreferSameZone", "PreferSameNode")
-_STICKY_LIMIT = 86400  # seconds; a day
+_STICKY_LIMIT = 86400  # seconds: one day
 _BALANCED = "may only be used when `type` is 'LoadBalancer'"
 _EXTERNAL = "may not be set for ExternalName services"
 
 
 def validate_service(new: Object, old: Object | None) -> Iterator[FieldError]:
-    """Check a service; an address stays once it is given."""
+    """Check a service; its cluster IP does not change."""
     spec = new["spec"]
     if old is not None:
         yield from _same_address(spec, old["spec"])
@@ -197,7 +197,7 @@ def _traffic(spec: Mapping[str, JSON]) -> Iterator[FieldError]:
 
 
 def validate_service_status(new: Object, _old: Object | None) -> Iterator[FieldError]:
-    """Check what a load balancer says of itself."""
+    """Check the status of a load balancer."""
     ingress = new["status"]["loadBalancer"].get("ingress") or []
     path = "status.loadBalancer.ingress"
     if ingress and new["spec"]["type"] != "LoadBalancer":
@@ -214,7 +214,7 @@ def validate_service_status(new: Object, _old: Object | None) -> Iterator[FieldE
 
 
 def service_warnings(new: Object) -> Iterator[str]:
-    """Tell of fields that do nothing, or will not for long."""
+    """Warn about fields that are ignored or deprecated."""
     spec = new["spec"]
     if spec.get("externalIPs"):
         yield "spec.externalIPs is deprecated and may no longer be implemented in some clusters"
