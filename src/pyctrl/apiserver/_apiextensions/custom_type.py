@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from pyctrl._go.text import shown_value
@@ -22,7 +23,7 @@ from pyctrl.apiserver._meta.validation import (
     validate_metadata,
     validate_metadata_update,
 )
-from pyctrl.apiserver._resources.resource_type import DecodedFields
+from pyctrl.apiserver._resources.resource_type import DecodedFields, RESTFactory
 from pyctrl.apiserver._schema.components import OpenAPIComponents
 from pyctrl.apiserver._schema.defaulting import apply_defaults, copied, prune_nulls
 from pyctrl.apiserver._schema.field_paths import value_at
@@ -61,6 +62,10 @@ class CustomResourceType:
     is_custom: bool = True
     begin_deletion: Callable[[dict[str, JSON]], None] | None = None
     verbs: tuple[str, ...] = VERBS
+    allows_unconditional_update: bool = False
+    allows_create_on_update: bool = False
+    returns_deleted_object: bool = False
+    rest: Mapping[str, RESTFactory] = MappingProxyType({})  # their sub-resources are the same for all definitions
 
     def __init__(
         self,
@@ -75,6 +80,7 @@ class CustomResourceType:
         self.version: str = version["name"]
         self.kind: str = called["kind"]
         self.plural: str = called["plural"]
+        self.storage_prefix: str = f"{self.group}/{self.plural}"
         self.singular: str = called.get("singular") or self.kind.lower()
         self.namespaced: bool = spec["scope"] == "Namespaced"
         self.list_kind: str = called.get("listKind") or f"{self.kind}List"
@@ -142,6 +148,25 @@ class CustomResourceType:
     @property
     def _metadata_node(self) -> SchemaNode:
         return self._components.node(*_META)
+
+    @property
+    def columns(self) -> Sequence[Mapping[str, JSON]]:
+        """The column definitions of the kind's table."""
+        from pyctrl.apiserver._apiextensions.table_columns import column_definitions  # only kubectl requests tables
+
+        return column_definitions(self.described.get("additionalPrinterColumns") or ())
+
+    def cells(self, obj: dict[str, JSON]) -> list[JSON]:
+        """Return the cells of an object's row, in the order of the columns."""
+        from pyctrl.apiserver._apiextensions.table_columns import row_cells  # only kubectl requests tables
+
+        return row_cells(self.described.get("additionalPrinterColumns") or (), obj)
+
+    def reset_fields(self, subresource: str | None) -> FieldSet:
+        """Return the fields that a write to the object, or to a sub-resource, neither changes nor owns."""
+        if subresource == "status":
+            return {"f:metadata": {}, "f:spec": {}}
+        return {"f:status": {}} if "status" in self.subresources else {}
 
     def blank(self) -> dict[str, JSON]:
         """Nothing: a custom resource has no fields of its own."""

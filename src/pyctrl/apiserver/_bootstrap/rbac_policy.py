@@ -1,7 +1,7 @@
-"""The policy that a cluster starts with: its roles and bindings, as kube-apiserver 1.36 makes them.
+"""The bootstrap policy: the roles and bindings that kube-apiserver 1.36 creates.
 
-They are data of the package, read when a server is made that has RBAC on. The aggregated roles among them (`admin`,
-`edit`, `view`) are empty until the cluster's controllers fill them.
+They are data of the package, loaded by servers with RBAC. The aggregated roles (`admin`, `edit`, `view`) are empty
+until the controllers of a cluster fill them.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _PLURALS = {
 
 
 def store_bootstrap_policy(backend: RESTStorage) -> None:
-    """Put the whole policy into an empty storage."""
+    """Store the policy in an empty storage."""
     moment = timestamp()
     for bare in load("rbac_policy")["items"]:
         resource = backend.registry.require(GROUP, VERSION, _PLURALS[bare["kind"]])
@@ -35,7 +35,7 @@ def store_bootstrap_policy(backend: RESTStorage) -> None:
 
 
 def _completed(bare: dict[str, Any], uid: str, moment: str) -> dict[str, Any]:
-    """Give an object what all of the policy have in common."""
+    """Return an object of the policy with its metadata."""
     metadata = bare.pop("metadata")
     labels = {**LABELS, **metadata.pop("labels", {})}
     parts = {key: value for key, value in bare.items() if key != "kind"}

@@ -1,4 +1,4 @@
-"""The objects that are there before anybody makes one, as in every cluster."""
+"""Objects that every cluster has: system namespaces, the service kubernetes, system priority classes."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ SYSTEM_PRIORITIES = {"system-node-critical": 2_000_001_000, "system-cluster-crit
 
 
 def bootstrap_objects() -> Iterator[tuple[str, dict[str, Any]]]:
-    """Give the path and the body of each, in the order to create them."""
+    """Yield the collection path and the body of each object, in the order of creation."""
     for name in NAMESPACES:
         yield "/api/v1/namespaces", {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}}
     yield "/api/v1/namespaces/default/services", _kubernetes_service()

@@ -11,7 +11,6 @@ from pyctrl.apiserver._endpoints.graceful_deletion import (
     before_delete,
     check_preconditions,
     effective_options,
-    returns_deleted_object,
 )
 from pyctrl.apiserver._endpoints.list import ListHandler
 from pyctrl.apiserver._endpoints.response_writers import object_response, value_response
@@ -66,7 +65,7 @@ class DeleteHandler:
         outcome: DeletionOutcome,
     ) -> Response:
         held = outcome in (DeletionOutcome.MARKED, DeletionOutcome.UNCHANGED)
-        if held or returns_deleted_object(request.resource):
+        if held or request.resource.returns_deleted_object:
             if held and not options.dry_run:
                 return object_response(self._backend.live(request), request.resource, request.form, _held_code(options))
             return value_response(with_type_meta(obj, request.resource), request.form)

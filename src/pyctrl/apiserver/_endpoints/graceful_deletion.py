@@ -26,30 +26,11 @@ __all__ = [
     "effective_options",
     "is_finished",
     "is_namespace",
-    "returns_deleted_object",
 ]
 
 ORPHAN = "orphan"
 FOREGROUND = "foregroundDeletion"
 POD_GRACE_SECONDS = 30  # default of spec.terminationGracePeriodSeconds
-
-# Resources with ReturnDeletedObject in kube-apiserver, by group.
-_RETURNED = {
-    "": frozenset(
-        (
-            "persistentvolumeclaims",
-            "persistentvolumes",
-            "pods",
-            "podtemplates",
-            "resourcequotas",
-            "serviceaccounts",
-            "services",
-        )
-    ),
-    "storage.k8s.io": frozenset(
-        ("csidrivers", "csinodes", "storageclasses", "volumeattachments", "volumeattributesclasses")
-    ),
-}
 
 
 class DeletionOutcome(Enum):
@@ -195,8 +176,3 @@ def is_namespace(resource: ResourceType) -> bool:
 
 def _holds_content(namespace: dict[str, Any]) -> bool:
     return bool((namespace.get("spec") or {}).get("finalizers"))
-
-
-def returns_deleted_object(resource: ResourceType) -> bool:
-    """Return whether the response to a completed delete is the object, not a Status (ReturnDeletedObject)."""
-    return resource.plural in _RETURNED.get(resource.group, ())

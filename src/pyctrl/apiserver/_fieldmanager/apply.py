@@ -32,7 +32,6 @@ from pyctrl.apiserver._fieldmanager.managed_fields import (
     Managed,
     ManagedEntry,
     ManagerIdentifier,
-    reset_fields,
     strip_meta,
 )
 from pyctrl.apiserver._meta.generation import same_json
@@ -70,7 +69,7 @@ def server_side_apply(
     manager = ManagerIdentifier(
         name=field_manager, operation="Apply", api_version=type.api_version, subresource=subresource or ""
     )
-    reset = reset_fields(type, subresource)
+    reset = type.reset_fields(subresource)
     managed = _managed_before(live, type, reset)
     last = managed.find(manager)
     applied = recursive_difference(to_field_set(node, patch), reset)

@@ -15,7 +15,6 @@ from pyctrl.apiserver._fieldmanager.fieldset import (
     union,
 )
 from pyctrl.apiserver._meta.system_fields import timestamp
-from pyctrl.apiserver._registry.builtin_type import BuiltinResourceType
 from pyctrl.apiserver._schema.schema import JSON
 
 if TYPE_CHECKING:
@@ -199,7 +198,7 @@ def _difference(
     settled: DecodedFields | None = None,
 ) -> tuple[FieldSet, FieldSet]:
     """Return the changed fields and the removed fields, without those that the subresource cannot own."""
-    reset = reset_fields(type, subresource)
+    reset = type.reset_fields(subresource)
     if old is None and not type.blank():
         added = _content(new, type) if settled is None else {**settled.content}
         metadata = _metadata(new, type) if settled is None or settled.metadata is None else settled.metadata
@@ -249,16 +248,3 @@ def _unmanaged(obj: Mapping[str, JSON]) -> dict[str, JSON]:
 def strip_meta(fields: FieldSet) -> FieldSet:
     """Return the fields without those that have no owner: identity, versions, the kind."""
     return difference(fields, _STRIPPED)
-
-
-def reset_fields(type: ResourceType, subresource: str | None) -> FieldSet:
-    """Give what a write through this door does not change, so that it is not owned by it either."""
-    if isinstance(type, BuiltinResourceType) and (resets := type.strategy.resets.get(subresource or "")) is not None:
-        return resets
-    if subresource == "status":
-        if not isinstance(type, BuiltinResourceType):
-            return {"f:metadata": {}, "f:spec": {}}
-        kept: FieldSet = {f"f:{name}": {} for name in type.strategy.status_keeps}
-        others: FieldSet = {f"f:{name}": {} for name in type.schema.properties if name not in ("metadata", "status")}
-        return {**others, **({"f:metadata": kept} if kept else {})}
-    return {"f:status": {}} if "status" in type.subresources else {}

@@ -1,4 +1,4 @@
-"""Checks the expressions of validating admission policies: that they compile, over the variables that they may use."""
+"""Compilation of the expressions of validating admission policies, with the variables that each may use."""
 
 from __future__ import annotations
 

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias
 
 from pyctrl.apiserver._schema.schema import JSON, SchemaNode
 
 if TYPE_CHECKING:
     from pyctrl.apiserver._user import User
 
-__all__ = ["DecodedFields", "ResourceType", "with_type_meta"]
+__all__ = ["DecodedFields", "RESTFactory", "ResourceType", "with_type_meta"]
+
+
+#: Makes the handler of a subresource from the RESTContext of a server.
+RESTFactory: TypeAlias = Callable[[Any], object]
 
 
 class DecodedFields(NamedTuple):
@@ -49,9 +53,14 @@ class ResourceType(Protocol):
     has_generation: bool
     is_custom: bool  # defined by a CustomResourceDefinition
     storage_group: str  # the group objects are stored under: the core group for events of events.k8s.io
+    storage_prefix: str  # of the keys that kube-apiserver has in etcd
     storage_version: str  # the version objects are stored in; the same for all versions of one resource
     converts: bool  # whether conversion between versions needs a webhook
     deprecation: str  # the Warning header for requests to this version, or ""
+    allows_unconditional_update: bool  # an update may leave out the resourceVersion
+    allows_create_on_update: bool  # a PUT to a name that does not exist creates the object
+    returns_deleted_object: bool  # the response to a completed DELETE is the object, not a Status
+    rest: Mapping[str, RESTFactory]  # the handlers of subresources by name
     begin_deletion: Callable[[dict[str, JSON]], None] | None  # marks an object that a controller empties before it goes
 
     @property
@@ -63,6 +72,10 @@ class ResourceType(Protocol):
         """The type in whose version `stored` returns objects."""
         ...
 
+    @property
+    def columns(self) -> Sequence[Mapping[str, JSON]]: ...
+    def cells(self, obj: dict[str, JSON]) -> list[JSON]: ...
+    def reset_fields(self, subresource: str | None) -> dict[str, JSON]: ...
     def decode(
         self,
         obj: dict[str, JSON],
