@@ -1,4 +1,4 @@
-"""Shows the object of a write in the version that a webhook wants, and takes it back."""
+"""Conversion of the objects of a write to the version that a webhook or policy matches, and back."""
 
 from __future__ import annotations
 
@@ -19,22 +19,25 @@ class ObjectConverter(Protocol):
         ...
 
 
+__all__ = ["VersionConverter"]
+
+
 class VersionConverter:
-    """Converts between the versions of a resource."""
+    """Converter between the versions of a resource."""
 
     def __init__(self, conversions: ObjectConverter) -> None:
         self._conversions = conversions
 
-    async def shown(
+    async def convert_to(
         self, attributes: Attributes, wanted: ResourceType
     ) -> tuple[dict[str, Any] | None, dict[str, Any] | None]:
-        """Give the object and the old object in a version."""
+        """Return the object and the old object of a write in the version `wanted`."""
         if wanted is attributes.resource or attributes.own_kind is not None:
             return attributes.object, attributes.old
         return await self._converted(attributes.object, wanted), await self._converted(attributes.old, wanted)
 
-    async def taken(self, attributes: Attributes, wanted: ResourceType, obj: dict[str, Any]) -> dict[str, Any]:
-        """Give an object of a version in the version of the request."""
+    async def convert_back(self, attributes: Attributes, wanted: ResourceType, obj: dict[str, Any]) -> dict[str, Any]:
+        """Return an object of version `wanted` in the version of the request."""
         if wanted is attributes.resource or attributes.own_kind is not None:
             return obj
         return await self._converted(obj, attributes.resource) or obj

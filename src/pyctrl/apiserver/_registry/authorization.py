@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
+from pyctrl._go.text import aggregate_messages
 from pyctrl._validation import names
 from pyctrl.api import Access, FieldSelector, LabelSelector
 from pyctrl.apiserver._authn import User
-from pyctrl.apiserver._authz import aggregate_messages
 from pyctrl.apiserver._errors import FieldError, bad_request, field_forbidden, invalid, invalid_value, required
 from pyctrl.apiserver._registry.builtin_resource import Resource
 from pyctrl.apiserver._registry.reviews import ReviewREST
