@@ -295,7 +295,7 @@ class ApiServer:
             answered = handler(request)
             answer = answered if isinstance(answered, Response) else await answered
         self._establishing.settle()
-        self._api_services.settle()
+        self._api_services.sync()
         return answer
 
     async def _converted(self, handler: Handler, request: ResourceRequest) -> Response:

@@ -10,6 +10,8 @@ from pyctrl.apiserver._registry.builtin_resource import Resource
 from pyctrl.apiserver._registry.strategy import Object, Strategy, set_defaults
 from pyctrl.apiserver._registry.table_cells import Cells, spec_of, status_of
 
+__all__ = ["RESOURCES"]
+
 _SERVICE_PORT = 443  # of an aggregated API server
 
 

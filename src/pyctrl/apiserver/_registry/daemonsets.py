@@ -13,6 +13,8 @@ from pyctrl.apiserver._registry.pod_templates import immutable_selector, validat
 from pyctrl.apiserver._registry.strategy import Object, Strategy, set_defaults
 from pyctrl.apiserver._registry.table_cells import Cells, containers_of, labels_of, selector_of, spec_of, status_of
 
+__all__ = ["RESOURCES"]
+
 _TEMPLATE_GENERATION = "deprecated.daemonset.template.generation"
 
 

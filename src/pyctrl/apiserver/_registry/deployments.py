@@ -16,6 +16,8 @@ from pyctrl.apiserver._registry.strategy import Object, Strategy, fields_at, set
 from pyctrl.apiserver._registry.table_cells import Cells, containers_of, labels_of, selector_of, spec_of, status_of
 from pyctrl.apiserver._schema.schema import JSON
 
+__all__ = ["RESOURCES"]
+
 # -- Deployment ------------------------------------------------------------------------------------------------
 
 

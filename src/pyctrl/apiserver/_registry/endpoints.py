@@ -9,6 +9,8 @@ from pyctrl.apiserver._registry.builtin_resource import Resource
 from pyctrl.apiserver._registry.strategy import Object, Strategy, set_defaults
 from pyctrl.apiserver._registry.table_cells import Cells, first_few
 
+__all__ = ["RESOURCES"]
+
 
 def _default_endpoints(obj: Object) -> None:
     """Default ports to TCP."""

@@ -10,6 +10,8 @@ from pyctrl.apiserver._registry.builtin_resource import Resource
 from pyctrl.apiserver._registry.strategy import Object, Strategy, set_defaults
 from pyctrl.apiserver._registry.table_cells import NONE, Cells, spec_of, status_of
 
+__all__ = ["RESOURCES"]
+
 
 def _default_priority_level(obj: Object) -> None:
     spec = obj.setdefault("spec", {})

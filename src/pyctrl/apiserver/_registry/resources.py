@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from pyctrl.apiserver._authn import User
     from pyctrl.apiserver._storage.storage import Storage
 
+__all__ = ["DEFINITIONS", "ResourceRegistry", "ResourceType"]
+
 DEFINITIONS = ("apiextensions.k8s.io", "v1", "customresourcedefinitions")
 
 
@@ -206,7 +208,7 @@ class ResourceRegistry:
                 versions.append(version)
         custom = {each.group for types in self._definitions.values() for each in types}
         for group in custom:
-            self.group_versions[group].sort(key=version_rank)
+            self.group_versions[group].sort(key=_version_rank)
 
     def _described(self) -> Iterator[tuple[str, str, Described]]:
         for documents in self.load("discovery").values():
@@ -228,7 +230,7 @@ class ResourceRegistry:
         return found
 
 
-def version_rank(version: str) -> tuple[int, int, int, str]:
+def _version_rank(version: str) -> tuple[int, int, int, str]:
     """Return the sort key of a version: v10, v2, v1, v2beta1, v1beta2, v1alpha1, then other names."""
     head, _, rest = version.partition("v")
     digits = rest[: len(rest) - len(rest.lstrip("0123456789"))]

@@ -8,6 +8,8 @@ from pyctrl.apiserver._registry.builtin_resource import Resource
 from pyctrl.apiserver._registry.strategy import Object, Strategy, set_defaults
 from pyctrl.apiserver._registry.table_cells import Cells
 
+__all__ = ["RESOURCES"]
+
 
 def _default_priority_class(obj: Object) -> None:
     """Default to preempting pods of lower priority."""

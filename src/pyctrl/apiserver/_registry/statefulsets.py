@@ -17,6 +17,8 @@ from pyctrl.apiserver._registry.strategy import Object, Strategy, set_defaults
 from pyctrl.apiserver._registry.table_cells import NONE, Cells, containers_of, spec_of, status_of
 from pyctrl.apiserver._schema.schema import JSON
 
+__all__ = ["RESOURCES"]
+
 _MUTABLE = (
     "replicas",
     "ordinals",
