@@ -81,6 +81,12 @@ def thing(spec: Any = None, **more: Any) -> dict[str, Any]:
     return obj if spec is None else {**obj, "spec": spec}
 
 
+def pod(**container: Any) -> dict[str, Any]:
+    """Return a Pod with one container."""
+    spec = {"containers": [{"name": "c", "image": "busybox:1", **container}]}
+    return {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p"}, "spec": spec}
+
+
 def deployment(**spec: Any) -> dict[str, Any]:
     """Give a Deployment that is as short as it may be."""
     template = {"metadata": {"labels": {"app": "d"}}, "spec": {"containers": [{"name": "c", "image": "busybox"}]}}

@@ -7,7 +7,9 @@ from typing import Any
 from pyctrl.apiserver._endpoints.backend import RESTStorage
 from pyctrl.apiserver._meta.system_fields import fill_system_fields, timestamp
 
-MANAGED = "kube-aggregator.kubernetes.io/automanaged"
+__all__ = ["AutoRegisterController"]
+
+_MANAGED = "kube-aggregator.kubernetes.io/automanaged"
 
 _RESOURCE = ("apiregistration.k8s.io", "v1", "apiservices")
 _BUILT_IN, _CUSTOM = "onstart", "true"  # values of the label
@@ -59,7 +61,7 @@ class AutoRegisterController:
         wanted = {f"{version}.{group}": (group, version) for group, version in versions if group != _RESOURCE[0]}
         collection = self._backend.collection(self._type)
         for stored in collection.current(""):
-            if stored.name not in wanted and MANAGED in (stored.decode()["metadata"].get("labels") or {}):
+            if stored.name not in wanted and _MANAGED in (stored.decode()["metadata"].get("labels") or {}):
                 collection.remove(stored)
         for name, (group, version) in wanted.items():
             if collection.find("", name) is None:
@@ -68,7 +70,7 @@ class AutoRegisterController:
     def _make(self, name: str, group: str, version: str) -> None:
         label = _BUILT_IN if group in _GROUPS else _CUSTOM
         obj: dict[str, Any] = {
-            "metadata": {"name": name, "labels": {MANAGED: label}},
+            "metadata": {"name": name, "labels": {_MANAGED: label}},
             "spec": _spec(group, version),
             "status": {"conditions": [_available()]},
         }

@@ -15,6 +15,8 @@ from pyctrl.apiserver._schema.defaulting import set_defaults
 from pyctrl.apiserver._schema.schema import JSON
 from pyctrl.apiserver._webhooks.client_config import validate_client_config, validate_review_versions
 
+__all__ = ["RESOURCES"]
+
 _GROUP: Final = "admissionregistration.k8s.io"
 
 
@@ -259,11 +261,11 @@ def _validate_rule(rule: Mapping[str, JSON], path: str) -> Iterator[FieldError]:
         yield not_supported(f"{path}.scope", scope, _SCOPES)
 
 
-def _validate_wildcard(values: Sequence[str], path: str, what: str) -> Iterator[FieldError]:
+def _validate_wildcard(values: Sequence[str], path: str, items: str) -> Iterator[FieldError]:
     if not values:
         yield required(path)
     elif len(values) > 1 and "*" in values:
-        yield invalid_value(path, values, f"if '*' is present, must not specify other {what}")
+        yield invalid_value(path, values, f"if '*' is present, must not specify other {items}")
 
 
 def _validate_rule_resources(resources: Sequence[str], path: str) -> Iterator[FieldError]:

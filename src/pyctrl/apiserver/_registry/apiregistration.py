@@ -11,6 +11,8 @@ from pyctrl.apiserver._registry.strategy import Object, Strategy
 from pyctrl.apiserver._registry.table_cells import Cells, spec_of, status_of
 from pyctrl.apiserver._schema.defaulting import set_defaults
 
+__all__ = ["RESOURCES"]
+
 _SERVICE_PORT = 443  # of an aggregated API server
 
 

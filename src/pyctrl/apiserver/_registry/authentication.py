@@ -16,7 +16,7 @@ __all__ = ["RESOURCES"]
 _GROUP: Final = "authentication.k8s.io"
 
 
-class TokenReviewREST(ReviewREST):
+class _TokenReviewREST(ReviewREST):
     """Authenticates the token of a review."""
 
     def answer(self, review: dict[str, Any], request: ResourceRequest) -> dict[str, Any]:
@@ -32,7 +32,7 @@ class TokenReviewREST(ReviewREST):
         return {**review, "status": status}
 
 
-class SelfSubjectReviewREST(ReviewREST):
+class _SelfSubjectReviewREST(ReviewREST):
     """Returns the user who sends the request."""
 
     def answer(self, review: dict[str, Any], request: ResourceRequest) -> dict[str, Any]:
@@ -41,6 +41,6 @@ class SelfSubjectReviewREST(ReviewREST):
 
 
 RESOURCES: Final = (
-    Resource(group=_GROUP, kind="TokenReview", rest={"": TokenReviewREST}),
-    Resource(group=_GROUP, kind="SelfSubjectReview", rest={"": SelfSubjectReviewREST}),
+    Resource(group=_GROUP, kind="TokenReview", rest={"": _TokenReviewREST}),
+    Resource(group=_GROUP, kind="SelfSubjectReview", rest={"": _SelfSubjectReviewREST}),
 )

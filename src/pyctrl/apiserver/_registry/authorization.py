@@ -15,13 +15,15 @@ from pyctrl.apiserver._registry.reviews import ReviewREST
 from pyctrl.apiserver._request.request import ResourceRequest
 from pyctrl.errors import SelectorError
 
+__all__ = ["RESOURCES"]
+
 _GROUP: Final = "authorization.k8s.io"
 _LOCAL, _SELF = "LocalSubjectAccessReview", "SelfSubjectAccessReview"
 _ONE_OF = "exactly one of nonResourceAttributes or resourceAttributes must be specified"
 _VALUED, _UNVALUED = ("In", "NotIn"), ("Exists", "DoesNotExist")
 
 
-class AccessReviewREST(ReviewREST):
+class _AccessReviewREST(ReviewREST):
     """Asks the authorizer about one request."""
 
     def answer(self, review: dict[str, Any], request: ResourceRequest) -> dict[str, Any]:
@@ -47,7 +49,7 @@ class AccessReviewREST(ReviewREST):
         return {**review, "status": status}
 
 
-class RulesReviewREST(ReviewREST):
+class _RulesReviewREST(ReviewREST):
     """Returns the rules that apply to the user who sends the request."""
 
     def answer(self, review: dict[str, Any], request: ResourceRequest) -> dict[str, Any]:
@@ -73,36 +75,36 @@ def _user(spec: Mapping[str, Any]) -> User:
 
 
 def _access(spec: Mapping[str, Any]) -> Access:
-    wanted = spec.get("resourceAttributes")
-    if wanted is None:
+    attributes = spec.get("resourceAttributes")
+    if attributes is None:
         path = spec["nonResourceAttributes"]
         return Access(path.get("verb", ""), path=path.get("path", ""), is_resource=False)
     parts = ("group", "resource", "subresource", "namespace", "name")
-    return Access(wanted.get("verb", ""), **{part: wanted.get(part, "") for part in parts})
+    return Access(attributes.get("verb", ""), **{part: attributes.get(part, "") for part in parts})
 
 
 # -- validation ------------------------------------------------------------------------------------------------
 
 
 def _validate(kind: str, spec: Mapping[str, Any], metadata: Mapping[str, Any]) -> Iterator[FieldError]:
-    wanted, path = spec.get("resourceAttributes"), spec.get("nonResourceAttributes")
-    if wanted is not None and path is not None:
+    attributes, path = spec.get("resourceAttributes"), spec.get("nonResourceAttributes")
+    if attributes is not None and path is not None:
         yield invalid_value(
             "spec.nonResourceAttributes", _go(path), "cannot be specified in combination with resourceAttributes"
         )
-    if wanted is None and path is None:
+    if attributes is None and path is None:
         yield invalid_value("spec.resourceAttributes", None, _ONE_OF)
     if kind != _SELF and not spec.get("user") and not spec.get("groups"):
         yield invalid_value("spec.user", "", "at least one of user or group must be specified")
-    yield from _validate_selectors(wanted or {})
+    yield from _validate_selectors(attributes or {})
     if metadata.keys() - {"managedFields", "namespace"}:
         yield invalid_value(
             "metadata", _ordered(metadata), f"must be empty{' except for namespace' if kind == _LOCAL else ''}"
         )
     if kind == _LOCAL:
-        if wanted is not None and wanted.get("namespace", "") != metadata.get("namespace", ""):
+        if attributes is not None and attributes.get("namespace", "") != metadata.get("namespace", ""):
             where = "spec.resourceAttributes.namespace"
-            yield invalid_value(where, wanted.get("namespace", ""), "must match metadata.namespace")
+            yield invalid_value(where, attributes.get("namespace", ""), "must match metadata.namespace")
         if path is not None:
             yield invalid_value("spec.nonResourceAttributes", _go(path), "disallowed on this kind of request")
 
@@ -118,9 +120,9 @@ def _go(path: Mapping[str, Any]) -> dict[str, str]:
     return {"Path": path.get("path", ""), "Verb": path.get("verb", "")}
 
 
-def _validate_selectors(wanted: Mapping[str, Any]) -> Iterator[FieldError]:
+def _validate_selectors(attributes: Mapping[str, Any]) -> Iterator[FieldError]:
     for kind in ("fieldSelector", "labelSelector"):
-        selector, path = wanted.get(kind), f"spec.resourceAttributes.{kind}"
+        selector, path = attributes.get(kind), f"spec.resourceAttributes.{kind}"
         if selector is None:
             continue
         raw, requirements = selector.get("rawSelector"), selector.get("requirements") or ()
@@ -155,9 +157,9 @@ def _validate_requirement(path: str, requirement: Mapping[str, Any], is_label: b
 # -- selectors, which RBAC does not evaluate -------------------------------------------------------------------
 
 
-def _selector_errors(wanted: Mapping[str, Any]) -> Iterator[str]:
+def _selector_errors(attributes: Mapping[str, Any]) -> Iterator[str]:
     for kind in ("fieldSelector", "labelSelector"):
-        selector = wanted.get(kind)
+        selector = attributes.get(kind)
         if selector is None:
             continue
         fit, unfit = _count_usable(selector, kind == "labelSelector")
@@ -187,8 +189,8 @@ def _parses(text: str, is_label: bool) -> bool:
 
 
 RESOURCES: Final = (
-    Resource(group=_GROUP, kind="SubjectAccessReview", rest={"": AccessReviewREST}),
-    Resource(group=_GROUP, kind=_LOCAL, rest={"": AccessReviewREST}),
-    Resource(group=_GROUP, kind=_SELF, rest={"": AccessReviewREST}),
-    Resource(group=_GROUP, kind="SelfSubjectRulesReview", rest={"": RulesReviewREST}),
+    Resource(group=_GROUP, kind="SubjectAccessReview", rest={"": _AccessReviewREST}),
+    Resource(group=_GROUP, kind=_LOCAL, rest={"": _AccessReviewREST}),
+    Resource(group=_GROUP, kind=_SELF, rest={"": _AccessReviewREST}),
+    Resource(group=_GROUP, kind="SelfSubjectRulesReview", rest={"": _RulesReviewREST}),
 )

@@ -13,6 +13,8 @@ from pyctrl.apiserver._registry.table_cells import NONE, UNSET, Cells, spec_of, 
 from pyctrl.apiserver._schema.defaulting import set_defaults
 from pyctrl.apiserver._schema.schema import JSON
 
+__all__ = ["RESOURCES"]
+
 
 def _default_autoscaler(obj: Object) -> None:
     """Default to at least one replica, and in v2 to 80 % of the requested CPU."""
@@ -129,9 +131,9 @@ def _metric(metric: Object, current: Object) -> str:
         utilization = status.get("averageUtilization")
         return f"{name}{'<unknown>' if utilization is None else f'{utilization}%'}/{target['averageUtilization']}%"
     average = target.get("averageValue")
-    wanted, field = (average, "averageValue") if average is not None else (target.get("value"), "value")
+    target_value, field = (average, "averageValue") if average is not None else (target.get("value"), "value")
     note = " (avg)" if average is not None and kind in ("External", "Object") else ""
-    return f"{name}{status.get(field, '<unknown>')}/{wanted}{note}"
+    return f"{name}{status.get(field, '<unknown>')}/{target_value}{note}"
 
 
 RESOURCES: Final = (

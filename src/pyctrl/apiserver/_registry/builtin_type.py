@@ -24,6 +24,8 @@ from pyctrl.apiserver._serializer.strict import report_unknown
 if TYPE_CHECKING:
     from pyctrl.apiserver._authn import User
 
+__all__ = ["BuiltinResourceType", "Described"]
+
 Described: TypeAlias = Mapping[str, Any]  # a resource as the aggregated discovery document has it
 
 

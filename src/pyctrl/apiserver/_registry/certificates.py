@@ -20,6 +20,8 @@ from pyctrl.apiserver._registry.table_cells import NONE, Cells, spec_of, status_
 if TYPE_CHECKING:
     from pyctrl.apiserver._authn import User
 
+__all__ = ["RESOURCES"]
+
 
 _APPROVED: Final = "Approved"
 _DENIED: Final = "Denied"

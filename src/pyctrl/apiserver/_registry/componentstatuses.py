@@ -6,6 +6,8 @@ from typing import Final
 
 from pyctrl.apiserver._registry.builtin_resource import Resource
 
+__all__ = ["RESOURCES"]
+
 RESOURCES: Final = (
     Resource(group="", kind="ComponentStatus", deprecation="v1 ComponentStatus is deprecated in v1.19+"),
 )

@@ -18,6 +18,8 @@ from pyctrl.apiserver._registry.table_cells import Cells
 from pyctrl.apiserver._schema.defaulting import set_defaults
 from pyctrl.apiserver._schema.schema import JSON
 
+__all__ = ["RESOURCES"]
+
 _LIMIT = 1024 * 1024  # bytes of all values together
 _ACCOUNT = "kubernetes.io/service-account.name"
 _IMMUTABLE = "field is immutable when `immutable` is set"

@@ -16,6 +16,8 @@ from pyctrl.apiserver._meta.validation import MetadataCheck
 from pyctrl.apiserver._registry.builtin_resource import Resource
 from pyctrl.apiserver._registry.strategy import Strategy
 
+__all__ = ["RESOURCES"]
+
 RESOURCES: Final = (
     Resource(
         group="apiextensions.k8s.io",

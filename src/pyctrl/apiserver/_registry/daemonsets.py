@@ -14,6 +14,8 @@ from pyctrl.apiserver._registry.strategy import Object, Strategy
 from pyctrl.apiserver._registry.table_cells import Cells, containers_of, labels_of, selector_of, spec_of, status_of
 from pyctrl.apiserver._schema.defaulting import set_defaults
 
+__all__ = ["RESOURCES"]
+
 _TEMPLATE_GENERATION = "deprecated.daemonset.template.generation"
 
 

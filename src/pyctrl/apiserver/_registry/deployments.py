@@ -17,6 +17,8 @@ from pyctrl.apiserver._registry.table_cells import Cells, containers_of, labels_
 from pyctrl.apiserver._schema.defaulting import set_defaults
 from pyctrl.apiserver._schema.schema import JSON
 
+__all__ = ["RESOURCES"]
+
 # -- Deployment ------------------------------------------------------------------------------------------------
 
 

@@ -10,6 +10,8 @@ from pyctrl.apiserver._registry.strategy import Object, Strategy
 from pyctrl.apiserver._registry.table_cells import Cells, first_few
 from pyctrl.apiserver._schema.defaulting import set_defaults
 
+__all__ = ["RESOURCES"]
+
 
 def _default_endpoints(obj: Object) -> None:
     """Default ports to TCP."""

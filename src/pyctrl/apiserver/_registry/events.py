@@ -16,6 +16,8 @@ from pyctrl.apiserver._registry.builtin_resource import Resource
 from pyctrl.apiserver._registry.strategy import Object, SelectableField, Strategy, fields_at
 from pyctrl.apiserver._registry.table_cells import Cells
 
+__all__ = ["RESOURCES"]
+
 _NOTE_BYTES = 1024
 _WORD_BYTES = 128  # of reason, action and reporting instance
 #: Fields that events.k8s.io does not allow, with their names in errors.

@@ -9,6 +9,20 @@ from collections.abc import Iterable, Iterator, Mapping
 from pyctrl.apiserver._errors import FieldError, invalid_value, not_supported, required
 from pyctrl.apiserver._schema.schema import JSON
 
+__all__ = [
+    "NEGATIVE",
+    "NO_PERCENT",
+    "address",
+    "is_address",
+    "network",
+    "non_special_ip",
+    "not_negative",
+    "one_of",
+    "port",
+    "port_name_errors",
+    "port_number",
+]
+
 _NO_PORT = "must be between 1 and 65535, inclusive"
 NEGATIVE = "must be greater than or equal to 0"
 _NO_ADDRESS = "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)"

@@ -11,6 +11,8 @@ from pyctrl.apiserver._registry.strategy import Object, Strategy
 from pyctrl.apiserver._registry.table_cells import NONE, Cells, spec_of, status_of
 from pyctrl.apiserver._schema.defaulting import set_defaults
 
+__all__ = ["RESOURCES"]
+
 
 def _default_priority_level(obj: Object) -> None:
     spec = obj.setdefault("spec", {})

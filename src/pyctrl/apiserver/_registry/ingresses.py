@@ -16,7 +16,9 @@ from pyctrl.apiserver._registry.table_cells import NONE, Cells, first_few, spec_
 from pyctrl.apiserver._schema.defaulting import set_defaults
 from pyctrl.apiserver._schema.schema import JSON
 
-Part = Mapping[str, JSON]
+__all__ = ["RESOURCES"]
+
+_Part = Mapping[str, JSON]
 _PATH_TYPES = ("Exact", "ImplementationSpecific", "Prefix")
 _BAD_IN_PATH = ("//", "/./", "/../", "%2f", "%2F")
 _BAD_AT_END = ("/..", "/.")
@@ -44,7 +46,7 @@ def _validate_ingress(new: Object, _old: Object | None) -> Iterator[FieldError]:
         yield invalid_value("spec.ingressClassName", name, why)
 
 
-def _tls(each: Part, path: str) -> Iterator[FieldError]:
+def _tls(each: _Part, path: str) -> Iterator[FieldError]:
     for index, host in enumerate(each.get("hosts") or ()):
         yield from _host(host, f"{path}.hosts[{index}]")
     name = each.get("secretName") or ""
@@ -60,7 +62,7 @@ def _host(host: str, path: str) -> Iterator[FieldError]:
         yield from (invalid_value(path, host, why) for why in names.subdomain(host))
 
 
-def _rule(rule: Part, path: str) -> Iterator[FieldError]:
+def _rule(rule: _Part, path: str) -> Iterator[FieldError]:
     host = rule.get("host") or ""
     if host and is_address(host):
         yield invalid_value(f"{path}.host", host, "must be a DNS name, not an IP address")
@@ -77,7 +79,7 @@ def _rule(rule: Part, path: str) -> Iterator[FieldError]:
         yield from _backend(each.get("backend") or {}, f"{where}.backend")
 
 
-def _path(each: Part, path: str) -> Iterator[FieldError]:
+def _path(each: _Part, path: str) -> Iterator[FieldError]:
     kind, text = each.get("pathType"), each.get("path") or ""
     where = f"{path}.path"
     if not kind:
@@ -96,7 +98,7 @@ def _path(each: Part, path: str) -> Iterator[FieldError]:
                 yield invalid_value(where, text, f"cannot end with '{bad}'")
 
 
-def _backend(backend: Part, path: str) -> Iterator[FieldError]:
+def _backend(backend: _Part, path: str) -> Iterator[FieldError]:
     service, resource = backend.get("service"), backend.get("resource")
     if service is not None and resource is not None:
         yield invalid_value(path, "", "cannot set both resource and service backends")
@@ -108,7 +110,7 @@ def _backend(backend: Part, path: str) -> Iterator[FieldError]:
         yield invalid_value(path, "", "resource or service backend is required")
 
 
-def _service(service: Part, path: str) -> Iterator[FieldError]:
+def _service(service: _Part, path: str) -> Iterator[FieldError]:
     name, where = service.get("name") or "", f"{path}.service.name"
     if not name:
         yield required(where)
@@ -128,11 +130,11 @@ def _service(service: Part, path: str) -> Iterator[FieldError]:
 def _ingress_cells(obj: Object) -> Cells:
     spec, status = spec_of(obj), status_of(obj)
     hosts = [each["host"] for each in spec.get("rules") or () if each.get("host")]
-    given = (status.get("loadBalancer") or {}).get("ingress") or ()
+    ingress = (status.get("loadBalancer") or {}).get("ingress") or ()
     return {
         "Class": spec.get("ingressClassName") or NONE,
         "Hosts": first_few(hosts) if hosts else "*",
-        "Address": ",".join(each.get("ip") or each.get("hostname") or "" for each in given),
+        "Address": ",".join(each.get("ip") or each.get("hostname") or "" for each in ingress),
         "Ports": "80, 443" if spec.get("tls") else "80",
     }
 

@@ -17,6 +17,8 @@ from pyctrl.apiserver._registry.table_cells import NONE, Cells, containers_of, s
 from pyctrl.apiserver._schema.defaulting import set_defaults
 from pyctrl.apiserver._schema.schema import JSON
 
+__all__ = ["RESOURCES"]
+
 # -- Job -------------------------------------------------------------------------------------------------------
 
 
@@ -61,8 +63,8 @@ def _prepare_job(new: Object, old: Object | None) -> None:
     if old is not None:
         return
     if spec.get("manualSelector"):
-        if not new["metadata"].get("labels") and (given := spec["template"]["metadata"].get("labels")):
-            new["metadata"]["labels"] = dict(given)
+        if not new["metadata"].get("labels") and (template_labels := spec["template"]["metadata"].get("labels")):
+            new["metadata"]["labels"] = dict(template_labels)
         return
     uid, name = new["metadata"].get("uid", ""), new["metadata"].get("name", "")
     labels = spec["template"]["metadata"].setdefault("labels", {})
@@ -115,10 +117,10 @@ def _validate_job_spec(spec: Mapping[str, JSON], path: str) -> Iterator[FieldErr
 
 def _job_cells(obj: Object) -> Cells:
     spec, status = spec_of(obj), status_of(obj)
-    wanted, done = spec.get("completions"), status.get("succeeded", 0)
+    target, done = spec.get("completions"), status.get("succeeded", 0)
     parallel = spec.get("parallelism") or 0
     completions = (
-        f"{done}/{wanted}" if wanted is not None else f"{done}/1 of {parallel}" if parallel > 1 else f"{done}/1"
+        f"{done}/{target}" if target is not None else f"{done}/1 of {parallel}" if parallel > 1 else f"{done}/1"
     )
     duration = between(status.get("startTime"), status.get("completionTime")) if status.get("startTime") else ""
     return {

@@ -12,6 +12,8 @@ from pyctrl.apiserver._registry.field_validation import not_negative
 from pyctrl.apiserver._registry.strategy import Object, Strategy
 from pyctrl.apiserver._registry.table_cells import Cells, spec_of
 
+__all__ = ["RESOURCES"]
+
 
 def _validate_lease(new: Object, _old: Object | None) -> Iterator[FieldError]:
     """Check the duration and the number of transitions."""

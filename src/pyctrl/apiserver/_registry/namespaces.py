@@ -18,6 +18,8 @@ from pyctrl.apiserver._request.options import write_options
 from pyctrl.apiserver._request.request import ResourceRequest
 from pyctrl.apiserver._serializer.decoding import decode_object
 
+__all__ = ["RESOURCES"]
+
 
 def _prepare_namespace(new: Object, old: Object | None) -> None:
     """Add the finalizer `kubernetes` to the spec of a new namespace, and label the namespace with its name."""
@@ -33,7 +35,7 @@ def _namespace_cells(obj: Object) -> Cells:
     return {"Status": status_of(obj).get("phase", "")}
 
 
-class FinalizeREST:
+class _FinalizeREST:
     """PUT to the sub-resource finalize: the only way to remove the finalizers of the spec."""
 
     def __init__(self, context: RESTContext) -> None:
@@ -75,6 +77,6 @@ RESOURCES: Final = (
             prepares=(_prepare_namespace,),
         ),
         cells=_namespace_cells,
-        rest={"finalize": FinalizeREST},
+        rest={"finalize": _FinalizeREST},
     ),
 )

@@ -15,7 +15,9 @@ from pyctrl.apiserver._registry.table_cells import Cells, selector_of, spec_of
 from pyctrl.apiserver._schema.defaulting import set_defaults
 from pyctrl.apiserver._schema.schema import JSON
 
-Part = Mapping[str, JSON]
+__all__ = ["RESOURCES"]
+
+_Part = Mapping[str, JSON]
 _TYPES = ("Ingress", "Egress")
 _PROTOCOLS = ("TCP", "UDP", "SCTP")
 
@@ -49,7 +51,7 @@ def _validate_network_policy(new: Object, _old: Object | None) -> Iterator[Field
             yield not_supported(f"spec.policyTypes[{index}]", each, _TYPES)
 
 
-def _policy_port(each: Part, path: str) -> Iterator[FieldError]:
+def _policy_port(each: _Part, path: str) -> Iterator[FieldError]:
     number, end = each.get("port"), each.get("endPort")
     if each.get("protocol") and each["protocol"] not in _PROTOCOLS:
         yield not_supported(f"{path}.protocol", each["protocol"], _PROTOCOLS)
@@ -67,7 +69,7 @@ def _policy_port(each: Part, path: str) -> Iterator[FieldError]:
         yield from port_number(end, f"{path}.endPort")
 
 
-def _peer(peer: Part, path: str) -> Iterator[FieldError]:
+def _peer(peer: _Part, path: str) -> Iterator[FieldError]:
     selectors = [key for key in ("podSelector", "namespaceSelector") if peer.get(key) is not None]
     for key in selectors:
         yield from validate_selector(peer[key], f"{path}.{key}")
@@ -80,7 +82,7 @@ def _peer(peer: Part, path: str) -> Iterator[FieldError]:
         yield field_forbidden(path, "may not specify both ipBlock and another peer")
 
 
-def _block(block: Part, path: str) -> Iterator[FieldError]:
+def _block(block: _Part, path: str) -> Iterator[FieldError]:
     whole = block.get("cidr") or ""
     if not whole:
         yield required(f"{path}.cidr")

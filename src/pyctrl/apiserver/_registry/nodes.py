@@ -9,6 +9,8 @@ from pyctrl.apiserver._registry.builtin_resource import Resource
 from pyctrl.apiserver._registry.strategy import Object, Strategy, fields_at
 from pyctrl.apiserver._registry.table_cells import NONE, Cells, spec_of, status_of
 
+__all__ = ["RESOURCES"]
+
 
 def _node_cells(obj: Object) -> Cells:
     spec, status, labels = spec_of(obj), status_of(obj), obj["metadata"].get("labels") or {}

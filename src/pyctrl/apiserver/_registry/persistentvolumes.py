@@ -18,6 +18,8 @@ from pyctrl.apiserver._registry.table_cells import Cells, access_modes, spec_of,
 from pyctrl.apiserver._schema.defaulting import copied, set_defaults
 from pyctrl.apiserver._schema.schema import JSON
 
+__all__ = ["RESOURCES"]
+
 _ACCESS_MODES: Final = ("ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce", "ReadWriteOncePod")
 _VOLUME_MODES: Final = ("Block", "Filesystem")
 _RECLAIM_POLICIES: Final = ("Delete", "Recycle", "Retain")
@@ -47,6 +49,7 @@ _CSI: Final = (
     ("ControllerExpandSecretRef", "controllerExpandSecretRef", None),
     ("NodeExpandSecretRef", "nodeExpandSecretRef", None),
 )
+_COMMON: Final = ("hostPath", "nfs", "local", "csi")
 #: The volume sources in the order of Go's struct, with the fields of common ones.
 _SOURCES: Final[tuple[tuple[str, str, Sequence[tuple[str, str, JSON]]], ...]] = (
     ("GCEPersistentDisk", "gcePersistentDisk", ()),
@@ -171,22 +174,22 @@ def _volume_mode(spec: Mapping[str, JSON]) -> Iterator[FieldError]:
 def _claim_change(new: Object, old: Object) -> Iterator[FieldError]:
     """Check that an update changes only what is not set yet, and for a bound claim its size and attributes class."""
     before, after = copied(old["spec"]), copied(new["spec"])
-    wanted, had = _requested(after), _requested(before)
+    requested, earlier = _requested(after), _requested(before)
     if not before.get("volumeName"):
         before["volumeName"] = after.get("volumeName", "")
     if before.get("storageClassName") is None and _BETA_CLASS not in (new["metadata"].get("annotations") or {}):
         before["storageClassName"] = after.get("storageClassName")
     is_bound = new["status"].get("phase") == "Bound" or old["status"].get("phase") == "Bound"
-    if is_bound and had is not None:
-        after["resources"]["requests"]["storage"] = had
+    if is_bound and earlier is not None:
+        after["resources"]["requests"]["storage"] = earlier
         before["volumeAttributesClassName"] = after.get("volumeAttributesClassName")
     shown = [_claim_struct(each) for each in (before, after)]
     if shown[0] != shown[1]:
         exceptions = "resources.requests and volumeAttributesClassName for bound claims"
         yield field_forbidden("spec", f"spec is immutable after creation except {exceptions}{_go_diff(*shown)}")
-    elif wanted is not None and had is not None and Quantity(wanted) < Quantity(had):
-        has = (old["status"].get("capacity") or {}).get("storage")
-        if has is not None and Quantity(wanted) <= Quantity(has):
+    elif requested is not None and earlier is not None and Quantity(requested) < Quantity(earlier):
+        capacity = (old["status"].get("capacity") or {}).get("storage")
+        if capacity is not None and Quantity(requested) <= Quantity(capacity):
             yield field_forbidden("spec.resources.requests.storage", "field can not be less than status.capacity")
     if new["spec"].get("volumeMode") != old["spec"].get("volumeMode"):
         yield invalid_value("volumeMode", new["spec"].get("volumeMode"), "field is immutable")
@@ -256,27 +259,28 @@ def _capacity(capacity: Mapping[str, JSON]) -> Iterator[FieldError]:
 
 
 def _node_affinity(spec: Mapping[str, JSON]) -> Iterator[FieldError]:
-    required_ = (spec.get("nodeAffinity") or {}).get("required")
-    if required_ is not None and not required_.get("nodeSelectorTerms"):
+    selector = (spec.get("nodeAffinity") or {}).get("required")
+    if selector is not None and not selector.get("nodeSelectorTerms"):
         yield required("spec.nodeAffinity.required.nodeSelectorTerms", "must have at least one node selector term")
-    if spec.get("local") is not None and required_ is None:
+    if spec.get("local") is not None and selector is None:
         yield required("spec.nodeAffinity", "Local volume requires node affinity")
 
 
 def _sources(spec: Mapping[str, JSON]) -> Iterator[FieldError]:
-    given = [key for _, key, _ in _SOURCES if spec.get(key) is not None]
-    if not given:
+    present = [key for _, key, _ in _SOURCES if spec.get(key) is not None]
+    if not present:
         yield required("spec", "must specify a volume type")
-    for key in sorted(given, key=("hostPath", "nfs", "local", "csi").index) if len(given) > 1 and _known(given) else ():
+    has_several = len(present) > 1 and _are_common(present)
+    for key in sorted(present, key=_COMMON.index) if has_several else ():
         if key != "hostPath":
             yield field_forbidden(f"spec.{key}", "may not specify more than 1 volume type")
             return
-    for key in given:
+    for key in present:
         yield from _source(key, spec[key], f"spec.{key}")
 
 
-def _known(given: Sequence[str]) -> bool:
-    return all(key in ("hostPath", "nfs", "local", "csi") for key in given)
+def _are_common(present: Sequence[str]) -> bool:
+    return all(key in _COMMON for key in present)
 
 
 def _source(key: str, source: Mapping[str, JSON], path: str) -> Iterator[FieldError]:
@@ -308,8 +312,8 @@ def _volume_change(new: Mapping[str, JSON], old: Mapping[str, JSON]) -> Iterator
         {name: _shown_source(spec.get(key), fields) for name, key, fields in _SOURCES} for spec in (old, new)
     )
     if before != after:
-        what = "spec.persistentvolumesource"
-        yield field_forbidden(what, f"{what} is immutable after creation{_go_diff(before, after)}")
+        field = "spec.persistentvolumesource"
+        yield field_forbidden(field, f"{field} is immutable after creation{_go_diff(before, after)}")
     if new.get("volumeMode") != old.get("volumeMode"):
         yield invalid_value("volumeMode", new.get("volumeMode"), "field is immutable")
     yield from _node_affinity(new)  # as upstream, a second time, with a second error
@@ -327,8 +331,8 @@ def _affinity_struct(affinity: Mapping[str, JSON] | None) -> JSON:
         return None
 
     def requirements(each: Sequence[Mapping[str, JSON]] | None) -> JSON:
-        names_ = (("Key", "key", ""), ("Operator", "operator", ""), ("Values", "values", None))
-        return None if each is None else [_go_struct(one, names_) for one in each]
+        fields = (("Key", "key", ""), ("Operator", "operator", ""), ("Values", "values", None))
+        return None if each is None else [_go_struct(one, fields) for one in each]
 
     terms = [
         {

@@ -12,6 +12,8 @@ from pyctrl.apiserver._registry._pods.validation import validate_pod_spec
 from pyctrl.apiserver._registry.strategy import Object
 from pyctrl.apiserver._schema.schema import JSON
 
+__all__ = ["immutable_selector", "validate_lasting_pods", "validate_template"]
+
 
 def _validate_selector(spec: Mapping[str, JSON], kind: str) -> Iterator[FieldError]:
     """Check that the selector is set, valid, not empty, and matches the labels of the template."""

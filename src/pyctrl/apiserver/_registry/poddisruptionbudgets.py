@@ -13,6 +13,8 @@ from pyctrl.apiserver._registry.field_validation import NEGATIVE, NO_PERCENT
 from pyctrl.apiserver._registry.strategy import Object, Strategy
 from pyctrl.apiserver._registry.table_cells import Cells, spec_of, status_of
 
+__all__ = ["RESOURCES"]
+
 _EVICTION_POLICIES = ("AlwaysAllow", "IfHealthyBudget")
 
 

@@ -19,8 +19,10 @@ from pyctrl.apiserver._registry.table_cells import NONE, Cells, containers_of, l
 from pyctrl.apiserver._schema.defaulting import set_defaults
 from pyctrl.apiserver._schema.schema import JSON
 
+__all__ = ["RESOURCES", "quality_of_service"]
+
 _TOLERATION_SECONDS = (
-    300  # seconds on a node that is not ready or not reachable, as admission plugin DefaultTolerationSeconds sets them
+    300  # on a node that is not ready or not reachable, as the plugin DefaultTolerationSeconds sets it
 )
 _NOT_READY = "node.kubernetes.io/not-ready"
 _UNREACHABLE = "node.kubernetes.io/unreachable"

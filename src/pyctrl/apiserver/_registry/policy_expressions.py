@@ -21,6 +21,8 @@ from pyctrl.cel import (
     policy_variables,
 )
 
+__all__ = ["validate_expressions"]
+
 _IDENTIFIER = re.compile(r"[_a-zA-Z][_a-zA-Z0-9]*")
 _REASONS = ("Forbidden", "Invalid", "RequestEntityTooLarge")
 

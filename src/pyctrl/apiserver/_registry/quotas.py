@@ -9,6 +9,8 @@ from pyctrl.apiserver._registry.builtin_resource import Resource
 from pyctrl.apiserver._registry.strategy import Object, Strategy
 from pyctrl.apiserver._registry.table_cells import Cells, status_of
 
+__all__ = ["RESOURCES"]
+
 
 def _quota_cells(obj: Object) -> Cells:
     hard, used = status_of(obj).get("hard") or {}, status_of(obj).get("used") or {}

@@ -14,6 +14,8 @@ from pyctrl.apiserver._registry.table_cells import Cells
 from pyctrl.apiserver._schema.defaulting import set_defaults
 from pyctrl.apiserver._schema.schema import JSON
 
+__all__ = ["RESOURCES"]
+
 _GROUP = "rbac.authorization.k8s.io"
 _REFERENCE = (("APIGroup", "apiGroup"), ("Kind", "kind"), ("Name", "name"))  # as Go's internal type prints it
 _SUBJECTS = ("ServiceAccount", "User", "Group")

@@ -8,6 +8,8 @@ from pyctrl.apiserver._registry.builtin_resource import Resource
 from pyctrl.apiserver._registry.strategy import Object, Strategy, fields_at
 from pyctrl.apiserver._registry.table_cells import Cells, spec_of, status_of
 
+__all__ = ["RESOURCES"]
+
 
 def _claim_cells(obj: Object) -> Cells:
     status = status_of(obj)

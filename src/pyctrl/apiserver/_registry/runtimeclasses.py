@@ -9,6 +9,8 @@ from pyctrl.apiserver._registry.builtin_resource import Resource
 from pyctrl.apiserver._registry.strategy import Object, Strategy
 from pyctrl.apiserver._registry.table_cells import Cells
 
+__all__ = ["RESOURCES"]
+
 
 def _runtime_class_cells(obj: Object) -> Cells:
     return {"Handler": obj.get("handler", "")}

@@ -46,6 +46,8 @@ from pyctrl.apiserver._storage.storage import StoredObject
 if TYPE_CHECKING:
     from pyctrl.apiserver._resources.resource_type import ResourceType
 
+__all__ = ["ScaleREST"]
+
 _PATHS = {"specReplicasPath": ".spec.replicas", "statusReplicasPath": ".status.replicas"}
 _DESCRIBED = {
     "resource": "scales",
@@ -74,7 +76,7 @@ class ScaleREST:
         obj = stored.read(resource)
         if isinstance(resource, CustomResourceType) and _get(obj, path := _path(resource, "specReplicasPath")) is None:
             raise internal_error(f'the spec replicas field "{path}" does not exist')
-        return _answered(scale_of(obj, resource), request.form)
+        return _answered(_scale_of(obj, resource), request.form)
 
     async def replace(self, request: ResourceRequest) -> Response:
         """Write the replicas of a Scale into the object."""
@@ -92,14 +94,14 @@ class ScaleREST:
             return await self._write(request, options, lambda live: self._applied(live, patch, request, options))
         check_patch_type(request, media)
 
-        def wanted(live: dict[str, Any]) -> dict[str, Any]:
+        def patched(live: dict[str, Any]) -> dict[str, Any]:
             new, _ = apply_patch_to_object(live, request, media)
             try:
                 return self._decoded(new, request)
             except UndecodableBody as unfit:
                 raise patch_outcome_undecodable(live, request, media, unfit) from None
 
-        return await self._write(request, options, wanted)
+        return await self._write(request, options, patched)
 
     def _configuration(self, request: ResourceRequest) -> dict[str, Any]:
         """Decode and check the body of an apply."""
@@ -132,18 +134,18 @@ class ScaleREST:
         return new
 
     async def _write(
-        self, request: ResourceRequest, options: WriteOptions, wanted: Callable[[dict[str, Any]], dict[str, Any]]
+        self, request: ResourceRequest, options: WriteOptions, make: Callable[[dict[str, Any]], dict[str, Any]]
     ) -> Response:
         """Write a changed Scale into the object.
 
         Args:
-            wanted: Makes the new Scale from the live one; called again when the object changed meanwhile.
+            make: Makes the new Scale from the live one; called again when the object changed meanwhile.
         """
         resource, admission = request.resource, self._backend.admission
         while True:
             stored = self._backend.live(request)
             old = _live_scale(stored, resource)
-            sent = self._decoded(wanted(_live_scale(stored, resource)), request)
+            sent = self._decoded(make(_live_scale(stored, resource)), request)
             if request.method == "PUT":
                 check_storage_preconditions(stored, resource, uid=sent["metadata"].get("uid"))
             attributes = Attributes(
@@ -157,15 +159,15 @@ class ScaleREST:
             )
             await admission.mutate(attributes)
             change = self._scaled(request, stored, attributes.object or old, options)
-            wanted_scale = attributes.object or old
-            attributes.object = scale_of(change.new, resource)
+            admitted = attributes.object or old
+            attributes.object = _scale_of(change.new, resource)
             await admission.validate(attributes)
             if self._backend.find(request) is stored:
                 break
-        again = partial(self._scaled, request, scale=wanted_scale, options=options)
+        again = partial(self._scaled, request, scale=admitted, options=options)
         await self._updates.guaranteed_update(request, stored, change, again, admitted=True)
         written = change.new if options.dry_run else self._backend.live(request).read(resource)
-        return _answered(scale_of(written, resource), request.form)
+        return _answered(_scale_of(written, resource), request.form)
 
     def _decoded(self, scale: dict[str, Any], request: ResourceRequest) -> dict[str, Any]:
         """Decode a Scale and check that it names this object."""
@@ -229,16 +231,16 @@ def _answered(scale: dict[str, Any], form: MediaTypeOptions) -> Response:
 def _live_scale(stored: StoredObject, resource: ResourceType) -> dict[str, Any]:
     """Return the Scale of a live object with managed fields, which responses omit."""
     obj = stored.read(resource)
-    scale = scale_of(obj, resource)
+    scale = _scale_of(obj, resource)
     if entries := to_scale_managed_fields(obj["metadata"], _parts(_path(resource, "specReplicasPath"))):
         scale["metadata"]["managedFields"] = entries
     return scale
 
 
-def scale_of(obj: dict[str, Any], resource: ResourceType) -> dict[str, Any]:
+def _scale_of(obj: dict[str, Any], resource: ResourceType) -> dict[str, Any]:
     """Return the Scale of an object."""
     metadata = obj["metadata"]
-    wanted = _get(obj, _path(resource, "specReplicasPath"))
+    replicas = _get(obj, _path(resource, "specReplicasPath"))
     status: dict[str, Any] = {"replicas": _get(obj, _path(resource, "statusReplicasPath")) or 0}
     selector = _selector(obj, resource)
     if selector:
@@ -247,7 +249,7 @@ def scale_of(obj: dict[str, Any], resource: ResourceType) -> dict[str, Any]:
         "kind": "Scale",
         "apiVersion": "autoscaling/v1",
         "metadata": {name: metadata[name] for name in _METADATA if name in metadata},
-        "spec": {"replicas": wanted} if wanted else {},
+        "spec": {"replicas": replicas} if replicas else {},
         "status": status,
     }
 

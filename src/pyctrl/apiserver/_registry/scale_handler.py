@@ -12,6 +12,8 @@ from pyctrl.apiserver._endpoints.typed_bodies import SCALE
 from pyctrl.apiserver._fieldmanager.fieldset import FieldSet, difference, field_element, has_member, with_prefix
 from pyctrl.apiserver._fieldmanager.managed_fields import Managed, ManagedEntry, ManagerIdentifier
 
+__all__ = ["API_VERSION", "to_scale_managed_fields", "write_parent_managed_fields"]
+
 API_VERSION = f"{SCALE.group}/{SCALE.version}"
 _REPLICAS: FieldSet = {"f:spec": {"f:replicas": {}}}
 

@@ -9,6 +9,8 @@ from pyctrl.apiserver._registry.strategy import Object, Strategy
 from pyctrl.apiserver._registry.table_cells import Cells
 from pyctrl.apiserver._schema.defaulting import set_defaults
 
+__all__ = ["RESOURCES"]
+
 
 def _default_priority_class(obj: Object) -> None:
     """Default to preempting pods of lower priority."""

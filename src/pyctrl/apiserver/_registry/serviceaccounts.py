@@ -26,8 +26,10 @@ from pyctrl.apiserver._resources.resource_type import with_type_meta
 from pyctrl.apiserver._serializer.decoding import decode_object, duplicate_members
 from pyctrl.apiserver._storage.storage import StoredObject
 
-DEFAULT_SECONDS = 3600
-MIN_SECONDS = 600  # kube-apiserver's own limits
+__all__ = ["MAX_SECONDS", "RESOURCES"]
+
+_DEFAULT_SECONDS = 3600
+_MIN_SECONDS = 600  # kube-apiserver's own limits
 MAX_SECONDS = 1 << 32
 _DESCRIBED = {
     "resource": "serviceaccounts",
@@ -39,7 +41,7 @@ _DESCRIBED = {
 _BINDABLE = {"Pod": "pods", "Secret": "secrets", "Node": "nodes"}
 
 
-class TokenREST:
+class _TokenREST:
     """POST of a TokenRequest."""
 
     def __init__(self, context: RESTContext) -> None:
@@ -56,30 +58,30 @@ class TokenREST:
     async def create(self, request: ResourceRequest) -> Response:
         """Issue a token for the service account."""
         options = write_options(request.query, "CreateOptions")
-        wanted = self._decoded(request, options)
+        token_request = self._decoded(request, options)
         admission, name = self._backend.admission, request.target.name
         attributes = Attributes(
-            operation=CREATE, request=request, object=wanted, name=name, options=options, own_kind=TOKEN_REQUEST
+            operation=CREATE, request=request, object=token_request, name=name, options=options, own_kind=TOKEN_REQUEST
         )
         await admission.mutate(attributes)
         await admission.validate(attributes)
-        wanted = attributes.object or wanted
-        self._make(self._backend.live(request), wanted)
-        return value_response(with_type_meta(wanted, self._type), request.form, 201)
+        token_request = attributes.object or token_request
+        self._make(self._backend.live(request), token_request)
+        return value_response(with_type_meta(token_request, self._type), request.form, 201)
 
     def _decoded(self, request: ResourceRequest, options: WriteOptions) -> dict[str, Any]:
-        wanted = decode_object(request.body, request.headers, TOKEN_REQUEST.kind)
-        duplicates = duplicate_members(request.body, wanted)
-        check_kind(wanted, self._type, self._backend.registry)
-        metadata_of(wanted, self._type)
+        token_request = decode_object(request.body, request.headers, TOKEN_REQUEST.kind)
+        duplicates = duplicate_members(request.body, token_request)
+        check_kind(token_request, self._type, self._backend.registry)
+        metadata_of(token_request, self._type)
         validation, warnings = options.field_validation, request.warnings
-        self._type.decode(wanted, field_validation=validation, warnings=warnings, duplicates=duplicates)
-        check_namespace_matches(wanted["metadata"], request)
-        if wanted["spec"].get("expirationSeconds") is None:
-            wanted["spec"]["expirationSeconds"] = DEFAULT_SECONDS
-        omit_empty(wanted["metadata"])
+        self._type.decode(token_request, field_validation=validation, warnings=warnings, duplicates=duplicates)
+        check_namespace_matches(token_request["metadata"], request)
+        if token_request["spec"].get("expirationSeconds") is None:
+            token_request["spec"]["expirationSeconds"] = _DEFAULT_SECONDS
+        omit_empty(token_request["metadata"])
         update_managed_fields(
-            wanted,
+            token_request,
             None,
             manager=request.manager,
             operation="Update",
@@ -87,11 +89,11 @@ class TokenREST:
             subresource="token",
             type=self._type,
         )
-        return wanted
+        return token_request
 
-    def _make(self, account: StoredObject, wanted: dict[str, Any]) -> None:
+    def _make(self, account: StoredObject, token_request: dict[str, Any]) -> None:
         """Write a token into the status of a TokenRequest."""
-        metadata, spec = wanted["metadata"], wanted["spec"]
+        metadata, spec = token_request["metadata"], token_request["spec"]
         _check_name(metadata.get("name", ""), account.name)
         _check_lifetime(spec["expirationSeconds"])
         spec["audiences"] = spec.get("audiences") or [ISSUER]
@@ -99,7 +101,7 @@ class TokenREST:
         metadata |= {"name": account.name, "namespace": account.namespace, "uid": account.uid}
         metadata["creationTimestamp"] = timestamp()
         seconds = spec["expirationSeconds"]
-        wanted["status"] = {
+        token_request["status"] = {
             "token": self._accounts.make(account, seconds=seconds, audiences=spec["audiences"], bound=bound),
             "expirationTimestamp": timestamp(now() + timedelta(seconds=seconds)),
         }
@@ -145,7 +147,7 @@ def _check_name(name: str, account: str) -> None:
 
 def _check_lifetime(seconds: int) -> None:
     field, causes = "spec.expirationSeconds", []
-    if seconds < MIN_SECONDS:
+    if seconds < _MIN_SECONDS:
         causes.append(invalid_value(field, seconds, "may not specify a duration less than 10 minutes"))
     if seconds > MAX_SECONDS:
         causes.append(invalid_value(field, seconds, "may not specify a duration larger than 2^32 seconds"))
@@ -167,6 +169,6 @@ RESOURCES: Final = (
         group="",
         kind="ServiceAccount",
         strategy=Strategy(on_update=(MetadataCheck.CHANGE, MetadataCheck.WHOLE), returns_deleted_object=True),
-        rest={"token": TokenREST},
+        rest={"token": _TokenREST},
     ),
 )

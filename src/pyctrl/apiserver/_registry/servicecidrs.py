@@ -8,6 +8,8 @@ from pyctrl.apiserver._registry.builtin_resource import Resource
 from pyctrl.apiserver._registry.strategy import Object
 from pyctrl.apiserver._registry.table_cells import Cells, spec_of
 
+__all__ = ["RESOURCES"]
+
 
 def _service_cidr_cells(obj: Object) -> Cells:
     return {"CIDRs": ",".join(spec_of(obj).get("cidrs") or ())}

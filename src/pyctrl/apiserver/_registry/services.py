@@ -23,6 +23,8 @@ from pyctrl.apiserver._schema.schema import JSON
 if TYPE_CHECKING:
     pass
 
+__all__ = ["RESOURCES"]
+
 
 _STICKY_SECONDS = 10800  # of session affinity: three hours
 _FAMILY = ("clusterIP", "clusterIPs", "ipFamilies", "ipFamilyPolicy")
@@ -130,7 +132,7 @@ def _drop_same(spec: Object, before: Mapping[str, JSON], *keys: str) -> None:
 
 def _service_cells(obj: Object) -> Cells:
     spec, status = spec_of(obj), status_of(obj)
-    given = [
+    ingress = [
         each.get("ip") or each.get("hostname") or "" for each in (status.get("loadBalancer") or {}).get("ingress") or ()
     ]
     kind = spec.get("type", "")
@@ -138,7 +140,7 @@ def _service_cells(obj: Object) -> Cells:
     if kind == "ExternalName":
         shown = spec.get("externalName") or NONE
     elif kind == "LoadBalancer":
-        shown = ",".join([*given, *external]) or "<pending>"
+        shown = ",".join([*ingress, *external]) or "<pending>"
     else:
         shown = ",".join(external) or NONE
     ports = ",".join(_service_port(each) for each in spec.get("ports") or ())

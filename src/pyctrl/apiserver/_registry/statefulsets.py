@@ -18,6 +18,8 @@ from pyctrl.apiserver._registry.table_cells import NONE, Cells, containers_of, s
 from pyctrl.apiserver._schema.defaulting import set_defaults
 from pyctrl.apiserver._schema.schema import JSON
 
+__all__ = ["RESOURCES"]
+
 _MUTABLE = (
     "replicas",
     "ordinals",

@@ -14,6 +14,8 @@ from pyctrl.apiserver._registry.table_cells import NONE, UNSET, Cells, spec_of, 
 from pyctrl.apiserver._schema.defaulting import set_defaults
 from pyctrl.apiserver._schema.schema import JSON
 
+__all__ = ["RESOURCES"]
+
 _GROUP: Final = "storage.k8s.io"
 _BINDING_MODES: Final = ("Immediate", "WaitForFirstConsumer")
 

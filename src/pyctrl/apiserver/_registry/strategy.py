@@ -20,10 +20,10 @@ if TYPE_CHECKING:
 __all__ = ["Object", "SelectableField", "Strategy", "SubresourceStrategy", "fields_at"]
 
 Object: TypeAlias = dict[str, JSON]
-Default: TypeAlias = Callable[[Object], None]  # sets missing fields
-Prepare: TypeAlias = Callable[[Object, Object | None], None]  # new, old; old is None on create
-Validate: TypeAlias = Callable[[Object, Object | None], Iterable[FieldError]]
-Warn: TypeAlias = Callable[[Object], Iterable[str]]
+_Default: TypeAlias = Callable[[Object], None]  # sets missing fields
+_Prepare: TypeAlias = Callable[[Object, Object | None], None]  # new, old; old is None on create
+_Validate: TypeAlias = Callable[[Object, Object | None], Iterable[FieldError]]
+_Warn: TypeAlias = Callable[[Object], Iterable[str]]
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -61,8 +61,8 @@ class SubresourceStrategy:
         validate: Validates the part.
     """
 
-    keep: Prepare
-    validate: Validate
+    keep: _Prepare
+    validate: _Validate
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
@@ -81,15 +81,15 @@ class Strategy:
     on_update: tuple[MetadataCheck, ...] = (MetadataCheck.CHANGE,)
     status_keeps: tuple[str, ...] = ()  # fields of metadata that a write to the status does not change
     fields: Mapping[str, SelectableField] = field(default_factory=dict)  # beside name and namespace
-    defaults: tuple[Default, ...] = ()
-    prepares: tuple[Prepare, ...] = ()  # before validation
+    defaults: tuple[_Default, ...] = ()
+    prepares: tuple[_Prepare, ...] = ()  # before validation
     prepares_creator: Callable[[Object, User], None] | None = None  # writes the user into a new object
-    validates: tuple[Validate, ...] = ()
-    validates_status: tuple[Validate, ...] | None = None  # of a write to the status; None: as a new object
-    warns: Warn | None = None
+    validates: tuple[_Validate, ...] = ()
+    validates_status: tuple[_Validate, ...] | None = None  # of a write to the status; None: as a new object
+    warns: _Warn | None = None
     #: Marks an object that a controller empties before it is removed, such as a definition with its objects.
     begin_deletion: Callable[[Object], None] | None = None
-    allocates: tuple[Prepare, ...] = ()  # after validation
+    allocates: tuple[_Prepare, ...] = ()  # after validation
     observes: Callable[[WatchCacheEvent], None] | None = None  # called for each change of the stored objects
     #: Sub-resources that write a part of the object. That of the status runs after what holds for every status.
     subresources: Mapping[str, SubresourceStrategy] = field(default_factory=dict)

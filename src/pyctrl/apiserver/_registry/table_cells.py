@@ -9,6 +9,19 @@ from pyctrl.api import LabelSelector
 from pyctrl.apiserver._schema.schema import JSON
 from pyctrl.errors import SelectorError
 
+__all__ = [
+    "NONE",
+    "UNSET",
+    "Cells",
+    "access_modes",
+    "containers_of",
+    "first_few",
+    "labels_of",
+    "selector_of",
+    "spec_of",
+    "status_of",
+]
+
 _Object: TypeAlias = Mapping[str, JSON]
 Cells: TypeAlias = dict[str, JSON]  # by column name; a missing cell is shown as "<none>"
 NONE = "<none>"

@@ -13,6 +13,8 @@ from pyctrl.apiserver._errors import Response
 from pyctrl.apiserver._request.options import WriteOptions
 from pyctrl.apiserver._request.request import ResourceRequest
 
+__all__ = ["created_response"]
+
 
 async def admit_posted(
     backend: RESTStorage,

@@ -16,6 +16,8 @@ from pyctrl.apiserver._request.options import write_options
 from pyctrl.apiserver._request.request import ResourceRequest
 from pyctrl.apiserver._storage.preconditions import check_storage_preconditions
 
+__all__ = ["BindingREST"]
+
 _KINDS = ("Node", "<empty>")
 
 
@@ -27,7 +29,7 @@ class BindingREST:
         self._updates = context.updates
 
     async def create(self, request: ResourceRequest) -> Response:
-        """Assign the pod that the URL names, or, in the collection, the one of the Binding, whatever its uid."""
+        """Assign the pod that the URL names, or in the collection the one that the Binding names, whatever its uid."""
         options = write_options(request.query, "CreateOptions")
         binding = decode_subresource_body(request, BINDING, self._backend.registry)
 

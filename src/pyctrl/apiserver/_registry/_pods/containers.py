@@ -12,7 +12,9 @@ from pyctrl.apiserver._errors import FieldError, duplicate, field_forbidden, inv
 from pyctrl.apiserver._registry.field_validation import NEGATIVE, not_negative, port, port_name_errors, port_number
 from pyctrl.apiserver._schema.schema import JSON
 
-Container = Mapping[str, JSON]
+__all__ = ["LARGEST_ID", "validate_container", "validate_container_details", "validate_ids"]
+
+_Container = Mapping[str, JSON]
 LARGEST_ID = 2147483647  # of users and groups
 _PULL_POLICIES = ("Always", "IfNotPresent", "Never")
 _PROTOCOLS = ("SCTP", "TCP", "UDP")
@@ -99,7 +101,7 @@ def _resources(resources: Mapping[str, JSON], path: str) -> Iterator[FieldError]
             yield invalid_value(f"{path}.requests", quantity, why)
 
 
-def validate_container_details(container: Container, path: str, *, host_network: bool) -> Iterator[FieldError]:
+def validate_container_details(container: _Container, path: str, *, host_network: bool) -> Iterator[FieldError]:
     """Check the other fields of a container: probes, sources of environment variables, security context."""
     yield from _port_names(container.get("ports") or (), f"{path}.ports", host_network=host_network)
     for key in ("livenessProbe", "readinessProbe", "startupProbe"):
@@ -167,25 +169,25 @@ def _handler(kind: str, handler: Mapping[str, JSON], path: str) -> Iterator[Fiel
 
 
 def _source(source: Mapping[str, JSON], path: str) -> Iterator[FieldError]:
-    given = [key for key in _SOURCES if source.get(key) is not None]
-    if not given:
+    present = [key for key in _SOURCES if source.get(key) is not None]
+    if not present:
         listed = ", ".join(f"`{key}`" for key in _SOURCES[:-1])
         yield invalid_value(path, "", f"must specify one of: {listed} or `{_SOURCES[-1]}`")
-    elif len(given) > 1:
+    elif len(present) > 1:
         yield invalid_value(path, "", "may not have more than one field specified at a time")
     field, resource = source.get("fieldRef") or {}, source.get("resourceFieldRef") or {}
-    told = field.get("fieldPath") or ""
-    if "fieldRef" in given and not told:
+    field_path = field.get("fieldPath") or ""
+    if "fieldRef" in present and not field_path:
         yield required(f"{path}.fieldRef.fieldPath")
-    elif "fieldRef" in given and not _FIELDS.fullmatch(told):
-        why = f"error converting fieldPath: field label not supported: {told}"
-        yield invalid_value(f"{path}.fieldRef.fieldPath", told, why)
+    elif "fieldRef" in present and not _FIELDS.fullmatch(field_path):
+        why = f"error converting fieldPath: field label not supported: {field_path}"
+        yield invalid_value(f"{path}.fieldRef.fieldPath", field_path, why)
     name = resource.get("resource") or ""
-    if "resourceFieldRef" in given and name not in _OF_RESOURCES and "hugepages-" not in name:
+    if "resourceFieldRef" in present and name not in _OF_RESOURCES and "hugepages-" not in name:
         where = f"{path}.resourceFieldRef.resource"
         yield not_supported(where, name, _OF_RESOURCES) if name else required(where)
     for key in ("configMapKeyRef", "secretKeyRef"):
-        if key in given:
+        if key in present:
             yield from _key(source[key].get("key") or "", f"{path}.{key}.key")
 
 
@@ -198,12 +200,12 @@ def _key(key: str, path: str) -> Iterator[FieldError]:
 
 def _environments(sources: Sequence[Mapping[str, JSON]], path: str) -> Iterator[FieldError]:
     for index, each in enumerate(sources):
-        given = [key for key in ("configMapRef", "secretRef") if each.get(key) is not None]
-        if not given:
+        present = [key for key in ("configMapRef", "secretRef") if each.get(key) is not None]
+        if not present:
             yield invalid_value(path, "", "must specify one of: `configMapRef` or `secretRef`")
-        elif len(given) > 1:
+        elif len(present) > 1:
             yield invalid_value(path, "", "may not have more than one field specified at a time")
-        for key in given:
+        for key in present:
             name = each[key].get("name") or ""
             for why in names.subdomain(name) if name else ():
                 yield invalid_value(f"{path}[{index}].{key}.name", name, why)

@@ -6,6 +6,8 @@ from pyctrl.apiserver._registry.strategy import Object
 from pyctrl.apiserver._schema.defaulting import set_defaults
 from pyctrl.apiserver._schema.schema import JSON
 
+__all__ = ["default_pod", "default_template"]
+
 _FILE_MODE = 420  # 0644
 _VOLUME_DEFAULTS: dict[str, dict[str, JSON]] = {
     "configMap": {"defaultMode": _FILE_MODE},
@@ -23,7 +25,7 @@ _VOLUME_DEFAULTS: dict[str, dict[str, JSON]] = {
 def default_pod(obj: Object) -> None:
     """Fill a pod. Requests default to the limits, in pods only."""
     spec = obj["spec"]
-    default_pod_spec(spec)
+    _default_pod_spec(spec)
     set_defaults(spec, enableServiceLinks=True)
     for container in (*(spec.get("initContainers") or ()), *(spec.get("containers") or ())):
         limits = container.get("resources", {}).get("limits")
@@ -35,10 +37,10 @@ def default_pod(obj: Object) -> None:
 
 def default_template(template: Object) -> None:
     """Fill the pod template of a workload."""
-    default_pod_spec(template["spec"])
+    _default_pod_spec(template["spec"])
 
 
-def default_pod_spec(spec: Object) -> None:
+def _default_pod_spec(spec: Object) -> None:
     """Fill the spec of a pod or a template."""
     set_defaults(
         spec,

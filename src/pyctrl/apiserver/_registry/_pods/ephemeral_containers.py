@@ -14,6 +14,8 @@ from pyctrl.apiserver._registry._pods.validation import volume_names
 from pyctrl.apiserver._registry.strategy import Object, SubresourceStrategy
 from pyctrl.apiserver._schema.schema import JSON
 
+__all__ = ["EPHEMERAL_CONTAINERS"]
+
 _PATH = "spec.ephemeralContainers"
 _FORBIDDEN = (  # in the order of kube-apiserver's errors
     *("ports", "resources", "resizePolicy", "restartPolicy", "restartPolicyRules"),

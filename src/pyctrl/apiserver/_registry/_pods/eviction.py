@@ -27,6 +27,8 @@ from pyctrl.apiserver._storage.storage import StoredObject
 if TYPE_CHECKING:
     from pyctrl.apiserver._endpoints.backend import RESTStorage
 
+__all__ = ["EvictionREST"]
+
 
 _BUDGETS = "poddisruptionbudgets"
 _MAX_DISRUPTED_PODS = 2000  # evicted pods that the disruption controller has not seen go (MaxDisruptedPodSize)
@@ -116,8 +118,8 @@ def _can_ignore_budget(budget: _Object) -> bool:
     status = budget.get("status") or {}
     if budget["spec"].get("unhealthyPodEvictionPolicy") == "AlwaysAllow":
         return True
-    healthy, wanted = status.get("currentHealthy", 0), status.get("desiredHealthy", 0)
-    return bool(healthy >= wanted > 0)
+    healthy, desired = status.get("currentHealthy", 0), status.get("desiredHealthy", 0)
+    return bool(healthy >= desired > 0)
 
 
 def _check_allowed(budget: _Object) -> None:
@@ -142,8 +144,8 @@ def _refusal_message(name: str, status: Mapping[str, Any]) -> str:
             return (
                 f"The disruption budget {name} does not allow evicting pods currently because it failed sync: {error}"
             )
-    wanted, healthy = status.get("desiredHealthy", 0), status.get("currentHealthy", 0)
-    return f"The disruption budget {name} needs {wanted} healthy pods and has {healthy} currently"
+    desired, healthy = status.get("desiredHealthy", 0), status.get("currentHealthy", 0)
+    return f"The disruption budget {name} needs {desired} healthy pods and has {healthy} currently"
 
 
 def _too_many(why: str, seconds: int = 0) -> StatusError:

@@ -12,7 +12,9 @@ from pyctrl.apiserver._errors import Response, bad_request
 from pyctrl.apiserver._registry.builtin_resource import RESTContext
 from pyctrl.apiserver._request.request import ResourceRequest
 
-ANNOTATION = "pyctrl.dev/logs"
+__all__ = ["LogREST"]
+
+_ANNOTATION = "pyctrl.dev/logs"
 
 
 class LogREST:
@@ -24,12 +26,12 @@ class LogREST:
     async def get(self, request: ResourceRequest) -> Response:
         """Return the log of one container; the pod must be assigned to a node."""
         pod = self._backend.live(request).read(request.resource)
-        container = _container(pod, request.query.get("container"))
+        container = _container_name(pod, request.query.get("container"))
         if not pod["spec"].get("nodeName"):
             raise bad_request(f"pod {pod['metadata']['name']} does not have a host assigned")
         _check_started(pod, container)
         annotations = pod["metadata"].get("annotations") or {}
-        text: str = annotations.get(f"{ANNOTATION}.{container}") or annotations.get(ANNOTATION) or ""
+        text: str = annotations.get(f"{_ANNOTATION}.{container}") or annotations.get(_ANNOTATION) or ""
         lines = text.splitlines()
         tail = request.query.get("tailLines")
         if tail.isdecimal():
@@ -38,16 +40,16 @@ class LogREST:
         return Response(status=200, headers=(("Content-Type", "text/plain"),), body=body)
 
 
-def _container(pod: dict[str, Any], wanted: str) -> str:
+def _container_name(pod: dict[str, Any], requested: str) -> str:
     name = pod["metadata"]["name"]
     keys = ("initContainers", "containers", "ephemeralContainers")
     known = [each["name"] for key in keys for each in pod["spec"].get(key) or ()]
     main = [each["name"] for each in pod["spec"]["containers"]]
-    if wanted and wanted not in known:
-        raise bad_request(f"container {wanted} is not valid for pod {name}")
-    if not wanted and len(main) > 1:
+    if requested and requested not in known:
+        raise bad_request(f"container {requested} is not valid for pod {name}")
+    if not requested and len(main) > 1:
         raise bad_request(f"a container name must be specified for pod {name}, choose one of: [{' '.join(main)}]")
-    return wanted or main[0]
+    return requested or main[0]
 
 
 def _check_started(pod: dict[str, Any], container: str) -> None:

@@ -17,6 +17,8 @@ from pyctrl.apiserver._registry.strategy import Object
 from pyctrl.apiserver._schema.defaulting import copied
 from pyctrl.apiserver._schema.schema import JSON
 
+__all__ = ["validate_pod", "validate_pod_spec", "volume_names"]
+
 _RESTART_POLICIES = ("Always", "OnFailure", "Never")
 _DNS_POLICIES = ("ClusterFirstWithHostNet", "ClusterFirst", "Default", "None")
 _EFFECTS = ("NoSchedule", "PreferNoSchedule", "NoExecute")
@@ -141,8 +143,8 @@ def _pod_fields(spec: Mapping[str, JSON], path: str) -> Iterator[FieldError]:
 
 def _volume_source(volume: Mapping[str, JSON], path: str) -> Iterator[FieldError]:
     """Check the source of a volume."""
-    given = [key for key, value in volume.items() if key != "name" and value is not None]
-    sources = sorted(given, key=lambda key: _SOURCES.index(key) if key in _SOURCES else len(_SOURCES))
+    present = [key for key, value in volume.items() if key != "name" and value is not None]
+    sources = sorted(present, key=lambda key: _SOURCES.index(key) if key in _SOURCES else len(_SOURCES))
     for key in sources[1:]:
         yield field_forbidden(f"{path}.{key}", "may not specify more than 1 volume type")
     for key in sources[:1]:

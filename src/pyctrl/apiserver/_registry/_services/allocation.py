@@ -17,6 +17,8 @@ from pyctrl.apiserver._schema.schema import JSON
 if TYPE_CHECKING:
     from pyctrl.apiserver._storage.storage import WatchCacheEvent
 
+__all__ = ["ServiceAllocator", "node_ports"]
+
 
 _NODE_PORTS = range(30000, 32768)
 
@@ -76,16 +78,16 @@ class ServiceAllocator:
         set_defaults(spec, ipFamilyPolicy="SingleStack")
 
     def _allocate_address(self, spec: Object, before: Mapping[str, JSON]) -> Iterator[FieldError]:
-        wanted = spec.get("clusterIP")
-        if not wanted:
+        requested = spec.get("clusterIP")
+        if not requested:
             spec["clusterIP"] = self._next_free_address()
             spec["clusterIPs"] = [spec["clusterIP"]]
-        elif wanted not in ("None", before.get("clusterIP")):
-            if ipaddress.ip_address(wanted) not in self._network:
-                why = f"failed to allocate IP {wanted}: the provided network does not match the current range"
+        elif requested not in ("None", before.get("clusterIP")):
+            if ipaddress.ip_address(requested) not in self._network:
+                why = f"failed to allocate IP {requested}: the provided network does not match the current range"
                 yield invalid_value("spec.clusterIPs", spec["clusterIPs"], why)
-            elif wanted in self._allocated:
-                why = f"failed to allocate IP {wanted}: provided IP is already allocated"
+            elif requested in self._allocated:
+                why = f"failed to allocate IP {requested}: provided IP is already allocated"
                 yield invalid_value("spec.clusterIPs", spec["clusterIPs"], why)
 
     def _next_free_address(self) -> str:

@@ -10,6 +10,8 @@ from pyctrl.apiserver._schema.schema import JSON
 if TYPE_CHECKING:
     pass
 
+__all__ = ["has_address", "has_health_port", "has_node_ports", "is_headless", "is_reached_from_outside"]
+
 
 def has_address(spec: Mapping[str, JSON]) -> bool:
     """Return whether services of this type have a cluster IP."""

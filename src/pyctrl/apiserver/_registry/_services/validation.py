@@ -18,6 +18,8 @@ from pyctrl.apiserver._registry._services.types import (
 from pyctrl.apiserver._registry.strategy import Object
 from pyctrl.apiserver._schema.schema import JSON
 
+__all__ = ["service_warnings", "validate_service", "validate_service_status"]
+
 _TYPES = ("ClusterIP", "ExternalName", "LoadBalancer", "NodePort")
 _PROTOCOLS = ("SCTP", "TCP", "UDP")
 _FAMILIES = ("IPv4", "IPv6")
@@ -54,13 +56,14 @@ def validate_service(new: Object, old: Object | None) -> Iterator[FieldError]:
 
 
 def _same_address(spec: Mapping[str, JSON], before: Mapping[str, JSON]) -> Iterator[FieldError]:
-    ours, theirs = spec.get("clusterIPs") or [], before.get("clusterIPs") or []
-    if not (has_address(spec) and has_address(before) and theirs) or ours[:1] != [spec.get("clusterIP")][: len(ours)]:
+    addresses, earlier = spec.get("clusterIPs") or [], before.get("clusterIPs") or []
+    primary = [spec.get("clusterIP")]
+    if not (has_address(spec) and has_address(before) and earlier) or addresses[:1] != primary[: len(addresses)]:
         return
-    if not ours:
-        yield invalid_value("spec.clusterIPs[0]", ours, "primary clusterIP can not be unset")
-    elif ours[0] != theirs[0]:
-        yield invalid_value("spec.clusterIPs[0]", ours, "may not change once set")
+    if not addresses:
+        yield invalid_value("spec.clusterIPs[0]", addresses, "primary clusterIP can not be unset")
+    elif addresses[0] != earlier[0]:
+        yield invalid_value("spec.clusterIPs[0]", addresses, "may not change once set")
 
 
 def _type_rules(spec: Mapping[str, JSON]) -> Iterator[FieldError]:
@@ -191,9 +194,9 @@ def _traffic(spec: Mapping[str, JSON]) -> Iterator[FieldError]:
         yield from rules.port_number(health, "spec.healthCheckNodePort")
     if inside is not None and has_address(spec):
         yield from rules.one_of(inside, ("Cluster", "Local"), "spec.internalTrafficPolicy")
-    wanted = spec.get("trafficDistribution")
-    if wanted is not None and wanted not in _DISTRIBUTIONS:
-        yield not_supported("spec.trafficDistribution", wanted, _DISTRIBUTIONS)
+    distribution = spec.get("trafficDistribution")
+    if distribution is not None and distribution not in _DISTRIBUTIONS:
+        yield not_supported("spec.trafficDistribution", distribution, _DISTRIBUTIONS)
 
 
 def validate_service_status(new: Object, _old: Object | None) -> Iterator[FieldError]:

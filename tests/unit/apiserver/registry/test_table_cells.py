@@ -1,4 +1,4 @@
-"""Tables of kinds that belong to the cluster; the cells are what a kube-apiserver 1.36 shows for the same objects."""
+"""Table cells of built-in kinds: those that kube-apiserver 1.36 shows for the same objects."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from pyctrl import _clock
-from pyctrl.apiserver import ApiServer, ResourceRegistry
+from pyctrl.apiserver import ResourceRegistry
 from pyctrl.apiserver._endpoints.tables import convert_to_table
 
 NOW = datetime(2026, 1, 1, 12, tzinfo=UTC)
@@ -162,10 +162,8 @@ ROWS: list[tuple[tuple[str, str, str], dict[str, Any], list[Any]]] = [
 
 
 @pytest.mark.parametrize(("place", "obj", "cells"), ROWS, ids=lambda each: each[2] if isinstance(each, tuple) else "")
-def test_a_row_shows_what_administrators_look_for(
-    place: tuple[str, str, str], obj: dict[str, Any], cells: list[Any]
-) -> None:
-    """Each kind has the cells of its columns; name and age are everybody's."""
+def test_cells_of_a_row(place: tuple[str, str, str], obj: dict[str, Any], cells: list[Any]) -> None:
+    """Each kind has the cells of its columns, beside name and age."""
     found = ResourceRegistry().find(*place)
     assert found is not None
     obj = {**obj, "metadata": {"name": "a", **obj.get("metadata", {})}}
@@ -174,23 +172,3 @@ def test_a_row_shows_what_administrators_look_for(
     names = [column["name"] for column in made["columnDefinitions"]]
     shown = dict(zip(names, made["rows"][0]["cells"], strict=True))
     assert [shown[name] for name in names if name not in ("Name", "Age")] == cells
-
-
-def _names(server: ApiServer, path: str) -> set[str]:
-    import msgspec
-
-    answer = server.handle_nowait("GET", path)
-    assert isinstance(answer.body, bytes)
-    return {each["metadata"]["name"] for each in msgspec.json.decode(answer.body)["items"]}
-
-
-def test_what_a_cluster_has_from_the_beginning_is_there() -> None:
-    """The groups that are served have their APIServices, and system pods their priorities."""
-    server = ApiServer()
-    services = _names(server, "/apis/apiregistration.k8s.io/v1/apiservices")
-    assert {"v1.", "v1.apps", "v2.autoscaling"} <= services
-    assert "v1.apiregistration.k8s.io" not in services
-    assert _names(server, "/apis/scheduling.k8s.io/v1/priorityclasses") == {
-        "system-node-critical",
-        "system-cluster-critical",
-    }
