@@ -22,11 +22,11 @@ from tests.unit.apiserver._kit import CONFIGMAPS, Asker
     ],
 )
 def test_what_is_not_served(ask: Asker, method: str, path: str, code: int) -> None:
-    """A path that is not there is 404, a method that it does not have is 405."""
+    """A path that does not exist is 404, an unsupported method is 405."""
     assert ask.answer(method, path).status == code
 
 
 def test_an_object_in_a_namespace_is_not_found_without_it(ask: Asker) -> None:
-    """Only collections reach over all namespaces: one object of them is no resource, and creating one no method."""
+    """Without a namespace only collections exist: an object is 404, and POST is 405."""
     assert ask("GET", "/api/v1/configmaps/a")[0] == 404
     assert ask("POST", "/api/v1/configmaps", {})[0] == 405

@@ -10,7 +10,7 @@ from tests.unit.apiserver._kit import CONFIGMAPS, Asker
 
 
 def test_a_new_object_gets_its_system_fields(ask: Asker) -> None:
-    """uid, creationTimestamp and resourceVersion are the server's, whatever the client wrote."""
+    """The server sets uid, creationTimestamp and resourceVersion, whatever the client sent."""
     made = ask.make("a", uid="mine", creationTimestamp="2001-01-01T00:00:00Z", deletionTimestamp="2001-01-01T00:00:00Z")
     metadata = made["metadata"]
     assert metadata["uid"] != "mine"
@@ -20,7 +20,7 @@ def test_a_new_object_gets_its_system_fields(ask: Asker) -> None:
 
 
 def test_the_same_randomness_makes_the_same_objects() -> None:
-    """Two servers with the same seed give the same uids and names: a test can be repeated exactly."""
+    """Two servers with the same seed create the same uids and names, so that tests are reproducible."""
 
     def made() -> Any:
         return Asker(ApiServer(random=Random(1)))("POST", CONFIGMAPS, {"metadata": {"generateName": "a-"}})[1]
@@ -32,20 +32,20 @@ def test_the_same_randomness_makes_the_same_objects() -> None:
 
 
 def test_an_object_cannot_be_made_with_a_version(ask: Asker) -> None:
-    """A create with a resourceVersion is a client's mistake, and kube-apiserver answers 500 to it."""
+    """A create with a resourceVersion is 500, as in kube-apiserver."""
     code, status = ask("POST", CONFIGMAPS, {"metadata": {"name": "a", "resourceVersion": "5"}})
     assert (code, status["message"]) == (500, "resourceVersion should not be set on objects to be created")
 
 
 def test_a_refusal_shows_how_the_body_begins(ask: Asker) -> None:
-    """A body that is no object is refused with its first bytes, hexadecimal when it does not look like JSON."""
+    """The error for a body that is no object has its first bytes, in hexadecimal if it does not look like JSON."""
     assert ask("POST", CONFIGMAPS, b"")[1]["message"].endswith("unexpected end of JSON input (<empty>)")
     assert ask("POST", CONFIGMAPS, b"[1]")[1]["message"].endswith("(5b315d)")
     assert ask("POST", CONFIGMAPS, b"{" + b"x" * 40)[1]["message"].endswith("({" + "x" * 29 + " ...)")
 
 
 def test_a_dry_run_changes_nothing(ask: Asker) -> None:
-    """dryRun=All answers what would be, and nothing is."""
+    """dryRun=All returns the object and stores nothing."""
     before = ask.server.storage.version
     code, made = ask("POST", CONFIGMAPS, {"metadata": {"name": "a"}}, dryRun="All")
     assert (code, "resourceVersion" in made["metadata"]) == (201, False)
@@ -54,7 +54,7 @@ def test_a_dry_run_changes_nothing(ask: Asker) -> None:
 
 
 def test_creating_needs_a_living_namespace(ask: Asker) -> None:
-    """A namespace that is not there is 404, one that is going is 403."""
+    """A missing namespace is 404, a terminating one is 403."""
     ask("POST", "/api/v1/namespaces", {"metadata": {"name": "n"}})
     path = "/api/v1/namespaces/n/configmaps"
     assert ask("POST", path, {"metadata": {"name": "a"}})[0] == 201

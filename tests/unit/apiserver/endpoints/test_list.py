@@ -1,4 +1,4 @@
-"""Lists: pages of one consistent state, versions, selectors, forms."""
+"""list: consistent pages, resource versions and media types."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def names(answer: Any) -> list[str]:
 
 @pytest.mark.parametrize("path", [CONFIGMAPS, "/api/v1/configmaps"])
 def test_pages_are_of_one_state(ask: Asker, path: str) -> None:
-    """Objects made, changed or deleted between two pages do not show in the later ones."""
+    """Changes between two pages do not appear in the later page."""
     for name in "abcdef":
         ask.make(name, data={"k": "old"})
     code, first = ask("GET", path, limit="2")
@@ -37,7 +37,7 @@ def test_pages_are_of_one_state(ask: Asker, path: str) -> None:
 
 
 def test_pages_with_a_selector_do_not_count_what_remains(ask: Asker) -> None:
-    """With a selector, kube-apiserver does not know how many remain, and neither does this server."""
+    """With a selector there is no remainingItemCount, as in kube-apiserver."""
     for number in range(5):
         ask.make(f"p{number}", labels={"odd": str(number % 2)})
     _, page = ask("GET", CONFIGMAPS, limit="2", labelSelector="odd=0")
@@ -48,7 +48,7 @@ def test_pages_with_a_selector_do_not_count_what_remains(ask: Asker) -> None:
 
 
 def test_a_page_after_compaction_answers_410_with_a_token_to_go_on(ask: Asker) -> None:
-    """An expired token is refused, and the refusal carries one that goes on with the present state."""
+    """An expired token gets 410 with a new token that continues with the current state."""
     for name in "abc":
         ask.make(name)
     _, page = ask("GET", CONFIGMAPS, limit="1")
@@ -61,7 +61,7 @@ def test_a_page_after_compaction_answers_410_with_a_token_to_go_on(ask: Asker) -
 
 
 def test_a_list_at_an_exact_version_that_is_compacted_answers_410(ask: Asker) -> None:
-    """Exact means exactly: when the version is gone, so is the answer."""
+    """resourceVersionMatch=Exact at a compacted version is 410."""
     old = ask.make("a")["metadata"]["resourceVersion"]
     ask.make("b")
     assert names(ask("GET", CONFIGMAPS, resourceVersion=old, resourceVersionMatch="Exact")[1]) == ["a"]
@@ -71,7 +71,7 @@ def test_a_list_at_an_exact_version_that_is_compacted_answers_410(ask: Asker) ->
 
 
 async def test_a_version_in_the_future_is_waited_for(ask: Asker) -> None:
-    """A client that has seen a newer version elsewhere gets an answer that is not older, or 504."""
+    """A list at a future version waits until the storage has reached it, or answers 504."""
     future = str(ask.server.storage.version + 1)
     asyncio.get_running_loop().call_later(1, ask.make, "a")
     answer = await ask.server.handle("GET", CONFIGMAPS, [("resourceVersion", future)], {}, b"")
@@ -84,13 +84,13 @@ async def test_a_version_in_the_future_is_waited_for(ask: Asker) -> None:
 
 @pytest.mark.parametrize(("version", "code"), [("x", 400), ("-1", 400), ("9" * 30, 400), ("9" * 5000, 400), ("²", 400)])
 async def test_a_version_that_is_no_number_is_refused(ask: Asker, version: str, code: int) -> None:
-    """Text, negative and absurdly large versions are a client's mistake, never the server's."""
+    """Text, negative and very large versions are client errors."""
     answer = await ask.server.handle("GET", CONFIGMAPS, [("resourceVersion", version)], {}, b"")
     assert answer.status == code
 
 
 def test_built_in_items_do_not_repeat_their_kind(ask: Asker) -> None:
-    """Items of a built-in list have no kind and apiVersion of their own; a single object has."""
+    """Items of a built-in list have no kind and apiVersion; a single object has."""
     ask.make("a")
     (item,) = ask("GET", CONFIGMAPS)[1]["items"]
     assert "kind" not in item
@@ -99,7 +99,7 @@ def test_built_in_items_do_not_repeat_their_kind(ask: Asker) -> None:
 
 
 def test_yaml_is_answered_to_who_asks_for_it(ask: Asker) -> None:
-    """Accept: application/yaml gives the same object as YAML."""
+    """Accept: application/yaml returns the same object as YAML."""
     ask.make("a", data={"k": "v"})
     answer = ask.answer("GET", f"{CONFIGMAPS}/a", headers={"Accept": "application/yaml"})
     assert isinstance(answer.body, bytes)

@@ -16,7 +16,7 @@ NO_INTEGER = "for 'Gt', 'Lt' operators, the value must be an integer"
 
 @given(st.text("ab,=!()<> in", max_size=12))
 def test_a_label_selector_is_parsed_or_has_a_problem(text: str) -> None:
-    """What parses has no problem, and what does not has one: no selector is refused without saying why."""
+    """A selector that parses has no error message, and every other selector has one."""
     try:
         LabelSelector.parse(text)
     except SelectorError:
@@ -39,14 +39,14 @@ def test_a_label_selector_is_parsed_or_has_a_problem(text: str) -> None:
     ],
 )
 def test_label_selectors_that_do_not_parse(text: str, problem: str) -> None:
-    """A malformed selector is refused in the words of apimachinery's parser; a good one has no problem."""
+    """A malformed selector has the error message of apimachinery's parser; a valid one has none."""
     found = label_selector_problem(text)
     assert found.startswith(problem)
     assert bool(found) == bool(problem)
 
 
 def test_a_field_that_cannot_be_selected_is_refused(ask: Asker) -> None:
-    """Field selectors offer what the kind offers; anything else is 400, never an empty list."""
+    """A field label that the kind does not support is 400, not an empty list."""
     assert ask("GET", CONFIGMAPS, fieldSelector="data.k=1")[0] == 400
     assert ask("GET", "/api/v1/pods", fieldSelector="spec.nodeName=x")[0] == 200
     assert ask("GET", "/api/v1/pods", fieldSelector="spec.hostname=x")[1]["message"] == (

@@ -6,7 +6,7 @@ from tests.unit.apiserver._kit import CONFIGMAPS, MERGE, Asker
 
 
 def test_a_patch_may_carry_the_version_it_is_for(ask: Asker) -> None:
-    """resourceVersion in a patch is a precondition: optimistic locking without a replacement."""
+    """A resourceVersion in a patch is a precondition (optimistic locking)."""
     old = ask.make("a")["metadata"]["resourceVersion"]
     patch = {"metadata": {"resourceVersion": old}, "data": {"k": "1"}}
     assert ask("PATCH", f"{CONFIGMAPS}/a", patch, headers=MERGE)[0] == 200

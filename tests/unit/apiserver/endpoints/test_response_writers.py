@@ -14,7 +14,7 @@ METADATA = "application/json;as=PartialObjectMetadata{};g=meta.k8s.io;v=v1"
 
 
 def test_lists_and_objects_as_tables(ask: Asker) -> None:
-    """What kubectl prints: columns, and a row for every object with its metadata."""
+    """A Table has columns, and a row with the metadata of every object."""
     ask.make("a", data={"k": "v"})
     for path in (CONFIGMAPS, f"{CONFIGMAPS}/a"):
         _, table = ask("GET", path, headers={"Accept": TABLE})
@@ -26,7 +26,7 @@ def test_lists_and_objects_as_tables(ask: Asker) -> None:
 
 
 async def test_a_watch_as_table_describes_its_columns_once(ask: Asker) -> None:
-    """Every event is a table of one row; only the first tells the columns."""
+    """Every event is a Table of one row; only the first has columns."""
     answer = await ask.server.handle("GET", CONFIGMAPS, [("watch", "1")], {"Accept": TABLE}, b"")
     assert not isinstance(answer.body, bytes)
     described = []
@@ -40,7 +40,7 @@ async def test_a_watch_as_table_describes_its_columns_once(ask: Asker) -> None:
 
 
 def test_metadata_of_objects_and_lists(ask: Asker) -> None:
-    """PartialObjectMetadata has the metadata of any kind and nothing else."""
+    """PartialObjectMetadata has only the metadata."""
     made = ask.make("a", data={"k": "v"})
     _, one = ask("GET", f"{CONFIGMAPS}/a", headers={"Accept": METADATA.format("")})
     wanted = {"kind": "PartialObjectMetadata", "apiVersion": "meta.k8s.io/v1", "metadata": made["metadata"]}
@@ -51,7 +51,7 @@ def test_metadata_of_objects_and_lists(ask: Asker) -> None:
 
 @pytest.mark.parametrize("path", [CONFIGMAPS, f"{CONFIGMAPS}/a"])
 def test_rows_carry_what_is_asked_for(ask: Asker, path: str) -> None:
-    """includeObject: the metadata, the whole object (which `kubectl get --sort-by` sorts by), or nothing."""
+    """includeObject selects the metadata, the whole object (for `kubectl get --sort-by`), or nothing."""
     made = ask.make("a", data={"k": "v"})
     partial = {"kind": "PartialObjectMetadata", "apiVersion": "meta.k8s.io/v1", "metadata": made["metadata"]}
     included = {"": partial, "Metadata": partial, "Object": made, "None": None}
@@ -61,7 +61,7 @@ def test_rows_carry_what_is_asked_for(ask: Asker, path: str) -> None:
 
 
 async def test_rows_of_a_watch_carry_what_is_asked_for(ask: Asker) -> None:
-    """includeObject counts for a watch too."""
+    """includeObject applies to a watch, too."""
     query = [("watch", "1"), ("includeObject", "Object")]
     answer = await ask.server.handle("GET", CONFIGMAPS, query, {"Accept": TABLE}, b"")
     assert not isinstance(answer.body, bytes)
@@ -72,7 +72,7 @@ async def test_rows_of_a_watch_carry_what_is_asked_for(ask: Asker) -> None:
 
 
 def test_an_unknown_include_object_is_refused(ask: Asker) -> None:
-    """For a table it is an error; for other forms it means nothing."""
+    """An unknown includeObject is an error for a Table and ignored for other representations."""
     code, status = ask("GET", CONFIGMAPS, headers={"Accept": TABLE}, includeObject="All")
     why = "must be 'Metadata', 'Object', 'None', or empty"
     wanted = f'Unable to convert to Table as requested: includeObject: Invalid value: "All": {why}'

@@ -6,7 +6,7 @@ from tests.unit.apiserver._kit import CONFIGMAPS, MERGE, Asker
 
 
 def test_an_unchanged_write_keeps_the_version(ask: Asker) -> None:
-    """Writing what is there already is no write: the resourceVersion stays and watchers hear nothing."""
+    """A write without changes keeps the resourceVersion and sends no event."""
     made = ask.make("a", data={"k": "v"})
     code, again = ask("PUT", f"{CONFIGMAPS}/a", {"metadata": {"name": "a"}, "data": {"k": "v"}})
     assert code == 200
@@ -15,7 +15,7 @@ def test_an_unchanged_write_keeps_the_version(ask: Asker) -> None:
 
 
 def test_a_replacement_of_an_older_version_is_a_conflict(ask: Asker) -> None:
-    """Who read an older version may not overwrite what came after; without a version, the last writer wins."""
+    """An update with an old resourceVersion is a conflict; without one the last writer wins."""
     old = ask.make("a")["metadata"]["resourceVersion"]
     ask.change("a", data={"k": "1"})
     body = {"metadata": {"name": "a", "resourceVersion": old}, "data": {"k": "2"}}
@@ -28,13 +28,13 @@ LEASES = "/apis/coordination.k8s.io/v1/namespaces/default/leases"
 
 
 def test_a_replacement_may_create_a_lease(ask: Asker) -> None:
-    """Some kinds are made by the PUT of what is not there, others are not found."""
+    """A PUT to a name that does not exist creates some kinds and is 404 for others."""
     assert ask("PUT", f"{LEASES}/a", {"metadata": {"name": "a"}, "spec": {"holderIdentity": "x"}})[0] == 201
     assert ask("PUT", f"{CONFIGMAPS}/a", {"metadata": {"name": "a"}})[0] == 404
 
 
 def test_some_kinds_are_only_replaced_by_who_names_a_version(ask: Asker) -> None:
-    """A lease is never taken by accident: a replacement that does not say which version it replaces is refused."""
+    """An update of a Lease without a resourceVersion is refused."""
     made = ask("PUT", f"{LEASES}/a", {"metadata": {"name": "a"}, "spec": {"holderIdentity": "x"}})[1]
     code, status = ask("PUT", f"{LEASES}/a", {"metadata": {"name": "a"}, "spec": {"holderIdentity": "y"}})
     assert (code, status["details"]["causes"][0]["field"]) == (422, "metadata.resourceVersion")
@@ -43,7 +43,7 @@ def test_some_kinds_are_only_replaced_by_who_names_a_version(ask: Asker) -> None
 
 
 def test_status_has_its_own_door(ask: Asker) -> None:
-    """A write of the object leaves its status alone, a write of the status leaves the object alone."""
+    """A write of the object does not change its status, a write of the status changes nothing else."""
     nodes = "/api/v1/nodes"
     ask("POST", nodes, {"metadata": {"name": "n"}, "spec": {"podCIDR": "10.1.0.0/24"}})
     wish = {"spec": {"unschedulable": True}, "status": {"phase": "Running"}}

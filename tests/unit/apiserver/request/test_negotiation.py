@@ -1,4 +1,4 @@
-"""The forms of an answer: tables for people, metadata for who needs no more, refusals of what is not there."""
+"""Content negotiation."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ TABLE = "application/json;as=Table;v=v1;g=meta.k8s.io,application/json"
     ],
 )
 def test_the_first_form_that_the_server_has_is_taken(accept: str, form: MediaTypeOptions) -> None:
-    """Accept is read from the left; what the server does not have is passed over."""
+    """The first supported media type of Accept is chosen."""
     assert negotiate_media_type(accept) == form
 
 
 def test_a_form_the_server_has_not_is_refused(ask: Asker) -> None:
-    """When nothing in Accept can be given, the answer is 406."""
+    """Accept without a supported media type is 406."""
     assert ask("GET", CONFIGMAPS, headers={"Accept": "text/html"})[0] == 406

@@ -20,7 +20,7 @@ json_values = st.recursive(
 
 @given(st.binary(max_size=40))
 def test_any_body_is_answered(body: bytes) -> None:
-    """No body, however broken, is a fault of the server."""
+    """No body causes an internal error."""
     ask = Asker(SHARED)
     code, _ = ask("POST", CONFIGMAPS, body)
     assert code in (201, 400, 409, 422)
@@ -29,7 +29,7 @@ def test_any_body_is_answered(body: bytes) -> None:
 @settings(max_examples=40, suppress_health_check=[HealthCheck.too_slow])  # a busy machine makes examples slowly
 @given(st.dictionaries(st.sampled_from(["metadata", "data", "kind", "apiVersion"]), json_values), st.booleans())
 def test_any_object_is_answered(body: dict[str, Any], patches: bool) -> None:
-    """No object, however wrong its types, is a fault of the server: created, or patched in."""
+    """No object with wrong types causes an internal error, created or patched."""
     ask = Asker(SHARED)
     if patches:
         code, _ = ask("PATCH", f"{CONFIGMAPS}/there", body, headers=MERGE)
@@ -43,7 +43,7 @@ SHARED = ApiServer(random=Random(3))
 
 @pytest.mark.parametrize("content_type", ["application/merge-patch+json", "application/json"])
 def test_what_is_nested_too_deeply_is_refused(content_type: str) -> None:
-    """A body of a hundred thousand levels is the client's mistake, not the server's."""
+    """A body of a hundred thousand levels is a client error."""
     server = ApiServer()
     depth = 100_000
     body = b'{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"deep"},"x":' + b"[" * depth + b"]" * depth + b"}"

@@ -10,7 +10,7 @@ from pyctrl.apiserver._storage.continue_token import decode_continue, encode_con
 
 @given(st.integers(min_value=1, max_value=2**62), st.text(min_size=1).filter(lambda text: "\0" not in text))
 def test_a_continue_token_reads_back(version: int, name: str) -> None:
-    """What a token was written with is what it is read as, for any name."""
+    """A token decodes to the version and name that it was encoded with."""
     try:
         name.encode()
     except UnicodeEncodeError:
