@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from pyctrl._go.text import quoted, shown_value
+from pyctrl._go.text import aggregate_messages, quoted, shown_value
 
 JSON = "application/json"
 YAML = "application/yaml"
@@ -203,8 +203,7 @@ def apply_conflict(message: str, causes: Sequence[FieldError]) -> StatusError:
 
 def invalid(kind: str, name: str, causes: Sequence[FieldError], group: str = "") -> StatusError:
     """422: the object is invalid. The message has equal errors once, the causes have all of them."""
-    messages = list(dict.fromkeys(f"{cause.field}: {cause.message}" for cause in causes))
-    reasons = messages[0] if len(messages) == 1 else f"[{', '.join(messages)}]"
+    reasons = aggregate_messages(f"{cause.field}: {cause.message}" for cause in causes)
     message = f"{qualified_resource(kind, group)} {quoted(name)} is invalid: {reasons}"
     return status_error(422, "Invalid", message, _details(name=name, group=group, kind=kind, causes=causes))
 

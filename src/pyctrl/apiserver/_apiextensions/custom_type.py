@@ -229,19 +229,19 @@ class CustomResourceType:
         obj: dict[str, JSON],
         *,
         warnings: list[str],
-        settled: DecodedFields | None = None,
+        decoded_fields: DecodedFields | None = None,
         user: User | None = None,
     ) -> None:
         """Prepare and validate a new object: drop its status, set its generation."""
         metadata, causes = obj["metadata"], list[errors.FieldError]()
         if "status" in self.subresources and obj.pop("status", None) is not None:
-            settled = None  # it may have been required
+            decoded_fields = None  # it may have been required
         metadata["generation"] = 1
-        if settled is None or settled.metadata is None:
+        if decoded_fields is None or decoded_fields.metadata is None:
             causes += validate_metadata(
                 metadata, namespaced=self.namespaced, name_rule=names.subdomain, standard_finalizers=False
             )
-        causes += self.validate(obj, None, is_settled=settled is not None)
+        causes += self.validate(obj, None, is_valid=decoded_fields is not None)
         self._raise_invalid(obj, [*causes, *self._validate_rules(obj, None, causes)])
         warnings.extend(finalizer_warnings(metadata, None))
 
@@ -265,10 +265,10 @@ class CustomResourceType:
         warnings.extend(finalizer_warnings(new["metadata"], old["metadata"]))
 
     def validate(
-        self, obj: dict[str, JSON], old: dict[str, JSON] | None, *, is_settled: bool = False
+        self, obj: dict[str, JSON], old: dict[str, JSON] | None, *, is_valid: bool = False
     ) -> list[errors.FieldError]:
-        """Validate an object, which replaces `old`, against the schema; with `is_settled`, `decode` has done so."""
-        return [] if is_settled or self._decode_fast(obj) is not None else self._schema_causes(obj, old)
+        """Validate an object, which replaces `old`, against the schema; with `is_valid`, `decode` has done so."""
+        return [] if is_valid or self._decode_fast(obj) is not None else self._schema_causes(obj, old)
 
     def _schema_causes(self, obj: dict[str, JSON], old: dict[str, JSON] | None) -> list[errors.FieldError]:
         """Return the errors of values, scale, embedded objects and list types."""

@@ -1,4 +1,4 @@
-"""Tables: what `kubectl get` shows, one row an object, with the columns of the kind."""
+"""`Table` responses, which `kubectl get` prints: a row per object with the columns of its kind."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ def convert_to_table(
     version: str = "v1",
     include: str = "Metadata",
 ) -> dict[str, JSON]:
-    """Give the `Table` of objects.
+    """Return the `Table` of objects.
 
     Args:
-        include: What of the object each row carries: `Metadata`, `Object`, or `None`.
+        include: The part of the object in each row: `Metadata`, `Object`, or `None`.
     """
     rows = [{"cells": resource_type.cells(obj), **_object(obj, version, include)} for obj in objects]
     return {
@@ -39,7 +39,7 @@ def convert_to_table(
 def convert_scale_to_table(
     scale: Mapping[str, JSON], *, version: str = "v1", include: str = "Metadata"
 ) -> dict[str, JSON]:
-    """Give the `Table` of a `Scale`, which is the same whatever it scales."""
+    """Return the `Table` of a `Scale`, which is the same for all scaled kinds."""
     metadata = scale["metadata"]
     counts = (scale["spec"].get("replicas", 0), scale["status"].get("replicas", 0))
     plain = {"format": "", "priority": 0}

@@ -158,20 +158,20 @@ def update_managed_fields(
     api_version: str,
     subresource: str | None,
     type: ResourceType,
-    settled: DecodedFields | None = None,
+    decoded_fields: DecodedFields | None = None,
 ) -> None:
     """Record in `new` the manager of the fields that differ from `old`, for every write except an apply.
 
     Call it when the object is decoded and defaulted, before the server sets fields of its own, which have no owner.
 
     Args:
-        settled: The fields of `new`, if they were collected while it was decoded; used when `old` is None.
+        decoded_fields: The fields of `new`, if they were collected while it was decoded; used when `old` is None.
     """
     identifier = ManagerIdentifier(
         name=manager, operation=operation, api_version=api_version, subresource=subresource or ""
     )
     if old is None and "managedFields" not in new["metadata"]:
-        added, _ = _difference(new, None, type, subresource, settled)
+        added, _ = _difference(new, None, type, subresource, decoded_fields)
         if added:
             new["metadata"]["managedFields"] = [
                 _written(ManagedEntry(manager=identifier, fields=added, time=timestamp()))
@@ -195,13 +195,17 @@ def _difference(
     old: Mapping[str, JSON] | None,
     type: ResourceType,
     subresource: str | None,
-    settled: DecodedFields | None = None,
+    decoded_fields: DecodedFields | None = None,
 ) -> tuple[FieldSet, FieldSet]:
     """Return the changed fields and the removed fields, without those that the subresource cannot own."""
     reset = type.reset_fields(subresource)
     if old is None and not type.blank():
-        added = _content(new, type) if settled is None else {**settled.content}
-        metadata = _metadata(new, type) if settled is None or settled.metadata is None else settled.metadata
+        added = _content(new, type) if decoded_fields is None else {**decoded_fields.content}
+        metadata = (
+            _metadata(new, type)
+            if decoded_fields is None or decoded_fields.metadata is None
+            else decoded_fields.metadata
+        )
         if metadata:
             added["f:metadata"] = metadata
         return recursive_difference(added, reset), {}

@@ -140,8 +140,8 @@ def _who(context: RequestContext) -> dict[str, Any]:
     """Return the users of a request; an empty user if its authentication failed."""
     if context.user is None:
         return {"user": {}}
-    acting = context.acting
-    impersonated = None if acting is None or acting is context.user else _shown(acting)
+    user = context.impersonated_user
+    impersonated = None if user is None or user is context.user else _shown(user)
     return {"user": _shown(context.user), "impersonatedUser": impersonated}
 
 

@@ -158,7 +158,7 @@ class BuiltinResourceType:
         obj: dict[str, JSON],
         *,
         warnings: list[str],
-        settled: DecodedFields | None = None,
+        decoded_fields: DecodedFields | None = None,
         user: User | None = None,
     ) -> None:
         """Set the fields that the server decides, and validate a new object."""

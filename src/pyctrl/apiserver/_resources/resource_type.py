@@ -35,7 +35,7 @@ class ResourceType(Protocol):
     fields of metadata, then `prepare_create` or `prepare_update`, which sets what only the server may set and
     validates. All of them change the object in place and raise `StatusError` when it is not acceptable.
 
-    `decode` returns the fields of an object in which it found nothing wrong. `prepare_create` gets them as `settled`
+    `decode` returns the fields of an object that is valid as it is. `prepare_create` gets them as `decoded_fields`
     and skips validation, unless admission changed the object in between.
     """
 
@@ -91,7 +91,7 @@ class ResourceType(Protocol):
         obj: dict[str, JSON],
         *,
         warnings: list[str],
-        settled: DecodedFields | None = None,
+        decoded_fields: DecodedFields | None = None,
         user: User | None = None,
     ) -> None: ...
     def prepare_update(

@@ -1,4 +1,4 @@
-"""Deletion: finalizers hold an object, propagation is written down, grace is a pod's."""
+"""Deletion: finalizers, propagation policy, preconditions and the grace period of pods."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ PODS = "/api/v1/namespaces/default/pods"
 
 
 def test_finalizers_hold_an_object_until_the_last_is_gone(ask: Asker) -> None:
-    """A delete marks it, updates go on, and the write that takes the last finalizer is its end."""
+    """A delete marks the object, updates still work, and the write that removes the last finalizer removes it."""
     ask.make("a", finalizers=["x.io/f", "x.io/g"])
     code, marked = ask("DELETE", f"{CONFIGMAPS}/a")
     assert (code, marked["kind"], "deletionTimestamp" in marked["metadata"]) == (200, "ConfigMap", True)
@@ -23,7 +23,7 @@ def test_finalizers_hold_an_object_until_the_last_is_gone(ask: Asker) -> None:
 
 
 def test_a_second_delete_changes_nothing(ask: Asker) -> None:
-    """Deleting what is being deleted is answered with the object as it is."""
+    """The response to a second delete is the unchanged object."""
     ask.make("a", finalizers=["x.io/f"])
     first = ask("DELETE", f"{CONFIGMAPS}/a")[1]
     assert ask("DELETE", f"{CONFIGMAPS}/a")[1] == first
@@ -33,7 +33,7 @@ def test_a_second_delete_changes_nothing(ask: Asker) -> None:
     ("policy", "finalizers"), [("Foreground", ["foregroundDeletion"]), ("Orphan", ["orphan"]), ("Background", None)]
 )
 def test_propagation_is_written_as_a_finalizer(ask: Asker, policy: str, finalizers: list[str] | None) -> None:
-    """What shall become of dependents is told to the garbage collector by a finalizer on the owner."""
+    """The propagation policy becomes a finalizer on the owner, for the garbage collector."""
     ask.make("a")
     _, answer = ask("DELETE", f"{CONFIGMAPS}/a", {"propagationPolicy": policy})
     if finalizers is None:
@@ -44,7 +44,7 @@ def test_propagation_is_written_as_a_finalizer(ask: Asker, policy: str, finalize
 
 @pytest.mark.parametrize(("field", "value"), [("uid", "another"), ("resourceVersion", "1")])
 def test_preconditions_protect_another_object_of_the_same_name(ask: Asker, field: str, value: str) -> None:
-    """A delete that names a uid or version deletes that object or nothing."""
+    """A delete with a uid or resourceVersion deletes that object or none."""
     made = ask.make("a")
     assert ask("DELETE", f"{CONFIGMAPS}/a", {"preconditions": {field: value}})[0] == 409
     right = {field: made["metadata"][field]}
@@ -52,7 +52,7 @@ def test_preconditions_protect_another_object_of_the_same_name(ask: Asker, field
 
 
 def test_a_collection_is_deleted_by_selector(ask: Asker) -> None:
-    """deletecollection takes what is selected, answers it as it was, and leaves the rest."""
+    """deletecollection deletes the selected objects, lists them as they were, and keeps the others."""
     for name, label in (("a", "0"), ("b", "1"), ("c", "0")):
         ask.make(name, labels={"k": label})
     code, gone = ask("DELETE", CONFIGMAPS, labelSelector="k=0")
@@ -65,7 +65,7 @@ def pod(**spec: Any) -> dict[str, Any]:
 
 
 def test_a_running_pod_is_given_its_grace(ask: Asker) -> None:
-    """A pod on a node stays, marked, until the kubelet deletes it with a grace of zero."""
+    """A pod on a node stays, marked as deleted, until the kubelet deletes it with a grace period of zero."""
     ask("POST", PODS, pod(nodeName="n", terminationGracePeriodSeconds=7))
     _, marked = ask("DELETE", f"{PODS}/p")
     assert marked["metadata"]["deletionGracePeriodSeconds"] == 7
@@ -77,7 +77,7 @@ def test_a_running_pod_is_given_its_grace(ask: Asker) -> None:
 
 
 def test_a_pod_on_no_node_goes_at_once(ask: Asker) -> None:
-    """Nobody would ever report a pod stopped that was never scheduled."""
+    """An unscheduled pod has no kubelet that reports it as stopped, so it is removed at once."""
     ask("POST", PODS, pod())
     code, gone = ask("DELETE", f"{PODS}/p")
     assert (code, gone["kind"]) == (200, "Pod")
@@ -85,14 +85,14 @@ def test_a_pod_on_no_node_goes_at_once(ask: Asker) -> None:
 
 
 def test_an_eviction_deletes_the_pod(ask: Asker) -> None:
-    """Posting an Eviction is how a pod is asked to leave its node."""
+    """An Eviction deletes its pod."""
     ask("POST", PODS, pod())
     assert ask("POST", f"{PODS}/p/eviction", {"metadata": {"name": "p"}})[0] == 201
     assert ask("GET", f"{PODS}/p")[0] == 404
 
 
 def test_a_binding_schedules_the_pod_once(ask: Asker) -> None:
-    """Posting a Binding sets the node and the condition; a second one is a conflict."""
+    """A Binding sets the node and the condition of the pod; a second one is a conflict."""
     ask("POST", PODS, pod())
     binding = {"metadata": {"name": "p"}, "target": {"kind": "Node", "name": "n"}}
     assert ask("POST", f"{PODS}/p/binding", binding)[0] == 201
@@ -103,7 +103,7 @@ def test_a_binding_schedules_the_pod_once(ask: Asker) -> None:
 
 
 def test_a_namespace_goes_when_it_is_finalized(ask: Asker) -> None:
-    """A deleted namespace waits for its controller to empty spec.finalizers through the finalize door."""
+    """A deleted namespace stays until its controller empties spec.finalizers through /finalize."""
     path = "/api/v1/namespaces/n"
     ask("POST", "/api/v1/namespaces", {"metadata": {"name": "n"}})
     _, marked = ask("DELETE", path)
@@ -115,5 +115,5 @@ def test_a_namespace_goes_when_it_is_finalized(ask: Asker) -> None:
 
 
 def test_some_namespaces_cannot_be_deleted(ask: Asker) -> None:
-    """A cluster without default, kube-system or kube-public is none."""
+    """default, kube-system and kube-public cannot be deleted."""
     assert ask("DELETE", "/api/v1/namespaces/default")[0] == 403
