@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
@@ -36,6 +36,7 @@ from pyctrl.apiserver._serializer.strict import report_unknown
 if TYPE_CHECKING:
     from pyctrl.apiserver._apiextensions.cel_validation import RuleValidator
     from pyctrl.apiserver._authn import User
+    from pyctrl.apiserver._resources.deletion_strategy import DeletionStrategy
 
 __all__ = ["CustomResourceType", "served_types"]
 
@@ -63,7 +64,7 @@ class CustomResourceType:
 
     has_generation: bool = True
     is_custom: bool = True
-    begin_deletion: Callable[[dict[str, JSON]], None] | None = None
+    deletion: DeletionStrategy | None = None
     verbs: tuple[str, ...] = VERBS
     allows_unconditional_update: bool = False
     allows_create_on_update: bool = False

@@ -7,7 +7,6 @@ from typing import Any
 from pyctrl.apiserver._admission import DELETE, Attributes
 from pyctrl.apiserver._endpoints.backend import RESTStorage
 from pyctrl.apiserver._endpoints.graceful_deletion import (
-    DeletionOutcome,
     before_delete,
     check_preconditions,
     effective_options,
@@ -19,6 +18,7 @@ from pyctrl.apiserver._errors import Response, method_not_allowed, success_statu
 from pyctrl.apiserver._meta.generation import same_content
 from pyctrl.apiserver._request.options import DeleteOptions, delete_options, list_options
 from pyctrl.apiserver._request.request import ResourceRequest
+from pyctrl.apiserver._resources.deletion_strategy import DeletionOutcome
 from pyctrl.apiserver._resources.resource_type import with_type_meta
 from pyctrl.apiserver._storage.storage import StoredObject
 

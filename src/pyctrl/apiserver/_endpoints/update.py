@@ -9,7 +9,7 @@ from typing import Any
 from pyctrl.apiserver._admission import UPDATE, Attributes
 from pyctrl.apiserver._endpoints.backend import RESTStorage, check_name_and_namespace
 from pyctrl.apiserver._endpoints.create import CreateHandler
-from pyctrl.apiserver._endpoints.graceful_deletion import is_finished, is_namespace
+from pyctrl.apiserver._endpoints.graceful_deletion import is_finished
 from pyctrl.apiserver._endpoints.object_converter import ConvertedObject
 from pyctrl.apiserver._endpoints.request_object import read_request_object, track_managed_fields
 from pyctrl.apiserver._endpoints.response_writers import object_response, value_response
@@ -96,7 +96,7 @@ class UpdateHandler:
     ) -> None:
         """Run mutating admission, `prepare_update` and validating admission on a change."""
         resource, new, old = request.resource, change.new, change.old
-        if is_namespace(resource):
+        if (resource.group, resource.plural) == ("", "namespaces"):
             new["spec"] = old.get("spec") or {}  # it holds only finalizers, which /finalize changes
         if not change.is_tracked:
             track_managed_fields(request, new, old)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from pyctrl._go.durations import age
@@ -23,6 +23,7 @@ from pyctrl.apiserver._serializer.strict import report_unknown
 
 if TYPE_CHECKING:
     from pyctrl.apiserver._authn import User
+    from pyctrl.apiserver._resources.deletion_strategy import DeletionStrategy
 
 __all__ = ["BuiltinResourceType", "Described"]
 
@@ -61,7 +62,7 @@ class BuiltinResourceType:
         self.parts: frozenset[str] = self.subresources & {"status", *self.strategy.subresources}
         self.rest: Mapping[str, RESTFactory] = resource.rest
         self.has_generation: bool = self.strategy.has_generation
-        self.begin_deletion: Callable[[dict[str, JSON]], None] | None = self.strategy.begin_deletion
+        self.deletion: DeletionStrategy | None = self.strategy.deletion
         self.allows_unconditional_update: bool = self.strategy.allows_unconditional_update
         self.allows_create_on_update: bool = self.strategy.allows_create_on_update
         self.returns_deleted_object: bool = self.strategy.returns_deleted_object
@@ -115,10 +116,10 @@ class BuiltinResourceType:
 
     def reset_fields(self, subresource: str | None) -> FieldSet:
         """Return the fields that a write to the object, or to a sub-resource, neither changes nor owns."""
-        if (resets := self.strategy.resets.get(subresource or "")) is not None:
+        if (resets := self.strategy.reset_fields.get(subresource or "")) is not None:
             return resets
         if subresource == "status":
-            kept: FieldSet = {f"f:{name}": {} for name in self.strategy.status_keeps}
+            kept: FieldSet = {f"f:{name}": {} for name in self.strategy.status_reset_fields}
             others: FieldSet = {
                 f"f:{name}": {} for name in self.schema.properties if name not in ("metadata", "status")
             }
@@ -205,7 +206,7 @@ class BuiltinResourceType:
             part.keep(new, old)
         strategy.prepare(new, old)
         if self.has_generation:
-            bump_generation(new, old, annotations_too=strategy.annotations_count and subresource is None)
+            bump_generation(new, old, annotations_too=strategy.annotations_increment_generation and subresource is None)
         causes = validate_metadata_update(
             new["metadata"], old["metadata"], strategy.on_update, is_namespaced=self.namespaced
         )
@@ -219,7 +220,7 @@ class BuiltinResourceType:
             if key not in old:
                 del new[key]
         new.update({key: value for key, value in old.items() if key not in ("metadata", "status")})
-        keep_metadata(new["metadata"], old["metadata"], self.strategy.status_keeps)
+        keep_metadata(new["metadata"], old["metadata"], self.strategy.status_reset_fields)
 
     def _refuse(self, obj: Mapping[str, JSON], causes: list[answers.FieldError]) -> None:
         if causes:

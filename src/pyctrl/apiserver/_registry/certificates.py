@@ -146,7 +146,7 @@ _SIGNING_REQUEST: Final = Strategy(
         "approval": SubresourceStrategy(keep=_keep_all_but_conditions, validate=_validate_approval),
         "status": SubresourceStrategy(keep=_keep_approval, validate=_validate_status),
     },
-    resets={
+    reset_fields={
         "": {"f:spec": {}, "f:status": {}},
         "status": {"f:spec": {}, "f:status": {"f:conditions": {}}},
         "approval": {"f:spec": {}, "f:status": {"f:certificate": {}}},

@@ -12,11 +12,23 @@ from pyctrl.apiserver._apiextensions.definitions import (
     validate_definition,
 )
 from pyctrl.apiserver._meta.generation import STATUS_RESET_FIELDS
+from pyctrl.apiserver._meta.system_fields import timestamp
 from pyctrl.apiserver._meta.validation import MetadataCheck
 from pyctrl.apiserver._registry.builtin_resource import Resource
-from pyctrl.apiserver._registry.strategy import Strategy
+from pyctrl.apiserver._registry.strategy import Object, Strategy
+from pyctrl.apiserver._resources.deletion_strategy import DeletionOutcome, DeletionStrategy
 
 __all__ = ["RESOURCES"]
+
+
+def _begin_deletion(definition: Object, _: int | None) -> DeletionOutcome:
+    """Mark a definition. It is removed when its custom resources are."""
+    metadata = definition["metadata"]
+    if "deletionTimestamp" not in metadata:
+        mark_terminating(definition)
+        metadata["deletionTimestamp"] = timestamp()
+    return DeletionOutcome.MARKED
+
 
 RESOURCES: Final = (
     Resource(
@@ -27,12 +39,12 @@ RESOURCES: Final = (
             on_update=(MetadataCheck.PLAIN_CHANGE,),
             has_generation=True,
             allows_unconditional_update=False,
-            status_keeps=STATUS_RESET_FIELDS,
+            status_reset_fields=STATUS_RESET_FIELDS,
             defaults=(default_definition,),
             prepares=(prepare_definition,),
             validates=(validate_definition,),
             warns=definition_warnings,
-            begin_deletion=mark_terminating,
+            deletion=DeletionStrategy(begin=_begin_deletion, has_uid_precondition=True),
         ),
     ),
 )

@@ -128,8 +128,8 @@ RESOURCES: Final = (
         kind="Deployment",
         strategy=Strategy(
             has_generation=True,
-            annotations_count=True,
-            status_keeps=("labels",),
+            annotations_increment_generation=True,
+            status_reset_fields=("labels",),
             defaults=(_default_deployment,),
             validates=(_validate_deployment,),
         ),

@@ -52,7 +52,9 @@ RESOURCES: Final = (
     Resource(
         group=_GROUP,
         kind="FlowSchema",
-        strategy=Strategy(has_generation=True, on_update=(MetadataCheck.WHOLE,), status_keeps=STATUS_RESET_FIELDS),
+        strategy=Strategy(
+            has_generation=True, on_update=(MetadataCheck.WHOLE,), status_reset_fields=STATUS_RESET_FIELDS
+        ),
         cells=_flow_schema_cells,
     ),
     Resource(
@@ -61,7 +63,7 @@ RESOURCES: Final = (
         strategy=Strategy(
             has_generation=True,
             on_update=(MetadataCheck.WHOLE,),
-            status_keeps=STATUS_RESET_FIELDS,
+            status_reset_fields=STATUS_RESET_FIELDS,
             defaults=(_default_priority_level,),
         ),
         cells=_priority_level_cells,

@@ -16,6 +16,7 @@ from pyctrl.apiserver._registry.strategy import Object, SelectableField, Strateg
 from pyctrl.apiserver._registry.table_cells import Cells, status_of
 from pyctrl.apiserver._request.options import write_options
 from pyctrl.apiserver._request.request import ResourceRequest
+from pyctrl.apiserver._resources.deletion_strategy import DeletionOutcome, DeletionStrategy, mark_deleted
 from pyctrl.apiserver._serializer.decoding import decode_object
 
 __all__ = ["RESOURCES"]
@@ -33,6 +34,21 @@ def _prepare_namespace(new: Object, old: Object | None) -> None:
 
 def _namespace_cells(obj: Object) -> Cells:
     return {"Status": status_of(obj).get("phase", "")}
+
+
+def _begin_deletion(namespace: Object, _: int | None) -> DeletionOutcome:
+    """Mark a namespace as Terminating. It is removed when its controller has emptied spec.finalizers."""
+    metadata = namespace["metadata"]
+    if "deletionTimestamp" in metadata:
+        is_held = _has_finalizers(namespace) or metadata.get("finalizers")
+        return DeletionOutcome.UNCHANGED if is_held else DeletionOutcome.GONE
+    mark_deleted(metadata, None)
+    namespace.setdefault("status", {})["phase"] = "Terminating"
+    return DeletionOutcome.MARKED
+
+
+def _has_finalizers(namespace: Object) -> bool:
+    return bool((namespace.get("spec") or {}).get("finalizers"))
 
 
 class _FinalizeREST:
@@ -75,6 +91,7 @@ RESOURCES: Final = (
             on_update=(MetadataCheck.WHOLE, MetadataCheck.CHANGE),
             fields={"name": SelectableField(("metadata.name",)), **fields_at("status.phase")},
             prepares=(_prepare_namespace,),
+            deletion=DeletionStrategy(begin=_begin_deletion, has_uid_precondition=True, is_held=_has_finalizers),
         ),
         cells=_namespace_cells,
         rest={"finalize": _FinalizeREST},

@@ -9,6 +9,7 @@ from pyctrl.apiserver._meta.system_fields import timestamp
 from pyctrl.apiserver._meta.validation import MetadataCheck
 from pyctrl.apiserver._registry._pods.binding import BindingREST
 from pyctrl.apiserver._registry._pods.defaults import default_pod, default_template
+from pyctrl.apiserver._registry._pods.deletion import GRACEFUL_DELETION
 from pyctrl.apiserver._registry._pods.ephemeral_containers import EPHEMERAL_CONTAINERS
 from pyctrl.apiserver._registry._pods.eviction import EvictionREST
 from pyctrl.apiserver._registry._pods.log import LogREST
@@ -134,7 +135,7 @@ _POD: Final = Strategy(
     on_update=(MetadataCheck.CHANGE, MetadataCheck.WHOLE),
     has_generation=True,
     returns_deleted_object=True,
-    status_keeps=("ownerReferences",),
+    status_reset_fields=("ownerReferences",),
     fields={
         **fields_at(
             "spec.nodeName",
@@ -149,10 +150,13 @@ _POD: Final = Strategy(
     },
     defaults=(default_pod,),
     prepares=(_prepare_pod,),
+    deletion=GRACEFUL_DELETION,
     validates=(validate_pod,),
     validates_status=(validate_pod,),  # with the old one: an existing pod may have more than a new one
     subresources={"ephemeralcontainers": EPHEMERAL_CONTAINERS},
-    resets={"ephemeralcontainers": {}},  # as upstream: its writer owns all fields sent, also those that are put back
+    reset_fields={
+        "ephemeralcontainers": {}
+    },  # as upstream: its writer owns all fields sent, also those that are put back
 )
 
 

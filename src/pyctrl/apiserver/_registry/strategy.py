@@ -15,6 +15,7 @@ from pyctrl.apiserver._schema.schema import JSON
 if TYPE_CHECKING:
     from pyctrl.apiserver._authn import User
     from pyctrl.apiserver._fieldmanager.fieldset import FieldSet
+    from pyctrl.apiserver._resources.deletion_strategy import DeletionStrategy
     from pyctrl.apiserver._storage.storage import WatchCacheEvent
 
 __all__ = ["Object", "SelectableField", "Strategy", "SubresourceStrategy", "fields_at"]
@@ -71,7 +72,9 @@ class Strategy:
 
     name_rule: names.Rule = names.subdomain
     has_generation: bool = False
-    annotations_count: bool = False  # a change of annotations increments the generation, as for Deployments
+    annotations_increment_generation: bool = (
+        False  # a change of annotations increments the generation, as for Deployments
+    )
     keeps_status_on_create: bool = False
     allows_unconditional_update: bool = True  # an update without a resourceVersion
     allows_create_on_update: bool = False  # a PUT to a free name
@@ -79,7 +82,7 @@ class Strategy:
     #: The validation of metadata on create. None: the name is any path segment, validated after the rest.
     on_create: MetadataCheck | None = MetadataCheck.WHOLE
     on_update: tuple[MetadataCheck, ...] = (MetadataCheck.CHANGE,)
-    status_keeps: tuple[str, ...] = ()  # fields of metadata that a write to the status does not change
+    status_reset_fields: tuple[str, ...] = ()  # fields of metadata that a write to the status does not change
     fields: Mapping[str, SelectableField] = field(default_factory=dict)  # beside name and namespace
     defaults: tuple[_Default, ...] = ()
     prepares: tuple[_Prepare, ...] = ()  # before validation
@@ -87,15 +90,14 @@ class Strategy:
     validates: tuple[_Validate, ...] = ()
     validates_status: tuple[_Validate, ...] | None = None  # of a write to the status; None: as a new object
     warns: _Warn | None = None
-    #: Marks an object that a controller empties before it is removed, such as a definition with its objects.
-    begin_deletion: Callable[[Object], None] | None = None
+    deletion: DeletionStrategy | None = None  # None: a deleted object is removed at once unless it has finalizers
     allocates: tuple[_Prepare, ...] = ()  # after validation
     observes: Callable[[WatchCacheEvent], None] | None = None  # called for each change of the stored objects
     #: Sub-resources that write a part of the object. That of the status runs after what holds for every status.
     subresources: Mapping[str, SubresourceStrategy] = field(default_factory=dict)
     #: The fields that a write to a sub-resource ("": the object) does not change, and so never owns. By default those
     #: are the status for the object, and everything but the status for the status.
-    resets: Mapping[str, FieldSet] = field(default_factory=dict)
+    reset_fields: Mapping[str, FieldSet] = field(default_factory=dict)
 
     def default(self, obj: Object) -> None:
         """Set missing fields."""

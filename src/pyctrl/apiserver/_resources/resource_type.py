@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias
 from pyctrl.apiserver._schema.schema import JSON, SchemaNode
 
 if TYPE_CHECKING:
+    from pyctrl.apiserver._resources.deletion_strategy import DeletionStrategy
     from pyctrl.apiserver._user import User
 
 __all__ = ["DecodedFields", "RESTFactory", "ResourceType", "with_type_meta"]
@@ -61,7 +62,7 @@ class ResourceType(Protocol):
     allows_create_on_update: bool  # a PUT to a name that does not exist creates the object
     returns_deleted_object: bool  # the response to a completed DELETE is the object, not a Status
     rest: Mapping[str, RESTFactory]  # the handlers of subresources by name
-    begin_deletion: Callable[[dict[str, JSON]], None] | None  # marks an object that a controller empties before it goes
+    deletion: DeletionStrategy | None  # None: a deleted object is removed at once unless it has finalizers
 
     @property
     def api_version(self) -> str: ...

@@ -145,10 +145,15 @@ def server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[ApiServe
 
 
 def _send(
-    server: ApiServer, method: str, path: str, body: Any = None, query: dict[str, str] | None = None, **headers: str
+    server: ApiServer,
+    method: str,
+    path: str,
+    body: Any = None,
+    query: Mapping[str, str] | None = None,
+    headers: Mapping[str, str] | None = None,
 ) -> tuple[Response, Any]:
     data = b"" if body is None else json.dumps(body).encode()
-    answer = server.handle_nowait(method, path, list((query or {}).items()), headers, data)
+    answer = server.handle_nowait(method, path, list((query or {}).items()), headers or {}, data)
     assert isinstance(answer.body, bytes)
     return answer, json.loads(answer.body) if answer.body.startswith(b"{") else answer.body
 
@@ -170,7 +175,7 @@ def test_one_file_adds_a_kind(server: ApiServer) -> None:
 def test_its_table_has_its_cells(server: ApiServer) -> None:
     """The declared cells fill the columns that the documents define."""
     _create(server, color="red")
-    _, table = _send(server, "GET", PATH, **TABLE)
+    _, table = _send(server, "GET", PATH, headers=TABLE)
     assert [each["name"] for each in table["columnDefinitions"]] == ["Name", "Color", "Age"]
     assert table["rows"][0]["cells"][:2] == ["w", "red"]
 
