@@ -126,7 +126,7 @@ class RBACAuthorizer:
         return known[1]
 
     def _role_of(self, binding: _SubjectBinding) -> list[AccessRule] | None:
-        return self.role(binding.role.kind, binding.place.namespace, binding.role.name)
+        return self.role(binding.role.kind, binding.key.namespace, binding.role.name)
 
     def _decide(self, user: User, access: Access) -> Decision:
         errors: list[str] = []
@@ -135,18 +135,18 @@ class RBACAuthorizer:
             if rules is None:
                 errors.append(str(binding.role))
             elif any(rule.allows(access) for rule in rules):
-                return Decision(True, f"RBAC: allowed by {binding.shown} to {_shown(subject)}")
+                return Decision(True, f"RBAC: allowed by {binding.description} to {_format_subject(subject)}")
         return Decision(False, f"RBAC: {aggregate_messages(errors)}" if errors else "")
 
     def _of(self, user: User, namespace: str) -> Iterator[tuple[_SubjectBinding, Subject]]:
         """Yield the bindings of a user with the subject that matches, ClusterRoleBindings first."""
         found: dict[_ResourceKey, tuple[_SubjectBinding, Subject]] = {}
         for subject in _subjects(user):
-            for place, binding in self._bindings.get(subject, _NONE).items():
-                if place.namespace in ("", namespace):
-                    found.setdefault(place, (binding, subject))
-        for place in sorted(found):
-            yield found[place]
+            for key, binding in self._bindings.get(subject, _NO_BINDINGS).items():
+                if key.namespace in ("", namespace):
+                    found.setdefault(key, (binding, subject))
+        for key in sorted(found):
+            yield found[key]
 
     # -- changes of the storage ----------------------------------------------------------------------------------
 
@@ -168,13 +168,13 @@ class RBACAuthorizer:
             for subject in binding.subjects:
                 bound = self._bindings.setdefault(subject, {})
                 if is_there:
-                    bound[binding.place] = binding
+                    bound[binding.key] = binding
                 else:
-                    bound.pop(binding.place, None)
+                    bound.pop(binding.key, None)
 
 
 _ALLOWED = Decision(True)
-_NONE: Mapping[_ResourceKey, _SubjectBinding] = {}
+_NO_BINDINGS: Mapping[_ResourceKey, _SubjectBinding] = {}
 _ROLES = {"ClusterRole": "clusterroles", "Role": "roles"}
 
 
@@ -184,7 +184,7 @@ class _ResourceKey(NamedTuple):
 
 
 class _SubjectBinding(NamedTuple):
-    place: _ResourceKey
+    key: _ResourceKey
     role: RoleReference
     subjects: tuple[Subject, ...]
 
@@ -197,8 +197,8 @@ class _SubjectBinding(NamedTuple):
         return cls(_ResourceKey(stored.namespace, stored.name), role, subjects)
 
     @property
-    def shown(self) -> str:
-        namespace, name = self.place
+    def description(self) -> str:
+        namespace, name = self.key
         binding = f"RoleBinding {quoted(f'{name}/{namespace}')}" if namespace else f"ClusterRoleBinding {quoted(name)}"
         return f"{binding} of {self.role.kind} {quoted(self.role.name)}"
 
@@ -217,6 +217,6 @@ def _subjects(user: User) -> Iterator[Subject]:
         yield "Group", "", group
 
 
-def _shown(subject: Subject) -> str:
+def _format_subject(subject: Subject) -> str:
     kind, namespace, name = subject
     return f"{kind} {quoted(f'{name}/{namespace}' if kind == 'ServiceAccount' else name)}"

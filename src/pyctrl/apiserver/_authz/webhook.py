@@ -74,7 +74,7 @@ class WebhookAuthorizer:
             "status": {"allowed": False},
         }
         try:
-            decision = _read(await self._review_client.ask(review))
+            decision = _read(await self._review_client.review(review))
         except WebhookCallFailed as failed:
             decision = Decision(is_allowed=False, error=str(failed))
         options = self._options
