@@ -120,7 +120,7 @@ def _group(group: str) -> Iterator[FieldError]:
 
 
 def _versions(versions: list[dict[str, JSON]]) -> Iterator[FieldError]:
-    shared = _shared(versions)
+    shared = _common_fields(versions)
     for index, version in enumerate(versions):
         if (version.get("schema") or {}).get("openAPIV3Schema") is None:
             yield required(f"spec.versions[{index}].schema.openAPIV3Schema")
@@ -155,7 +155,7 @@ def _warning(version: Mapping[str, JSON], where: str) -> Iterator[FieldError]:
         )  # a pointer, shown as JSON
 
 
-def _shared(versions: list[dict[str, JSON]]) -> frozenset[str]:
+def _common_fields(versions: list[dict[str, JSON]]) -> frozenset[str]:
     """Return the fields with the same value in all versions; kube-apiserver moves these to the top level."""
     keys = ("schema", "subresources", "additionalPrinterColumns", "selectableFields")
     return frozenset(key for key in keys if all(each.get(key) == versions[0].get(key) for each in versions))
@@ -185,7 +185,7 @@ def _per_version(versions: list[dict[str, JSON]], key: str, common: str, check: 
     """Validate a field of all versions; once, under the top-level path `common`, if they share its value."""
     if not versions:
         return
-    if key in _shared(versions):
+    if key in _common_fields(versions):
         if versions[0].get(key):
             yield from check(versions[0][key], common, versions[0])
         return
@@ -252,14 +252,14 @@ def _selectable(found: list[Mapping[str, JSON]], path: str, version: Mapping[str
         text, where = each.get("jsonPath", ""), f"{path}[{index}].jsonPath"
         if not text:
             yield required(where)
-        elif why := _unselectable(text, version):
+        elif why := _selectable_field_error(text, version):
             yield invalid_value(where, text, why)
         elif text in seen:
             yield FieldError("FieldValueDuplicate", f"Duplicate value: {quoted(text)}", where)
         seen.add(text)
 
 
-def _unselectable(text: str, version: Mapping[str, JSON]) -> str:
+def _selectable_field_error(text: str, version: Mapping[str, JSON]) -> str:
     """Return why a path is not a selectable field; "" if it is one."""
     if not text.startswith((".", "[")):
         return f"is an invalid path: expected [ or . but got: {text.partition('.')[0]}"
@@ -377,16 +377,18 @@ def accept_names(definition: Mapping[str, JSON], registry: ResourceRegistry) -> 
     """
     new: dict[str, JSON] = copied(definition)
     status = new["status"]
-    clash = _clash(definition, registry)
-    if clash is None:
+    conflict = _name_conflict(definition, registry)
+    if conflict is None:
         status["acceptedNames"] = copied(definition["spec"]["names"])
-        _set(status, "NamesAccepted", "True", "NoConflicts", "no conflicts found")
+        _set_condition(status, "NamesAccepted", "True", "NoConflicts", "no conflicts found")
         if not is_established(definition):
-            _set(status, "Established", "True", "InitialNamesAccepted", "the initial names have been accepted")
+            _set_condition(
+                status, "Established", "True", "InitialNamesAccepted", "the initial names have been accepted"
+            )
     else:
-        _set(status, "NamesAccepted", "False", *clash)
+        _set_condition(status, "NamesAccepted", "False", *conflict)
         if not is_established(definition):
-            _set(status, "Established", "False", "NotAccepted", "not all names are accepted")
+            _set_condition(status, "Established", "False", "NotAccepted", "not all names are accepted")
     return new if status != definition["status"] else None
 
 
@@ -396,10 +398,10 @@ def mark_terminating(definition: dict[str, JSON]) -> None:
     if CLEANUP_FINALIZER not in finalizers:
         finalizers.append(CLEANUP_FINALIZER)
     message = "CustomResourceDefinition marked for deletion; CustomResource deletion will begin soon"
-    _set(definition["status"], "Terminating", "True", "InstanceDeletionPending", message)
+    _set_condition(definition["status"], "Terminating", "True", "InstanceDeletionPending", message)
 
 
-def _set(status: dict[str, JSON], kind: str, value: str, reason: str, message: str) -> None:
+def _set_condition(status: dict[str, JSON], kind: str, value: str, reason: str, message: str) -> None:
     conditions = [dict(each) for each in status.get("conditions") or ()]
     now = {"type": kind, "status": value, "lastTransitionTime": _timestamp(), "reason": reason, "message": message}
     for index, each in enumerate(conditions):
@@ -417,7 +419,7 @@ def _timestamp() -> str:
     return _clock.now().strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
-def _clash(definition: Mapping[str, JSON], registry: ResourceRegistry) -> tuple[str, str] | None:
+def _name_conflict(definition: Mapping[str, JSON], registry: ResourceRegistry) -> tuple[str, str] | None:
     """Return reason and message of a name conflict with another definition or built-in kind of the group."""
     spec = definition["spec"]
     own = {id(each) for each in registry.installed(definition["metadata"]["name"])}
@@ -432,5 +434,5 @@ def _clash(definition: Mapping[str, JSON], registry: ResourceRegistry) -> tuple[
         ("KindConflict", spec_names.get("kind"), kinds),
         ("ListKindConflict", spec_names.get("listKind"), kinds),
     ]
-    clashes = [(reason, f"{shown_value(name)} is already in use") for reason, name, taken in reasons if name in taken]
-    return clashes[-1] if clashes else None  # the last one, as in kube-apiserver
+    conflicts = [(reason, f"{shown_value(name)} is already in use") for reason, name, taken in reasons if name in taken]
+    return conflicts[-1] if conflicts else None  # the last one, as in kube-apiserver

@@ -79,7 +79,7 @@ class WebhookAuthorizer:
             decision = Decision(is_allowed=False, error=str(failed))
         options = self._options
         cache = options.authorized_cache if decision.is_allowed else options.unauthorized_cache
-        self._cache.keep((user, access), decision, 0.0 if decision.error else cache.total_seconds())
+        self._cache.put((user, access), decision, 0.0 if decision.error else cache.total_seconds())
 
     def _spec(self, user: User, access: Access) -> dict[str, Any]:
         if access.is_resource:
