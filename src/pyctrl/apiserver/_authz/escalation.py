@@ -11,13 +11,8 @@ from typing import Any
 from pyctrl._go.text import aggregate_messages, quoted
 from pyctrl.api import Access, AccessRule, missing_rules
 from pyctrl.apiserver._authn import User
-from pyctrl.apiserver._authz.rbac import (
-    EVERYTHING,
-    GROUP,
-    Authorizer,
-    RBACAuthorizer,
-    RoleReference,
-)
+from pyctrl.apiserver._authz.authorizer import EVERYTHING, GROUP, Authorizer, RoleReference
+from pyctrl.apiserver._authz.rbac import RBACAuthorizer
 from pyctrl.apiserver._errors import StatusError, forbidden, not_found, qualified_resource, unknown_error
 from pyctrl.apiserver._request.request import ResourceRequest
 

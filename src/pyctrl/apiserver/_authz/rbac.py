@@ -7,73 +7,20 @@ at once. Rules of roles are decoded once. Decisions are cached until any role or
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 from pyctrl._go.text import aggregate_messages, quoted
 from pyctrl.api import Access, AccessRule
 from pyctrl.apiserver._authn import User, service_account_of
+from pyctrl.apiserver._authz.authorizer import GROUP, Decision, RoleReference
 from pyctrl.apiserver._storage.storage import Collection, Storage, StoredObject, WatchCacheEvent
 
-__all__ = ["EVERYTHING", "GROUP", "AlwaysAllowAuthorizer", "Authorizer", "Decision", "RBACAuthorizer", "RoleReference"]
+__all__ = ["GROUP", "RBACAuthorizer"]
 
 
-GROUP = "rbac.authorization.k8s.io"
 MAX_CACHED_DECISIONS = 10_000
 
-#: The rules of cluster-admin.
-EVERYTHING = (
-    AccessRule(verbs=("*",), groups=("*",), resources=("*",)),
-    AccessRule(verbs=("*",), paths=("*",)),
-)
-
 Subject = tuple[str, str, str]  # kind, namespace (of a service account), name
-
-
-class RoleReference(NamedTuple):
-    """The role of a binding. Its str() is the error that the role does not exist."""
-
-    kind: str
-    name: str
-
-    def __str__(self) -> str:
-        return f"{self.kind.lower()}.{GROUP} {quoted(self.name)} not found"
-
-
-class Decision(NamedTuple):
-    """The decision of an authorizer with its reason, in the words of access reviews and the audit log.
-
-    Neither allowed nor denied is no opinion: the request is rejected unless another authorizer allows it.
-    """
-
-    is_allowed: bool
-    reason: str = ""
-    is_denied: bool = False
-    error: str = ""  # why the authorizer could not decide
-
-
-class Authorizer(Protocol):
-    """Decides whether a user has an access, and lists the rules of a user."""
-
-    unresolved: str
-    """Why `rules` are incomplete; "" if they are complete."""
-
-    def decide(self, user: User, access: Access) -> Decision: ...
-
-    def rules(self, user: User, namespace: str) -> tuple[list[AccessRule], list[RoleReference]]:
-        """Return the rules of a user in a namespace ("": in all), and the bound roles that do not exist."""
-        ...
-
-
-class AlwaysAllowAuthorizer:
-    """Authorizer that allows everything, for tests without access control."""
-
-    unresolved = ""
-
-    def decide(self, user: User, access: Access) -> Decision:
-        return _ALLOWED
-
-    def rules(self, user: User, namespace: str) -> tuple[list[AccessRule], list[RoleReference]]:
-        return list(EVERYTHING), []
 
 
 class RBACAuthorizer:
@@ -94,7 +41,7 @@ class RBACAuthorizer:
     def decide(self, user: User, access: Access) -> Decision:
         """Decide whether a user has an access."""
         if user.is_administrator:
-            return _ALLOWED
+            return Decision(is_allowed=True)
         decision = self._decided.get((user, access))
         if decision is None:
             if len(self._decided) >= MAX_CACHED_DECISIONS:
@@ -173,7 +120,6 @@ class RBACAuthorizer:
                     bound.pop(binding.key, None)
 
 
-_ALLOWED = Decision(True)
 _NO_BINDINGS: Mapping[_ResourceKey, _SubjectBinding] = {}
 _ROLES = {"ClusterRole": "clusterroles", "Role": "roles"}
 

@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 from pyctrl.api import Access, AccessRule
 from pyctrl.apiserver._authn import User
-from pyctrl.apiserver._authz.rbac import Decision, RoleReference
+from pyctrl.apiserver._authz.authorizer import Decision, RoleReference
 from pyctrl.apiserver._webhooks import ReviewCache, ReviewClient, ReviewPending, WebhookCallFailed, WebhookClient
 
 __all__ = ["AuthorizationWebhook", "WebhookAuthorizer"]
