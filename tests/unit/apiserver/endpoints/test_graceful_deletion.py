@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 
-from tests.unit.apiserver._kit import CONFIGMAPS, MERGE, Asker
+from tests.unit.apiserver._kit import CONFIGMAPS, Asker
 
 PODS = "/api/v1/namespaces/default/pods"
 
@@ -58,60 +56,6 @@ def test_a_collection_is_deleted_by_selector(ask: Asker) -> None:
     code, gone = ask("DELETE", CONFIGMAPS, labelSelector="k=0")
     assert (code, [item["metadata"]["name"] for item in gone["items"]]) == (200, ["a", "c"])
     assert [item["metadata"]["name"] for item in ask("GET", CONFIGMAPS)[1]["items"]] == ["b"]
-
-
-def pod(**spec: Any) -> dict[str, Any]:
-    return {"metadata": {"name": "p"}, "spec": {"containers": [{"name": "c", "image": "i"}], **spec}}
-
-
-def test_a_running_pod_is_given_its_grace(ask: Asker) -> None:
-    """A pod on a node stays, marked as deleted, until the kubelet deletes it with a grace period of zero."""
-    ask("POST", PODS, pod(nodeName="n", terminationGracePeriodSeconds=7))
-    _, marked = ask("DELETE", f"{PODS}/p")
-    assert marked["metadata"]["deletionGracePeriodSeconds"] == 7
-    assert ask("GET", f"{PODS}/p")[0] == 200
-    _, same = ask("DELETE", f"{PODS}/p", gracePeriodSeconds="20")
-    assert same["metadata"]["deletionGracePeriodSeconds"] == 7
-    ask("DELETE", f"{PODS}/p", gracePeriodSeconds="0")
-    assert ask("GET", f"{PODS}/p")[0] == 404
-
-
-def test_a_pod_on_no_node_goes_at_once(ask: Asker) -> None:
-    """An unscheduled pod has no kubelet that reports it as stopped, so it is removed at once."""
-    ask("POST", PODS, pod())
-    code, gone = ask("DELETE", f"{PODS}/p")
-    assert (code, gone["kind"]) == (200, "Pod")
-    assert ask("GET", f"{PODS}/p")[0] == 404
-
-
-def test_an_eviction_deletes_the_pod(ask: Asker) -> None:
-    """An Eviction deletes its pod."""
-    ask("POST", PODS, pod())
-    assert ask("POST", f"{PODS}/p/eviction", {"metadata": {"name": "p"}})[0] == 201
-    assert ask("GET", f"{PODS}/p")[0] == 404
-
-
-def test_a_binding_schedules_the_pod_once(ask: Asker) -> None:
-    """A Binding sets the node and the condition of the pod; a second one is a conflict."""
-    ask("POST", PODS, pod())
-    binding = {"metadata": {"name": "p"}, "target": {"kind": "Node", "name": "n"}}
-    assert ask("POST", f"{PODS}/p/binding", binding)[0] == 201
-    _, bound = ask("GET", f"{PODS}/p")
-    assert bound["spec"]["nodeName"] == "n"
-    assert [(each["type"], each["status"]) for each in bound["status"]["conditions"]] == [("PodScheduled", "True")]
-    assert ask("POST", f"{PODS}/p/binding", binding)[0] == 409
-
-
-def test_a_namespace_goes_when_it_is_finalized(ask: Asker) -> None:
-    """A deleted namespace stays until its controller empties spec.finalizers through /finalize."""
-    path = "/api/v1/namespaces/n"
-    ask("POST", "/api/v1/namespaces", {"metadata": {"name": "n"}})
-    _, marked = ask("DELETE", path)
-    assert marked["spec"]["finalizers"] == ["kubernetes"]
-    ask("PATCH", path, {"spec": {"finalizers": None}}, headers=MERGE)
-    assert ask("GET", path)[0] == 200
-    assert ask("PUT", f"{path}/finalize", {**marked, "spec": {"finalizers": []}})[0] == 200
-    assert ask("GET", path)[0] == 404
 
 
 def test_some_namespaces_cannot_be_deleted(ask: Asker) -> None:

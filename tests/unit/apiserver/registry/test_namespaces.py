@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pyctrl.apiserver import ResourceRegistry
+from tests.unit.apiserver._kit import MERGE, Asker
 from tests.unit.apiserver._objects import create
 
 
@@ -12,3 +13,15 @@ def test_a_new_namespace_has_finalizer_phase_and_label() -> None:
     assert created["spec"] == {"finalizers": ["kubernetes"]}
     assert created["status"] == {"phase": "Active"}
     assert created["metadata"]["labels"] == {"kubernetes.io/metadata.name": "n"}
+
+
+def test_a_namespace_goes_when_it_is_finalized(ask: Asker) -> None:
+    """A deleted namespace stays until its controller empties spec.finalizers through /finalize."""
+    path = "/api/v1/namespaces/n"
+    ask("POST", "/api/v1/namespaces", {"metadata": {"name": "n"}})
+    _, marked = ask("DELETE", path)
+    assert marked["spec"]["finalizers"] == ["kubernetes"]
+    ask("PATCH", path, {"spec": {"finalizers": None}}, headers=MERGE)
+    assert ask("GET", path)[0] == 200
+    assert ask("PUT", f"{path}/finalize", {**marked, "spec": {"finalizers": []}})[0] == 200
+    assert ask("GET", path)[0] == 404

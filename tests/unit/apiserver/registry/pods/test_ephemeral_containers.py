@@ -1,4 +1,4 @@
-"""Containers that are added to pods by the sub-resource ephemeralcontainers; observed on kube-apiserver 1.36."""
+"""The sub-resource ephemeralcontainers of pods; observed on kube-apiserver 1.36."""
 
 from __future__ import annotations
 
@@ -18,26 +18,26 @@ LABEL = "a lowercase RFC 1123 label must consist of lower case alphanumeric char
 
 @pytest.fixture
 async def client() -> Any:
-    """A client of a server with a pod."""
+    """Return a client of a server with a pod."""
     async with Client(InProcessTransport(ApiServer()), field_owner="test") as client:
         await client.create(pod())
         yield client
 
 
 def pod(**spec: Any) -> Pod:
-    """Make a pod with an init container and a container."""
+    """Return a pod with an init container and a container."""
     spec = {"initContainers": [{"name": "i", "image": "x"}], "containers": [{"name": "c", "image": "x"}], **spec}
     return Pod.from_wire({"metadata": {"name": "p", "namespace": "default"}, "spec": spec})
 
 
 async def add(client: Client, *containers: dict[str, Any], **beside: Any) -> Pod:
-    """Add containers, as strategic merge patch does: by name."""
+    """Add containers with a strategic merge patch, which merges them by name."""
     patch = StrategicMergePatch({"spec": {"ephemeralContainers": list(containers)}, **beside})
     return Pod.from_wire((await client.subresource("ephemeralcontainers").patch(Pod, POD, patch, answer=Pod)).to_wire())
 
 
 async def test_one_is_added_and_nothing_else(client: Client) -> None:
-    """It gets its defaults and the pod a generation; labels and fields of the spec beside it are put back."""
+    """It gets defaults and increments the generation; changes of labels and other fields are put back."""
     before = await client.get(Pod, POD)
     added = await add(client, {"name": "e", "image": "y"}, metadata={"labels": {"a": "b"}})
     (container,) = added.spec.ephemeral_containers
@@ -51,7 +51,7 @@ async def test_one_is_added_and_nothing_else(client: Client) -> None:
 
 
 @pytest.mark.parametrize(
-    ("container", "said"),
+    ("container", "message"),
     [
         ({"name": "c", "image": "y"}, '[0].name: Duplicate value: "c"'),
         ({"name": "i", "image": "y"}, '[0].name: Duplicate value: "i"'),
@@ -68,15 +68,15 @@ async def test_one_is_added_and_nothing_else(client: Client) -> None:
         ),
     ],
 )
-async def test_what_cannot_be_added(client: Client, container: dict[str, Any], said: str) -> None:
-    """A name that is taken, and what a container cannot have that nobody restarts."""
+async def test_invalid_containers_are_refused(client: Client, container: dict[str, Any], message: str) -> None:
+    """A duplicate name, and fields that ephemeral containers do not have, are errors."""
     with pytest.raises(Invalid) as refused:
         await add(client, container)
-    assert f"spec.ephemeralContainers{said}" in str(refused.value)
+    assert f"spec.ephemeralContainers{message}" in str(refused.value)
 
 
-async def test_one_that_is_there_stays_as_it_is(client: Client) -> None:
-    """It is neither changed nor removed."""
+async def test_existing_ones_do_not_change(client: Client) -> None:
+    """An existing ephemeral container is neither changed nor removed."""
     await add(client, {"name": "e", "image": "y"})
     with pytest.raises(Invalid, match='existing ephemeral containers "e" may not be changed'):
         await add(client, {"name": "e", "image": "z"})
@@ -85,8 +85,8 @@ async def test_one_that_is_there_stays_as_it_is(client: Client) -> None:
         await client.subresource("ephemeralcontainers").patch(Pod, POD, empty)
 
 
-async def test_there_is_no_other_way(client: Client) -> None:
-    """A pod is not created with one, and an ordinary update adds none."""
+async def test_only_the_subresource_adds_them(client: Client) -> None:
+    """Neither a create nor an update of the pod adds one."""
     with pytest.raises(Invalid, match="pod updates may not change fields other than"):
         await client.patch(Pod, POD, MergePatch({"spec": {"ephemeralContainers": [{"name": "e", "image": "y"}]}}))
     await client.delete(Pod, POD)
@@ -94,8 +94,8 @@ async def test_there_is_no_other_way(client: Client) -> None:
         await client.create(pod(ephemeralContainers=[{"name": "e", "image": "y"}]))
 
 
-async def test_what_is_put_back_is_owned(client: Client) -> None:
-    """As upstream, its writer owns every field that was sent, also those that the sub-resource does not write."""
+async def test_the_writer_owns_fields_that_are_put_back(client: Client) -> None:
+    """As upstream, the writer owns every field that it sent, also those that the sub-resource does not write."""
     added = await add(client, {"name": "e", "image": "y"}, metadata={"labels": {"a": "b"}}, status={"message": "m"})
     (entry,) = (each for each in added.metadata.managed_fields if each.get("subresource"))
     assert {"f:metadata", "f:status"} <= entry["fieldsV1"].keys()

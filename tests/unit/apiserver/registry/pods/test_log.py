@@ -1,4 +1,4 @@
-"""The log sub-resource of pods: scripted text, and who may read it when."""
+"""The sub-resource log of pods: the text of annotations, and errors."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ PATH = "/api/v1/namespaces/default/pods/p/log"
 
 
 async def serve_pod(**spec: object) -> ApiServer:
-    """Return a server with a pod that has something to say."""
+    """Return a server with a pod whose annotation holds a log."""
     server = ApiServer()
     metadata = {"name": "p", "namespace": "default", "annotations": {"pyctrl.dev/logs": "one\ntwo"}}
     containers = [{"name": name, "image": "i"} for name in ("a", "b")]
@@ -31,10 +31,10 @@ async def serve_pod(**spec: object) -> ApiServer:
         ({}, [("container", "a")], 400, b"pod p does not have a host assigned"),
     ],
 )
-async def test_a_pod_says_what_its_annotation_says(
+async def test_the_log_is_the_text_of_an_annotation(
     spec: dict[str, str], query: list[tuple[str, str]], code: int, text: bytes
 ) -> None:
-    """One container's lines, the last ones if asked; a pod without a node and a wrong container are refused."""
+    """The response has the lines of one container; no node and unknown containers are errors."""
     answer = await (await serve_pod(**spec)).handle("GET", PATH, query, {}, b"")
     assert answer.status == code
     assert isinstance(answer.body, bytes)

@@ -1,4 +1,4 @@
-"""Conversions of built-in kinds: events and autoscalers."""
+"""Events: conversion between both groups, and validation."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ EVENT: dict[str, Any] = {
 }
 
 
-def test_an_event_is_read_through_both_groups() -> None:
-    """An event written through the core group is the same event, by other names, in events.k8s.io, and back."""
+def test_an_event_is_served_in_both_groups() -> None:
+    """Fields of core events have other names in events.k8s.io; the conversion back restores the event."""
     registry = ResourceRegistry()
     created, _ = create(registry, EVENT)
     core, new = registry.find("", "v1", "events"), registry.find("events.k8s.io", "v1", "events")
@@ -37,8 +37,8 @@ def test_an_event_is_read_through_both_groups() -> None:
     assert core.on_read(read) == created
 
 
-def test_an_events_object_stands_in_its_namespace() -> None:
-    """An event about an object elsewhere is refused; a new-style event says when it happened."""
+def test_invalid_events_are_refused() -> None:
+    """The object of an event is in its namespace, and an event of events.k8s.io has an eventTime."""
     with pytest.raises(StatusError) as refused:
         create(ResourceRegistry(), {**EVENT, "involvedObject": {"kind": "Pod", "name": "p", "namespace": "other"}})
     assert complaints(refused.value) == [
@@ -48,18 +48,3 @@ def test_an_events_object_stands_in_its_namespace() -> None:
     with pytest.raises(StatusError) as refused:
         create(ResourceRegistry(), {**new, "regarding": {"kind": "Pod", "name": "p", "namespace": "default"}})
     assert str(refused.value) == 'Event "e" is invalid: eventTime: Required value'
-
-
-def test_an_autoscaler_is_read_in_both_versions() -> None:
-    """The one CPU target of v1 is the CPU metric of v2, and back."""
-    registry = ResourceRegistry()
-    target = {"apiVersion": "apps/v1", "kind": "Deployment", "name": "d"}
-    spec = {"maxReplicas": 3, "minReplicas": 1, "scaleTargetRef": target, "targetCPUUtilizationPercentage": 50}
-    old = registry.find("autoscaling", "v1", "horizontalpodautoscalers")
-    new = registry.find("autoscaling", "v2", "horizontalpodautoscalers")
-    assert old is not None
-    assert new is not None
-    obj = {"apiVersion": "autoscaling/v1", "kind": "HorizontalPodAutoscaler", "metadata": {"name": "h"}, "spec": spec}
-    read = new.on_read(obj)
-    assert read["spec"]["metrics"][0]["resource"]["target"] == {"type": "Utilization", "averageUtilization": 50}
-    assert old.on_read(read)["spec"] == spec
