@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from functools import cache
 from importlib import import_module
 from pkgutil import iter_modules
 from typing import TYPE_CHECKING, Final, TypeAlias
+
+import msgspec
 
 from pyctrl.apiserver._registry.strategy import Object, Strategy
 
@@ -26,8 +27,7 @@ _DECLARES_NOTHING: Final = frozenset(("policy_expressions",))  # not imported: l
 _PLAIN: Final = Strategy()
 
 
-@dataclass(slots=True, eq=False, repr=False)
-class RESTContext:
+class RESTContext(msgspec.Struct, frozen=True, eq=False):
     """The parts of one server that the handlers of its sub-resources use."""
 
     backend: RESTStorage
@@ -42,8 +42,7 @@ class RESTContext:
 RESTFactory: TypeAlias = Callable[[RESTContext], object]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
-class Resource:
+class Resource(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     """A built-in kind: everything that the documents in `pyctrl._schemas` do not say about it.
 
     Attributes:
@@ -62,8 +61,8 @@ class Resource:
     kind: str
     strategy: Strategy | Callable[[], Strategy] = _PLAIN
     cells: Callable[[Object], Cells] | None = None
-    rest: Mapping[str, RESTFactory] = field(default_factory=dict)
-    conversions: Mapping[str, Callable[[Object], Object]] = field(default_factory=dict)
+    rest: Mapping[str, RESTFactory] = {}
+    conversions: Mapping[str, Callable[[Object], Object]] = {}
     storage_group: str | None = None
     storage_prefix: str = ""
     deprecation: str = ""

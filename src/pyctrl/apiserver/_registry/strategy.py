@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeAlias
+
+import msgspec
 
 from pyctrl._validation import names
 from pyctrl.apiserver._errors import FieldError
@@ -27,8 +28,7 @@ _Validate: TypeAlias = Callable[[Object, Object | None], Iterable[FieldError]]
 _Warn: TypeAlias = Callable[[Object], Iterable[str]]
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class SelectableField:
+class SelectableField(msgspec.Struct, frozen=True, eq=False):
     """The value of a field label.
 
     Attributes:
@@ -53,8 +53,7 @@ def fields_at(*paths: str, zero: str = "") -> dict[str, SelectableField]:
     return {path: SelectableField((path,), zero) for path in paths}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
-class SubresourceStrategy:
+class SubresourceStrategy(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     """The strategy of a sub-resource that writes a part of the object.
 
     Attributes:
@@ -66,8 +65,7 @@ class SubresourceStrategy:
     validate: _Validate
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
-class Strategy:
+class Strategy(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     """How objects of one built-in kind are created and updated."""
 
     name_rule: names.Rule = names.subdomain
@@ -83,7 +81,7 @@ class Strategy:
     on_create: MetadataCheck | None = MetadataCheck.WHOLE
     on_update: tuple[MetadataCheck, ...] = (MetadataCheck.CHANGE,)
     status_reset_fields: tuple[str, ...] = ()  # fields of metadata that a write to the status does not change
-    fields: Mapping[str, SelectableField] = field(default_factory=dict)  # beside name and namespace
+    fields: Mapping[str, SelectableField] = {}  # beside name and namespace
     defaults: tuple[_Default, ...] = ()
     prepares: tuple[_Prepare, ...] = ()  # before validation
     prepares_creator: Callable[[Object, User], None] | None = None  # writes the user into a new object
@@ -94,10 +92,10 @@ class Strategy:
     allocates: tuple[_Prepare, ...] = ()  # after validation
     observes: Callable[[WatchCacheEvent], None] | None = None  # called for each change of the stored objects
     #: Sub-resources that write a part of the object. That of the status runs after what holds for every status.
-    subresources: Mapping[str, SubresourceStrategy] = field(default_factory=dict)
+    subresources: Mapping[str, SubresourceStrategy] = {}
     #: The fields that a write to a sub-resource ("": the object) does not change, and so never owns. By default those
     #: are the status for the object, and everything but the status for the status.
-    reset_fields: Mapping[str, FieldSet] = field(default_factory=dict)
+    reset_fields: Mapping[str, FieldSet] = {}
 
     def default(self, obj: Object) -> None:
         """Set missing fields."""
