@@ -28,7 +28,7 @@ _PLAIN: Final = Strategy()
 
 
 class RESTContext(msgspec.Struct, frozen=True, eq=False):
-    """The parts of one server that the handlers of its sub-resources use."""
+    """The parts of one server that the handlers of its subresources use."""
 
     backend: RESTStorage
     updates: UpdateHandler
@@ -37,7 +37,7 @@ class RESTContext(msgspec.Struct, frozen=True, eq=False):
     accounts: ServiceAccountTokens
 
 
-#: Makes the handler of a sub-resource for one server. Its methods get, create, replace and patch answer GET, POST, PUT
+#: Makes the handler of a subresource for one server. Its methods get, create, replace and patch answer GET, POST, PUT
 #: and PATCH: each takes the request and returns the response, or a coroutine for it. The others are not allowed (405).
 RESTFactory: TypeAlias = Callable[[RESTContext], object]
 
@@ -48,7 +48,7 @@ class Resource(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     Attributes:
         strategy: Defaults, validation and the like; a factory where it keeps state, called once for each server.
         cells: Makes the cells of an object's table row; the columns Name and Age need none.
-        rest: Handlers of sub-resources by name. The one under "" handles the creation of objects that are not stored,
+        rest: Handlers of subresources by name. The one under "" handles the creation of objects that are not stored,
             such as reviews.
         conversions: By `apiVersion`, a function that converts an object of another version into it. By default, the
             versions have the same form.

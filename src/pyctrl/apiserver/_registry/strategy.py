@@ -54,7 +54,7 @@ def fields_at(*paths: str, zero: str = "") -> dict[str, SelectableField]:
 
 
 class SubresourceStrategy(msgspec.Struct, frozen=True, kw_only=True, eq=False):
-    """The strategy of a sub-resource that writes a part of the object.
+    """The strategy of a subresource that writes a part of the object.
 
     Attributes:
         keep: Puts the rest of the object back.
@@ -91,9 +91,9 @@ class Strategy(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     deletion: DeletionStrategy | None = None  # None: a deleted object is removed at once unless it has finalizers
     allocates: tuple[_Prepare, ...] = ()  # after validation
     observes: Callable[[WatchCacheEvent], None] | None = None  # called for each change of the stored objects
-    #: Sub-resources that write a part of the object. That of the status runs after what holds for every status.
+    #: Subresources that write a part of the object. That of the status runs after what holds for every status.
     subresources: Mapping[str, SubresourceStrategy] = {}
-    #: The fields that a write to a sub-resource ("": the object) does not change, and so never owns. By default those
+    #: The fields that a write to a subresource ("": the object) does not change, and so never owns. By default those
     #: are the status for the object, and everything but the status for the status.
     reset_fields: Mapping[str, FieldSet] = {}
 
@@ -122,7 +122,7 @@ class Strategy(msgspec.Struct, frozen=True, kw_only=True, eq=False):
         return [cause for each in self.validates_status for cause in each(new, old)]
 
     def validate_update(self, subresource: str | None, new: Object, old: Object) -> Iterable[FieldError]:
-        """Return the errors of a write to the object or to a sub-resource."""
+        """Return the errors of a write to the object or to a subresource."""
         if strategy := self.subresources.get(subresource or ""):
             return strategy.validate(new, old)
         return self.validate_status(new, old) if subresource == "status" else self.validate(new, old)
