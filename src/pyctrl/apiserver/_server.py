@@ -80,7 +80,7 @@ VERSION_DIGITS = 20  # of the largest 64-bit number
 
 _LONG_RUNNING = frozenset(("attach", "exec", "log", "portforward", "proxy"))
 
-_REST_METHODS = {"GET": "get", "POST": "create", "PUT": "replace", "PATCH": "patch"}  # of the handler of a sub-resource
+_REST_METHODS = {"GET": "get", "POST": "create", "PUT": "replace", "PATCH": "patch"}  # of the handler of a subresource
 _CUSTOM_RESOURCE_REST: Mapping[str, RESTFactory] = {"scale": ScaleREST}
 
 Handler = Callable[[ResourceRequest], Response | Coroutine[Any, Any, Response]]

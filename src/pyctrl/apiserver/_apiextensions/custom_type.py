@@ -69,7 +69,7 @@ class CustomResourceType:
     allows_unconditional_update: bool = False
     allows_create_on_update: bool = False
     returns_deleted_object: bool = False
-    rest: Mapping[str, RESTFactory] = MappingProxyType({})  # their sub-resources are the same for all definitions
+    rest: Mapping[str, RESTFactory] = MappingProxyType({})  # their subresources are the same for all definitions
 
     def __init__(
         self,
@@ -167,7 +167,7 @@ class CustomResourceType:
         return row_cells(self.described.get("additionalPrinterColumns") or (), obj)
 
     def reset_fields(self, subresource: str | None) -> FieldSet:
-        """Return the fields that a write to the object, or to a sub-resource, neither changes nor owns."""
+        """Return the fields that a write to the object, or to a subresource, neither changes nor owns."""
         if subresource == "status":
             return {"f:metadata": {}, "f:spec": {}}
         return {"f:status": {}} if "status" in self.subresources else {}
@@ -356,7 +356,7 @@ def _priority(version: str) -> tuple[int, int, int]:
 
 
 def _of_status(causes: list[errors.FieldError]) -> list[errors.FieldError]:
-    """Return the errors in the status, with messages relative to it, for the status sub-resource."""
+    """Return the errors in the status, with messages relative to it, for the status subresource."""
     inside = (cause for cause in causes if cause.field.removeprefix(".").startswith("status"))
     return [
         cause._replace(

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from functools import cache
 from importlib import import_module
 from pkgutil import iter_modules
 from typing import TYPE_CHECKING, Final, TypeAlias
+
+import msgspec
 
 from pyctrl.apiserver._registry.strategy import Object, Strategy
 
@@ -26,9 +27,8 @@ _DECLARES_NOTHING: Final = frozenset(("policy_expressions",))  # not imported: l
 _PLAIN: Final = Strategy()
 
 
-@dataclass(slots=True, eq=False, repr=False)
-class RESTContext:
-    """The parts of one server that the handlers of its sub-resources use."""
+class RESTContext(msgspec.Struct, frozen=True, eq=False):
+    """The parts of one server that the handlers of its subresources use."""
 
     backend: RESTStorage
     updates: UpdateHandler
@@ -37,19 +37,18 @@ class RESTContext:
     accounts: ServiceAccountTokens
 
 
-#: Makes the handler of a sub-resource for one server. Its methods get, create, replace and patch answer GET, POST, PUT
+#: Makes the handler of a subresource for one server. Its methods get, create, replace and patch answer GET, POST, PUT
 #: and PATCH: each takes the request and returns the response, or a coroutine for it. The others are not allowed (405).
 RESTFactory: TypeAlias = Callable[[RESTContext], object]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
-class Resource:
+class Resource(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     """A built-in kind: everything that the documents in `pyctrl._schemas` do not say about it.
 
     Attributes:
         strategy: Defaults, validation and the like; a factory where it keeps state, called once for each server.
         cells: Makes the cells of an object's table row; the columns Name and Age need none.
-        rest: Handlers of sub-resources by name. The one under "" handles the creation of objects that are not stored,
+        rest: Handlers of subresources by name. The one under "" handles the creation of objects that are not stored,
             such as reviews.
         conversions: By `apiVersion`, a function that converts an object of another version into it. By default, the
             versions have the same form.
@@ -62,8 +61,8 @@ class Resource:
     kind: str
     strategy: Strategy | Callable[[], Strategy] = _PLAIN
     cells: Callable[[Object], Cells] | None = None
-    rest: Mapping[str, RESTFactory] = field(default_factory=dict)
-    conversions: Mapping[str, Callable[[Object], Object]] = field(default_factory=dict)
+    rest: Mapping[str, RESTFactory] = {}
+    conversions: Mapping[str, Callable[[Object], Object]] = {}
     storage_group: str | None = None
     storage_prefix: str = ""
     deprecation: str = ""

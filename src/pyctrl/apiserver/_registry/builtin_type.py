@@ -115,7 +115,7 @@ class BuiltinResourceType:
         return self._components.columns(f"{root}/{self.plural}") or DEFAULT_COLUMNS
 
     def reset_fields(self, subresource: str | None) -> FieldSet:
-        """Return the fields that a write to the object, or to a sub-resource, neither changes nor owns."""
+        """Return the fields that a write to the object, or to a subresource, neither changes nor owns."""
         if (resets := self.strategy.reset_fields.get(subresource or "")) is not None:
             return resets
         if subresource == "status":

@@ -1,4 +1,4 @@
-"""CertificateSigningRequests: the requester, and what the sub-resources approval and status may change.
+"""CertificateSigningRequests: the requester, and what the subresources approval and status may change.
 
 The rules are those of kube-apiserver 1.36. The encoded request, the signer name and the certificate are not validated.
 """
@@ -49,7 +49,7 @@ def _keep_spec(new: Object, old: Object | None) -> None:
 
 def _keep_all_but_conditions(new: Object, old: Object | None) -> None:
     """Put back the spec and the certificate; metadata may change."""
-    assert old is not None  # a sub-resource is never created
+    assert old is not None  # a subresource is never created
     _set_times(new, old)
     _keep_spec(new, old)
     status = {key: value for key, value in (old.get("status") or {}).items() if key != "conditions"}

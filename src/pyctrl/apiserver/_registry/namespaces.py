@@ -52,7 +52,7 @@ def _has_finalizers(namespace: Object) -> bool:
 
 
 class _FinalizeREST:
-    """PUT to the sub-resource finalize: the only way to remove the finalizers of the spec."""
+    """PUT to the subresource finalize: the only way to remove the finalizers of the spec."""
 
     def __init__(self, context: RESTContext) -> None:
         self._backend = context.backend

@@ -1,4 +1,4 @@
-"""Pods, PodTemplates and Bindings; `_pods` has the validation, defaults and sub-resources of Pod."""
+"""Pods, PodTemplates and Bindings; `_pods` has the validation, defaults and subresources of Pod."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The sub-resource scale: a `Scale` over the replica fields of a workload or custom resource."""
+"""The subresource scale: a `Scale` over the replica fields of a workload or custom resource."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""ServiceAccounts, and their sub-resource token, which issues tokens for a TokenRequest."""
+"""ServiceAccounts, and their subresource token, which issues tokens for a TokenRequest."""
 
 from __future__ import annotations
 

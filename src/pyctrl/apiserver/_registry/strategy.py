@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeAlias
+
+import msgspec
 
 from pyctrl._validation import names
 from pyctrl.apiserver._errors import FieldError
@@ -27,8 +28,7 @@ _Validate: TypeAlias = Callable[[Object, Object | None], Iterable[FieldError]]
 _Warn: TypeAlias = Callable[[Object], Iterable[str]]
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class SelectableField:
+class SelectableField(msgspec.Struct, frozen=True, eq=False):
     """The value of a field label.
 
     Attributes:
@@ -53,9 +53,8 @@ def fields_at(*paths: str, zero: str = "") -> dict[str, SelectableField]:
     return {path: SelectableField((path,), zero) for path in paths}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
-class SubresourceStrategy:
-    """The strategy of a sub-resource that writes a part of the object.
+class SubresourceStrategy(msgspec.Struct, frozen=True, kw_only=True, eq=False):
+    """The strategy of a subresource that writes a part of the object.
 
     Attributes:
         keep: Puts the rest of the object back.
@@ -66,8 +65,7 @@ class SubresourceStrategy:
     validate: _Validate
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
-class Strategy:
+class Strategy(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     """How objects of one built-in kind are created and updated."""
 
     name_rule: names.Rule = names.subdomain
@@ -83,7 +81,7 @@ class Strategy:
     on_create: MetadataCheck | None = MetadataCheck.WHOLE
     on_update: tuple[MetadataCheck, ...] = (MetadataCheck.CHANGE,)
     status_reset_fields: tuple[str, ...] = ()  # fields of metadata that a write to the status does not change
-    fields: Mapping[str, SelectableField] = field(default_factory=dict)  # beside name and namespace
+    fields: Mapping[str, SelectableField] = {}  # beside name and namespace
     defaults: tuple[_Default, ...] = ()
     prepares: tuple[_Prepare, ...] = ()  # before validation
     prepares_creator: Callable[[Object, User], None] | None = None  # writes the user into a new object
@@ -93,11 +91,11 @@ class Strategy:
     deletion: DeletionStrategy | None = None  # None: a deleted object is removed at once unless it has finalizers
     allocates: tuple[_Prepare, ...] = ()  # after validation
     observes: Callable[[WatchCacheEvent], None] | None = None  # called for each change of the stored objects
-    #: Sub-resources that write a part of the object. That of the status runs after what holds for every status.
-    subresources: Mapping[str, SubresourceStrategy] = field(default_factory=dict)
-    #: The fields that a write to a sub-resource ("": the object) does not change, and so never owns. By default those
+    #: Subresources that write a part of the object. That of the status runs after what holds for every status.
+    subresources: Mapping[str, SubresourceStrategy] = {}
+    #: The fields that a write to a subresource ("": the object) does not change, and so never owns. By default those
     #: are the status for the object, and everything but the status for the status.
-    reset_fields: Mapping[str, FieldSet] = field(default_factory=dict)
+    reset_fields: Mapping[str, FieldSet] = {}
 
     def default(self, obj: Object) -> None:
         """Set missing fields."""
@@ -124,7 +122,7 @@ class Strategy:
         return [cause for each in self.validates_status for cause in each(new, old)]
 
     def validate_update(self, subresource: str | None, new: Object, old: Object) -> Iterable[FieldError]:
-        """Return the errors of a write to the object or to a sub-resource."""
+        """Return the errors of a write to the object or to a subresource."""
         if strategy := self.subresources.get(subresource or ""):
             return strategy.validate(new, old)
         return self.validate_status(new, old) if subresource == "status" else self.validate(new, old)

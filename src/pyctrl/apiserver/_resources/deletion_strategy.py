@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from datetime import timedelta
 from enum import Enum
+
+import msgspec
 
 from pyctrl._clock import now
 from pyctrl.apiserver._meta.system_fields import timestamp
@@ -23,8 +24,7 @@ class DeletionOutcome(Enum):
     UNCHANGED = "unchanged"  # it was marked before
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
-class DeletionStrategy:
+class DeletionStrategy(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     """How objects of one kind are deleted (upstream rest.RESTGracefulDeleteStrategy).
 
     Attributes:

@@ -20,7 +20,7 @@ PATH = f"/apis/{GROUP}/v1/namespaces/default/widgets"
 TABLE = {"accept": "application/json;as=Table;v=v1;g=meta.k8s.io"}
 
 #: The only file that is added to the package: defaults, validation, generation, field selectors, table cells, a
-#: sub-resource, a conversion and a deprecation of the kind Widget.
+#: subresource, a conversion and a deprecation of the kind Widget.
 WIDGETS = """
 from pyctrl.apiserver._errors import Response, invalid_value
 from pyctrl.apiserver._registry.builtin_resource import Resource
@@ -191,7 +191,7 @@ def test_its_field_labels_select(server: ApiServer) -> None:
 
 
 def test_its_subresource_answers(server: ApiServer) -> None:
-    """The declared sub-resource handles its method and refuses the others."""
+    """The declared subresource handles its method and refuses the others."""
     _create(server)
     answer, body = _send(server, "POST", f"{PATH}/w/polish")
     assert (answer.status, body) == (201, b"polished")
@@ -217,7 +217,7 @@ def test_a_kind_is_declared_once(server: ApiServer, tmp_path: Path) -> None:
 
 
 def test_declarations_belong_to_kinds_that_are_served() -> None:
-    """Each declaration is of a kind in discovery, and its sub-resources are served there."""
+    """Each declaration is of a kind in discovery, and its subresources are served there."""
     types = list(ResourceRegistry())
     kinds = {(each.group, each.kind) for each in types}
     for key, resource in builtin_resources().items():

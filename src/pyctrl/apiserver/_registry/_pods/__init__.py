@@ -1,1 +1,1 @@
-"""Parts of Pod: defaults, validation and sub-resources."""
+"""Parts of Pod: defaults, validation and subresources."""

@@ -1,4 +1,4 @@
-"""Admission of objects that are posted to a sub-resource of a pod: a Binding, an Eviction."""
+"""Admission of objects that are posted to a subresource of a pod: a Binding, an Eviction."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ async def admit_posted(
     options: WriteOptions,
     check: Callable[[dict[str, Any]], None] = lambda _: None,
 ) -> dict[str, Any]:
-    """Decode and admit an object of a sub-resource's own kind, and return it as admission left it.
+    """Decode and admit an object of a subresource's own kind, and return it as admission left it.
 
     Args:
         check: Raises when the object is wrong; called between mutating and validating admission.
@@ -41,6 +41,6 @@ async def admit_posted(
 
 
 def created_response(request: ResourceRequest) -> Response:
-    """Return the Status that answers a POST to such a sub-resource."""
+    """Return the Status that answers a POST to such a subresource."""
     status = {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success", "code": 201}
     return value_response(status, request.form, 201)

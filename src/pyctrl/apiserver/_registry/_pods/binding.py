@@ -1,4 +1,4 @@
-"""Bindings: POST to the sub-resource binding of a pod, or to the collection bindings, assigns the pod to a node."""
+"""Bindings: POST to the subresource binding of a pod, or to the collection bindings, assigns the pod to a node."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The sub-resource ephemeralcontainers of pods: adds containers to a running pod.
+"""The subresource ephemeralcontainers of pods: adds containers to a running pod.
 
 The messages were observed on kube-apiserver 1.36, whose errors about a changed container also show the difference.
 """
@@ -25,7 +25,7 @@ _FORBIDDEN = (  # in the order of kube-apiserver's errors
 
 def _keep_all_but_ephemeral(new: Object, old: Object | None) -> None:
     """Put back everything but the ephemeral containers, the managed fields and the resourceVersion."""
-    assert old is not None  # a sub-resource is never created
+    assert old is not None  # a subresource is never created
     containers = (new.get("spec") or {}).get("ephemeralContainers")
     kept = {key: new["metadata"][key] for key in ("managedFields", "resourceVersion") if key in new["metadata"]}
     new.update(old)

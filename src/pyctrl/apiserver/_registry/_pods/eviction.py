@@ -1,4 +1,4 @@
-"""Evictions: POST to the sub-resource eviction deletes a pod if its disruption budget allows it.
+"""Evictions: POST to the subresource eviction deletes a pod if its disruption budget allows it.
 
 The rules are those of kube-apiserver (pkg/registry/core/pod/storage/eviction.go). The disruption controller of a
 cluster writes into the budget's status how many disruptions are allowed; each eviction takes one off.

@@ -1,4 +1,4 @@
-"""The sub-resource log of pods.
+"""The subresource log of pods.
 
 No container runs, so annotations of the pod hold the logs: ``pyctrl.dev/logs`` for all containers,
 ``pyctrl.dev/logs.NAME`` for one. Which logs can be read, and when, is as in kube-apiserver.

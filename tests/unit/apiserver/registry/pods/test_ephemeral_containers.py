@@ -1,4 +1,4 @@
-"""The sub-resource ephemeralcontainers of pods; observed on kube-apiserver 1.36."""
+"""The subresource ephemeralcontainers of pods; observed on kube-apiserver 1.36."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ async def test_only_the_subresource_adds_them(client: Client) -> None:
 
 
 async def test_the_writer_owns_fields_that_are_put_back(client: Client) -> None:
-    """As upstream, the writer owns every field that it sent, also those that the sub-resource does not write."""
+    """As upstream, the writer owns every field that it sent, also those that the subresource does not write."""
     added = await add(client, {"name": "e", "image": "y"}, metadata={"labels": {"a": "b"}}, status={"message": "m"})
     (entry,) = (each for each in added.metadata.managed_fields if each.get("subresource"))
     assert {"f:metadata", "f:status"} <= entry["fieldsV1"].keys()

@@ -1,4 +1,4 @@
-"""The sub-resource log of pods: the text of annotations, and errors."""
+"""The subresource log of pods: the text of annotations, and errors."""
 
 from __future__ import annotations
 
