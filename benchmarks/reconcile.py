@@ -101,7 +101,7 @@ async def scraped(controllers: int, times: int) -> float:
             controller = Controller(f"controller-{number}", Nothing(), ())
             manager.add(controller)
             controller._stage = ControllerState.RUNNING  # noqa: SLF001
-        metrics = Metrics(manager.measures, BindAddress(None, 0))
+        metrics = Metrics(manager.collect_metrics, BindAddress(None, 0))
         begun = cpu_seconds()
         for _ in range(times):
             metrics.text()

@@ -63,7 +63,9 @@ async def others_work(manager: Manager, readers: list[Reader], odd: Controller) 
 
 
 def ready_samples(manager: Manager) -> list[tuple[Any, Any]]:
-    return [s for family in manager.measures() if family.name == "pyctrl_controller_ready" for s in family.samples]
+    return [
+        s for family in manager.collect_metrics() if family.name == "pyctrl_controller_ready" for s in family.samples
+    ]
 
 
 @pytest.mark.slow("what is missing is reviewed again after some seconds")

@@ -77,10 +77,10 @@ async def things_of_async(pod: Pod) -> Iterable[Request]:
     return things_of(pod)
 
 
-def things_of_change(observed: ObjectChange[Pod]) -> list[Request]:
-    assert_type(observed.old, Pod | None)
-    assert_type(observed.new, Pod | None)
-    assert_type(observed.objects, list[Pod])
+def things_of_change(change: ObjectChange[Pod]) -> list[Request]:
+    assert_type(change.old, Pod | None)
+    assert_type(change.new, Pod | None)
+    assert_type(change.objects, list[Pod])
     return []
 
 
@@ -115,7 +115,7 @@ def wire(manager: Manager, host: ManagedCluster) -> None:
         .reconciles(Thing, predicates=[generation_changed, where(has_size), changed(is_grown) & ~on_delete])
         .owns(Deployment, predicates=[labels_match("app=thing")], every_owner=True)
         .watches(Pod, things_of_change)
-        .watches(Pod, mapped(things_of_async), predicates=[Predicate(lambda observed: observed.change == "created")])
+        .watches(Pod, mapped(things_of_async), predicates=[Predicate(lambda change: change.change == "created")])
         .watches(Pod, mapped(lambda pod: [Request(pod.metadata.namespace, pod.metadata.name)]))
         .watches(Pod, for_object, predicates=[changed(lambda old, new: old.status != new.status)])
         .watches(Pod, for_owner(Thing))

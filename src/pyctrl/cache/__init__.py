@@ -1,8 +1,8 @@
-"""A live copy of the cluster: what is watched is in memory, and own writes are seen at once.
+"""A live copy of the watched part of the cluster, which includes this process's own writes at once.
 
-`Cache` has one `Informer` for each kind. A reflector lists and watches and never gives up; the store keeps each object
-as its JSON bytes and gives out fresh objects; an overlay has what this process wrote until it comes back as an event;
-subscribers are told of each `Change`. `CachedClient` puts a cache in front of a client.
+`Cache` has one `Informer` for each kind. Its reflectors list and watch, and retry for ever. Its store keeps each object
+as JSON bytes and decodes a fresh object for each read. Its overlay holds this process's writes until a watch event
+confirms them. It notifies subscribers of each `Change`. `CachedClient` is a client that reads from a cache.
 """
 
 from typing import TYPE_CHECKING
@@ -40,5 +40,5 @@ __all__ = [
     "Updated",
 ]
 
-if not TYPE_CHECKING:  # type checkers would take it as a promise of any name
+if not TYPE_CHECKING:  # a type checker would accept any name
     __getattr__, __dir__ = lazy_names(__name__, {"InformerStatistics": "_statistics"})

@@ -10,10 +10,10 @@ from contextlib import contextmanager
 from contextvars import copy_context
 from datetime import timedelta
 from random import Random
-from typing import TYPE_CHECKING, Any, TypeVar, overload
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from pyctrl._metrics import MetricFamily
-from pyctrl.api import GroupVersionKind, Key, KindLike, KubernetesObject, Unstructured, kind_of
+from pyctrl.api import GroupVersionKind, Key, Kind, KindLike, KubernetesObject, Unstructured, kind_of
 from pyctrl.cache._coverage import ListQuery, field_selector, label_selector
 from pyctrl.cache._informer import Informer, has_answered, is_synced_or_failed
 from pyctrl.cache._options import KindOptions, Outside
@@ -32,27 +32,28 @@ __all__ = ["MIN_OBJECTS_TO_PAUSE", "Cache", "garbage_collection_paused"]
 log = logging.getLogger("pyctrl.cache")
 
 T = TypeVar("T", bound=KubernetesObject)
+O = TypeVar("O", bound=KubernetesObject | Unstructured)  # noqa: E741 - an object, typed or not
 
 
 class Cache:
     """A live copy of a part of the cluster; a `Reader`.
 
-    One informer for each kind, shared by typed, untyped and metadata readers. Reads take no request and no lock, give
-    fresh objects that belong to the caller and are decoded when they are looked at, and see this process's own writes
-    at once (through the client, or any client derived from it). They never start an informer: a kind is cached when
-    somebody has asked for its `informer`.
+    One informer for each kind, shared by typed, untyped and metadata readers. A read sends no request, takes no lock,
+    and returns a fresh object that belongs to the caller and is decoded on first use. It sees this process's own writes
+    at once, if they are made by this client or one derived from it. A read never starts an informer: a kind is cached
+    from the first call of `informer` on.
 
-    A read of something that is not watched raises `NotCovered`, or goes to the server if `Outside.LIVE` says so; it
-    never claims that what is not watched does not exist. A read before the first list is complete raises `NotSynced`.
+    A read of an object that is not watched raises `NotCovered`, or goes to the server with `Outside.LIVE`; it never
+    reports such an object as missing. A read before the first list is complete raises `NotSynced`.
 
     Args:
-        client: how to reach the server.
-        options: decisions about single kinds.
-        namespaces: watch only these, except for kinds whose options say otherwise; None is all of them.
-        outside: what becomes of reads that the cache cannot answer.
+        client: sends the requests.
+        options: options of single kinds.
+        namespaces: the namespaces to watch, except for kinds with namespaces of their own; None: all namespaces.
+        outside: what happens to reads that the cache cannot answer.
         random: draws waits.
-        on_refusal: is called whenever a kind may not be listed or watched, and says whether somebody else tells the
-            user what to grant; by default the cache does.
+        on_refusal: is called when a kind may not be listed or watched, and returns whether it logs what to grant; by
+            default the cache does.
     """
 
     def __init__(
@@ -66,7 +67,7 @@ class Cache:
         on_refusal: Callable[[Forbidden], bool] | None = None,
     ) -> None:
         self._client = client
-        #: As said when it was made; a manager that takes it over says so again.
+        #: The function of the constructor; a manager that adopts the cache sets its own.
         self.on_refusal: Callable[[Forbidden], bool] | None = on_refusal
         self._options = {kind_of(kind): chosen for kind, chosen in (options or {}).items()}
         self._namespaces: Collection[str] | None = None if namespaces is None else frozenset(namespaces)
@@ -80,15 +81,15 @@ class Cache:
 
     @property
     def client(self) -> Client:
-        """What it follows the server with."""
+        """The client that lists and watches."""
         return self._client
 
     # --- running ---
 
     async def run(self) -> None:
-        """Keep every informer up to date, those added later too, until cancelled."""
+        """Run all informers, also those that are added later, until cancelled."""
         stop_observing = self._client.observe_writes(_OwnWrites(self._informers))
-        self._context = copy_context()  # and not that of whoever adds an informer: its log fields are not ours
+        self._context = copy_context()  # not the context of the caller of `informer`, whose log fields do not apply
         try:
             async with asyncio.TaskGroup() as self._group:
                 for informer in self._informers.values():
@@ -106,9 +107,9 @@ class Cache:
             )
 
     def informer(self, kind: KindLike, *, optional: bool = False) -> Informer:
-        """Return the informer of a kind; it is added if there is none, and started at once if the cache runs.
+        """Return the informer of a kind; add it if there is none, and start it if the cache runs.
 
-        With ``optional`` nothing is wrong while the cluster does not serve the kind, unless somebody else asks without.
+        With ``optional`` it is no problem that the cluster does not serve the kind, unless another caller requires it.
         """
         gvk = kind_of(kind)
         informer = self._informers.get(gvk)
@@ -133,7 +134,7 @@ class Cache:
         return self.on_refusal is not None and self.on_refusal(error)
 
     async def remove(self, kind: KindLike) -> None:
-        """Stop watching a kind and forget its objects. Its subscriptions are told nothing more."""
+        """Stop watching a kind and drop its objects. Its subscriptions receive no further changes."""
         gvk = kind_of(kind)
         self._informers.pop(gvk, None)
         task = self._tasks.pop(gvk, None)
@@ -142,31 +143,31 @@ class Cache:
             await asyncio.wait([task])
 
     def add_index(self, kind: type[T], name: str, values_of: Callable[[T], Iterable[str]]) -> None:
-        """Add an index: ``values_of`` names the values under which an object is found, by `list` with ``index=``.
+        """Add an index for `list` with ``index=``: ``values_of`` returns the values of an object.
 
-        Of a kind that is not cached yet, the informer is added. Add indexes before `run`: over objects that are there
-        already it is made at once, which takes some 10 µs for each. An object on which the function fails is logged
-        and not in the index. Two are there always: by namespace, and ``"owner"`` by the uid of owners.
+        The informer of the kind is added if there is none. Add indexes before `run`: indexing objects that are cached
+        already blocks for some 10 µs each. An object for which the function fails is logged and not in the index. Two
+        indexes always exist: by namespace, and ``"owner"`` by the uids of owners.
         """
 
         def values(record: Record) -> Iterable[str]:
             return values_of(record.decode(kind))
 
-        self.informer(kind).view.add_index(name, values)
+        self.informer(kind).lister.add_index(name, values)
 
-    # --- how it is doing ---
+    # --- status ---
 
     async def wait_for_sync(self, timeout: timedelta | None = None, *, even_forbidden: bool = True) -> None:
-        """Wait until the first lists of all kinds are complete, those included that are added meanwhile.
+        """Wait until the first lists of all kinds are complete, including kinds that are added meanwhile.
 
-        Optional kinds that the cluster does not serve are not waited for.
+        It does not wait for optional kinds that the cluster does not serve.
 
         Args:
-            timeout: how long; by default for ever.
-            even_forbidden: wait for kinds, too, that may not be listed at the moment.
+            timeout: how long to wait; None: without a limit.
+            even_forbidden: whether to wait also for kinds that may not be listed at present.
 
         Raises:
-            NotSynced: one is not in time; names each kind that is missing and what went wrong with it.
+            NotSynced: a list was not complete in time; names each missing kind and the reason.
         """
         missing: list[Informer] = []
         try:
@@ -175,17 +176,18 @@ class Cache:
                     self._news.clear()
                     await self._news.wait()
         except TimeoutError as late:
-            raise NotSynced(f"the first lists did not come within {timeout}: {self._reasons(missing)}") from late
+            raise NotSynced(f"the first lists were not complete within {timeout}: {self._reasons(missing)}") from late
 
     async def wait_until_synced_or_failed(self, timeout: timedelta | None = None) -> None:
-        """Wait until the first list of each kind is complete, or there is no use in waiting for it.
+        """Wait until the first list of each kind is complete, or has failed in a way that may last.
 
-        That is so when it is forbidden, when the cluster does not serve the kind, and when it has failed twice in a
-        row: of something that does not pass by itself, or while others are complete. After ``timeout``, too, if
-        anything at all has come.
+        A list has failed when it is forbidden, when the cluster does not serve the kind, and when it was tried twice
+        and either the error may last until someone acts or other kinds are synced. After ``timeout`` the wait ends in
+        any case.
 
         Raises:
-            NotSynced: in that time nothing has come: the server cannot be reached, or is not the one that is meant.
+            NotSynced: within ``timeout`` the server has answered about no kind at all: it cannot be reached, or is the
+                wrong one.
         """
         late: list[Informer] = []
         try:
@@ -195,8 +197,10 @@ class Cache:
                     await self._news.wait()
         except TimeoutError as error:
             if not any(map(has_answered, self._informers.values())):
-                raise NotSynced(f"the first lists did not come within {timeout}: {self._reasons(late)}") from error
-            log.warning("Not waiting any longer for first lists", extra={"missing": self._reasons(late)})
+                raise NotSynced(f"the first lists were not complete within {timeout}: {self._reasons(late)}") from error
+            log.warning(
+                "Timed out waiting for caches to sync, going on without", extra={"missing": self._reasons(late)}
+            )
 
     def _unsettled(self) -> list[Informer]:
         some = any(informer.is_synced for informer in self._informers.values())
@@ -205,7 +209,7 @@ class Cache:
         ]
 
     def _reasons(self, informers: Iterable[Informer]) -> str:
-        """Name what is missing and why; what all of them suffer from is said once."""
+        """Return the kinds that are missing with the reason, each reason once."""
         kinds: dict[str, list[str]] = {}
         for informer in informers:
             kinds.setdefault(informer.reason, []).append(str(informer.gvk))
@@ -213,61 +217,57 @@ class Cache:
 
     @property
     def informers(self) -> tuple[Informer, ...]:
-        """The informers of the kinds that are known so far."""
+        """The informers that were added so far."""
         return tuple(self._informers.values())
 
     @property
     def rbac(self) -> tuple[Permission, ...]:
-        """What it takes to follow every kind that is known so far."""
+        """The permissions that the informers need."""
         return tuple(permission for informer in self._informers.values() for permission in informer.rbac)
 
     @property
     def problems(self) -> dict[GroupVersionKind, str]:
-        """What keeps kinds from being up to date; empty when all is well."""
+        """The reason for each kind that is not up to date; empty when all are."""
         unfit = [i for i in self._informers.values() if not i.is_synced or i.error is not None]
         return {i.gvk: i.reason for i in unfit if not (i.is_optional and i.is_absent)}
 
     @property
     def unreadable(self) -> dict[GroupVersionKind, str]:
-        """Which objects cannot be decoded, and why, by kind; empty when all can. Reads of them raise DecodeError."""
+        """The objects that cannot be decoded, and why, by kind; empty when all can. Reads of them raise DecodeError."""
         return {i.gvk: text for i in self._informers.values() if (text := i.unreadable)}
 
     @property
     def stalled(self) -> tuple[GroupVersionKind, ...]:
-        """The kinds whose watches bring nothing, not even bookmarks, although the server has newer versions."""
+        """The kinds whose watches bring neither events nor bookmarks, although the server has newer versions."""
         return tuple(i.gvk for i in self._informers.values() if i.is_stalled)
 
     def statistics(self) -> tuple[InformerStatistics, ...]:
-        """Return how each informer is doing."""
+        """Return numbers about each informer."""
         return tuple(informer.statistics() for informer in self._informers.values())
 
-    def measures(self) -> Iterable[MetricFamily]:
-        """Return what there is of each kind and how old it is; see docs/metrics.md."""
+    def collect_metrics(self) -> Iterable[MetricFamily]:
+        """Return the series of the informers; see docs/metrics.md."""
         from pyctrl.cache._metrics import collect_cache  # here: a program may serve no metrics
 
         return collect_cache(self.statistics())
 
     def age(self, kind: KindLike) -> timedelta | None:
-        """Return how old the view of a kind may be, at most: see `Informer.age`. Raises NotCovered."""
+        """Return how far behind the server a kind may be at most; see `Informer.age`. Raises NotCovered."""
         return self._existing(kind).age
 
     # --- reading ---
 
-    @overload
-    async def get(self, kind: type[T], key: Key) -> T: ...
-    @overload
-    async def get(self, kind: GroupVersionKind, key: Key) -> Unstructured: ...
-    async def get(self, kind: KindLike, key: Key) -> Any:
+    async def get(self, kind: Kind[O], key: Key) -> O:
         """Return an object.
 
-        A typed one is decoded when it is looked at: a field that does not fit its type, or is missing, is a
-        DecodeError there.
+        The fields of a typed object are decoded on first use: an access to a field that is missing or does not fit its
+        type raises DecodeError.
 
         Raises:
-            NotFound: there is none.
-            NotCovered: it is not watched.
+            NotFound: the object does not exist.
+            NotCovered: the object is not watched.
             NotSynced: the first list of its kind is not complete.
-            DecodeError: it is of another kind, or cannot be decoded at all, such as one nested too deep.
+            DecodeError: the object is of another kind, or cannot be decoded at all, as when it is nested too deep.
         """
         found = await self.find(kind, key)
         if found is None:
@@ -275,12 +275,8 @@ class Cache:
             raise NotFound(f"{gvk.group_kind} {str(key)!r} not found", code=404, request="cache")
         return found
 
-    @overload
-    async def find(self, kind: type[T], key: Key) -> T | None: ...
-    @overload
-    async def find(self, kind: GroupVersionKind, key: Key) -> Unstructured | None: ...
-    async def find(self, kind: KindLike, key: Key) -> Any:
-        """Return an object, or None when there is none. Raises NotCovered, NotSynced and DecodeError as `get` does."""
+    async def find(self, kind: Kind[O], key: Key) -> O | None:
+        """Return an object, or None when it does not exist. Raises NotCovered, NotSynced and DecodeError as `get`."""
         if type(key) is not Key:
             key = checked_key(kind, key)
         try:
@@ -290,57 +286,38 @@ class Cache:
                 raise
             return await self._client.find(kind, key)
         if record is None:
-            checked_key(kind, key)  # here: a key that has an object has a name
+            checked_key(kind, key)  # only here: the key of an object that exists is valid
             return None
         return record.decode(kind)
 
-    @overload
     async def list(
         self,
-        kind: type[T],
+        kind: Kind[O],
         *,
         namespace: str | None = None,
         labels: Labels = None,
         fields: Fields = None,
         index: tuple[str, str] | None = None,
-    ) -> Sequence[T]: ...
-    @overload
-    async def list(
-        self,
-        kind: GroupVersionKind,
-        *,
-        namespace: str | None = None,
-        labels: Labels = None,
-        fields: Fields = None,
-        index: tuple[str, str] | None = None,
-    ) -> Sequence[Unstructured]: ...
-    async def list(
-        self,
-        kind: KindLike,
-        *,
-        namespace: str | None = None,
-        labels: Labels = None,
-        fields: Fields = None,
-        index: tuple[str, str] | None = None,
-    ) -> Sequence[Any]:
+    ) -> Sequence[O]:
         """Return the objects of a kind that match, in no particular order.
 
-        Typed ones are decoded when they are looked at, as by `get`.
+        Typed objects are decoded on first use, as by `get`.
 
         Args:
-            kind: as for `get`.
-            namespace: None for all namespaces that are watched: where the cache or the kind is restricted to some, it
-                is these. A kind that alone is restricted, with ``Outside.LIVE``, is listed by the server instead.
+            kind: the kind, as for `get`.
+            namespace: a namespace; None: all namespaces that are watched, which may be a part of the cluster. If only
+                this kind is restricted to some, and reads outside go to the server (``Outside.LIVE``), the server lists
+                all namespaces.
             labels: only objects with these labels.
-            fields: only objects with these fields; any field can be asked for, each object is looked into.
-            index: the name of an index and a value: only objects that have it; takes no time for the others.
+            fields: only objects with these fields. Any field works; each object is searched.
+            index: the name of an index and a value: only objects with this value, found without a search.
 
         Raises:
-            NotCovered: not all of this is watched.
+            NotCovered: a part of the result is not watched.
             NotSynced: the first list of the kind is not complete.
             IndexMissing: there is no such index.
-            DecodeError: one of them is of another kind. One that cannot be decoded at all is in the list by its name,
-                and raises DecodeError where anything else of it is read.
+            DecodeError: an object is of another kind. An object that cannot be decoded at all is in the list with its
+                name, and raises DecodeError when anything else of it is read.
         """
         query = ListQuery(namespace=namespace, labels=label_selector(labels), fields=field_selector(fields))
         try:
@@ -357,42 +334,42 @@ class Cache:
         except DecodeError:
             return [r.decode_late(kind) if isinstance(r, UnreadableRecord) else r.decode(kind) for r in records]
 
-    def _existing(self, kind: KindLike) -> Informer:
+    def _existing(self, kind: Kind[Any]) -> Informer:
         gvk = kind_of(kind)
         informer = self._informers.get(gvk)
         if informer is None:
             raise NotCovered(gvk, asked="any object", covered="")
         return informer
 
-    def _means_cluster(self, kind: KindLike) -> bool:
-        """Tell whether a list without a namespace means all of the cluster, though not all of it is watched."""
+    def _means_cluster(self, kind: Kind[Any]) -> bool:
+        """Return whether a list without a namespace is of the whole cluster, although only a part of it is watched."""
         return self._namespaces is None and self._goes_live(kind)
 
-    async def _list_live(self, kind: KindLike, *, namespace: str | None, **selectors: Any) -> Sequence[Any]:
-        """List by the server; without a namespace in those that the cache is restricted to."""
+    async def _list_live(self, kind: Kind[O], *, namespace: str | None, **selectors: Any) -> Sequence[O]:
+        """List on the server; without a namespace, in the namespaces that the cache is restricted to."""
         if namespace is not None or self._namespaces is None or not await self._is_namespaced(kind):
             return await self._client.list(kind, namespace=namespace, **selectors)
         chosen = self._options.get(kind_of(kind), KindOptions()).namespaces
         namespaces = sorted(self._namespaces if chosen is None else chosen)
         return [obj for each in namespaces for obj in await self._client.list(kind, namespace=each, **selectors)]
 
-    async def _is_namespaced(self, kind: KindLike) -> bool:
-        declared = resource_of(kind).namespaced
+    async def _is_namespaced(self, kind: Kind[Any]) -> bool:
+        declared = resource_of(cast(KindLike, kind)).namespaced
         return (await self._client.discovery.mapping(kind_of(kind))).namespaced if declared is None else declared
 
-    def _goes_live(self, kind: KindLike) -> bool:
+    def _goes_live(self, kind: Kind[Any]) -> bool:
         options = self._options.get(kind_of(kind), KindOptions())
         return (options.outside or self._outside) is Outside.LIVE
 
 
 class _OwnWrites:
-    """Hears of the writes of this process and lets the informers know."""
+    """The observer of this process's writes that passes them to the informers."""
 
     def __init__(self, informers: Mapping[GroupVersionKind, Informer]) -> None:
         self._informers = informers
 
     def before(self, gvk: GroupVersionKind, key: Key) -> None:
-        """Nothing: what is not answered is not known."""
+        """Do nothing: only the answer says what was written."""
 
     def after(
         self, gvk: GroupVersionKind, key: Key, verb: WriteVerb, body: bytes | None, error: BaseException | None
@@ -403,24 +380,25 @@ class _OwnWrites:
             return
         try:
             if verb == "delete":
-                informer.view.deleted(key, body)
+                informer.lister.deleted(key, body)
             else:
-                informer.view.wrote(body)
+                informer.lister.wrote(body)
         except Exception:
-            log.exception("an own write is not seen before it comes back", extra={"kind": gvk.kind, "key": str(key)})
+            text = "Failed to apply an own write to the cache, it is visible once the watch brings it"
+            log.exception(text, extra={"kind": gvk.kind, "key": str(key)})
 
 
-MIN_OBJECTS_TO_PAUSE = 32  # objects; fewer make less than one collection of young ones
+MIN_OBJECTS_TO_PAUSE = 32  # objects; fewer cause less than one collection of the youngest generation
 
 
 @contextmanager
 def garbage_collection_paused() -> Iterator[None]:
-    """Do not collect in this block, which must not await: it would hold for everybody.
+    """Disable garbage collection in this block, which must not await: it holds for the whole process.
 
-    A list of a thousand objects is some ten thousand new containers and no garbage. The collector, which runs after
-    every 700, would look at them again and again: more than half of the time that decoding them takes.
+    A list of a thousand objects makes some ten thousand containers and no garbage. The collector runs after every 700
+    and would scan them again and again, for more than half of the time that decoding them takes.
     """
-    if not gc.isenabled():  # somebody has their reasons
+    if not gc.isenabled():  # the program has disabled it for its own reasons
         yield
         return
     gc.disable()

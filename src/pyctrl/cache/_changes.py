@@ -1,4 +1,4 @@
-"""What subscribers of an informer are told: changes of the store, whose objects stay bytes until they are wanted."""
+"""The changes that an informer reports. Their objects are decoded on demand."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from pyctrl.cache._record import Record
 
 __all__ = ["Change", "Created", "Deleted", "Synced", "Updated"]
 
-# Structs and not dataclasses: one is made for every event, and these are made six times as fast.
+# Structs, not dataclasses: one is made for every event, and a Struct is made six times as fast.
 
 
 class Created(msgspec.Struct, frozen=True, gc=False):
-    """An object has come into the store.
+    """An object is new in the store.
 
     Attributes:
         new: the object.
-        initial: whether it was there before the informer: found by its first list, or replayed to a subscriber.
+        initial: whether it existed before: it is from the first list, or is replayed to a new subscriber.
     """
 
     new: Record
@@ -27,7 +27,7 @@ class Created(msgspec.Struct, frozen=True, gc=False):
 
     @property
     def key(self) -> Key:
-        """Which object."""
+        """The key of the object."""
         return self.new.key
 
     def decode(self, kind: KindLike) -> Any:
@@ -39,8 +39,8 @@ class Updated(msgspec.Struct, frozen=True, gc=False):
     """An object has another version.
 
     Attributes:
-        old: the object as it was; versions between the two may have been missed.
-        new: the object as it is.
+        old: the object before; versions in between may have been missed.
+        new: the object now.
     """
 
     old: Record
@@ -48,15 +48,15 @@ class Updated(msgspec.Struct, frozen=True, gc=False):
 
     @property
     def key(self) -> Key:
-        """Which object."""
+        """The key of the object."""
         return self.new.key
 
     def decode(self, kind: KindLike) -> Any:
-        """Return a fresh object of a kind, as it is."""
+        """Return a fresh object of a kind, in the state now."""
         return self.new.decode(kind)
 
     def decode_old(self, kind: KindLike) -> Any:
-        """Return a fresh object of a kind, as it was."""
+        """Return a fresh object of a kind, in the state before."""
         return self.old.decode(kind)
 
 
@@ -64,9 +64,9 @@ class Deleted(msgspec.Struct, frozen=True, gc=False):
     """An object has left the store: it is gone, or it no longer matches the selectors.
 
     Attributes:
-        old: the object as it was last seen.
-        was_seen: whether the deletion itself was seen. False when a list lacked the object, so that later states of
-            it were missed.
+        old: the last known state of the object.
+        was_seen: whether a watch event reported the deletion. False when a list lacked the object, so that later states
+            of it were missed.
     """
 
     old: Record
@@ -74,17 +74,17 @@ class Deleted(msgspec.Struct, frozen=True, gc=False):
 
     @property
     def key(self) -> Key:
-        """Which object."""
+        """The key of the object."""
         return self.old.key
 
     def decode(self, kind: KindLike) -> Any:
-        """Return a fresh object of a kind, as it was last seen."""
+        """Return a fresh object of a kind, in its last known state."""
         return self.old.decode(kind)
 
 
 class Synced(msgspec.Struct, frozen=True, gc=False):
-    """Everything that was there when the subscription began has been told. Comes once."""
+    """The subscriber has received everything that existed when its subscription began. Comes once."""
 
 
-#: One thing that a subscriber is told.
+#: What an informer reports to a subscriber or listener.
 Change: TypeAlias = Created | Updated | Deleted | Synced

@@ -1,4 +1,4 @@
-"""Keeping objects compressed: those of a kind are much alike, and a dictionary of what they share makes them small."""
+"""Compression of cached objects, with a dictionary that is trained on objects of the same kind."""
 
 from __future__ import annotations
 
@@ -9,28 +9,28 @@ from pyctrl.errors import CacheError
 
 __all__ = ["Compressor", "Decompress", "compressor_for"]
 
-#: Gives back the bytes that were packed.
+#: Returns the bytes that were compressed.
 Decompress = Callable[[bytes], bytes]
 
-# Less of a kind is not worth what compressing takes: some hundred KB for its state, and its time.
+# Compressing a smaller amount does not pay: the compressor's state takes some hundred KB.
 MIN_BYTES = 1 << 20  # bytes
-MIN_OBJECTS = 64  # objects; of fewer little can be learnt
+MIN_OBJECTS = 64  # objects; fewer are too few samples
 
-# Learning from half a MB takes some 20 ms, in which nothing else runs. Four times as many samples and twice the
-# dictionary left pods and custom resources of 4 KB no smaller; a higher level gained below 5 %.
+# Training on half a MB blocks for some 20 ms. Four times as many samples and twice the dictionary made pods and custom
+# resources of 4 KB no smaller, and a higher level gained less than 5 %.
 DICTIONARY_BYTES = 16 << 10
 SAMPLE_BYTES = 16 << 10  # at most, of one object
 LEVEL = 1
 
 
 class Compressor:
-    """Compresses the objects of one kind, as soon as it has seen enough of them to train a dictionary.
+    """Compresses the objects of one kind, once it has seen enough of them to train a dictionary.
 
-    Those that came before stay as they are until they change: a MB of each kind.
+    Objects that came before stay uncompressed until they change: one MB of each kind.
     """
 
     def __init__(self) -> None:
-        """Begin without a dictionary.
+        """Start without a dictionary.
 
         Raises:
             CacheError: the package zstandard is not installed.
@@ -42,13 +42,13 @@ class Compressor:
                 "KindOptions(compress=True) needs zstandard: pip install 'pyctrl-runtime[compression]'"
             ) from error
         self._zstd = zstandard
-        self._seen: dict[str, bytes] = {}  # by uid: ten objects that change all day are no more than ten
-        self._size = 0  # of those
+        self._seen: dict[str, bytes] = {}  # by uid, so that repeated changes of few objects are few samples
+        self._size = 0  # bytes in `_seen`
         self._pack: Callable[[bytes], bytes] | None = None
         self._unpack: Decompress | None = None
 
     def __call__(self, data: bytes, uid: str) -> tuple[bytes, Decompress | None]:
-        """Return what to keep of an object, and what makes the object of it again; None: it is the object."""
+        """Return the bytes to store for an object, and the function that decompresses them; None: not compressed."""
         if self._pack is None:
             self._size += len(data) - len(self._seen.get(uid, b""))
             self._seen[uid] = data
@@ -58,13 +58,13 @@ class Compressor:
         return self._pack(data), self._unpack
 
     def _train(self) -> None:
-        # every second one: objects come by namespaces, and a dictionary should know more than the first of them
+        # Every second object: objects come by namespace, and the samples should be of several.
         samples: list[bytes | bytearray | memoryview[int]] = [
             data[:SAMPLE_BYTES] for data in list(self._seen.values())[::2]
         ]
         try:
             dictionary = self._zstd.train_dictionary(DICTIONARY_BYTES, samples)
-        except self._zstd.ZstdError:  # they have too little in common, or are too small
+        except self._zstd.ZstdError:  # the samples have too little in common, or are too small
             dictionary = self._zstd.ZstdCompressionDict(b"".join(samples)[:DICTIONARY_BYTES])
         dictionary.precompute_compress(level=LEVEL)
         self._seen.clear()
@@ -73,7 +73,7 @@ class Compressor:
 
 
 class _Decompressor:
-    """Unpacks, and remembers the last two: who looks at an object asks one thing after the other, also of its past."""
+    """Decompresses, and caches the last two results: predicates and handlers read fields of old and new by turns."""
 
     def __init__(self, unpack: Decompress) -> None:
         self._unpack = unpack
@@ -92,10 +92,10 @@ class _Decompressor:
 
 
 def compressor_for(wanted: bool | None) -> Compressor | None:
-    """Return what compresses a kind's objects, None when nothing is to; without a wish it is done if it can be.
+    """Return the compressor of a kind, or None; ``wanted`` None means: if zstandard is installed.
 
     Raises:
-        CacheError: it is wanted, and the package zstandard is not installed.
+        CacheError: compression is wanted, and the package zstandard is not installed.
     """
     if wanted is None:
         wanted = find_spec("zstandard") is not None

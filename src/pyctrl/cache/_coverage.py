@@ -1,4 +1,4 @@
-"""Which objects of a kind a cache holds, and whether a read stays within them."""
+"""The parts of a kind that a cache watches, and whether they can answer a read."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ __all__ = [
 
 
 class ListQuery(Struct, frozen=True, kw_only=True):
-    """What a list asks for. ``namespace`` None means all of them."""
+    """The namespace and selectors of a list; a ``namespace`` of None means all namespaces."""
 
     namespace: str | None = None
     labels: LabelSelector = field(default_factory=LabelSelector.everything)
     fields: FieldSelector = field(default_factory=FieldSelector.everything)
 
     def matches(self, record: Record) -> bool:
-        """Tell whether an object is asked for."""
+        """Return whether an object matches."""
         if self.namespace is not None and record.namespace != self.namespace:
             return False
         if self.labels.requirements and not self.labels.matches(record.labels):
@@ -46,15 +46,15 @@ class ListQuery(Struct, frozen=True, kw_only=True):
 
 
 class Coverage(ListQuery, frozen=True, kw_only=True):
-    """One part of a kind that is listed and watched: a namespace or all of them, and selectors.
+    """One part of a kind that is listed and watched: one namespace or all, and selectors.
 
-    The coverages of one kind are a union: an object is held when any of them selects it.
+    The coverages of a kind are a union: the cache has an object when any of them selects it.
     """
 
     def decides(self, key: Key) -> bool:
-        """Tell whether an object of this name that is not held does not exist.
+        """Return whether an object of this key that is not in the cache does not exist.
 
-        Only what the name says is known of an object that is not there, so any other selector leaves it open.
+        Only the key of a missing object is known, so a selector of anything else leaves the question open.
         """
         known = {"metadata.name": key.name, "metadata.namespace": key.namespace}
         return (
@@ -66,31 +66,31 @@ class Coverage(ListQuery, frozen=True, kw_only=True):
 
     @property
     def permission(self) -> tuple[frozenset[str] | PermissionScope, tuple[str, ...]]:
-        """Where this has to be listed and watched, and of which names; none is every name."""
+        """The scope in which to list and watch, and the names; no names means all."""
         names = [
             term.value for term in self.fields.requirements if (term.field, term.operator) == ("metadata.name", "=")
         ]
         return (PermissionScope.CLUSTER if self.namespace is None else frozenset([self.namespace])), tuple(names)
 
     def contains(self, query: ListQuery) -> bool:
-        """Tell whether every object that the query asks for is held.
+        """Return whether the cache has every object that matches a query.
 
-        Decided by the requirements as they are written: each of the coverage's must be one of the query's. What a
-        selector implies without saying so is not found out; such a query counts as not contained.
+        Each requirement of the coverage must be a requirement of the query, written the same way. A query that only
+        implies a requirement counts as not contained.
         """
         return (self.namespace is None or self.namespace == query.namespace) and self.selects(query)
 
     def selects(self, query: ListQuery) -> bool:
-        """Tell whether every object that the query asks for in this namespace is held; see `contains`."""
+        """Return whether the cache has every object of this namespace that matches a query; see `contains`."""
         return (not (own := self.labels.requirements) or set(own) <= set(query.labels.requirements)) and (
             not (own_fields := self.fields.requirements) or set(own_fields) <= set(query.fields.requirements)
         )
 
 
 def covers_list(coverages: Sequence[Coverage], query: ListQuery, *, is_cluster_wide: bool = False) -> bool:
-    """Tell whether a list can be answered in full.
+    """Return whether the coverages can answer a list in full.
 
-    Where only some namespaces are watched, a list without a namespace means these, unless it is ``is_cluster_wide``.
+    If only some namespaces are watched, a list without a namespace means these, unless it is ``is_cluster_wide``.
     """
     if any(coverage.contains(query) for coverage in coverages):
         return True
@@ -103,14 +103,14 @@ def covers_list(coverages: Sequence[Coverage], query: ListQuery, *, is_cluster_w
 
 
 def remedy_for_object(coverages: Sequence[Coverage], key: Key, *, is_kind_option: bool) -> str:
-    """Say what to do so that an object can be read."""
+    """Return what to do so that an object can be read."""
     if any(coverage.namespace in (None, key.namespace) for coverage in coverages):
         return _SELECTORS
     return _namespaces(key.namespace, is_kind_option=is_kind_option)
 
 
 def remedy_for_list(coverages: Sequence[Coverage], query: ListQuery, *, is_kind_option: bool) -> str:
-    """Say what to do so that a list can be answered."""
+    """Return what to do so that a list can be answered."""
     watched = {coverage.namespace for coverage in coverages}
     if query.namespace is not None and None not in watched and query.namespace not in watched:
         return _namespaces(query.namespace, is_kind_option=is_kind_option)
@@ -121,7 +121,7 @@ def remedy_for_list(coverages: Sequence[Coverage], query: ListQuery, *, is_kind_
 
 def _namespaces(namespace: str, *, is_kind_option: bool) -> str:
     where = "KindOptions(namespaces=...) of this kind" if is_kind_option else "the namespaces of the manager"
-    return f"add {namespace!r} to {where}, or read with client.live, which needs rights there"
+    return f"add {namespace!r} to {where}, or read with client.live, which needs permissions there"
 
 
 _SELECTORS = (
@@ -130,12 +130,12 @@ _SELECTORS = (
 
 
 def covers_object(coverages: Sequence[Coverage], key: Key) -> bool:
-    """Tell whether an object that is not held does not exist."""
+    """Return whether an object that is not in the cache does not exist."""
     return any(coverage.decides(key) for coverage in coverages)
 
 
 def label_selector(labels: Labels) -> LabelSelector:
-    """Return the selector that is meant; None selects everything. Raises SelectorError."""
+    """Return labels in any form as a selector; None selects everything. Raises SelectorError."""
     if not labels:
         return _ANY_LABELS
     if isinstance(labels, LabelSelector):

@@ -1,4 +1,4 @@
-"""Lists and watches as bytes: a page into its items, chunks into lines, lines into events. Nothing is copied twice."""
+"""Decoding of list pages into items and of watch lines into events, without copying an object twice."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ __all__ = [
 ]
 
 INITIAL_EVENTS_END = "k8s.io/initial-events-end"  # annotation of the bookmark that ends a streamed list (KEP-3157)
-SHOWN = 200  # bytes of a status that is none, in its error
+SHOWN = 200  # bytes of an answer that is not a Status, in its error
 
 
 class _ListMeta(msgspec.Struct, gc=False, rename="camel"):
@@ -35,48 +35,48 @@ class _ListMeta(msgspec.Struct, gc=False, rename="camel"):
 
 
 class ListPage(msgspec.Struct, gc=False):
-    """One page of a list. Its items are views: they keep the whole page in memory, so copy what stays."""
+    """One page of a list. Its items are views that keep the whole page in memory: copy an item to keep it."""
 
     metadata: _ListMeta
     items: list[msgspec.Raw] | None = None
 
 
 class SplitListPage(ListPage):
-    """A page with an item that cannot be decoded."""
+    """A list page with an item that cannot be decoded."""
 
 
 class NamedObject(msgspec.Struct, gc=False):
-    """An object of which only the identity was read. Those of bookmarks and errors have none, or half of one."""
+    """An object of which only the identity is decoded. Bookmarks and errors have none, or a part of one."""
 
     metadata: ObjectIdentity | None = None
 
 
 class WatchEvent(msgspec.Struct, gc=False, forbid_unknown_fields=True):
-    """One line of a watch, read in one scan. The object's bytes stand beside it; see `read_events`."""
+    """One line of a watch, decoded in one scan. `read_events` returns the bytes of the object beside it."""
 
     type: str
     object: NamedObject
 
 
 class UndecodedEvent(WatchEvent, forbid_unknown_fields=False):
-    """A line that cannot be decoded; all of it stands beside it."""
+    """A line that cannot be decoded. `read_events` returns the whole line beside it."""
 
     error: Exception
 
 
 class _UnorderedEvent(msgspec.Struct, gc=False):
-    """One line of a watch in whatever order and with whatever spaces; its object is a view of the line."""
+    """One line of a watch with any order of fields and any spaces. Its object is a view of the line."""
 
     type: str
     object: msgspec.Raw
 
 
 class _Nothing(msgspec.Struct, gc=False):
-    """An object of which nothing is wanted."""
+    """An object whose fields are skipped."""
 
 
 class Bookmark(msgspec.Struct, gc=False):
-    """How far a watch has come."""
+    """The object of a BOOKMARK event: the version that the watch has reached."""
 
     version: str
     ends_initial_events: bool
@@ -97,18 +97,18 @@ _decode_lines = msgspec.json.Decoder(WatchEvent).decode_lines
 _decode_loose = msgspec.json.Decoder(_UnorderedEvent).decode
 _decode_named = msgspec.json.Decoder(NamedObject).decode
 
-# How every API server writes them, so that an object need not be looked for within its line.
+# Every API server writes lines like this, so that the object can be cut out without a search.
 _HEADS = {
     word: b'{"type":"%s","object":' % word.encode() for word in ("ADDED", "MODIFIED", "DELETED", "BOOKMARK", "ERROR")
 }
-_TAIL = b"}}"  # ends the object, then the event
+_TAIL = b"}}"  # the end of the object and of the event
 
 
 def read_page(body: bytes) -> ListPage:
-    """Split a page of a list.
+    """Split a page of a list into its items.
 
     Raises:
-        DecodeError: it is not a list.
+        DecodeError: the body is not a list.
     """
     try:
         return _decode_page(body)
@@ -120,7 +120,7 @@ def read_page(body: bytes) -> ListPage:
 
 
 def _split_page(body: bytes) -> ListPage | None:
-    """Split a page that has an item that cannot be decoded; None if it is not whole: what it lacks may be there."""
+    """Split a page with an item that cannot be decoded; None for a page that is cut off."""
     members, is_page_whole = split_members(body)
     items, is_whole = split_items(members.get("items", b""))
     if not (is_page_whole and is_whole):
@@ -133,7 +133,7 @@ def _split_page(body: bytes) -> ListPage | None:
 
 
 def check_json(data: bytes) -> None:
-    """Raise DecodeError for an object that cannot be scanned to its end."""
+    """Scan an object to its end. Raises DecodeError."""
     decode_json(data, _Nothing)
 
 
@@ -145,16 +145,16 @@ def read_events(lines: bytes) -> Iterable[tuple[WatchEvent, bytes]]:
     try:
         events = _decode_lines(lines)
     except UNREADABLE:
-        return _read_loosely(lines)  # which line?
+        return _read_loosely(lines)  # line by line, to find the one that fails
     objects = _cut_objects(lines, events)
     return _read_loosely(lines) if objects is None else zip(events, objects, strict=True)
 
 
 def _cut_objects(lines: bytes, events: Sequence[WatchEvent]) -> list[bytes] | None:
-    """Cut the object out of each line; None when a line is not written as usual.
+    """Cut the object out of each line; None when a line is not written the usual way.
 
-    The lines are known to be JSON, and an event to have no other fields: between the usual beginning and the last
-    brace there is the object and nothing else.
+    The lines are valid JSON, and an event has no other fields. So only the object is between the usual beginning and
+    the last brace.
     """
     objects: list[bytes] = []
     start = 0
@@ -181,7 +181,7 @@ def _read_loosely(lines: bytes) -> Iterator[tuple[WatchEvent, bytes]]:
 
 
 def split_event(line: bytes) -> tuple[str, bytes]:
-    """Return type and object of a line that cannot be decoded, as far as they can be found."""
+    """Return the type and the object of a line that cannot be decoded, as far as they are readable."""
     members, _ = split_members(line)
     try:
         kind = msgspec.json.decode(members.get("type", b'""'), type=str)
@@ -194,7 +194,7 @@ def read_bookmark(data: bytes | msgspec.Raw) -> Bookmark:
     """Decode the object of a BOOKMARK event.
 
     Raises:
-        DecodeError: it has no version.
+        DecodeError: the object has no resource version.
     """
     try:
         found = _decode_bookmark(data).metadata
@@ -204,7 +204,7 @@ def read_bookmark(data: bytes | msgspec.Raw) -> Bookmark:
 
 
 def error_of(status: bytes, *, http_code: int, request: str, retry_after: str | None = None) -> ApiError:
-    """Make the error of a failed answer or of an ERROR event; its body may be anything."""
+    """Return the error of a failed answer or of an ERROR event, whose body may be anything."""
     try:
         document = msgspec.json.decode(status, type=dict)
     except UNREADABLE:

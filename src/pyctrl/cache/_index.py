@@ -1,4 +1,4 @@
-"""An index: which objects have a value."""
+"""Indexes of records by values that a function returns, and the functions of label indexes."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ __all__ = ["MAX_LABEL_INDEXES", "MIN_OBJECTS_FOR_INDEX", "Index", "IndexFunc", "
 
 log = logging.getLogger("pyctrl.cache")
 
-#: Names the values under which an object is found; none, one or several.
+#: Returns the values of a record in an index: none, one or several.
 IndexFunc = Callable[[Record], Iterable[str]]
 
 
 class Index:
-    """Finds records by the values that a function gives them, in time that does not depend on the others.
+    """Finds records by the values that a function returns for them, in constant time.
 
-    The values of each record are remembered, so removing one never asks the function again. A function that raises is
-    logged and its object not found in this index; everything else goes on.
+    It remembers the values of each record, so that removing a record does not call the function. If the function raises
+    for an object, the error is logged and the object is not in this index.
     """
 
     def __init__(self, name: str, values_of: IndexFunc) -> None:
@@ -31,7 +31,7 @@ class Index:
         self._values: dict[tuple[str, str], tuple[str, ...]] = {}
 
     def put(self, record: Record) -> None:
-        """Take a record, in the place of the one with its name."""
+        """Put a record. It replaces one of the same name."""
         self.remove(record)
         values = self._safe_values(record)
         if values:
@@ -41,7 +41,7 @@ class Index:
                 self._records.setdefault(value, {})[key] = record
 
     def remove(self, record: Record) -> None:
-        """Forget the record with the name of this one."""
+        """Remove the record with the name of this one."""
         key = (record.namespace, record.name)
         for value in self._values.pop(key, ()):
             records = self._records[value]
@@ -54,28 +54,27 @@ class Index:
         return self._records.get(value, {}).values()
 
     def has(self, value: str, record: Record) -> bool:
-        """Say whether the record with the name of this one has a value."""
+        """Return whether the record with the name of this one has a value."""
         return (record.namespace, record.name) in self._records.get(value, ())
 
     def _safe_values(self, record: Record) -> tuple[str, ...]:
         try:
             return tuple(dict.fromkeys(self._values_of(record)))
         except Exception:
-            place = {"index": self.name, "namespace": record.namespace, "object": record.name}
-            log.exception("an index function failed; the object is not in this index", extra=place)
+            facts = {"index": self.name, "namespace": record.namespace, "object": record.name}
+            log.exception("An index function failed, the object is not in this index", extra=facts)
             return ()
 
 
-MIN_OBJECTS_FOR_INDEX = (
-    64  # objects to look through: some 0.1 ms, about what the detour costs a program that lists once
-)
-MAX_LABEL_INDEXES = 8  # labels of one kind: each costs an entry for every object that has the label
+#: Objects to scan: some 0.1 ms, about what building the index costs a program that lists once.
+MIN_OBJECTS_FOR_INDEX = 64
+MAX_LABEL_INDEXES = 8  # labels of one kind: each index has an entry for every object with the label
 
 _ONE_VALUE = (LabelOperator.EQUALS, LabelOperator.IN)
 
 
 def single_values(selector: LabelSelector) -> list[tuple[str, str, str]]:
-    """Return label, index name and value for each label that must have one certain value."""
+    """Return label, index name and value of each requirement that allows exactly one value."""
     return [
         (term.key, f"label {term.key}", term.values[0])
         for term in selector.requirements
@@ -84,7 +83,7 @@ def single_values(selector: LabelSelector) -> list[tuple[str, str, str]]:
 
 
 def by_label(key: str) -> IndexFunc:
-    """Return the function of the index over the values of a label."""
+    """Return the index function of a label."""
 
     def value_of(record: Record) -> tuple[str, ...]:
         value = record.labels.get(key)

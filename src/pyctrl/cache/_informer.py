@@ -1,4 +1,4 @@
-"""One kind, live: reflectors supply the store, subscribers are told, readers find everything in memory."""
+"""The informer of one kind: reflectors fill the store, listeners are notified, readers read from memory."""
 
 from __future__ import annotations
 
@@ -38,9 +38,9 @@ log = logging.getLogger("pyctrl.cache")
 
 
 class Informer:
-    """Keeps one kind up to date while `run` runs. Made by `Cache.informer`.
+    """Keeps the objects of one kind up to date while `run` runs. Returned by `Cache.informer`.
 
-    Store, indexes and subscribers are told of each change in one step, so that they never disagree.
+    Each change reaches store, indexes and listeners in one step, so that they never disagree.
     """
 
     def __init__(
@@ -56,47 +56,48 @@ class Informer:
         is_optional: bool = False,
     ) -> None:
         self.gvk: GroupVersionKind = kind_of(kind)
-        #: How rules call the kind; as its class says, until the server has.
+        #: The resource of the kind, for RBAC rules; from its class until discovery has answered.
         self.resource: Resource = resource_of(kind)
         self._client, self._options, self._namespaces, self._random = client, options, namespaces, random
         self._reader = RecordReader(
             bytes_transform(options.transform, options.strip_managed_fields), compressor_for(options.compress)
         )
-        self.view: Lister = Lister(self.gvk, self._reader, clock=lambda: asyncio.get_running_loop().time())
-        self.view.has_own_namespaces = options.namespaces is not None
-        self._subscribers = Subscribers(lambda: self.view.store)
+        self.lister: Lister = Lister(self.gvk, self._reader, clock=lambda: asyncio.get_running_loop().time())
+        self.lister.has_own_namespaces = options.namespaces is not None
+        self._subscribers = Subscribers(lambda: self.lister.store)
         self._reflectors: list[Reflector] = []
         self._synced = asyncio.Event()
-        self._waiters: dict[asyncio.Future[None], None] = {}  # woken in the order of their coming: runs must repeat
+        self._waiters: dict[asyncio.Future[None], None] = {}  # a dict keeps their order, so that runs are repeatable
         self._discovery_error: Exception | None = None
         self._discovery_failures = 0
-        self._complaints = RepeatedErrors()
+        self._repeated_errors = RepeatedErrors()
         self._on_refusal, self._on_notice = on_refusal, on_notice
-        #: Whether nothing is wrong while the cluster does not serve the kind.
+        #: Whether it is no problem that the cluster does not serve the kind.
         self.is_optional: bool = is_optional
 
     # --- running ---
 
     async def run(self) -> None:
-        """Find out where the kind is served, then follow it until cancelled. No failure of the server ends it."""
+        """Find the resource of the kind by discovery, then list and watch until cancelled. No failure ends it."""
         mapping = await self._locate()
-        self.view.is_namespaced = mapping.namespaced
+        self.lister.is_namespaced = mapping.namespaced
         self.resource = Resource(self.gvk.group, mapping.plural, mapping.namespaced)
         for coverage in self._options.coverages(self._namespaces, is_namespaced=mapping.namespaced):
-            feed = self.view.add_feed(coverage, self._subscribers.listeners)
-            intake = WatchHandler(feed, self._reader, self.view.unreadable)
-            target = self._target(mapping, coverage)
+            writer = self.lister.add_writer(coverage, self._subscribers.listeners)
+            handler = WatchHandler(writer, self._reader, self.lister.unreadable)
+            list_watch = self._list_watch(mapping, coverage)
             reflector = Reflector(
                 self._client.transport,
-                target,
-                intake,
+                list_watch,
+                handler,
                 random=self._random,
                 on_news=self._notice,
+                waiters=self._waiters,
                 on_refusal=self._take_refusal,
                 until_served=self._until_served,
             )
             self._reflectors.append(reflector)
-        self._notice()  # a kind of which nothing is to be watched is synced
+        self._notice()  # without any coverage there is nothing to wait for
         async with asyncio.TaskGroup() as group:
             for reflector in self._reflectors:
                 group.create_task(reflector.run(), name=f"reflector {self.gvk}")
@@ -110,29 +111,30 @@ class Informer:
             except Exception as error:  # noqa: BLE001 - the kind may be served later
                 self._discovery_error = error
                 self._discovery_failures += 1
-                self._complain(error)
+                self._log_discovery_error(error)
                 self._wake()
                 is_absent = isinstance(error, UnknownKind)
                 await asyncio.sleep(until_next_poll(loop.time() - begun) if is_absent else backoff.next(loop.time()))
             else:
                 self._discovery_error, self._discovery_failures = None, 0
-                if self._complaints.forget():
-                    log.info("%s is served", self.gvk, extra={"kind": self.gvk.kind})
+                if self._repeated_errors.forget():
+                    log.info("The server now serves %s", self.gvk, extra={"kind": self.gvk.kind})
                 return mapping
 
     async def _until_served(self, error: NotFound) -> None:
-        """Wait while discovery, too, does not know what a list or watch has not found."""
-        log.debug("%s is not found, looking for its definition: %s", self.gvk, error, extra={"kind": self.gvk.kind})
+        """Wait until discovery knows the resource again, after a list or watch was answered by NotFound."""
+        text = "List or watch of %s was not found, asking discovery again: %s"
+        log.debug(text, self.gvk, error, extra={"kind": self.gvk.kind})
         self._client.discovery.forget(self.gvk)
         await self._locate()
 
-    def _complain(self, error: Exception) -> None:
-        # loud whatever it is: nothing has been seen of this kind, so that nobody knows that it can work
-        weight = logging.INFO if self.is_optional and self.is_absent else logging.WARNING
-        weight = self._complaints.level(str(error), weight, asyncio.get_running_loop().time())
-        log.log(weight, "%s cannot be watched: %s", self.gvk, error, extra={"kind": self.gvk.kind})
+    def _log_discovery_error(self, error: Exception) -> None:
+        # A warning whatever the error is: nothing shows yet that this kind can work.
+        level = logging.INFO if self.is_optional and self.is_absent else logging.WARNING
+        level = self._repeated_errors.level(str(error), level, asyncio.get_running_loop().time())
+        log.log(level, "Failed to find the resource of %s: %s", self.gvk, error, extra={"kind": self.gvk.kind})
 
-    def _target(self, mapping: ResourceMapping, coverage: Coverage) -> ListWatch:
+    def _list_watch(self, mapping: ResourceMapping, coverage: Coverage) -> ListWatch:
         selectors = (("labelSelector", str(coverage.labels)), ("fieldSelector", str(coverage.fields)))
         impersonated = self._client.options.impersonate
         return ListWatch(
@@ -143,9 +145,9 @@ class Informer:
         )
 
     def _notice(self) -> None:
-        if not self._synced.is_set() and all(feed.is_synced for feed in self.view.feeds):
+        if not self._synced.is_set() and all(writer.is_synced for writer in self.lister.writers):
             self._synced.set()
-            self._subscribers.tell_synced()
+            self._subscribers.notify_synced()
         self._wake()
 
     def _wake(self) -> None:
@@ -158,69 +160,69 @@ class Informer:
         return self._on_refusal is not None and self._on_refusal(error)
 
     def retry_now(self) -> None:
-        """List or watch now what waits after a failure: a right was granted."""
+        """List or watch now where a reflector waits after a failure, as after a permission was granted."""
         for reflector in self._reflectors:
             reflector.retry_now()
 
     @property
     def rbac(self) -> tuple[Permission, ...]:
-        """What it takes to follow this kind: to list and to watch it, wherever it is watched."""
+        """The permissions that the informer needs: to list and watch the kind in each coverage."""
         is_namespaced = self.resource.namespaced is not False
         coverages = self._options.coverages(self._namespaces, is_namespaced=is_namespaced)
         parts = dict.fromkeys(coverage.permission for coverage in coverages)
         return tuple(allow(self.resource, "list", "watch", names=names, where=where) for where, names in parts)
 
-    # --- reading and following ---
+    # --- reading and subscribing ---
 
     def find(self, key: Key) -> Record | None:
-        """Return an object as this process should see it, or None when there is none.
+        """Return an object, this process's own writes included, or None when there is none.
 
         Raises:
             NotSynced: the first list is not complete.
-            NotCovered: it is not watched.
+            NotCovered: the object is not watched.
         """
         self._need_sync()
-        return self.view.find(key)
+        return self.lister.find(key)
 
     def select(
         self, query: ListQuery, index: tuple[str, str] | None = None, *, is_cluster_wide: bool = False
     ) -> list[Record]:
         """Return the objects that match, in no particular order. Raises as `find` does, and IndexMissing.
 
-        Where only some namespaces are watched, a query without a namespace means these, unless ``is_cluster_wide``.
+        If only some namespaces are watched, a query without a namespace selects these, unless ``is_cluster_wide``.
         """
         self._need_sync()
-        return self.view.select(query, index, is_cluster_wide=is_cluster_wide and self.view.is_namespaced)
+        return self.lister.select(query, index, is_cluster_wide=is_cluster_wide and self.lister.is_namespaced)
 
     def is_own_write(self, key: Key, version: str) -> bool:
-        """Whether this process has written this version of an object; for metrics."""
-        return self.view.is_own_write(key, version)
+        """Return whether this process has written this version of an object; for metrics."""
+        return self.lister.is_own_write(key, version)
 
     def _need_sync(self) -> None:
         if not self._synced.is_set():
             raise NotSynced(f"{self.gvk} cannot be read from the cache yet: {self.reason}")
 
     def subscribe(self) -> Subscription:
-        """Return the changes of this kind, beginning with what is there; use it in a ``with`` block."""
+        """Return a subscription to the changes, which begins with the present objects; use it in a ``with`` block."""
         return Subscription(self._subscribers)
 
     @contextmanager
-    def telling(self, listener: Listener) -> Iterator[None]:
-        """Tell a listener what a subscription is told, for as long as the block lasts: each change at once.
+    def notifying(self, listener: Listener) -> Iterator[None]:
+        """Notify a listener of what a subscription would receive, while the block lasts.
 
-        That saves a turn of the loop. The listener is called by the informer itself, in the middle of its work.
+        The informer calls the listener synchronously, which saves a turn of the event loop.
         """
-        self._subscribers.enter(listener)
+        self._subscribers.add(listener)
         try:
             yield
         finally:
-            self._subscribers.leave(listener)
+            self._subscribers.remove(listener)
 
-    # --- how it is doing ---
+    # --- status ---
 
     @property
     def is_synced(self) -> bool:
-        """Whether the first list is complete, so that what is not here does not exist."""
+        """Whether the first list is complete: an object that is not in the cache does not exist."""
         return self._synced.is_set()
 
     @property
@@ -230,17 +232,17 @@ class Informer:
 
     @property
     def unreadable(self) -> str:
-        """Which objects cannot be decoded, and why; "" when all can. Reads of such an object raise DecodeError."""
-        return self.view.unreadable.text
+        """The objects that cannot be decoded, and why; "" when all can. A read of such an object raises DecodeError."""
+        return self.lister.unreadable.text
 
     @property
     def is_stalled(self) -> bool:
-        """Whether its watch brings nothing, not even bookmarks, although the server has newer versions."""
+        """Whether the watch brings neither events nor bookmarks, although the server has newer versions."""
         return any(reflector.is_stalled for reflector in self._reflectors)
 
     @property
     def is_refused(self) -> bool:
-        """Whether it is not up to date because a right is missing."""
+        """Whether it is not up to date because a permission is missing."""
         return any(isinstance(error, Forbidden) for error in self._errors)
 
     @property
@@ -250,12 +252,12 @@ class Informer:
 
     @property
     def is_missed(self) -> bool:
-        """Whether its first list has not come and ought to: it does not when the kind is optional and not served."""
+        """Whether its first list is missing. An optional kind that the cluster does not serve needs none."""
         return not self.is_synced and not (self.is_optional and self.is_absent)
 
     @property
     def failures(self) -> int:
-        """How often in a row a list or watch of it has failed; of several, the one that is worst off."""
+        """The number of failures in a row of its list or watch; with several coverages the highest."""
         return max([self._discovery_failures, *(reflector.failures for reflector in self._reflectors)])
 
     @property
@@ -265,18 +267,18 @@ class Informer:
 
     @property
     def age(self) -> timedelta | None:
-        """How long ago the server last gave a sign of life: no more than so much can be missing here. None: never.
+        """The time since the server last sent something: the cache is at most so far behind. None: it never did.
 
-        A quiet kind gives one a minute. With several coverages it is the worst of them.
+        A kind without events gets a bookmark each minute. With several coverages it is the longest of their times.
         """
         heard = [reflector.heard_at for reflector in self._reflectors]
         oldest = None if not heard or None in heard else min(at for at in heard if at is not None)
         return None if oldest is None else timedelta(seconds=asyncio.get_running_loop().time() - oldest)
 
     def statistics(self) -> InformerStatistics:
-        """Return how it is doing."""
-        store, overlay, error = self.view.store, self.view.overlay, self.error
-        from pyctrl.cache._statistics import InformerStatistics  # here: a start does without
+        """Return numbers for metrics and tests."""
+        store, overlay, error = self.lister.store, self.lister.overlay, self.error
+        from pyctrl.cache._statistics import InformerStatistics  # here: not needed to start
 
         return InformerStatistics(
             kind=self.gvk,
@@ -292,7 +294,7 @@ class Informer:
             own_writes=len(overlay),
             own_writes_lag=timedelta(seconds=overlay.lag),
             own_writes_given_up=overlay.overflowed,
-            unreadable=len(self.view.unreadable),
+            unreadable=len(self.lister.unreadable),
             is_stalled=self.is_stalled,
         )
 
@@ -302,38 +304,38 @@ class Informer:
         """Wait until the first list is complete.
 
         Raises:
-            NotSynced: it did not come in time; says what went wrong last.
+            NotSynced: the list was not complete in time; says what went wrong last.
         """
         await self._wait_until(lambda: self.is_synced, "the first list", timeout)
 
     async def wait_until_located(self) -> None:
-        """Wait until the server has said what the kind's resource is called, or cannot say so for now."""
+        """Wait until discovery has answered or failed."""
         while self.resource.namespaced is None and self._discovery_error is None:
             await self._next_notice()
 
     async def wait_until_synced_or_failed(self) -> None:
-        """Wait until the first list is complete, or turns out to be forbidden, or of a kind that is not served."""
+        """Wait until the first list is complete, is forbidden, or turns out to be of a kind that is not served."""
         while not (self.is_synced or self.is_refused or self.is_absent):
             await self._next_notice()
 
     async def wait_for_version(self, resource_version: str, timeout: timedelta | None = None) -> None:
-        """Wait until everything up to a version is here, such as that of a write by somebody else.
+        """Wait until the cache has everything up to a version, such as that of a write by another process.
 
-        Versions of other kinds count only where the server has one sequence for all, as etcd does; a kind in which
-        nothing happens learns of them once a minute.
+        Versions of other kinds count only where the server has one sequence for all kinds, as etcd does. A kind without
+        events receives them by bookmarks, once a minute.
 
         Raises:
-            NotSynced: it did not come in time.
+            NotSynced: the version did not come in time.
         """
         version = version_number(resource_version)
 
         def is_here() -> bool:
-            return self.is_synced and all(feed.progress >= version for feed in self.view.feeds)
+            return self.is_synced and all(writer.progress >= version for writer in self.lister.writers)
 
         await self._wait_until(is_here, f"version {resource_version}", timeout)
 
     async def wait_for_age(self, at_most: timedelta, timeout: timedelta | None = None) -> None:
-        """Wait until the server has given a sign of life within this time.
+        """Wait until the server has sent something within the last ``at_most``; see `age`.
 
         Raises:
             NotSynced: it did not in time.
@@ -363,26 +365,25 @@ class Informer:
 
     @property
     def reason(self) -> str:
-        """Why it is not synced or up to date, in words."""
+        """Why it is not synced or not up to date."""
         if self.error is not None:
             return str(self.error)
-        return "the list is on its way" if self._reflectors else "where it is served is not known yet"
+        return "the first list is not complete yet" if self._reflectors else "discovery has not answered yet"
 
 
-TRIES_BEFORE_FAILED = 2  # the second comes within 0.8 s: a server that stumbled once is not held against the kind
+TRIES_BEFORE_FAILED = 2  # the second try comes within 0.8 s: one failure may be temporary
 
 
 def is_synced_or_failed(informer: Informer, *, some_have_come: bool) -> bool:
-    """Tell whether the first list is complete, or fails in a way that need not hold up others."""
+    """Return whether the first list is complete, or fails in a way for which others need not wait."""
     if informer.is_synced or informer.is_refused or informer.is_absent:
         return True
-    has_been_tried = informer.failures >= TRIES_BEFORE_FAILED or isinstance(
-        informer.error, RequestTimeout
-    )  # which took long enough
+    # A timeout has taken long enough by itself.
+    has_been_tried = informer.failures >= TRIES_BEFORE_FAILED or isinstance(informer.error, RequestTimeout)
     return has_been_tried and (some_have_come or has_answered(informer))
 
 
 def has_answered(informer: Informer) -> bool:
-    """Tell whether a server that is well, and knows who asks, has said something about the kind."""
+    """Return whether a working server has authenticated the client and answered about the kind."""
     error = informer.error
     return informer.is_synced or (error is not None and needs_attention(error) and not isinstance(error, Unauthorized))

@@ -1,4 +1,4 @@
-"""The objects of one kind as this process should see them: what the informer knows, under what was written since."""
+"""The lister of one kind: reads from the store, with this process's own writes on top, and checks coverage."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ from pyctrl.errors import IndexMissing, NotCovered
 
 __all__ = ["OWNER_INDEX", "Lister"]
 
-MAX_OWN_VERSIONS = 10_000  # own writes, to recognise what they cause; some 2 MB
-_DELETION = b'"deletionTimestamp"'  # to look for it takes a tenth of what it takes to decode metadata
-OWNER_INDEX = "owner"  # finds the objects that an object owns by its uid
+MAX_OWN_VERSIONS = 10_000  # versions that this process wrote, to recognise events that they cause; some 2 MB
+_DELETION = b'"deletionTimestamp"'  # searching the bytes takes a tenth of decoding the metadata
+OWNER_INDEX = "owner"  # index by the uids of owners
 
 
 class Lister:
-    """Answers reads of one kind. Nothing here waits.
+    """Answers reads of one kind. Never waits.
 
     Args:
         gvk: the kind, for errors.
-        reader: makes records of what was written.
-        clock: seconds, for how long own writes stay unseen.
+        reader: makes records of own writes.
+        clock: returns seconds, to measure how long own writes stay unconfirmed.
     """
 
     def __init__(
@@ -41,40 +41,42 @@ class Lister:
         self.overlay: Overlay = Overlay(self.store, clock=clock)
         #: The objects that cannot be decoded.
         self.unreadable: UnreadableObjects = UnreadableObjects(gvk, self.store)
-        self.feeds: list[StoreWriter] = []
+        self.writers: list[StoreWriter] = []
         self._tombstones: dict[str, int] = {}  # see `StoreWriter`
-        #: Whether the kind has namespaces; a key's is ignored when it has none, so that a request fits both scopes.
+        #: Whether the kind is namespaced. If not, the namespace of a key is ignored.
         self.is_namespaced = True
-        #: Whether the namespaces that are watched are those of the kind's own options; for errors.
+        #: Whether the watched namespaces come from the options of the kind; for errors.
         self.has_own_namespaces = False
         self._label_indexes: set[str] = set()
-        self._own_versions: dict[tuple[Key, str], None] = {}  # that this process wrote; the newest write last
+        self._own_versions: dict[tuple[Key, str], None] = {}  # versions that this process wrote, the newest last
 
-    def add_feed(self, coverage: Coverage, listeners: Sequence[Listener]) -> StoreWriter:
-        """Add a coverage; what its feed brings becomes visible here."""
-        feed = StoreWriter(len(self.feeds), coverage, self.store, self.overlay, listeners, self.feeds, self._tombstones)
-        self.feeds.append(feed)
-        return feed
+    def add_writer(self, coverage: Coverage, listeners: Sequence[Listener]) -> StoreWriter:
+        """Add a coverage and return the writer for its objects."""
+        writer = StoreWriter(
+            len(self.writers), coverage, self.store, self.overlay, listeners, self.writers, self._tombstones
+        )
+        self.writers.append(writer)
+        return writer
 
     def add_index(self, name: str, values_of: IndexFunc) -> None:
-        """Add an index over what is there and what comes."""
+        """Add an index over present and future objects."""
         self.store.add_index(name, values_of)
         self.overlay.written.add_index(name, values_of)
 
     # --- reading ---
 
     def find(self, key: Key) -> Record | None:
-        """Return an object, or None when there is none.
+        """Return an object, or None when it does not exist.
 
         Raises:
-            NotCovered: it is not here, and may exist all the same.
+            NotCovered: the object is not watched and may exist nevertheless.
         """
         if not self.is_namespaced:
             key = Key("", key.name)
         record = self.overlay.find(key)
         if record is None and not covers_object(self._coverages, key):
-            remedy = remedy_for_object(self._coverages, key, is_kind_option=self.has_own_namespaces)
-            raise NotCovered(self._gvk, asked=f"{key}", covered=self._covered, remedy=remedy)
+            action = remedy_for_object(self._coverages, key, is_kind_option=self.has_own_namespaces)
+            raise NotCovered(self._gvk, asked=f"{key}", covered=self._covered, remedy=action)
         return record
 
     def select(
@@ -83,27 +85,27 @@ class Lister:
         """Return the objects that match, in no particular order; see `covers_list` for ``is_cluster_wide``.
 
         Raises:
-            NotCovered: there may be others that match.
+            NotCovered: objects that are not watched may match, too.
             IndexMissing: there is no such index.
         """
         if not covers_list(self._coverages, query, is_cluster_wide=is_cluster_wide):
-            remedy = remedy_for_list(self._coverages, query, is_kind_option=self.has_own_namespaces)
-            raise NotCovered(self._gvk, asked=str(query), covered=self._covered, remedy=remedy)
+            action = remedy_for_list(self._coverages, query, is_kind_option=self.has_own_namespaces)
+            raise NotCovered(self._gvk, asked=str(query), covered=self._covered, remedy=action)
         also: list[tuple[str, str]] = []
-        is_served = not query.labels.requirements  # all that are found have the labels
+        is_exact = not query.labels.requirements  # the index finds only objects with the labels
         if index is None:
             if by_labels := self._indexes_for(query):
                 index, *also = by_labels
-                is_served = len(by_labels) == len(query.labels.requirements)
+                is_exact = len(by_labels) == len(query.labels.requirements)
         else:
             self._need_index(index[0])
         found = self.overlay.select(query.namespace, index, also=also)
-        if is_served and not query.fields.requirements:
+        if is_exact and not query.fields.requirements:
             return list(found)
         return [record for record in found if query.matches(record)]
 
     def _indexes_for(self, query: ListQuery) -> list[tuple[str, str]]:
-        """Return indexes and values that leave few objects to look through, the best first; none without need."""
+        """Return the label indexes that a query can use, with values, most selective first; none for few objects."""
         if not query.labels.requirements or (of_all := self.store.count(query.namespace)) < MIN_OBJECTS_FOR_INDEX:
             return []
         counted: list[tuple[int, tuple[str, str]]] = []
@@ -123,11 +125,11 @@ class Lister:
         if name != OWNER_INDEX:
             known = set(self.store.index_names) - self._label_indexes | {OWNER_INDEX}
             raise IndexMissing(self._gvk, name, known)
-        self.add_index(OWNER_INDEX, lambda record: record.owner_uids)  # made at its first use: not every kind is owned
+        self.add_index(OWNER_INDEX, lambda record: record.owner_uids)  # at its first use: many kinds have no owners
 
     @property
     def _coverages(self) -> Sequence[Coverage]:
-        return [feed.coverage for feed in self.feeds]
+        return [writer.coverage for writer in self.writers]
 
     @property
     def _covered(self) -> str:
@@ -140,11 +142,11 @@ class Lister:
         self._keep(self._reader(body))
 
     def deleted(self, key: Key, body: bytes) -> None:
-        """Take the answer of a delete: a Status when the object is gone, or else its last state."""
+        """Take the answer of a delete: a Status when the object is gone, else its last state."""
         try:
             answer = msgspec.json.decode(body, type=_DeleteAnswer)
         except UNREADABLE:
-            answer = _DeleteAnswer()  # an object that cannot be decoded; a Status can be
+            answer = _DeleteAnswer()  # an object that cannot be decoded; a Status always can
         if answer.kind == "Status":
             uid = answer.details.uid
             self._delete(key, uid, self.overlay.last_version(key, uid))
@@ -157,15 +159,15 @@ class Lister:
 
     def _keep(self, record: Record) -> None:
         version = record.version
-        if _DELETION in record.data and record.is_gone:  # the write took away the last thing that kept it
+        if _DELETION in record.data and record.is_gone:  # the write removed the last finalizer
             self._delete(record.key, record.uid, version)
             return
         self._remember(record.key, version)
         waiting, bringing, is_told = self._behind(record.namespace, version), 0, False
-        for feed in self.feeds:
-            if feed.coverage.matches(record):
-                bringing |= 1 << feed.number
-                is_told |= feed.progress >= version
+        for writer in self.writers:
+            if writer.coverage.matches(record):
+                bringing |= 1 << writer.number
+                is_told |= writer.progress >= version
         self.overlay.wrote(record, waiting=waiting, bringing=0 if is_told else bringing)
 
     def _remember(self, key: Key, version: int) -> None:
@@ -174,9 +176,9 @@ class Lister:
             del self._own_versions[next(iter(self._own_versions))]
 
     def is_own_write(self, key: Key, version: str) -> bool:
-        """Whether this process has written this version of an object; for metrics.
+        """Return whether this process has written this version of an object; for metrics.
 
-        Not only the newest that it wrote: a run that this version has caused may have written the next one already.
+        It knows older versions, too: a reconcile that a version has caused may have written the next one already.
         """
         return (key, version) in self._own_versions
 
@@ -184,11 +186,11 @@ class Lister:
         self.overlay.deleted(key, uid, version, self._behind(key.namespace, version))
 
     def _behind(self, namespace: str, version: int) -> int:
-        """Return, as bits, the feeds of a namespace that have not come to a version."""
+        """Return, as bits, the writers of a namespace that have not reached a version."""
         waiting = 0
-        for feed in self.feeds:
-            if feed.progress < version and feed.coverage.namespace in (None, namespace):
-                waiting |= 1 << feed.number
+        for writer in self.writers:
+            if writer.progress < version and writer.coverage.namespace in (None, namespace):
+                waiting |= 1 << writer.number
         return waiting
 
 

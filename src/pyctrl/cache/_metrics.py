@@ -1,4 +1,4 @@
-"""What informers tell Prometheus; controller-runtime has nothing of the kind."""
+"""The Prometheus series of informers; controller-runtime has none."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__ = ["collect_cache"]
 
 
 def collect_cache(informers: Sequence[InformerStatistics]) -> Iterable[MetricFamily]:
-    """Return the families of all kinds that are cached."""
+    """Return the metric families of all cached kinds."""
 
     def samples(value: Callable[[InformerStatistics], float]) -> list[Sample]:
         return [(_labels(informer), float(value(informer))) for informer in informers]

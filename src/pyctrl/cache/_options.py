@@ -1,4 +1,4 @@
-"""What can be decided about a kind that is cached."""
+"""Options of a kind in the cache: namespaces, selectors, transform, compression."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ __all__ = ["KindOptions", "Outside", "Selector"]
 
 
 class Outside(Enum):
-    """What becomes of a read that the cache cannot answer, because it does not watch what is asked for."""
+    """What happens to a read of objects that the cache does not watch."""
 
-    RAISE = "raise"  # NotCovered: somebody should widen the cache or read live
-    LIVE = "live"  # the server is asked
+    RAISE = "raise"  # it raises NotCovered
+    LIVE = "live"  # the server answers it
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,17 +33,17 @@ class KindOptions:
     """How a kind is cached.
 
     Attributes:
-        namespaces: only objects in these; None is what the cache is set to. A list without a namespace means these,
-            see `Cache.list`. Of no effect on cluster-scoped kinds.
-        selectors: only objects that match at least one of these; none is no restriction.
-        transform: changes each object before it is kept, so that what nobody reads takes no memory. Name, namespace,
-            uid and version stay known whatever it does; leave in what indexes, predicates and selectors look at.
-        strip_managed_fields: keep objects without ``metadata.managedFields``, often a third of their size.
-        compress: keep objects compressed (zstd, with a dictionary trained on the first MB of them), a tenth of their
-            size. Each event and each read cost some microseconds more. Worth it for kinds of thousands of objects;
-            needs ``pip install 'pyctrl-runtime[compression]'``, or raises CacheError where the kind is first cached.
-            None: if that is installed.
-        outside: what becomes of reads of what is not watched; None is what the cache is set to.
+        namespaces: only objects in these namespaces; None: the namespaces of the cache. A list without a namespace
+            selects from these, see `Cache.list`. Ignored for cluster-scoped kinds.
+        selectors: only objects that match at least one of these; empty: all objects.
+        transform: changes each object before it is stored, to drop fields that the program does not read. Name,
+            namespace, uid and version stay known. Keep the fields that indexes, predicates and selectors read.
+        strip_managed_fields: store objects without ``metadata.managedFields``, often a third of their size.
+        compress: store objects compressed (zstd, with a dictionary trained on the first MB of them), at a tenth of
+            their size. Each event and each read takes some microseconds more. Useful for kinds with thousands of
+            objects. Needs ``pip install 'pyctrl-runtime[compression]'``; without it the first use of the kind raises
+            CacheError. None: compress if it is installed.
+        outside: what happens to reads of objects that are not watched; None: as the cache is configured.
     """
 
     namespaces: Collection[str] | None = None
@@ -54,7 +54,7 @@ class KindOptions:
     outside: Outside | None = None
 
     def coverages(self, default_namespaces: Collection[str] | None, *, is_namespaced: bool) -> list[Coverage]:
-        """Return the parts of the kind to watch: each namespace with each selector."""
+        """Return the parts of the kind to watch: one for each namespace and selector."""
         chosen = default_namespaces if self.namespaces is None else self.namespaces
         namespaces: Sequence[str | None] = sorted(chosen) if chosen is not None and is_namespaced else [None]
         return [

@@ -1,4 +1,4 @@
-"""What this process has written and its informer has not seen yet, so that it reads its own writes."""
+"""The overlay: own writes that the informer has not seen yet, so that a process reads its own writes."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from pyctrl.cache._store import Store
 
 __all__ = ["Overlay"]
 
-MAX_OWN_WRITES = 10_000  # entries; only a watch that is down while thousands are written gets there
+MAX_OWN_WRITES = 10_000  # entries; reached only when a watch is down while thousands of objects are written
 
 
 class _Entry(Struct):
-    """What one own write, the newest of its object, says: nothing older than `version` may be shown."""
+    """The newest own write of an object: reads must not return anything older than `version`."""
 
     version: int
-    waiting: int  # the feeds, as bits, that have not come to this version and may still bring something older
-    record: Record | None = None  # what was written; None when it was a deletion, is not covered, or was told
-    bringing: int = 0  # the feeds, as bits, any of which will bring the record
-    deleted_uid: str = ""  # the object that is gone, when it was a deletion
-    since: float = 0.0  # when it came
-    untold: Record | None = None  # what this process has read by now, and no feed has told of
+    waiting: int  # the store writers, as bits, that have not reached this version and may bring older states
+    record: Record | None = None  # the object; None after a deletion, without coverage, or when a watch has shown it
+    bringing: int = 0  # the store writers, as bits, any of which will bring the record
+    deleted_uid: str = ""  # after a deletion, the uid of the object
+    since: float = 0.0  # the time of the write
+    unreported: Record | None = None  # an object that reads return, but listeners have not been notified of
 
     def hides(self, stored: Record) -> bool:
         return self.record is not None or stored.version < self.version or self._is_end_of(stored)
@@ -36,26 +36,26 @@ class _Entry(Struct):
 
 
 class Overlay:
-    """Own writes over a store: what was written is read at once, what was deleted is gone at once.
+    """Own writes on top of a store: written objects are readable, and deleted objects are gone, at once.
 
-    An entry shows what was written until a feed has told of it, and is dropped when every feed of its namespace has
-    come to its version: until then one that lags behind may still bring what was before. An answer that comes after
-    the informer has seen as much is ignored. A write whose outcome is unknown leaves nothing here. Objects whose
-    versions are no numbers are not kept: nobody could say when to drop them.
+    An entry shows the written object until a watch has shown it. It is dropped when every store writer of its namespace
+    has reached its version, because a writer that lags may still bring an older state. An answer with a version that
+    the informer has already seen is ignored. A write whose outcome is unknown has no entry. Objects with versions that
+    are not numbers have none either, because it could not be dropped.
 
-    Feeds are numbered by `Feed`; sets of them are bits.
+    Sets of store writers are bits, by `StoreWriter.number`.
     """
 
     def __init__(self, store: Store, *, limit: int = MAX_OWN_WRITES, clock: Callable[[], float] = lambda: 0.0) -> None:
         self._store = store
         self._limit = limit
         self._clock = clock
-        #: By object; for others to see whether there is anything.
+        #: The entries by key. Store writers read whether it is empty.
         self.entries: OrderedDict[Key, _Entry] = OrderedDict()
-        self._queues: dict[int, list[tuple[int, Key]]] = {}  # by feed: versions it must pass, as heaps
-        #: The records of objects that were written, with the same indexes as the store.
+        self._queues: dict[int, list[tuple[int, Key]]] = {}  # by store writer: heaps of the versions it must reach
+        #: The written objects, with the same indexes as the store.
         self.written: Store = Store()
-        #: How many entries were given up because there were too many; their objects read as old as the informer.
+        #: Entries that were dropped because there were too many. Reads of their objects may return older states.
         self.overflowed: int = 0
 
     def __len__(self) -> int:
@@ -63,8 +63,8 @@ class Overlay:
 
     @property
     def lag(self) -> float:
-        """How many seconds ago the oldest of the writes was made that the informer has not seen yet."""
-        oldest = next(iter(self.entries.values()), None)  # in the order of their coming
+        """The seconds since the oldest write that the informer has not seen yet."""
+        oldest = next(iter(self.entries.values()), None)  # entries are in order of time
         return 0.0 if oldest is None else self._clock() - oldest.since
 
     # --- own writes ---
@@ -74,8 +74,8 @@ class Overlay:
 
         Args:
             record: the object in the answer.
-            waiting: the feeds of its namespace that have not come to its version.
-            bringing: those of them that will bring the record as it is; none when it is not covered, or was told.
+            waiting: the store writers of its namespace that have not reached its version.
+            bringing: those of them that will bring the record; none when it is not covered, or has been shown.
         """
         key = record.key
         stored, entry = self._store.get(key.namespace, key.name), self.entries.get(key)
@@ -84,127 +84,128 @@ class Overlay:
         if (stored is not None and stored.version >= record.version) or (entry and entry.version >= record.version):
             return
         if entry is not None and entry.deleted_uid == record.uid:
-            return  # this write was before the deletion, its answer came later
-        is_told = stored is not None and stored.uid == record.uid
+            return  # the write preceded the deletion, although its answer came later
+        is_reported = stored is not None and stored.uid == record.uid
         shown = record if bringing else None
-        self._enter(key, _Entry(record.version, waiting, shown, bringing, untold=None if is_told else shown))
+        self._set(key, _Entry(record.version, waiting, shown, bringing, unreported=None if is_reported else shown))
 
     def deleted(self, key: Key, uid: str, version: int, waiting: int) -> None:
         """Take the answer of a delete after which the object with this uid is gone.
 
         Args:
-            key: which object.
-            uid: which of the objects that have had this name.
-            version: the last version known of it; see `last_version`.
-            waiting: the feeds of its namespace that have not come to that version.
+            key: the key of the object.
+            uid: its uid; other objects may have had the same key.
+            version: its last known version; see `last_version`.
+            waiting: the store writers of its namespace that have not reached that version.
         """
         stored, entry = self._store.get(key.namespace, key.name), self.entries.get(key)
         is_stored = stored is not None and stored.uid == uid
         if version == UNORDERED or not (waiting or is_stored):
             return
         if (stored is not None and not is_stored and stored.version > version) or (entry and entry.version > version):
-            return  # the name is used again
-        self._enter(key, _Entry(version, waiting, deleted_uid=uid))
+            return  # another object has the name by now
+        self._set(key, _Entry(version, waiting, deleted_uid=uid))
 
     def last_version(self, key: Key, uid: str) -> int:
-        """Return the newest version that is known of an object with this uid, `UNORDERED` if none is."""
+        """Return the newest known version of the object with this uid, `UNORDERED` if there is none."""
         entry = self.entries.get(key)
         known = (self._store.get(key.namespace, key.name), entry.record if entry else None)
         return max((r.version for r in known if r is not None and r.uid == uid), default=UNORDERED)
 
-    def _enter(self, key: Key, entry: _Entry) -> None:
+    def _set(self, key: Key, entry: _Entry) -> None:
         former = self.entries.get(key)
-        if former is not None and former.untold is not None and entry.record is None:
-            entry.untold, entry.bringing = former.untold, former.bringing  # still to be told, although it is hidden now
-        self._leave(key)
+        if former is not None and former.unreported is not None and entry.record is None:
+            # Listeners must still be notified of it, although the deletion hides it now.
+            entry.unreported, entry.bringing = former.unreported, former.bringing
+        self._drop(key)
         entry.since = self._clock()
         self.entries[key] = entry
         if entry.record is not None:
             self.written.put(entry.record)
-        for feed in _bits(entry.waiting):
-            self._wait(feed, entry.version, key)
+        for writer in _bits(entry.waiting):
+            self._wait(writer, entry.version, key)
         if len(self.entries) > self._limit:
-            self._leave(next(iter(self.entries)))
+            self._drop(next(iter(self.entries)))
             self.overflowed += 1
 
-    def _wait(self, feed: int, version: int, key: Key) -> None:
-        queue = self._queues.setdefault(feed, [])
+    def _wait(self, writer: int, version: int, key: Key) -> None:
+        queue = self._queues.setdefault(writer, [])
         heapq.heappush(queue, (version, key))
-        if len(queue) > 2 * self._limit:  # while a watch is down, the same objects may be written again and again
+        if len(queue) > 2 * self._limit:  # while a watch is down, the same objects may be written many times
             queue[:] = [(v, k) for v, k in queue if (entry := self.entries.get(k)) and entry.version == v]
             heapq.heapify(queue)
 
-    def _leave(self, key: Key) -> None:
+    def _drop(self, key: Key) -> None:
         entry = self.entries.pop(key, None)
         if entry is not None:
-            self._told(entry)
+            self._show_stored(entry)
 
-    def _told(self, entry: _Entry) -> None:
-        """A feed has brought what was written, or something newer: from now on the store shows it."""
+    def _show_stored(self, entry: _Entry) -> None:
+        """Show the stored state from now on: a store writer has brought the written one, or a newer one."""
         if entry.record is not None:
             self.written.remove(entry.record)
             entry.record = None
 
-    # --- what the informer sees ---
+    # --- events ---
 
     def saw(self, record: Record) -> None:
-        """Take note of the store's new record. Call after the store has taken it."""
+        """Take a new record of the store. Call it after the store has the record."""
         entry = self.entries.get(record.key)
         if entry is None:
             return
-        entry.untold = None  # if it is another object, then that is told in the place of the one that has gone
+        entry.unreported = None  # listeners are notified of this record; also if it is another object of the same name
         if record.version >= entry.version:
-            self._told(entry)
+            self._show_stored(entry)
 
     def lost(self, record: Record) -> None:
-        """Take note that the store has lost an object, with its last state. Call after the store has lost it."""
+        """Take the last state of an object that has left the store. Call it after the store has removed the object."""
         entry = self.entries.get(record.key)
         if entry is None:
             return
         if entry.record is not None and entry.record.uid == record.uid and entry.version < record.version:
-            self._told(entry)
+            self._show_stored(entry)
         if entry.deleted_uid == record.uid and not entry.waiting:
-            self._leave(record.key)
+            self._drop(record.key)
 
-    def caught_up(self, feed: int, version: int) -> list[Record]:
-        """Drop what waited for this feed to come to a version; return what it should have brought and has not.
+    def caught_up(self, writer: int, version: int) -> list[Record]:
+        """Drop entries that waited for a store writer to reach a version; return objects that it did not bring.
 
-        That happens when what was written is gone before it was seen, and the list that follows lacks it.
+        It does not bring an object that was deleted before a watch has shown it, and that the next list lacks.
         """
         vanished: list[Record] = []
-        queue = self._queues.get(feed)
+        queue = self._queues.get(writer)
         while queue and queue[0][0] <= version:
             waited_for, key = heapq.heappop(queue)
             entry = self.entries.get(key)
             if entry is None or entry.version != waited_for:
-                continue  # left already, or another write has taken its place
-            entry.waiting &= ~(1 << feed)
-            if entry.bringing & 1 << feed:
-                self._told(entry)
-                entry.bringing &= ~(1 << feed)
+                continue  # dropped already, or replaced by another write
+            entry.waiting &= ~(1 << writer)
+            if entry.bringing & 1 << writer:
+                self._show_stored(entry)
+                entry.bringing &= ~(1 << writer)
                 if not entry.bringing:
-                    vanished += _taken(entry)
+                    vanished += _take_unreported(entry)
             if not entry.waiting and not self._awaits_deletion(key, entry):
-                self._leave(key)
+                self._drop(key)
         return vanished
 
     def _awaits_deletion(self, key: Key, entry: _Entry) -> bool:
-        """The version of a deletion is not in its answer: while the store has the object, the deletion is to come."""
+        """Return whether the watch has not shown a deletion yet: the answer of a delete does not have its version."""
         stored = self._store.get(key.namespace, key.name)
         return stored is not None and stored.uid == entry.deleted_uid
 
     def clear(self) -> list[Record]:
-        """Forget everything: the versions of the server have begun anew. Returns what nobody has told of."""
-        vanished = [record for entry in self.entries.values() for record in _taken(entry)]
+        """Drop all entries, as the server's versions started over. Return objects that were never reported."""
+        vanished = [record for entry in self.entries.values() for record in _take_unreported(entry)]
         for key in list(self.entries):
-            self._leave(key)
+            self._drop(key)
         self._queues.clear()
         return vanished
 
     # --- reading ---
 
     def find(self, key: Key) -> Record | None:
-        """Return the object as this process has left it: as written, or else as the store has it and if it is there."""
+        """Return an object as this process has last written it, else as the store has it; None if it does not exist."""
         stored, entry = self._store.get(key.namespace, key.name), self.entries.get(key)
         if entry is None:
             return stored
@@ -217,7 +218,7 @@ class Overlay:
         *,
         also: Sequence[tuple[str, str]] = (),
     ) -> Iterable[Record]:
-        """Return records as `Store.select` does, own writes in the place of what they have changed."""
+        """Return records as `Store.select` does, with own writes applied."""
         stored = self._store.select(namespace, index, also=also)
         if not self.entries:
             return stored
@@ -226,10 +227,9 @@ class Overlay:
         return [*visible, *self.written.select(namespace, index, also=also)]
 
 
-def _taken(entry: _Entry) -> list[Record]:
-    """Take out what is untold, if there is something."""
-    untold, entry.untold = entry.untold, None
-    return [] if untold is None else [untold]
+def _take_unreported(entry: _Entry) -> list[Record]:
+    unreported, entry.unreported = entry.unreported, None
+    return [] if unreported is None else [unreported]
 
 
 def _bits(bits: int) -> Iterable[int]:

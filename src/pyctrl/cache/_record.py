@@ -1,17 +1,16 @@
-"""One cached object: its JSON bytes, and the few words of its metadata that the cache needs at every step."""
+"""A cached object: its JSON bytes, and the metadata that the cache needs for every event."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, TypeVar, overload
+from typing import Any, TypeVar
 
 import msgspec
 
 from pyctrl._json import UNREADABLE
 from pyctrl.api import (
-    GroupVersionKind,
     Key,
-    KindLike,
+    Kind,
     KubernetesObject,
     OwnerReference,
     Unstructured,
@@ -24,32 +23,32 @@ from pyctrl.cache._transform import BytesTransform, strip_managed_fields
 
 __all__ = ["UNORDERED", "Record", "RecordReader", "version_number"]
 
-T = TypeVar("T", bound=KubernetesObject)
+O = TypeVar("O", bound=KubernetesObject | Unstructured)  # noqa: E741 - an object, typed or not
 
-UNORDERED = 0  # the number of a resource version that is none: such versions cannot be compared
+UNORDERED = 0  # stands for a resource version that is not a number: such versions do not compare
 
 
 class Record(msgspec.Struct, gc=False, eq=False):  # gc=False: nothing in it refers to it, so collections skip it
-    """An object as the cache keeps it: shared between readers, and never changed but for `held`.
+    """An object as the cache stores it: shared between readers, and immutable except for `held`.
 
-    `labels`, `annotations` and the like decode the metadata each time they are asked, in a microsecond or two;
-    `decode` makes a fresh object, which is the caller's own.
+    `labels`, `annotations` and the like decode the metadata at each access, in a microsecond or two. `decode` returns a
+    fresh object that belongs to the caller.
     """
 
-    #: What is kept of it: its JSON, or what `unpack` makes its JSON of.
+    #: The bytes that are stored: JSON, or compressed JSON for `unpack`.
     kept: bytes
     name: str
     namespace: str
     uid: str
-    #: The resource version as a number; those of one resource can be compared (KEP-5504). 0 when it is no number.
+    #: The resource version as a number; those of one resource compare (KEP-5504). 0 when it is not a number.
     version: int
-    #: Which coverages hold the object, and from which of their lists; the business of `Store`.
+    #: The store writers that hold the object, as bits; see `StoreWriter`.
     held: int = 0
     unpack: Decompress | None = None
 
     @property
     def data(self) -> bytes:
-        """Its JSON."""
+        """The JSON of the object."""
         return self.kept if self.unpack is None else self.unpack(self.kept)
 
     @property
@@ -59,7 +58,7 @@ class Record(msgspec.Struct, gc=False, eq=False):  # gc=False: nothing in it ref
 
     @property
     def generation(self) -> int:
-        """How often what is wanted has changed; 0 for kinds that do not count it."""
+        """The ``metadata.generation``; 0 for kinds without one."""
         return read_details(self.data).generation or 0
 
     @property
@@ -79,37 +78,37 @@ class Record(msgspec.Struct, gc=False, eq=False):  # gc=False: nothing in it ref
 
     @property
     def is_deleting(self) -> bool:
-        """Whether its deletion was asked for."""
+        """Whether it has a deletionTimestamp."""
         return read_details(self.data).deletion_timestamp is not None
 
     @property
     def is_gone(self) -> bool:
-        """Whether this is the last state of an object: it was to be deleted, and nothing has kept it any longer."""
+        """Whether this is the last state of a deleted object: no finalizer and no grace period is left."""
         details = read_details(self.data)
         has_grace = bool(details.deletion_grace_period_seconds)
         return details.deletion_timestamp is not None and not details.finalizers and not has_grace
 
     @property
     def owner_references(self) -> list[OwnerReference]:
-        """Its owners."""
+        """The owner references."""
         owners = read_details(self.data).owner_references or ()
         return [OwnerReference.from_wire(msgspec.to_builtins(owner)) for owner in owners]
 
     @property
     def owners(self) -> Sequence[Owner]:
-        """Its owners as plain structs, at a tenth of the cost of `owner_references`."""
+        """The owner references as plain structs, at a tenth of the cost of `owner_references`."""
         return read_details(self.data).owner_references or ()
 
     @property
     def owner_uids(self) -> tuple[str, ...]:
-        """The uids of its owners."""
+        """The uids of the owners."""
         return tuple(owner.uid for owner in read_details(self.data).owner_references or ())
 
     def field(self, path: str) -> str | None:
         """Return a field as field selectors compare it (``spec.nodeName``), or None when it is absent."""
         try:
             value: Any = msgspec.json.decode(self.data)
-        except UNREADABLE:  # one object must not fail the lists of all others
+        except UNREADABLE:  # one object must not break the lists of all others
             head = head_of(self.data)
             value = msgspec.json.decode(head[1]) if head else None
         for part in path.split("."):
@@ -118,25 +117,21 @@ class Record(msgspec.Struct, gc=False, eq=False):  # gc=False: nothing in it ref
             return str(value).lower()
         return None if value is None else str(value)
 
-    @overload
-    def decode(self, kind: type[T]) -> T: ...
-    @overload
-    def decode(self, kind: GroupVersionKind) -> Unstructured: ...
-
-    def decode(self, kind: KindLike) -> KubernetesObject | Unstructured:
-        """Return a fresh object of a kind; a typed one is decoded when it is looked at.
+    def decode(self, kind: Kind[O]) -> O:
+        """Return a fresh object of a kind; the fields of a typed object are decoded on first use.
 
         Raises:
-            DecodeError: when it is of another kind. What does not fit, or is missing, is one where it is looked at.
+            DecodeError: the object is of another kind. A field that is missing or does not fit its type raises it on
+                first use.
         """
         return decode_known(kind, self.data, self.name, self.namespace, self.uid)
 
 
 class TransformedRecord(Record):
-    """An object whose JSON may be another one's: a transform can change its names too."""
+    """An object that was transformed: its JSON may have another name and kind than the record."""
 
-    def decode(self, kind: KindLike) -> Any:
-        """Return a fresh object, of which nothing is known but its JSON. Raises DecodeError."""
+    def decode(self, kind: Kind[O]) -> O:
+        """Return a fresh object, decoded from the JSON alone. Raises DecodeError."""
         return decode(kind, self.data, lazily=True)
 
 
@@ -144,8 +139,8 @@ class RecordReader:
     """Makes records from the bytes of objects of one kind.
 
     Args:
-        shape: what to do to the bytes that are kept; the record's other fields are those of the object as it came.
-        packing: what compresses them then.
+        shape: transforms the bytes that are stored; the other fields of the record are those of the original object.
+        packing: compresses the transformed bytes.
     """
 
     def __init__(self, shape: BytesTransform | None = None, packing: Compressor | None = None) -> None:
@@ -159,14 +154,14 @@ class RecordReader:
         """Make the record of one object.
 
         Raises:
-            DecodeError: when it is no Kubernetes object.
+            DecodeError: the data is not a Kubernetes object.
         """
         return self.record(data, self._identity(data))
 
     def record(self, data: bytes, found: ObjectIdentity) -> Record:
-        """Make the record of an object whose identity is known already."""
+        """Make the record of an object whose identity is decoded already."""
         namespace = found.namespace or ""
-        try:  # not version_number(): this is done for every object
+        try:  # inlined version_number(): this runs for every event
             version = int(found.resource_version)
         except ValueError:
             version = UNORDERED
@@ -176,13 +171,13 @@ class RecordReader:
         if self._packing is not None:
             kept, unpack = self._packing(kept, found.uid or "")
         if kept is not data:
-            # A copy, as long as it is: what encoders return was longer once. The place behind it is free, but too short
-            # for the next one, so that nothing was won: 4.5 KB stayed resident for an object of 4 KB in 0.6.
+            # An exact copy. The bytes that encoders return were shrunk in place, and the free space behind them is too
+            # short to be used: 4.5 KB stayed resident for an object of 4 KB.
             kept = bytes(memoryview(kept))
         return self._made(
             kept,
             found.name,
-            self._namespaces.setdefault(namespace, namespace),  # one string for all objects of a namespace
+            self._namespaces.setdefault(namespace, namespace),  # one string object for each namespace
             found.uid or "",
             version,
             0,
@@ -191,7 +186,7 @@ class RecordReader:
 
 
 def version_number(resource_version: str) -> int:
-    """Return a resource version as a number, `UNORDERED` when it is none."""
+    """Return a resource version as a number, `UNORDERED` when it is not a number."""
     try:
         return int(resource_version)
     except ValueError:

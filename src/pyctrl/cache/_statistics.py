@@ -1,4 +1,4 @@
-"""How informers are doing, in numbers. Imported when somebody asks, which a start does not wait for."""
+"""Numbers about informers. Imported on first use, so that a start does not wait for it."""
 
 from __future__ import annotations
 
@@ -12,24 +12,24 @@ __all__ = ["InformerStatistics"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InformerStatistics:
-    """How an informer is doing.
+    """Numbers about an informer.
 
     Attributes:
-        kind: of what.
-        objects: how many are kept.
-        size_bytes: what is kept of them, in bytes: JSON or, with ``KindOptions(compress=True)``, that compressed.
+        kind: the kind.
+        objects: the number of objects in the store.
+        size_bytes: the bytes of these objects: JSON, or compressed JSON with ``KindOptions(compress=True)``.
         is_synced: whether every first list is complete.
-        age: how long ago the server last gave a sign of life, on the part that is worst off; None: never.
+        age: the time since the server last sent something, for the coverage where it is longest; None: never.
         relists: complete lists after the first.
-        stages: what each reflector is doing.
-        error: why it is not up to date; None when it is.
+        stages: the state of each reflector.
+        error: why the informer is not up to date; None when it is.
         is_served: whether the cluster serves the kind, as far as is known.
-        is_failing: whether it is not up to date and ought to be: an optional kind that is not served is not.
+        is_failing: whether the informer should be up to date and is not. An optional kind need not be served.
         own_writes: objects that this process has written and the informer has not seen yet.
-        own_writes_lag: how long ago the oldest of these was written.
-        own_writes_given_up: how many of them were too many to keep.
-        is_stalled: whether its watch brings nothing although the server has newer versions.
-        unreadable: objects that cannot be decoded; see `Informer.unreadable`.
+        own_writes_lag: the time since the oldest of these writes.
+        own_writes_given_up: own writes that were dropped because there were too many.
+        is_stalled: whether the watch brings nothing although the server has newer versions.
+        unreadable: the number of objects that cannot be decoded; see `Informer.unreadable`.
     """
 
     kind: GroupVersionKind

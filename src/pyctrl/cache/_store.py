@@ -1,4 +1,4 @@
-"""The objects of one kind, as bytes, by namespace and name, with their indexes."""
+"""The store of one kind: records by namespace and name, with indexes."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ __all__ = ["Store"]
 
 
 class Store:
-    """Keeps one record for each name, and its indexes in step with it.
+    """Records by namespace and name, with indexes that are updated in the same step.
 
-    Two levels of plain dictionaries, so that a namespace is an index by itself; they hold strings and records only,
-    and therefore cost a garbage collection nothing however many objects there are.
+    The two levels of dictionaries are an index by namespace. They hold strings and records only, which the garbage
+    collector does not track, so that a collection costs the same for any number of objects.
     """
 
     def __init__(self) -> None:
         self._namespaces: dict[str, dict[str, Record]] = {}
         self._indexes: dict[str, Index] = {}
-        #: Bytes that are kept of all objects: their JSON, or that compressed.
+        #: The bytes of all records: JSON, compressed where the options of the kind say so.
         self.size: int = 0
 
     def get(self, namespace: str, name: str) -> Record | None:
@@ -29,7 +29,7 @@ class Store:
         return None if names is None else names.get(name)
 
     def put(self, record: Record) -> Record | None:
-        """Take a record and return the one whose place it takes."""
+        """Put a record and return the one that it replaces."""
         names = self._namespaces.get(record.namespace)
         if names is None:
             names = self._namespaces[record.namespace] = {}
@@ -42,7 +42,7 @@ class Store:
         return old
 
     def remove(self, record: Record) -> None:
-        """Forget the record with the name of this one, if there is one."""
+        """Remove the record with the name of this one, if there is one."""
         names = self._namespaces.get(record.namespace, {})
         old = names.pop(record.name, None)
         if old is None:
@@ -60,10 +60,10 @@ class Store:
         *,
         also: Iterable[tuple[str, str]] = (),
     ) -> Iterable[Record]:
-        """Return the records of a namespace (None: of all), those with a value in an index if one is given.
+        """Return the records of a namespace (None: of all), with ``index`` only those with a value in an index.
 
-        With ``also`` only those that have values in other indexes too. The result is a view: use it up before the store
-        changes. The indexes must be there.
+        With ``also`` they must have values in other indexes, too. The result is a view: consume it before the store
+        changes. The indexes must exist.
         """
         if index is not None:
             name, value = index
@@ -75,20 +75,20 @@ class Store:
         return self if namespace is None else self._namespaces.get(namespace, {}).values()
 
     def count(self, namespace: str | None = None, index: tuple[str, str] | None = None) -> int:
-        """Return how many records `select` has to go through."""
+        """Return the number of records that `select` would scan."""
         if index is not None:
             return len(self._indexes[index[0]].find(index[1]))
         return len(self) if namespace is None else len(self._namespaces.get(namespace, ()))
 
     def add_index(self, name: str, values_of: IndexFunc) -> None:
-        """Add an index and put every record into it. One of the same name is replaced."""
+        """Add an index over all records. It replaces one of the same name."""
         index = self._indexes[name] = Index(name, values_of)
         for record in self:
             index.put(record)
 
     @property
     def index_names(self) -> Collection[str]:
-        """The indexes that there are."""
+        """The names of the indexes."""
         return self._indexes.keys()
 
     def __iter__(self) -> Iterator[Record]:

@@ -1,4 +1,4 @@
-"""What one list and watch brings into the store: news are told, repetitions are not, and a new list sweeps the rest."""
+"""The writer of one list and watch into the store: drops repeated states, notifies listeners of changes, ends lists."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from pyctrl.cache._store import Store
 
 __all__ = ["Listener", "StoreWriter"]
 
-MAX_TOMBSTONES = 10_000  # some 2 MB; there are as many only where a feed has not moved for long
+MAX_TOMBSTONES = 10_000  # some 2 MB; there are as many only while a watch makes no progress
 
 
 class Listener(Protocol):
-    """Is told of changes, in their order, as soon as store, indexes and overlay have them.
+    """Is called with changes, in their order, as soon as store, indexes and overlay have them.
 
-    Must return at once and not raise: the informer waits for it, and so does everything else.
+    It must return at once and must not raise: it runs inside the informer, on the event loop.
     """
 
     def push(self, change: Change) -> None:
@@ -28,19 +28,20 @@ class Listener(Protocol):
 
 
 class StoreWriter:
-    """The way of one coverage's objects into the store that it shares with the others.
+    """Writes the objects of one coverage into the store that the coverages of a kind share.
 
-    Each record carries two bits for each feed that holds it (`Record.held`): of the objects that a feed holds, those
-    of its latest list and later have one of them, older ones the other. So a new list needs no memory of what it
-    replaces: what still has the old bit at its end is gone. An object leaves the store when no feed holds it.
+    Each record has two bits for each writer that holds it (`Record.held`). Objects of the writer's latest list, or of
+    events since, have the current bit, older ones the former bit. So a new list needs no copy of what it replaces: an
+    object that still has the former bit at the end of the list is gone. An object leaves the store when no writer
+    holds it.
 
-    Nothing here waits. After each call store, indexes, overlay and whoever is told agree.
+    Never waits. After each call store, indexes, overlay and listeners agree.
 
     Args:
-        number: which feed of its kind, counted from 0.
-        listeners: are told of each change, after the store has made it. The list may change.
-        siblings: all feeds of the kind, this one among them. The list grows.
-        tombstones: of objects that have left while a feed was not that far, by uid, the version at which they left.
+        number: the number of the writer within its kind, from 0.
+        listeners: are notified of each change, after the store has it. The list may change.
+        siblings: all writers of the kind, this one included. The list grows.
+        tombstones: versions of objects that have left before every writer had reached that version, by uid.
     """
 
     def __init__(
@@ -65,33 +66,33 @@ class StoreWriter:
         self._current, self._former = 1 << 2 * number, 2 << 2 * number
         self._others = ~(self._current | self._former)
         self._is_listing = False
-        self._older: list[Record] = []  # of the list that is on its way: what the store has in a newer state
+        self._older: list[Record] = []  # objects of the present list that are newer in the store
 
     def keep(self, record: Record) -> None:
-        """Hold an object that another feed lets go; a list that is on its way has to confirm it, or has already."""
+        """Hold an object that another writer releases. A list in progress must still confirm it, or has done so."""
         if not record.held & (self._current | self._former):
             record.held |= self._former if self._is_listing else self._current
 
     def begin_list(self) -> None:
-        """Begin a list from its start, also when the one before has not come to its end."""
+        """Begin a list from its start, also when the one before was not completed."""
         if self._is_listing:
-            self._take_back()
+            self._restore_marks()
         self._is_listing, self._older = True, []
         self._current, self._former = self._former, self._current
 
-    def _take_back(self) -> None:
-        """Make the marks as they were before a list that has not come to its end."""
+    def _restore_marks(self) -> None:
+        """Undo the marks of a list that was not completed."""
         for record in self._store:
             if record.held & self._current:
                 record.held = record.held & self._others | self._former
         self._current, self._former = self._former, self._current
 
     def end_list(self, version: int) -> None:
-        """End a list: the store loses what was not in it and no other feed holds. `version` is the list's."""
+        """End a list of a version: remove the objects that it lacks and that no other writer holds."""
         is_restored = version < self.progress  # from a backup: versions cannot be compared with before
         self._go_back(version, is_restored=is_restored)
         for record in self._unlisted():
-            if record.version > version and not is_restored:  # of another feed, which is further than this list
+            if record.version > version and not is_restored:  # by another writer, which is ahead of this list
                 record.held = record.held & self._others | self._current
                 continue
             self._let_go(record, record)
@@ -100,22 +101,23 @@ class StoreWriter:
         self._is_listing = False
         self.is_synced = True
         if is_restored:
-            self._tell_vanished(self._overlay.clear())
+            self._notify_vanished(self._overlay.clear())
             self._tombstones.clear()
         self.progress = version
         self._forget_tombstones()
-        self._tell_vanished(self._overlay.caught_up(self.number, version))
+        self._notify_vanished(self._overlay.caught_up(self.number, version))
 
     def _forget_tombstones(self) -> None:
-        """Forget who left at a version that every feed has come to: nobody brings them back."""
-        reached = min(feed.progress for feed in self._siblings)
+        """Forget tombstones of versions that every writer has reached: no older state can come any more."""
+        reached = min(writer.progress for writer in self._siblings)
         while self._tombstones and next(iter(self._tombstones.values())) <= reached:
             del self._tombstones[next(iter(self._tombstones))]
 
     def _go_back(self, version: int, *, is_restored: bool) -> None:
-        """Take older states than the store's after all, unless another feed was just further than the list.
+        """Replace newer states in the store by those of the list, unless another writer is ahead of the list.
 
-        What the list should have known is a server that was restored from a backup, too.
+        If the list is recent enough to contain the state of the store, and has an older one, then the server was
+        restored from a backup, too.
         """
         for record in self._older:
             old = self._store.get(record.namespace, record.name)
@@ -129,14 +131,14 @@ class StoreWriter:
         return [record for record in self._store if record.held & self._former]
 
     def put(self, record: Record) -> None:
-        """Take an object from the list, or from an event that it was added or modified."""
+        """Take an object of the list, or of an ADDED or MODIFIED event."""
         if not self._is_listing and UNORDERED < record.version <= self.progress:
-            return  # it has come before
+            return  # a repeated event
         old = self._store.get(record.namespace, record.name)
         if old is None:
             if record.version < self._tombstones.get(record.uid, UNORDERED):
                 self._older += [record] * self._is_listing
-                return  # this feed has not come to where it left
+                return  # an old state of an object that is gone
             self._add(record)
         elif self._is_news(old, record):
             self._replace(old, record)
@@ -150,9 +152,9 @@ class StoreWriter:
         self._store.put(record)
         if self._overlaid:
             self._overlay.saw(record)
-        # Told last: whoever is told may look, and finds what he was told of.
+        # Last: a listener may read the object that it is notified of.
         if self._listeners:
-            self._tell(Created(record, not self.is_synced))
+            self._notify(Created(record, not self.is_synced))
 
     def _replace(self, old: Record, new: Record) -> None:
         new.held = old.held & self._others | self._current
@@ -164,12 +166,12 @@ class StoreWriter:
             self._overlay.saw(new)
         if not is_another:
             if self._listeners:
-                self._tell(Updated(old, new))
-        else:  # the end of the one and the beginning of the other were missed
-            self._tell(Deleted(old, was_seen=False))
-            self._tell(Created(new))
+                self._notify(Updated(old, new))
+        else:  # the deletion of the one and the creation of the other were missed
+            self._notify(Deleted(old, was_seen=False))
+            self._notify(Created(new))
 
-    def _tell(self, change: Change) -> None:
+    def _notify(self, change: Change) -> None:
         for listener in self._listeners:
             listener.push(change)
 
@@ -179,54 +181,56 @@ class StoreWriter:
         return old.version < new.version
 
     def remove(self, record: Record) -> None:
-        """Take an event that an object was deleted or no longer matches the selectors, with its last state."""
+        """Take a DELETED event: an object is gone, or no longer matches the selectors. `record` is its last state."""
         old = self._store.get(record.namespace, record.name)
         if old is None or UNORDERED < record.version <= min(self.progress, old.version - 1):
-            return  # it is gone, or the event has come before and the name is in use again
+            return  # the object is gone already, or the event is repeated and the name is in use again
         self._let_go(old, record)
         if not old.held:
             self._add_tombstone(record)
             self._remove(old, Deleted(record if old.uid == record.uid else old))
 
     def _add_tombstone(self, state: Record) -> None:
-        """Remember an object that has left, while another feed may still bring an older state of it."""
+        """Remember an object that has left, while another writer may still receive an older state of it."""
         if any(
-            feed is not self and feed.progress < state.version and feed.coverage.namespace in (None, state.namespace)
-            for feed in self._siblings
+            writer is not self
+            and writer.progress < state.version
+            and writer.coverage.namespace in (None, state.namespace)
+            for writer in self._siblings
         ):
             self._tombstones[state.uid] = state.version
             if len(self._tombstones) > MAX_TOMBSTONES:
                 del self._tombstones[next(iter(self._tombstones))]
 
     def _let_go(self, record: Record, state: Record) -> None:
-        """Hold an object no longer. Feeds that have not come to its last state and select it hold it still.
+        """Release an object. Writers that select it and have not reached its last state keep holding it.
 
-        They will see it leave too, or stay; dropping it now, they would bring it back in an older state.
+        Their own events will release it or confirm it. Otherwise they would bring it back in an older state.
         """
         record.held &= self._others
         if len(self._siblings) > 1 and record.uid == state.uid:
-            for feed in self._siblings:
-                if feed is not self and feed.progress < state.version and feed.coverage.matches(state):
-                    feed.keep(record)
+            for writer in self._siblings:
+                if writer is not self and writer.progress < state.version and writer.coverage.matches(state):
+                    writer.keep(record)
 
     def _remove(self, old: Record, change: Deleted) -> None:
         self._store.remove(old)
         self._overlay.lost(change.old)
-        self._tell(change)
+        self._notify(change)
 
-    def passed(self, version: int) -> None:
-        """Note that everything up to a version has come: an event's, or a bookmark's."""
+    def advance_to(self, version: int) -> None:
+        """Record that the store has everything up to the version of an event or bookmark."""
         if version > self.progress:
             self.progress = version
             if self._tombstones:
                 self._forget_tombstones()
             if self._overlaid:
-                self._tell_vanished(self._overlay.caught_up(self.number, version))
+                self._notify_vanished(self._overlay.caught_up(self.number, version))
 
-    def _tell_vanished(self, records: Iterable[Record]) -> None:
-        """Tell of own writes that could be read until now, and that no feed has brought: they were and are no more."""
+    def _notify_vanished(self, records: Iterable[Record]) -> None:
+        """Notify listeners of own writes that were readable, but are gone before any watch has shown them."""
         for record in records:
             if self._store.get(record.namespace, record.name) is not None:
-                continue  # another has the name: what follows of that one is told anyway
-            self._tell(Created(record))
-            self._tell(Deleted(record, was_seen=False))
+                continue  # another object has the name, of which listeners are notified anyway
+            self._notify(Created(record))
+            self._notify(Deleted(record, was_seen=False))

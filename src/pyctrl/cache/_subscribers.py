@@ -1,4 +1,4 @@
-"""Who is told of changes."""
+"""Subscriptions to the changes of an informer, and its list of listeners."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ __all__ = ["Subscribers", "Subscription"]
 class Subscription:
     """The changes of a kind, from the state at the beginning of the block: ``async for change in subscription``.
 
-    First comes `Created` for every object that is there, marked as initial, then `Synced`, then whatever happens. No
-    change is lost or merged: what is not taken is kept.
+    First comes `Created` for every object that exists, marked as initial, then `Synced`, then each change. No change is
+    lost or merged: those that are not taken yet are kept.
     """
 
     def __init__(self, subscribers: Subscribers) -> None:
@@ -29,17 +29,17 @@ class Subscription:
         self._slice: TimeSlice | None = None  # of the loop that takes the changes
 
     def __enter__(self) -> Self:
-        self._subscribers.enter(self)
+        self._subscribers.add(self)
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._subscribers.leave(self)
+        self._subscribers.remove(self)
 
     def __aiter__(self) -> Self:
         return self
 
     async def __anext__(self) -> Change:
-        if self._changes:  # a loop over a long first list would never suspend
+        if self._changes:  # without this a loop over a long first list would never suspend
             slice_ = self._slice = self._slice or TimeSlice.current()
             if slice_.is_over(asyncio.get_running_loop().time()):
                 await slice_.renew()
@@ -49,7 +49,7 @@ class Subscription:
         return self._changes.popleft()
 
     def __len__(self) -> int:
-        """Return how many changes wait to be taken."""
+        """Return the number of changes that are not taken yet."""
         return len(self._changes)
 
     def push(self, change: Change) -> None:
@@ -59,33 +59,33 @@ class Subscription:
 
 
 class Subscribers:
-    """Those whom an informer tells of changes: subscriptions, and listeners that do not wait to be asked.
+    """The listeners of an informer: subscriptions, and listeners that are called synchronously.
 
     Args:
-        replay: what is there now, for those who come later.
+        replay: returns the present objects, for listeners that are added later.
     """
 
     def __init__(self, replay: Callable[[], Iterable[Record]]) -> None:
         self._replay = replay
-        #: Those who are told; the list that feeds look at.
+        #: The listeners; store writers read this list.
         self.listeners: list[Listener] = []
         self._is_synced = False
 
-    def enter(self, listener: Listener) -> None:
-        """Begin to tell somebody; first of what is there."""
-        # no await in here: what is replayed and what follows are one sequence
+    def add(self, listener: Listener) -> None:
+        """Add a listener, and notify it of the present objects first."""
+        # No await in here: the replay and the changes that follow are one sequence.
         for record in self._replay():
             listener.push(Created(record, initial=True))
         if self._is_synced:
             listener.push(Synced())
         self.listeners.append(listener)
 
-    def leave(self, listener: Listener) -> None:
-        """Tell somebody no longer."""
+    def remove(self, listener: Listener) -> None:
+        """Remove a listener."""
         self.listeners.remove(listener)
 
-    def tell_synced(self) -> None:
-        """Tell everybody, also those who come later, that the first list is complete."""
+    def notify_synced(self) -> None:
+        """Notify all listeners, and those that are added later, that the first list is complete."""
         self._is_synced = True
         for listener in self.listeners:
             listener.push(Synced())

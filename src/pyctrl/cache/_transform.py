@@ -1,4 +1,4 @@
-"""Making objects smaller before they are kept."""
+"""Transforms that make objects smaller before they are stored."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from pyctrl._json import UNREADABLE
 
 __all__ = ["BytesTransform", "Transform", "bytes_transform", "strip_managed_fields"]
 
-#: Changes a decoded object before it is kept: drop what nobody reads. It may change its argument.
+#: Changes a decoded object before it is stored, to drop fields that are not read. It may change its argument.
 Transform: TypeAlias = Callable[[dict[str, Any]], dict[str, Any]]
-#: The same on bytes.
+#: The same for an object as JSON.
 BytesTransform: TypeAlias = Callable[[bytes], bytes]
 
 log = logging.getLogger("pyctrl.cache")
@@ -37,7 +37,7 @@ _encode = msgspec.json.Encoder().encode
 
 
 def strip_managed_fields(data: bytes) -> bytes:
-    """Return an object without ``metadata.managedFields``; the rest is not decoded. What cannot be scanned stays."""
+    """Return an object without ``metadata.managedFields``, without decoding the rest; unchanged if it is invalid."""
     start = data.find(MANAGED_FIELDS)
     if start < 0:
         return data
@@ -50,14 +50,14 @@ def strip_managed_fields(data: bytes) -> bytes:
 def _stripped(data: bytes, start: int) -> bytes:
     found = bytes(_find(data).metadata.managed_fields)
     end = start + len(MANAGED_FIELDS) + len(found)
-    # Where metadata is the first that is nested, as everywhere, no other list of that name stands before its own.
+    # Metadata is nearly always the first nested value: then no other list of that name can precede.
     is_first = data.find(b"{", 1) == data.find(METADATA) + len(METADATA) - 1
     if found and is_first and data.startswith(MANAGED_FIELDS + found, start):
         if data.startswith(b",", end):
             return data[:start] + data[end + 1 :]
         if data.startswith(b",", start - 1):
             return data[: start - 1] + data[end:]
-    return _strip_slowly(data)  # nothing beside it, or written otherwise
+    return _strip_slowly(data)  # the list is the only field, or is not written the usual way
 
 
 def _strip_slowly(data: bytes) -> bytes:
@@ -69,7 +69,7 @@ def _strip_slowly(data: bytes) -> bytes:
 
 
 def bytes_transform(transform: Transform | None, strip: bool) -> BytesTransform | None:
-    """Put together what is to be done to every object; None when that is nothing."""
+    """Return one function that applies both options to an object; None when neither is set."""
     if transform is None:
         return strip_managed_fields if strip else None
 
@@ -78,7 +78,7 @@ def bytes_transform(transform: Transform | None, strip: bool) -> BytesTransform 
         try:
             return _encode(transform(msgspec.json.decode(data)))
         except Exception:
-            log.exception("a transform failed; the object is kept as it came", extra={"data": data[:200]})
+            log.exception("A transform failed, the object is stored unchanged", extra={"data": data[:200]})
             return data
 
     return transformed

@@ -1,14 +1,23 @@
-"""Objects that cannot be decoded: what can be read of them, and which they are."""
+"""Objects that cannot be decoded: their records, and a list of them for logs and metrics."""
 
 from __future__ import annotations
 
 import logging
 from hashlib import blake2b
-from typing import Any
+from typing import Any, TypeVar, cast
 
 import msgspec
 
-from pyctrl.api import GroupVersionKind, KindLike, Unstructured, decode, decode_known, is_metadata_only, shown_wire
+from pyctrl.api import (
+    GroupVersionKind,
+    Kind,
+    KubernetesObject,
+    Unstructured,
+    decode,
+    decode_known,
+    is_metadata_only,
+    shown_wire,
+)
 from pyctrl.cache._metadata import head_of
 from pyctrl.cache._record import UNORDERED, Record, version_number
 from pyctrl.cache._store import Store
@@ -16,17 +25,19 @@ from pyctrl.errors import DecodeError
 
 __all__ = ["UnreadableObjects", "UnreadableRecord", "digest", "unreadable_record"]
 
+O = TypeVar("O", bound=KubernetesObject | Unstructured)  # noqa: E741 - an object, typed or not
+
 log = logging.getLogger("pyctrl.cache")
 
-MAX_WARNINGS = 20  # objects of one kind that are logged as warnings; a user who makes thousands must not fill the log
-MAX_REMEMBERED = 10_000  # objects of one kind that are remembered by name, and lines that are left out
-NAMED = 5  # objects in a text
+MAX_WARNINGS = 20  # objects of one kind that are logged as warnings, others at level debug
+MAX_REMEMBERED = 10_000  # objects of one kind that are remembered, and as many events without a name
+NAMED = 5  # objects that a message names
 
 
 class UnreadableRecord(Record):
-    """An object that cannot be decoded: `kept` has its bytes, `data` only its kind and the metadata that can be read.
+    """An object that cannot be decoded: `kept` has its bytes, `data` only its kind and its readable metadata.
 
-    So labels, owners, finalizers and ``Metadata[...]`` of it can be read; the object itself cannot.
+    Its labels, owners, finalizers and ``Metadata[...]`` can be read; the object itself cannot.
     """
 
     gvk: GroupVersionKind = GroupVersionKind("", "", "")
@@ -34,32 +45,32 @@ class UnreadableRecord(Record):
 
     @property
     def error(self) -> DecodeError:
-        """Why it cannot be read."""
+        """The error that reads of the object raise."""
         return DecodeError(
             f"{self.gvk.kind} {self.key} at resource version {self.version} cannot be decoded: {self.reason}; "
             "its metadata can be read with Metadata[...]; repair or delete the object"
         )
 
-    def decode(self, kind: KindLike) -> Any:
-        """Return its metadata if that is wanted. Raises DecodeError for anything else."""
+    def decode(self, kind: Kind[O]) -> O:
+        """Return the object for a metadata-only kind. Raises DecodeError for any other kind."""
         if is_metadata_only(kind):
             return decode(kind, self.data, lazily=True)
         raise self.error
 
-    def decode_late(self, kind: KindLike) -> Any:
-        """Return an object with a name, which raises DecodeError where anything else of it is read."""
+    def decode_late(self, kind: Kind[O]) -> O:
+        """Return an object that has a name, and raises DecodeError when anything else is read."""
         if is_metadata_only(kind):
             return decode(kind, self.data, lazily=True)
         if isinstance(kind, GroupVersionKind):
-            return _UnreadableObject(msgspec.json.decode(self.data), self.error)
+            return cast(O, _UnreadableObject(msgspec.json.decode(self.data), self.error))
         try:
             return decode_known(kind, self.kept, self.name, self.namespace, self.uid)
-        except DecodeError as error:  # its class cannot be decoded late
+        except DecodeError as error:  # the class does not support lazy decoding
             raise self.error from error
 
 
 class _UnreadableObject(Unstructured):
-    """An untyped object of which only kind and metadata can be read."""
+    """An untyped object whose kind and metadata alone can be read."""
 
     __slots__ = ("_error",)
 
@@ -86,7 +97,7 @@ class _UnreadableObject(Unstructured):
 
 
 def unreadable_record(gvk: GroupVersionKind, data: bytes, reason: str) -> UnreadableRecord | None:
-    """Make the record of an object that cannot be decoded; None if it does not say its name."""
+    """Return the record of an object that cannot be decoded; None if its name is unreadable, too."""
     found = head_of(data)
     if found is None:
         return None
@@ -105,22 +116,22 @@ def unreadable_record(gvk: GroupVersionKind, data: bytes, reason: str) -> Unread
 
 
 class UnreadableObjects:
-    """Which objects of one kind cannot be decoded. Says so in the log, once for each version of an object.
+    """The objects of one kind that cannot be decoded. Logs each version of an object once.
 
     Args:
         gvk: the kind.
-        store: has the records; one that it no longer has is no trouble any more.
+        store: the store of the kind; a record that is no longer in it is forgotten.
     """
 
     def __init__(self, gvk: GroupVersionKind, store: Store) -> None:
         self.gvk: GroupVersionKind = gvk
         self._store = store
         self._records: dict[tuple[str, str], UnreadableRecord] = {}
-        self._nameless: dict[bytes, str] = {}  # by the digest of their bytes: why
-        self._earlier: dict[bytes, str] = {}  # those of the list before, while a list is under way
+        self._nameless: dict[bytes, str] = {}  # the reason, by the digest of the bytes
+        self._earlier: dict[bytes, str] = {}  # those before the present list, until it ends
 
     def note(self, record: UnreadableRecord) -> None:
-        """Note an object that the store has taken."""
+        """Take an object that is in the store."""
         key = (record.namespace, record.name)
         known = self._records.pop(key, None)
         self._records[key] = record
@@ -130,14 +141,14 @@ class UnreadableObjects:
             self._log("An object cannot be decoded, reads of it raise DecodeError", record.reason, record)
 
     def leave_out(self, mark: bytes, data: bytes, reason: str) -> None:
-        """Note that something, with this digest, was left out because not even its name can be read."""
+        """Take data, with its digest, that is left out because its name is unreadable."""
         if mark not in self._nameless and mark not in self._earlier:
             self._log("An object without a readable name is left out of the cache", reason, None, data)
         if len(self._nameless) < MAX_REMEMBERED:
             self._nameless[mark] = reason
 
     def begin_list(self) -> None:
-        """Begin a list: it shows what of all that was left out is still there."""
+        """Begin a list: it shows which of the data that was left out still exists."""
         self._earlier, self._nameless = {**self._earlier, **self._nameless}, {}
 
     def end_list(self) -> None:
@@ -155,7 +166,7 @@ class UnreadableObjects:
 
     @property
     def records(self) -> list[UnreadableRecord]:
-        """The objects that cannot be decoded. Those that were repaired or deleted are forgotten here."""
+        """The objects that cannot be decoded. Objects that were repaired or deleted are forgotten at this call."""
         gone = [key for key, record in self._records.items() if self._store.get(*key) is not record]
         for key in gone:
             del self._records[key]
@@ -166,7 +177,7 @@ class UnreadableObjects:
 
     @property
     def text(self) -> str:
-        """Which objects cannot be decoded and why; "" when there are none."""
+        """The objects that cannot be decoded, and why; "" when there are none."""
         records, nameless = self.records, {**self._earlier, **self._nameless}
         named = [f"{each.key} (resource version {each.version}): {each.reason}" for each in records[:NAMED]]
         if len(records) > NAMED:
@@ -177,5 +188,5 @@ class UnreadableObjects:
 
 
 def digest(data: bytes) -> bytes:
-    """Return what tells bytes apart."""
+    """Return a hash of the bytes."""
     return blake2b(data, digest_size=16).digest()

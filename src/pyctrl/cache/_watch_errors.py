@@ -1,4 +1,4 @@
-"""What to do about a failure of a list or watch: decided from the error alone."""
+"""Errors of lists and watches, and what the reflector does after each."""
 
 from __future__ import annotations
 
@@ -38,68 +38,68 @@ __all__ = [
     "retry_after",
 ]
 
-LONGEST_WAIT = 30.0  # seconds, as for single requests (RetryPolicy); a proxy may ask for a day
+LONGEST_WAIT = 30.0  # seconds, as for single requests (RetryPolicy); a proxy may send a Retry-After of a day
 
 
 class EndedEarly(StreamBroken):
-    """Raised when the server ends a watch in good order, but before anything came of it."""
+    """Raised when the server ends a watch without an error before it has sent anything new."""
 
 
 class WentBack(StreamBroken):
-    """Raised when the server sends a version that is lower than one that it has sent before."""
+    """Raised when a watch sends a resource version that is lower than one before."""
 
 
 class EventLost(DecodeError):
-    """Raised when an event can be neither decoded nor assigned to an object."""
+    """Raised when an event cannot be decoded and does not say its object's name."""
 
 
 class RetryAction(Enum):
-    """How to go on after a failure."""
+    """What the reflector does after a failure."""
 
-    AGAIN = "again"  # wait, then do the same
-    AT_ONCE = "at once"  # do the same; the failure itself took long enough
-    DOUBT = "doubt"  # wait, then do the same, but a few times only: it may be what is asked that fails
-    RELIST = "relist"  # wait, then list: the version is no longer known
+    AGAIN = "again"  # wait, then repeat the request
+    AT_ONCE = "at once"  # repeat the request without a wait: the failure was a timeout
+    LIMITED = "again, a few times"  # wait, then repeat the request, a few times only: the request may be the cause
+    RELIST = "relist"  # wait, then list: the server no longer has the version
     PAGES = "pages"  # list in pages: the server does not stream lists
 
 
-# Answers to an option that a server does not know, or has switched off.
-_REFUSALS = (BadRequest, Invalid, MethodNotAllowed, NotAcceptable, UnsupportedMediaType)
-# Nothing is wrong with what was asked; it is the wrong time or the wrong user.
-_PASSING = (ConnectionFailed, Unauthorized, Forbidden, NotFound, TooManyRequests, ServiceUnavailable, Timeout)
+# Answers to an option that the server does not know or has switched off.
+_UNSUPPORTED = (BadRequest, Invalid, MethodNotAllowed, NotAcceptable, UnsupportedMediaType)
+# The request is right; the server cannot or may not answer it now.
+_TEMPORARY = (ConnectionFailed, Unauthorized, Forbidden, NotFound, TooManyRequests, ServiceUnavailable, Timeout)
 
 
 def retry_action_for(error: Exception, *, is_streamed_list: bool) -> RetryAction:
-    """Choose how to go on."""
+    """Return what to do after an error."""
     match error:
         case Gone() | EventLost():
             return RetryAction.RELIST
         case RequestTimeout():
             return RetryAction.PAGES if is_streamed_list else RetryAction.AT_ONCE
-        case _ if is_streamed_list and isinstance(error, _REFUSALS):
+        case _ if is_streamed_list and isinstance(error, _UNSUPPORTED):
             return RetryAction.PAGES
-        case _ if isinstance(error, _PASSING):
+        case _ if isinstance(error, _TEMPORARY):
             return RetryAction.AGAIN
         case EndedEarly():
-            return RetryAction.DOUBT
+            return RetryAction.LIMITED
         case TransportError() if not is_streamed_list:
             return RetryAction.AGAIN
         case _:
-            return RetryAction.DOUBT
+            return RetryAction.LIMITED
 
 
 def needs_attention(error: Exception) -> bool:
-    """Tell whether a human may have to do something about it: it will not pass by itself."""
+    """Return whether an error may last until someone acts."""
     return not isinstance(error, (TransportError, Gone, TooManyRequests, ServiceUnavailable, Timeout))
 
 
 def retry_after(error: Exception) -> float:
-    """Return the seconds that the server asked to wait, `LONGEST_WAIT` at most, 0 if it did not."""
+    """Return the Retry-After of an error in seconds, at most `LONGEST_WAIT`; 0 if it has none."""
     return min(error.retry_after or 0.0, LONGEST_WAIT) if isinstance(error, ApiError) else 0.0
 
 
 def advice(error: Exception) -> str:
-    """Say what has to be granted, as the end of a text; "" when that would not help."""
+    """Return what to grant, to be appended to a message; "" when a permission would not help."""
     match error:
         case Forbidden() if error.resource:
             rule = AccessRule(verbs=("list", "watch"), groups=(error.api_group,), resources=(error.resource,))

@@ -1,4 +1,4 @@
-"""The bytes of one list and watch on their way into a feed, and how far they have come."""
+"""The handler of one list and watch: decodes pages and events into a store writer, and keeps the resume position."""
 
 from __future__ import annotations
 
@@ -22,56 +22,60 @@ from pyctrl.cache._record import UNORDERED, Record, RecordReader, version_number
 from pyctrl.cache._store_writer import StoreWriter
 from pyctrl.cache._unreadable import UnreadableObjects, digest, unreadable_record
 from pyctrl.cache._watch_errors import EventLost
+from pyctrl.client import LineSplitter
 from pyctrl.errors import DecodeError
 
 __all__ = ["WatchHandler"]
 
 
-MAX_RELISTS_FOR_LOST_EVENTS = 1000  # events without a name that a list is made for
+MAX_RELISTS_FOR_LOST_EVENTS = 1000  # relists, each for another event that does not say its object's name
 
 
 class WatchHandler:
-    """Takes pages and lines, in the order in which the server sends them. Nothing here waits.
+    """Takes the pages and chunks of a collection, in the order in which the server sends them. Never waits.
 
-    Each call is one block: when it returns or raises, store, indexes and subscribers agree on everything that came
-    before the place where it went wrong, and `position` is that place.
+    When a call returns or raises, store, indexes and subscribers agree on everything before the event that failed, and
+    `position` is the version to resume at.
 
-    What cannot be decoded ends nothing. An object with a name is kept as `UnreadableRecord`, so that reads of it raise
-    an error; one without is left out. What may have been damaged on its way is first requested again.
+    Data that cannot be decoded does not end the watch. It is first requested again, as it may have been damaged on its
+    way. Then an object with a readable name is kept as `UnreadableRecord`, so that reads of it raise an error, and an
+    object without one is left out.
     """
 
-    def __init__(self, feed: StoreWriter, reader: RecordReader, unreadable: UnreadableObjects) -> None:
-        self._feed, self._reader, self._unreadable = feed, reader, unreadable
+    def __init__(self, writer: StoreWriter, reader: RecordReader, unreadable: UnreadableObjects) -> None:
+        self._writer, self._reader, self._unreadable = writer, reader, unreadable
+        self._lines, self._is_mid_line = LineSplitter(), False
         self._doubted = b""  # the digest of the last bytes that were requested again
-        self._is_undamaged = False  # what was requested again came as it was before
-        self._listed_for: set[bytes] = set()  # the digests of events without a name, after which the kind was listed
-        #: The version to go on from; None until a list is complete.
+        self._is_undamaged = False  # the bytes that were requested again came unchanged
+        self._listed_for: set[bytes] = set()  # the digests of events without a name, after each of which it relisted
+        #: The version to resume at; None until a list is complete.
         self.position: str | None = None
         #: Whether the watch has sent a version that is lower than one before.
         self.went_back = False
-        #: Whether a watch has ever sent a bookmark: then a watch that sends nothing says something.
+        #: Whether a watch has ever sent a bookmark; without bookmarks a silent watch is no sign of a failure.
         self.has_bookmarks = False
-        #: Complete lists so far.
+        #: The number of complete lists so far.
         self.lists = 0
 
     def begin_answer(self) -> None:
-        """Begin to read an answer of the server, over a connection of which nothing is known."""
+        """Begin to read an answer, perhaps over a new connection."""
         self._is_undamaged = self.went_back = False
+        self._lines, self._is_mid_line = LineSplitter(), False
 
     def begin_list(self) -> None:
-        """Begin a list, from its start."""
+        """Begin a list from its start."""
         self.position = None
-        self._feed.begin_list()
+        self._writer.begin_list()
         self._unreadable.begin_list()
 
     def take_page(self, body: bytes) -> str:
         """Take a page and return the token of the next one; "" ends the list.
 
         Raises:
-            DecodeError: it is not a page, or an item may have been damaged on its way.
+            DecodeError: the body is not a list, or an item may have been damaged on its way.
         """
         page = read_page(body)
-        read, put, is_split = self._reader, self._feed.put, isinstance(page, SplitListPage)
+        read, put, is_split = self._reader, self._writer.put, isinstance(page, SplitListPage)
         for item in page.items or ():
             data = bytes(item)  # a copy: the item is a view that would keep the whole page
             try:
@@ -86,15 +90,24 @@ class WatchHandler:
             self._end_list(page.metadata.resource_version)
         return page.metadata.continue_
 
+    def take_chunk(self, chunk: bytes) -> None:
+        """Take a chunk of a watch. A line may span any number of chunks. Raises as `take_lines` does."""
+        ends_line = chunk.endswith(b"\n")
+        if not ends_line or self._is_mid_line:  # rare: servers write, and sockets deliver, an event as a whole line
+            chunk = self._lines.feed_block(chunk)
+        self._is_mid_line = not ends_line
+        if chunk:
+            self.take_lines(chunk)
+
     def take_lines(self, lines: bytes) -> None:
-        """Take complete lines of a watch; until the bookmark that ends them, initial events are a list.
+        """Take complete lines of a watch. Initial events are a list, up to the bookmark that ends them.
 
         Raises:
-            DecodeError: a line is no event, or may have been damaged on its way.
+            DecodeError: a line is not a watch event, or may have been damaged on its way.
             ApiError: the server reports a failure.
         """
         last: Record | None = None
-        put, remove = self._feed.put, self._feed.remove
+        put, remove = self._writer.put, self._writer.remove
         try:
             for event, data in read_events(lines):
                 kind = event.type
@@ -112,7 +125,7 @@ class WatchHandler:
                         last = None
                 except DecodeError as error:
                     if last is not None:
-                        self._advance(last)  # before a bookmark, which leads further
+                        self._advance(last)  # first: the line may be a bookmark, which advances further
                     last = None
                     last = self._rescue_event(event, data, error)
         finally:
@@ -141,7 +154,7 @@ class WatchHandler:
         bookmark = read_bookmark(data)
         if self.position is not None:
             self.has_bookmarks = True
-            self._pass(version_number(bookmark.version), bookmark.version)
+            self._advance_to(version_number(bookmark.version), bookmark.version)
         elif bookmark.ends_initial_events:
             self._end_list(bookmark.version)
 
@@ -154,18 +167,18 @@ class WatchHandler:
         return self._rescue(kind, found or data, error)
 
     def _rescue(self, kind: str, data: bytes, error: DecodeError) -> Record | None:
-        """Keep what can be kept of something that cannot be decoded, and return its record if there is one.
+        """Keep what is readable of an object that cannot be decoded, and return its record if it has a name.
 
         Raises:
-            DecodeError: it may have been damaged on its way.
+            DecodeError: the data may have been damaged on its way.
         """
-        # JSON nested too deep is whole. Anything else is believed when it comes a second time, over another connection.
+        # JSON that is nested too deep is complete. Other data is accepted when it comes again over a new connection.
         if not (isinstance(error.__cause__, RecursionError) or self._is_undamaged):
             self._doubted, before = digest(data), self._doubted
             if self._doubted != before:
                 raise error
             self._is_undamaged = True
-        if kind == "BOOKMARK":  # of which nothing is missed: the next event or bookmark says how far the watch has come
+        if kind == "BOOKMARK":  # nothing is lost: the next event or bookmark has a later version
             with suppress(DecodeError):
                 self._take_bookmark((head_of(data, is_named=False) or (None, b""))[1])
             return None
@@ -175,14 +188,14 @@ class WatchHandler:
             self._leave_out(data, reason)
             return None
         if kind == "DELETED":
-            self._feed.remove(record)
+            self._writer.remove(record)
         else:
-            self._feed.put(record)
+            self._writer.put(record)
             self._unreadable.note(record)
         return record if record.version != UNORDERED else None
 
     def _leave_out(self, data: bytes, reason: str) -> None:
-        """Leave out what has no name. A watch does not show which object it was; a list does, and is requested once."""
+        """Leave out data without a name, and relist once: the list shows which object is missing."""
         mark = digest(data)
         if (
             self.position is not None
@@ -195,22 +208,22 @@ class WatchHandler:
 
     def _advance(self, record: Record) -> None:
         if self.position is None:
-            return  # within a list only its end is a position
+            return  # a list can only be resumed after its end
         if record.version == UNORDERED:
             self.position = read_details(record.data).resource_version
         else:
-            self._pass(record.version, str(record.version))
+            self._advance_to(record.version, str(record.version))
 
-    def _pass(self, version: int, text: str) -> None:
-        """Come to a version. One that is lower than where the watch was already is noted, and not gone on from."""
-        if UNORDERED < version < self._feed.progress:
+    def _advance_to(self, version: int, text: str) -> None:
+        """Move the position to a version. A version that is lower than the present one only sets `went_back`."""
+        if UNORDERED < version < self._writer.progress:
             self.went_back = True
             return
         self.position = text
-        self._feed.passed(version)
+        self._writer.advance_to(version)
 
     def _end_list(self, version: str) -> None:
-        self._feed.end_list(version_number(version))
+        self._writer.end_list(version_number(version))
         self._unreadable.end_list()
         self.position = version
         self.lists += 1

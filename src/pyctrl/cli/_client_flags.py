@@ -1,4 +1,4 @@
-"""The flags of every command that speaks to a cluster, named as kubectl names them, and what they come to."""
+"""Login flags of commands that connect to a cluster, named as in kubectl, and their client."""
 
 from __future__ import annotations
 
@@ -12,10 +12,12 @@ from typing import TYPE_CHECKING, Annotated, TypeVar
 from cyclopts import Group, Parameter
 
 from pyctrl.cli._durations import duration
-from pyctrl.errors import CommandFailed, NoConfiguration, TransportError, Unauthorized
+from pyctrl.errors import CommandFailed, TransportError, Unauthorized
 
 if TYPE_CHECKING:
-    from pyctrl.client import Client, Config, HttpRequest, HttpResponse, HttpStream, Impersonation, Transport
+    from pyctrl.client import Client, Config, HttpRequest, HttpResponse, HttpStream, Transport
+
+__all__ = ["NO_CLIENT_FLAGS", "NO_CONFIG_FLAGS", "ClientFlags", "ConfigFlags", "login_error"]
 
 T = TypeVar("T")
 
@@ -25,7 +27,7 @@ LOGIN = Group("Login", sort_key=9)
 @Parameter(name="*")  # each field is a flag of the command
 @dataclass(frozen=True, kw_only=True)
 class ConfigFlags:
-    """Which cluster, and as whom, of a command that has namespaces of its own; see `ClientFlags`."""
+    """Flags for the cluster and the user, of commands that have namespace flags of their own; see `ClientFlags`."""
 
     kubeconfig: Annotated[
         Path | None,
@@ -53,7 +55,7 @@ class ConfigFlags:
             name="--as-group",
             group=LOGIN,
             metavar="GROUP",
-            help="Impersonate this group, besides `--as`. May be repeated.",
+            help="Impersonate this group, with `--as`. May be repeated.",
         ),
     ] = ()
 
@@ -61,34 +63,21 @@ class ConfigFlags:
         """Find the login, with the user that the flags name.
 
         Raises:
-            CommandFailed: no source of a login is there; the message lists each one and why it was not taken.
-            ConfigError: a source is there and cannot be used, or a group is named without a user.
+            CommandFailed: no source of a login is available; the message lists each one and why it was skipped.
+            ConfigError: a source is available and cannot be used, or a group is named without a user.
         """
-        from pyctrl.client import Config  # here and below: help and completion need none of it
+        from pyctrl.program import load_config  # here and below: help and completion need none of it
 
-        try:
-            config = Config.load(kubeconfig=self.kubeconfig, context=self.context)
-        except NoConfiguration as error:
-            raise CommandFailed(_not_found(error)) from error
-        return replace(config, impersonate=self._impersonation(config.impersonate))
-
-    def _impersonation(self, named: Impersonation | None) -> Impersonation | None:
-        """Give whom to act as. As in kubectl a flag replaces its own field of the kubeconfig, and leaves the others."""
-        if self.as_user is None and not self.as_groups:
-            return named
-        from pyctrl.client import Impersonation
-
-        if named is None:
-            return Impersonation(user=self.as_user or "", groups=self.as_groups)
-        return replace(named, user=self.as_user or named.user, groups=self.as_groups or named.groups)
+        return load_config(self)
 
 
 @Parameter(name="*")
 @dataclass(frozen=True, kw_only=True)
 class ClientFlags(ConfigFlags):
-    """Which cluster, and as whom. A command has one parameter of this type: ``login: Login = NO_FLAGS``.
+    """Flags for the cluster and the user.
 
-    Without flags the login is looked for as `pyctrl.client.Config.load` does.
+    A command has one parameter of this type: ``login: ClientFlags = NO_CLIENT_FLAGS``. Without flags the login is
+    found as `pyctrl.client.Config.load` does.
     """
 
     namespace: Annotated[
@@ -97,7 +86,7 @@ class ClientFlags(ConfigFlags):
             name=("--namespace", "-n"),
             group=LOGIN,
             metavar="NAME",
-            help="The namespace. Defaults to that of the login.",
+            help="The namespace. Defaults to the namespace of the login.",
         ),
     ] = None
     request_timeout: Annotated[
@@ -116,32 +105,32 @@ class ClientFlags(ConfigFlags):
         return replace(config, namespace=self.namespace or config.namespace)
 
     def client(self, config: Config) -> Client:
-        """Return a client for a login, to be closed by leaving its block."""
+        """Return a client for a login, as a context manager."""
         from pyctrl.client import Client
 
         client = Client.connect(config)
         if self.request_timeout is None:
             return client
-        hurried = _TimeoutTransport(client.transport, self.request_timeout.total_seconds())
-        return Client(hurried, server=config.server)
+        transport = _TimeoutTransport(client.transport, self.request_timeout.total_seconds())
+        return Client(transport, server=config.server)
 
     def run(self, work: Callable[[Client, Config], Awaitable[T]], *, quiet: bool = False) -> T:
-        """Find the login and let ``work`` speak to its cluster, on a loop of its own; gives what it returns.
+        """Find the login, and run ``work`` with a client on a new event loop; return its result.
 
         Args:
-            work: what to ask of the cluster.
-            quiet: do not say on stderr that it takes a while, because a program reads what is printed.
+            work: sends requests to the cluster.
+            quiet: report no progress on stderr, because another program reads the output.
 
         Raises:
-            CommandFailed: no login was found, the server did not answer, or it does not know who asks. The message
-                then names the login, what was sent (not the secret itself), and what to do.
+            CommandFailed: no login was found, the server did not answer, or it rejected the login. The message names
+                the login, the credentials without their secrets, and what to do.
         """
         import asyncio  # here: help and completion need no loop
 
         return asyncio.run(self._run(work, quiet=quiet))
 
     async def _run(self, work: Callable[[Client, Config], Awaitable[T]], *, quiet: bool) -> T:
-        from pyctrl.cli._output import Progress  # here: it imports asyncio
+        from pyctrl.cli._progress import Progress  # here: it imports asyncio
 
         config = self.config()
         async with self.client(config) as client:
@@ -149,9 +138,7 @@ class ClientFlags(ConfigFlags):
                 with Progress(f"the API server at {config.server}", quiet=quiet):
                     return await work(client, config)
             except (TransportError, Unauthorized) as error:
-                from pyctrl.cli._login_errors import explain_login_error  # here: needed only now
-
-                raise await explain_login_error(error, config) from error
+                raise await login_error(error, config) from error
 
 
 NO_CLIENT_FLAGS = ClientFlags()
@@ -159,7 +146,7 @@ NO_CONFIG_FLAGS = ConfigFlags()
 
 
 class _TimeoutTransport:
-    """A transport that waits for an answer as long as it was told to."""
+    """A transport with a timeout for each response."""
 
     def __init__(self, transport: Transport, seconds: float) -> None:
         self._transport = transport
@@ -177,10 +164,8 @@ class _TimeoutTransport:
         await self._transport.aclose()
 
 
-def _not_found(error: NoConfiguration) -> str:
-    tried = "".join(f"\n  - {source}: {why}" for source, why in error.attempts)
-    return (
-        f"no way to reach a cluster was found; tried:{tried}\n"
-        "Set KUBECONFIG to a kubeconfig file, or name one with --kubeconfig FILE. "
-        "For a cluster of your own: pyctrl apiserver --kubeconfig-out FILE"
-    )
+async def login_error(error: TransportError | Unauthorized, config: Config) -> CommandFailed:
+    """Return the error for users when the cluster cannot be reached or rejects the login."""
+    from pyctrl.cli._login_errors import explain_login_error  # here: needed for errors only
+
+    return await explain_login_error(error, config)

@@ -1,4 +1,4 @@
-"""The way of a command line: find the command, run it, and turn what goes wrong into one line and an exit code."""
+"""Entry points of the command line: run a command, and turn errors into one line and an exit code."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ if TYPE_CHECKING:
 
     from pyctrl.program import SetupFunction
 
+__all__ = ["main", "program"]
 
-FAILED, MISUSED = 1, 2  # exit codes, besides 0; an interrupt ends the process as the shell expects: 130
 
 TRACEBACK = "--traceback"
 
-GARBAGE_THRESHOLD = 50_000  # objects; imports make many that stay, and looking at them took 8 % of the start
+GARBAGE_THRESHOLD = 50_000  # objects; collections during imports took 8 % of the start
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run a command line; those of the process by default. Gives the exit code.
+    """Run a command line, by default that of the process; return the exit code.
 
-    0: done, or stopped by Ctrl-C or SIGTERM after it was ready. 1: it could not be done, and one line on stderr says
-    why; ``--traceback`` shows where. 2: the command line was not understood.
+    0: done, or stopped by Ctrl-C or SIGTERM after it was ready. 1: failed, with one line on stderr; ``--traceback``
+    prints the traceback. 2: the command line is invalid.
     """
     arguments = sys.argv[1:] if arguments is None else arguments
     command = next((each for each in arguments if each != TRACEBACK), "")
@@ -35,50 +35,50 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _pyctrl() -> App:
-    from pyctrl.cli._commands import app  # here: imports are what an interrupt may come into
+    from pyctrl.cli._commands import app  # here: signals are handled during imports
 
     return app
 
 
 def run_app(name: str, make: Callable[[], App], arguments: Sequence[str], *, is_operator: bool) -> int:
-    """Run a command line of an application, which is made once an interrupt may come; as `main`.
+    """Run a command line of an application, as `main` does. The application is created after signals are handled.
 
-    SIGTERM stops an operator in order, with 0, from here on: while it is still importing as well. Process 1 of a
-    container would otherwise ignore it until it has a handler, and be killed after the grace period of the pod.
+    From here on SIGTERM stops an operator gracefully, with exit code 0, also during imports. Process 1 of a container
+    ignores the signal until it has a handler, and would be killed after the grace period of the pod.
     """
-    # Until a command takes care of it itself, Ctrl-C just ends the process, in the midst of imports too.
+    # Until a command handles it, Ctrl-C ends the process, also during imports.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     early = _EarlyStop() if is_operator else None
     gc.set_threshold(GARBAGE_THRESHOLD)
     try:
-        code = _guarded(name, make, arguments, is_stopped=lambda: early is not None and early.is_asked)
+        code = _guarded(name, make, arguments, is_stopped=lambda: early is not None and early.is_stopped)
     except SystemExit:
-        if early is None or not early.is_asked:
+        if early is None or not early.is_stopped:
             raise
         code = 0
     finally:
         if early is not None:
             early.close()
-    if early is not None and early.is_asked:
+    if early is not None and early.is_stopped:
         print(f"{name}: stopped by SIGTERM before it ran", file=sys.stderr)
         return 0
     return code
 
 
 class _EarlyStop:
-    """Ends what is under way at a SIGTERM, until an event loop takes the signal over."""
+    """Exits on SIGTERM, until an event loop handles the signal."""
 
     def __init__(self) -> None:
-        self.is_asked: bool = False  # also where something has made another error of the exception
+        self.is_stopped: bool = False  # also if the program turned the exception into another one
         self._before = signal.signal(signal.SIGTERM, self._stop)
 
     def close(self) -> None:
-        """Put back the handler that was there."""
+        """Restore the previous handler."""
         signal.signal(signal.SIGTERM, self._before or signal.SIG_DFL)
 
     def _stop(self, number: int, frame: object) -> None:
-        self.is_asked = True
-        raise SystemExit(0)  # an event loop lets this one through, and tasks are cancelled
+        self.is_stopped = True
+        raise SystemExit(0)  # an event loop re-raises it and cancels its tasks
 
 
 def _guarded(name: str, make: Callable[[], App], arguments: Sequence[str], *, is_stopped: Callable[[], bool]) -> int:
@@ -87,7 +87,9 @@ def _guarded(name: str, make: Callable[[], App], arguments: Sequence[str], *, is
         code = _run(name, make, tokens)
         sys.stdout.flush()
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # or Python would complain when it exits
+        from pyctrl.cli._command_line import FAILED  # here and below: imports cyclopts
+
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # otherwise Python reports the error at exit
         return FAILED
     except Exception as error:
         if is_stopped():
@@ -99,7 +101,9 @@ def _guarded(name: str, make: Callable[[], App], arguments: Sequence[str], *, is
 
 
 def _run(name: str, make: Callable[[], App], tokens: list[str]) -> int:
-    from cyclopts import CycloptsError  # here: see _pyctrl
+    from cyclopts import CycloptsError
+
+    from pyctrl.cli._command_line import MISUSED
 
     app = make()
     try:
@@ -112,19 +116,19 @@ def _run(name: str, make: Callable[[], App], tokens: list[str]) -> int:
 
 
 def _misuse(error: CycloptsError) -> str:
-    """Say what is wrong with a command line; an option that there is not is no value of what it was taken for."""
+    """Return what is wrong with a command line. An unknown option is reported as such, not as an invalid value."""
     from cyclopts import UnknownCommandError
 
-    told = getattr(error, "exception_message", "")  # of our own checks
-    if told.startswith("unknown option"):
-        return told
+    message = getattr(error, "exception_message", "")  # of our own checks
+    if message.startswith("unknown option"):
+        return message
     if isinstance(error, UnknownCommandError) and (error.unused_tokens or [""])[0].startswith("-"):
         return _unknown_option(error)
     return _sentence(error)
 
 
 def _unknown_option(error: UnknownCommandError) -> str:
-    """Say that a group of commands has no such option: cyclopts takes it for a command."""
+    """Return the message for an unknown option of a group of commands, which cyclopts reports as a command."""
     import difflib
 
     option = (error.unused_tokens or [""])[0]
@@ -134,15 +138,15 @@ def _unknown_option(error: UnknownCommandError) -> str:
 
 
 def _sentence(error: Exception) -> str:
-    """Give a message in one line, without its full stop."""
+    """Return a message as one line, without its full stop."""
     from cyclopts import MissingArgumentError
 
     if isinstance(error, MissingArgumentError) and error.argument is not None:
-        return _what_is_missing(error.argument, error.keyword)
+        return _missing_argument(error.argument, error.keyword)
     return " ".join(str(error).split()).removesuffix(".")
 
 
-def _what_is_missing(argument: Argument, flag: str | None) -> str:
+def _missing_argument(argument: Argument, flag: str | None) -> str:
     value = argument.parameter.metavar or argument.name
     if argument.index is not None:
         return f"{value} is missing"
@@ -150,18 +154,19 @@ def _what_is_missing(argument: Argument, flag: str | None) -> str:
 
 
 def _explain(name: str, error: Exception) -> int:
+    from pyctrl.cli._command_line import FAILED
     from pyctrl.errors import PyctrlError
 
     if isinstance(error, PyctrlError | OSError):
         print(f"{name}: {error}", file=sys.stderr)
     else:
         kind = type(error).__name__
-        print(f"{name}: {kind}: {_sentence(error)} (this should not happen; {TRACEBACK} shows where)", file=sys.stderr)
+        print(f"{name}: {kind}: {_sentence(error)} (this is a bug; {TRACEBACK} shows where)", file=sys.stderr)
     return FAILED
 
 
-def program(wire: SetupFunction, *, name: str, arguments: Sequence[str] | None = None) -> int:
-    """Run an operator with the flags of ``pyctrl run``, and its own; gives the exit code.
+def program(setup: SetupFunction, *, name: str, arguments: Sequence[str] | None = None) -> int:
+    """Run an operator with the flags of ``pyctrl run`` and its own; return the exit code.
 
         if __name__ == "__main__":
             sys.exit(program(add_podset, name="podset-operator"))
@@ -170,18 +175,18 @@ def program(wire: SetupFunction, *, name: str, arguments: Sequence[str] | None =
     default are flags too.
 
     Args:
-        wire: wires the controllers into the manager that it is given.
-        name: of the program, in messages; and of its Lease, unless a flag says otherwise.
-        arguments: the command line; that of the process by default.
+        setup: adds the controllers to the manager that it is given.
+        name: the name of the program, in messages, and of its Lease by default.
+        arguments: the command line; None: that of the process.
     """
     arguments = sys.argv[1:] if arguments is None else arguments
-    return run_app(name, partial(_application, wire, name), arguments, is_operator=True)
+    return run_app(name, partial(_application, setup, name), arguments, is_operator=True)
 
 
-def _application(wire: SetupFunction, name: str) -> App:
-    import inspect  # here and below: imports are what an interrupt may come into
+def _application(setup: SetupFunction, name: str) -> App:
+    import inspect  # here and below: signals are handled during imports
 
-    from pyctrl.cli._client_flags import NO_CONFIG_FLAGS, ConfigFlags
+    from pyctrl.cli._client_flags import NO_CONFIG_FLAGS, ConfigFlags, login_error
     from pyctrl.cli._command_line import CommandLine
     from pyctrl.cli._log_flags import NO_LOG_FLAGS, LogFlags
     from pyctrl.cli._program_flags import program_parameters
@@ -194,21 +199,23 @@ def _application(wire: SetupFunction, name: str) -> App:
         account: ConfigFlags = NO_CONFIG_FLAGS,
         **own: Any,
     ) -> int:
-        from pyctrl.cli._run.runner import ProgramRunner
+        log_options = logs.options()
+        from pyctrl.program import ProgramRunner  # here: help needs none of it
 
-        return ProgramRunner(name=name, wire=partial(wire, **own), account=account, flags=flags, logs=logs).main()
+        runner = ProgramRunner(options=flags, login=account, logs=log_options, explain=login_error)
+        return runner.run_setup(partial(setup, **own), name)
 
-    shared = {
+    shared = {  # names that the program's own flags cannot have
         "flags": (RunFlags, NO_RUN_FLAGS),
         "logs": (LogFlags, NO_LOG_FLAGS),
         "account": (ConfigFlags, NO_CONFIG_FLAGS),
     }
-    parameters = program_parameters(wire) + [
+    parameters = program_parameters(setup) + [
         inspect.Parameter(each, inspect.Parameter.KEYWORD_ONLY, annotation=kind, default=default)
         for each, (kind, default) in shared.items()
     ]
     vars(run)["__signature__"] = inspect.Signature(parameters)
     run.__annotations__ = {each.name: each.annotation for each in parameters}
-    app = CommandLine(name, help=inspect.getdoc(wire) or "", version_flags=[])
+    app = CommandLine(name, help=inspect.getdoc(setup) or "", version_flags=[])
     app.default(run)
     return app

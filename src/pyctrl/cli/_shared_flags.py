@@ -1,15 +1,12 @@
-"""Arguments and flags that several commands have, so that each is called and described alike everywhere."""
+"""Arguments and flags that several commands share, with the same names and descriptions."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Annotated, Literal
 
 from cyclopts import Group, Parameter
-
-if TYPE_CHECKING:
-    from pyctrl.program import Target
 
 __all__ = [
     "FILES",
@@ -29,7 +26,7 @@ __all__ = [
     "Programs",
     "ShippedProgram",
     "Validate",
-    "find_target",
+    "find_program",
     "packaged_program",
     "refuse_options",
 ]
@@ -50,7 +47,7 @@ ShippedProgram = Annotated[
 Output = Annotated[Literal["text", "json"], _FORMAT]
 OutputWithYaml = Annotated[Literal["text", "json", "yaml"], _FORMAT]
 
-DryRun = Annotated[bool, Parameter(name="--dry-run", help="Write nothing; print what would be written, as a patch.")]
+DryRun = Annotated[bool, Parameter(name="--dry-run", help="Write nothing; print the changes as a patch.")]
 
 Definitions = Annotated[
     tuple[Path, ...],
@@ -58,7 +55,7 @@ Definitions = Annotated[
         name="--crd",
         group=KINDS,
         metavar="FILE|DIR",
-        help="Read definitions from here. Defaults to the nearest `config/crd/bases`, and the classes of the project. "
+        help="Read CRDs from here. Defaults to the nearest `config/crd/bases`, and the classes of the project. "
         "May be repeated.",
     ),
 ]
@@ -68,7 +65,7 @@ Programs = Annotated[
         name="--types",
         group=KINDS,
         metavar="PROGRAM",
-        help="Take definitions from the classes of `FILE.py` or `MODULE`. May be repeated.",
+        help="Generate CRDs from the classes of `FILE.py` or `MODULE`. May be repeated.",
     ),
 ]
 
@@ -87,7 +84,7 @@ Convert = Annotated[bool, Parameter(name=("--convert", "--conversion"), group=FI
 
 
 def refuse_options(_type: object, given: object) -> None:
-    """Refuse what looks like an option: to let ``-`` through, cyclopts has to let everything through."""
+    """Raise ValueError for options: to accept ``-``, cyclopts has to accept all tokens with a hyphen."""
     if given is None:
         return
     for each in given if isinstance(given, Iterable) and not isinstance(given, str) else [given]:
@@ -96,11 +93,11 @@ def refuse_options(_type: object, given: object) -> None:
 
 
 def packaged_program(target: str | None, watched: Sequence[str]) -> tuple[str, Sequence[str]]:
-    """Return a program and the namespaces that it watches: as they are named, or as pyproject.toml says.
+    """Return a program and the namespaces that it watches, by default those of pyproject.toml.
 
     Args:
-        target: as it was named; None: it was not.
-        watched: as they were named; none were: those of the pyproject.toml that the program belongs to.
+        target: the argument; None if it is missing.
+        watched: the namespaces of the flags; empty: those of the program's pyproject.toml.
 
     Raises:
         CommandFailed: no program is named, on the command line or in pyproject.toml.
@@ -111,20 +108,18 @@ def packaged_program(target: str | None, watched: Sequence[str]) -> tuple[str, S
     return (settings.target if target is None else target), watched or settings.watch_namespaces
 
 
-def find_target(text: str | None, flags: Sequence[str]) -> tuple[Target, list[str], Sequence[str]]:
-    """Return the program that is named, or that of pyproject.toml; what the command line has of it; and its own flags.
+def find_program(text: str | None, flags: Sequence[str]) -> tuple[str, Sequence[str], Sequence[str]]:
+    """Return the program to run, by default that of pyproject.toml, its command-line words, and its own flags.
 
     Args:
-        text: as it was named; None: it was not. What stands here after ``--`` is a flag of the program.
-        flags: the program's own.
+        text: the argument PROGRAM; None if it is missing. An option here is the first flag after ``--``.
+        flags: the further arguments.
 
     Raises:
-        CommandFailed: there is no such file; or no program is named.
+        CommandFailed: no program is named, neither here nor in pyproject.toml.
     """
-    from pyctrl.program import Target  # here and below: help and completion need none of it
-
     if text is not None and not text.startswith("-"):
-        return Target.parse(text), [text], flags
-    from pyctrl.cli._packaging_flags import NO_PACKAGING_FLAGS
+        return text, [text], flags
+    from pyctrl.cli._packaging_flags import NO_PACKAGING_FLAGS  # here: reads pyproject.toml
 
-    return Target.parse(NO_PACKAGING_FLAGS.settings(None).target), [], flags if text is None else [text, *flags]
+    return NO_PACKAGING_FLAGS.settings(None).target, [], flags if text is None else [text, *flags]

@@ -40,13 +40,15 @@ from pyctrl.controller._predicates import (
     where,
 )
 from pyctrl.controller._reconcile_handler import reconcile_id
-from pyctrl.controller._reconciler import Reconciler, Request, Result
+from pyctrl.controller._reconciler import Reconciler
+from pyctrl.controller._request import Request, Result
 from pyctrl.controller._sources.kind import KindSource
 from pyctrl.controller._sources.source import ChannelSource, Source, TickSource
 from pyctrl.controller._state import ControllerState
 from pyctrl.controller._workqueue.priority_heap import LOW_PRIORITY
-from pyctrl.controller._workqueue.queue import Queue, RequestSink
+from pyctrl.controller._workqueue.queue import Queue
 from pyctrl.controller._workqueue.rate_limiters import ExponentialBackoff, MaxOfRateLimiter, RateLimiter, TokenBucket
+from pyctrl.controller._workqueue.request_sinks import RequestSink
 from pyctrl.controller._workqueue.work_item import Done, Outcome, Retry, Terminal, WorkItem
 
 if TYPE_CHECKING:

@@ -17,16 +17,17 @@ from pyctrl.controller._causes import ChangeCause, TriggerCause
 from pyctrl.controller._options import ControllerOptions, OnSyncFailure
 from pyctrl.controller._permissions import PermissionTracker
 from pyctrl.controller._reconcile_handler import ReconcileHandler
-from pyctrl.controller._reconciler import Reconciler, Request
+from pyctrl.controller._reconciler import Reconciler
+from pyctrl.controller._request import Request
 from pyctrl.controller._sources.runner import SourceRunners, describe_problems
 from pyctrl.controller._sources.source import Source
 from pyctrl.controller._sources.sync import SyncWaiter
 from pyctrl.controller._state import ControllerState
 from pyctrl.controller._workers import Workers
-from pyctrl.controller._workqueue.queue import Queue, RequestSink
+from pyctrl.controller._workqueue.queue import Queue
 from pyctrl.controller._workqueue.queue_items import DUMP_LEVEL, dropped_fields, log_items
 from pyctrl.controller._workqueue.rate_limiters import ExponentialBackoff
-from pyctrl.controller._workqueue.request_sinks import ClusterQueue
+from pyctrl.controller._workqueue.request_sinks import ClusterQueue, RequestSink
 from pyctrl.controller._workqueue.work_item import WorkItem
 from pyctrl.rbac import Permission
 
@@ -69,29 +70,29 @@ class Controller:
         self.cluster: str = cluster
         self.reconciler = reconciler
         self.queue: Queue = Queue(name, limiter=options.limiter or ExponentialBackoff(random=random))
-        self._intake: RequestSink = ClusterQueue(cluster, self.queue) if cluster else self.queue
+        self._sink: RequestSink = ClusterQueue(cluster, self.queue) if cluster else self.queue
         self.sources: Sequence[Source] = tuple(sources)
         self._own_rbac = tuple(rbac)
         self._options = options
         #: What it may not do, as far as is known; its manager tells.
-        self.rights: PermissionTracker = PermissionTracker(self._retry, name=name)
-        self._attempts = ReconcileHandler(
+        self.permissions: PermissionTracker = PermissionTracker(self._retry, name=name)
+        self._reconcile_handler = ReconcileHandler(
             name,
             kind,
             reconciler,
             timeout=options.reconcile_timeout,
             random=random,
-            rights=self.rights,
+            permissions=self.permissions,
             is_own_write=self._is_own_write,
             state_of=self._state_of,
         )
-        self._workers = Workers(name, self.queue, self._attempts.work, count=options.workers)
+        self._workers = Workers(name, self.queue, self._reconcile_handler.handle, count=options.workers)
         #: What becomes of it when a source fails; its manager decides.
         self.on_sync_failure: OnSyncFailure = OnSyncFailure.WAIT
-        self._lives = SourceRunners(name, self.sources, random=random, fields=self._fields())
-        self._vigil = SyncWaiter(
+        self._source_runners = SourceRunners(name, self.sources, random=random, fields=self._fields())
+        self._sync_waiter = SyncWaiter(
             name,
-            self._lives,
+            self._source_runners,
             state=lambda: self.state,
             limit=options.cache_sync_timeout.total_seconds(),
             fields=self._fields(),
@@ -138,14 +139,14 @@ class Controller:
         if self._stage.is_at_rest:
             return self._stage
         is_running = self._stage is ControllerState.RUNNING
-        if self._lack:
+        if self._permission_problem:
             return ControllerState.LACKING_RIGHTS if is_running else ControllerState.WAITING_FOR_RIGHTS
         if is_running:
-            return ControllerState.LACKING_SOURCES if self._lives.lost() else ControllerState.RUNNING
+            return ControllerState.LACKING_SOURCES if self._source_runners.lost() else ControllerState.RUNNING
         if self._stage is not ControllerState.WAITING_FOR_SOURCES:
             return self._stage
-        waiting = self._lives.waiting_state
-        is_late = waiting is ControllerState.WAITING_FOR_SOURCES and self._vigil.is_late
+        waiting = self._source_runners.waiting_state
+        is_late = waiting is ControllerState.WAITING_FOR_SOURCES and self._sync_waiter.is_late
         return ControllerState.FAILING if is_late else waiting
 
     @property
@@ -159,30 +160,32 @@ class Controller:
         state = self.state
         if state.is_well:
             return ""
-        reason = self._lack or describe_problems(self._lives.lost() if state.is_at_work else self._lives.late())
+        reason = self._permission_problem or describe_problems(
+            self._source_runners.lost() if state.is_at_work else self._source_runners.late()
+        )
         return f"{state.value}: {reason}" if reason else state.value
 
-    def on_reconciled(self, tell: Callable[[WorkItem, timedelta], None] | None) -> None:
+    def on_reconciled(self, callback: Callable[[WorkItem, timedelta], None] | None) -> None:
         """Have a function told of each reconcile that has ended: its turn, with causes and outcome, and its time.
 
         One at a time, for views; None tells nobody. It must not raise and must be quick: the worker waits for it.
         """
-        self._attempts.on_reconciled = tell
+        self._reconcile_handler.on_reconciled = callback
 
-    def on_reconcile_loop(self, tell: Callable[[Request, str], None] | None) -> None:
+    def on_reconcile_loop(self, callback: Callable[[Request, str], None] | None) -> None:
         """Have a function called with a request whose reconciles cause themselves, and with what each of them writes.
 
         It is called after every 100 such runs in a row (1,000, where each writes another object). It must not raise and
         must be quick. None removes it.
         """
-        self._attempts.hot_loops.on_loop = tell
+        self._reconcile_handler.hot_loops.on_loop = callback
 
     def enqueue(self, request: Request, *, priority: int = 0) -> None:
         """Ask for a reconcile by hand; before it runs too, but not once it has stopped."""
         if self.queue.is_closed:
             facts = self._fields() | {"request": str(request), "priority": priority}
             log.info("A request is dropped: the controller has stopped", extra=facts)
-        self._intake.add(request, priority=priority)
+        self._sink.add(request, priority=priority)
 
     def ask_to_stop(self) -> None:
         """Take nothing in any more; `run` returns once what was begun is done."""
@@ -193,17 +196,17 @@ class Controller:
         from pyctrl.controller._statistics import ControllerStatistics  # here: a start does without
 
         return ControllerStatistics(
-            reconciles=self._attempts.statistics,
+            reconciles=self._reconcile_handler.statistics,
             queue=self.queue.statistics(),
             workers=self._workers.count,
             active_workers=self._workers.active,
         )
 
-    def measures(self) -> Iterable[MetricFamily]:
+    def collect_metrics(self) -> Iterable[MetricFamily]:
         """Return controller-runtime's series, and what it lacks; see docs/metrics.md."""
         from pyctrl.controller._metrics import collect_controller  # here: a program may serve no metrics
 
-        return collect_controller(self, self._attempts.durations)
+        return collect_controller(self, self._reconcile_handler.durations)
 
     async def run(self) -> None:
         """Reconcile until asked to stop.
@@ -214,34 +217,34 @@ class Controller:
         """
         if self.queue.is_closed:  # of an earlier life
             self.queue.reopen()
-            self._lives.reset()
+            self._source_runners.reset()
         try:
             with unwrapped():
                 async with asyncio.TaskGroup() as group:
-                    await self._live(group)
+                    await self._run_until_stopped(group)
         finally:
             self._stage = ControllerState.STOPPED
             self.queue.close()
             log.info("All workers finished", extra=self._fields() | dropped_fields(self.queue))
             self._asked_to_stop = asyncio.Event()
 
-    async def _live(self, group: asyncio.TaskGroup) -> None:
-        intake = self._lives.start(group, self._intake, is_fatal=self._on_sync_failure is OnSyncFailure.END)
-        intake.append(group.create_task(self._start_workers(group), name=f"{self.name}/start"))
+    async def _run_until_stopped(self, group: asyncio.TaskGroup) -> None:
+        tasks = self._source_runners.start(group, self._sink, is_fatal=self._on_sync_failure is OnSyncFailure.END)
+        tasks.append(group.create_task(self._start_workers(group), name=f"{self.name}/start"))
         if logging.getLogger("pyctrl.controller.queue").isEnabledFor(DUMP_LEVEL):
-            intake.append(group.create_task(log_items(self.queue, self._fields()), name=f"{self.name}/dump"))
+            tasks.append(group.create_task(log_items(self.queue, self._fields()), name=f"{self.name}/dump"))
         await self._asked_to_stop.wait()
         log.info("Shutdown signal received, waiting for all workers to finish", extra=self._fields())
-        for task in intake:
+        for task in tasks:
             task.cancel()
         self.queue.close()  # the workers finish their turns and go; the task group waits for them
 
     async def _start_workers(self, group: asyncio.TaskGroup) -> None:
         log.info("Starting Controller", extra=self._fields())
         self._stage = ControllerState.WAITING_FOR_RIGHTS
-        await self.rights.wait_until_complete()
+        await self.permissions.wait_until_complete()
         self._stage = ControllerState.WAITING_FOR_SOURCES
-        await self._vigil.keep(self._on_sync_failure)
+        await self._sync_waiter.wait_for_sync(self._on_sync_failure)
         self._stage = ControllerState.RUNNING
         log.info("Starting workers", extra=self._fields() | {"worker count": self._workers.count})
         self._workers.start(group)
@@ -252,9 +255,9 @@ class Controller:
         return OnSyncFailure.WAIT if self.cluster else self.on_sync_failure
 
     @property
-    def _lack(self) -> str:
+    def _permission_problem(self) -> str:
         """Which rights are missing: those that were reviewed, those that it ran into, those to watch."""
-        return self.rights.lack or self._lives.refusals
+        return self.permissions.problem or self._source_runners.refusals
 
     def _is_own_write(self, cause: ChangeCause) -> bool:
         return any(source.is_own_write(cause) for source in self.sources)

@@ -54,19 +54,19 @@ class FleetController:
         """The controllers of the clusters that are there, by the name of the cluster."""
         return MappingProxyType(self._controllers)
 
-    def measures(self) -> Iterable[MetricFamily]:
+    def collect_metrics(self) -> Iterable[MetricFamily]:
         """Return the numbers of all of them, each with the name of its cluster."""
         for controller in self._controllers.values():
-            yield from controller.measures()
+            yield from controller.collect_metrics()
 
     # --- what the fleet tells ---
 
-    def join(self, cluster: ManagedCluster) -> None:
+    def engage(self, cluster: ManagedCluster) -> None:
         """Make the controller of a cluster, whose informers begin at once, and run it if this runs."""
         controller = self._controllers[cluster.client.cluster] = self._make(cluster)
         self._start(controller)
 
-    async def leave(self, cluster: ManagedCluster, patience: timedelta | None) -> None:
+    async def disengage(self, cluster: ManagedCluster, patience: timedelta | None) -> None:
         """Let the controller of a cluster end: in order for as long as ``patience`` lasts, then at once."""
         controller = self._controllers.pop(cluster.client.cluster, None)
         task = self._tasks.get(cluster.client.cluster)
@@ -102,7 +102,7 @@ class FleetController:
         if self._group is None or self._asked_to_stop.is_set():
             return
         name = f"{self.name} in {controller.cluster}"
-        task = self._group.create_task(self._live(controller), name=name, context=self._context.copy())
+        task = self._group.create_task(self._run_controller(controller), name=name, context=self._context.copy())
         self._tasks[controller.cluster] = task
         task.add_done_callback(lambda ended: self._forget(controller.cluster, ended))
 
@@ -110,7 +110,7 @@ class FleetController:
         if self._tasks.get(cluster) is task:
             del self._tasks[cluster]
 
-    async def _live(self, controller: Controller) -> None:
+    async def _run_controller(self, controller: Controller) -> None:
         pause, longest = RESTART_SECONDS
         with log_context(cluster=controller.cluster):
             while True:

@@ -1,6 +1,7 @@
-"""From a change to the requests it causes. Handlers return requests: they are pure, and one assertion tests one.
+"""Handlers: functions from a change of an object to the requests that it causes.
 
-Any function of an `ObjectChange` is a handler, async or not; here are the three that nearly always do.
+Any function of an `ObjectChange`, async or not, is a handler. `for_object`, `for_owner` and `mapped` cover most
+controllers. A handler returns requests instead of adding them to a queue, so that a test needs one assertion.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from pyctrl._time_slices import STEPS
 from pyctrl.api import GroupVersionKind, KindLike, kind_of
 from pyctrl.client import Discovery
 from pyctrl.controller._object_change import ObjectChange
-from pyctrl.controller._reconciler import Request
+from pyctrl.controller._request import Request
 from pyctrl.errors import PyctrlError, UnknownKind
 
 __all__ = ["Handler", "OwnerHandler", "Requests", "for_object", "for_owner", "mapped"]
@@ -28,74 +29,76 @@ log = logging.getLogger("pyctrl.controller")
 
 T = TypeVar("T", default=Any)
 
-#: What a handler returns: requests, at once or after a while.
+#: What a handler returns: requests, or an awaitable of requests.
 Requests: TypeAlias = Iterable[Request] | Awaitable[Iterable[Request]]
 
-#: A function from a change to requests. On updates old and new matter: a reference that went away is news as well.
+#: A function from a change to requests. On an update it looks at old and new: a reference may have been removed.
 Handler: TypeAlias = Callable[[ObjectChange[T]], Requests]
 
 
-def for_object(observed: ObjectChange) -> list[Request]:
-    """Ask for the object itself, in its cluster."""
-    current = observed.current
-    return [Request(current.namespace, current.name, observed.cluster)]
+def for_object(change: ObjectChange) -> list[Request]:
+    """Return the request for the object itself, in its cluster."""
+    current = change.after or change.before
+    assert current is not None  # a change has a state before or after it
+    return [Request(current.namespace, current.name, change.cluster)]
 
 
 def for_owner(owner: KindLike, *, every: bool = False, namespaced: bool | None = None) -> OwnerHandler:
-    """Ask for the owner of the object, if it is of kind ``owner``, whatever its version.
+    """Return a handler that requests the owner of the object, if the owner is of kind ``owner`` in any version.
 
     Args:
         owner: the kind to look for in the owner references.
-        every: ask for each owner of that kind; by default for the one that is the controller.
-        namespaced: whether that kind is; needed only for a kind without a class, when the cluster is not to be asked.
+        every: request each owner of that kind; by default only the one that is the controller.
+        namespaced: whether that kind is namespaced; None looks it up: in the class, else in the discovery of the
+            cluster.
     """
     return OwnerHandler(owner, every=every, namespaced=namespaced)
 
 
 class OwnerHandler:
-    """The handler that `for_owner` makes."""
+    """The handler that `for_owner` returns."""
 
     def __init__(self, owner: KindLike, *, every: bool = False, namespaced: bool | None = None) -> None:
         self.owner: GroupVersionKind = kind_of(owner)
-        #: None while it is not known: a `KindSource` asks the cluster before its first change.
+        #: Whether the kind is namespaced; None until a `KindSource` has asked discovery, before its first change.
         self.namespaced: bool | None = namespaced if namespaced is not None else _scope(owner)
         self._every = every
 
-    def __call__(self, observed: ObjectChange) -> list[Request]:
+    def __call__(self, change: ObjectChange) -> list[Request]:
         requests: dict[Request, None] = {}
-        for state in observed.records:
+        for state in change.records:
             for reference in state.owners:
-                if self._means(reference.api_version, reference.kind, reference.controller):
+                if self._is_owner(reference.api_version, reference.kind, reference.controller):
                     namespace = "" if self.namespaced is False else state.namespace
-                    requests[Request(namespace, reference.name, observed.cluster)] = None
+                    requests[Request(namespace, reference.name, change.cluster)] = None
         return list(requests)
 
     async def learn_scope(self, discovery: Discovery) -> None:
-        """Ask the cluster whether the owner is namespaced, if nobody has said; until it knows."""
-        complaints, loop = RepeatedErrors(), asyncio.get_running_loop()
+        """Ask discovery whether the owner is namespaced, unless it is known, until the cluster serves the kind."""
+        repeated_errors, loop = RepeatedErrors(), asyncio.get_running_loop()
         begun, delay = loop.time(), 1.0
         while self.namespaced is None:
             try:
                 self.namespaced = (await discovery.mapping(self.owner)).namespaced
             except PyctrlError as error:
-                is_absent = isinstance(error, UnknownKind)  # of which the cache tells
-                level = complaints.level(str(error), logging.INFO if is_absent else logging.WARNING, loop.time())
+                is_absent = isinstance(error, UnknownKind)  # the cache warns of that
+                level = repeated_errors.level(str(error), logging.INFO if is_absent else logging.WARNING, loop.time())
                 text = "Waiting to learn whether owners are namespaced: %s"
                 log.log(level, text, error, extra={"kind": self.owner.kind})
                 await asyncio.sleep(until_next_poll(loop.time() - begun) if is_absent else delay)
                 delay = min(30.0, delay * 2)
 
-    def _means(self, api_version: str, kind: str, is_controller: bool | None) -> bool:
+    def _is_owner(self, api_version: str, kind: str, is_controller: bool | None) -> bool:
         if kind != self.owner.kind or not (self._every or is_controller):
             return False
         return api_version.rpartition("/")[0] == self.owner.group
 
 
 def mapped(requests_of: Callable[[T], Requests]) -> Handler[T]:
-    """Ask for what a function of the object says; on updates for what it says of old and of new, each once."""
+    """Return a handler that requests what a function of the object returns; on updates of old and new, each once."""
 
-    def handle(observed: ObjectChange[T]) -> Requests:
-        answers = [requests_of(state) for state in observed.objects]
+    def handle(change: ObjectChange[T]) -> Requests:
+        answers = [requests_of(state) for state in change.objects]
         now = [answer for answer in answers if not may_wait(answer)]
         return _each_once(now) if len(now) == len(answers) else _all_of(answers)
 
@@ -103,14 +106,14 @@ def mapped(requests_of: Callable[[T], Requests]) -> Handler[T]:
 
 
 def may_wait(requests: Requests) -> TypeIs[Awaitable[Iterable[Request]]]:
-    """Whether what a handler returned is to be awaited; of a list `isawaitable` takes long to say so."""
-    return type(requests) is not list and inspect.isawaitable(requests)
+    """Return whether what a handler returned must be awaited."""
+    return type(requests) is not list and inspect.isawaitable(requests)  # isawaitable is slow for a list
 
 
 def are_few(requests: Requests) -> TypeGuard[Iterable[Request]]:
-    """Whether requests need not be waited for, and are no more than are added to a queue in one step.
+    """Return whether requests need no await and are few enough to be added in one step.
 
-    A generator does not tell how many it has, so it counts as long.
+    A generator has no length and counts as many.
     """
     if type(requests) is list:  # nearly always
         return len(requests) <= STEPS

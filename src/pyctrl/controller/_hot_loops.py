@@ -10,7 +10,7 @@ from typing import Any, Protocol, runtime_checkable
 import msgspec
 
 from pyctrl.controller._causes import Cause, ChangeCause
-from pyctrl.controller._reconciler import Request
+from pyctrl.controller._request import Request
 
 __all__ = ["HotLoopListener", "HotLoops"]
 

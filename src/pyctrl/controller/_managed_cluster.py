@@ -55,10 +55,10 @@ class ManagedCluster(Protocol):
 class ClusterAware(Protocol):
     """Somebody who does something in each cluster of a fleet. Neither method raises."""
 
-    def join(self, cluster: ManagedCluster) -> None:
+    def engage(self, cluster: ManagedCluster) -> None:
         """Take up work in a cluster that has come, or prepare for it."""
 
-    async def leave(self, cluster: ManagedCluster, patience: timedelta | None) -> None:
+    async def disengage(self, cluster: ManagedCluster, patience: timedelta | None) -> None:
         """End what is done in a cluster that goes: in order for as long as ``patience`` lasts (None: for ever).
 
         The cluster's cache and its connection last until this returns.
@@ -84,7 +84,7 @@ class ManagedFleet(Protocol):
         """The names that are taken, by controllers that were added and have not ended."""
         ...
 
-    def attach(self, tenant: ClusterAware) -> None:
+    def attach(self, aware: ClusterAware) -> None:
         """Let a tenant join all clusters that are there, and those that come."""
 
     def spread(self, controller: FleetController, /) -> None:

@@ -7,7 +7,7 @@ import logging
 from collections.abc import Callable, Collection
 
 from pyctrl.api import Access
-from pyctrl.controller._reconciler import Request
+from pyctrl.controller._request import Request
 from pyctrl.errors import Forbidden
 
 __all__ = ["PermissionTracker"]
@@ -37,7 +37,7 @@ class PermissionTracker:
         self._expected: set[str] = set()  # clusters whose review is still to come
         self._reviewers: dict[str, Callable[[Forbidden], object]] = {}
         self._refused: dict[Request, Forbidden] = {}
-        self._overlooked: set[str] = set()
+        self._logged: set[str] = set()
         self._complete = asyncio.Event()
         self._complete.set()
 
@@ -48,7 +48,7 @@ class PermissionTracker:
         self._expected.add(cluster)
         if on_refusal is not None:
             self._reviewers[cluster] = on_refusal
-        self._settle()
+        self._update_complete()
 
     def review(self, missing: Collection[Access], *, dispensable: Collection[Access] = (), cluster: str = "") -> None:
         """Say what is missing of what the controller needs; what it is granted is made use of at once.
@@ -59,7 +59,7 @@ class PermissionTracker:
         self._missing[cluster] = missing
         self._essential[cluster] = [access for access in missing if access not in dispensable]
         self._expected.discard(cluster)
-        self._settle()
+        self._update_complete()
         if granted:
             self._retry_refused(missing, cluster)
 
@@ -69,9 +69,9 @@ class PermissionTracker:
             known.pop(cluster, None)
         self._expected.discard(cluster)
         self._refused = {request: error for request, error in self._refused.items() if error.cluster != cluster}
-        self._settle()
+        self._update_complete()
 
-    def _settle(self) -> None:
+    def _update_complete(self) -> None:
         if self._expected or any(self._essential.values()):
             self._complete.clear()
         else:
@@ -86,7 +86,7 @@ class PermissionTracker:
 
     # --- what the controller finds out ---
 
-    def heed(self, request: Request, error: BaseException | None) -> None:
+    def record_outcome(self, request: Request, error: BaseException | None) -> None:
         """Take note of how an attempt ended."""
         refusal = None if error is None else _refusal_in(error)
         if refusal is None:
@@ -97,11 +97,11 @@ class PermissionTracker:
         if (reviewer := self._reviewers.get(refusal.cluster)) is not None:
             reviewer(refusal)
 
-    def overlooked(self, error: Forbidden) -> None:
+    def log_ignored(self, error: Forbidden) -> None:
         """Take note of a refusal that an attempt has ignored. It is said once; the controller lacks nothing by it."""
         refused = f"{Access.refused_by(error) or error.message}{_of(error.cluster)}"
-        if refused not in self._overlooked and len(self._overlooked) < MAX_LOGGED_FORBIDDEN:
-            self._overlooked.add(refused)
+        if refused not in self._logged and len(self._logged) < MAX_LOGGED_FORBIDDEN:
+            self._logged.add(refused)
             text = "Reconciles go on although they may not %s; to be told at start, declare it with allow(...)"
             log.warning(text, refused, extra={"controller": self._name})
 
@@ -110,7 +110,7 @@ class PermissionTracker:
         await self._complete.wait()
 
     @property
-    def lack(self) -> str:
+    def problem(self) -> str:
         """What is missing, in words; "" when nothing is."""
         if self._expected:
             return f"its rights are being reviewed{_of(min(self._expected))}"

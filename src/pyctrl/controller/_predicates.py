@@ -43,17 +43,17 @@ class Predicate(Generic[T_contra]):
         self._accepts = accepts
         self._name = name or getattr(accepts, "__qualname__", repr(accepts))
 
-    def __call__(self, observed: ObjectChange[T_contra]) -> bool:
-        return self._accepts(observed)
+    def __call__(self, change: ObjectChange[T_contra]) -> bool:
+        return self._accepts(change)
 
     def __and__(self: Predicate[T], other: Callable[[ObjectChange[T]], bool]) -> Predicate[T]:
-        return Predicate(lambda observed: self(observed) and other(observed), f"({self} & {_name(other)})")
+        return Predicate(lambda change: self(change) and other(change), f"({self} & {_name(other)})")
 
     def __or__(self: Predicate[T], other: Callable[[ObjectChange[T]], bool]) -> Predicate[T]:
-        return Predicate(lambda observed: self(observed) or other(observed), f"({self} | {_name(other)})")
+        return Predicate(lambda change: self(change) or other(change), f"({self} | {_name(other)})")
 
     def __invert__(self) -> Predicate[T_contra]:
-        return Predicate(lambda observed: not self(observed), f"~{self}")
+        return Predicate(lambda change: not self(change), f"~{self}")
 
     def __repr__(self) -> str:
         return self._name
@@ -62,8 +62,8 @@ class Predicate(Generic[T_contra]):
 def changed(differs: Callable[[T, T], bool]) -> Predicate[T]:
     """Let an update through when ``differs(old, new)``: ``changed(lambda old, new: old.spec != new.spec)``."""
 
-    def accepts(observed: ObjectChange[T]) -> bool:
-        old, new = observed.old, observed.new
+    def accepts(change: ObjectChange[T]) -> bool:
+        old, new = change.old, change.new
         return old is None or new is None or differs(old, new)
 
     return Predicate(accepts, f"changed({_name(differs)})")
@@ -71,7 +71,7 @@ def changed(differs: Callable[[T, T], bool]) -> Predicate[T]:
 
 def where(matches: Callable[[T], bool]) -> Predicate[T]:
     """Let a change through when the object, as it is now or was when it was deleted, matches."""
-    return Predicate(lambda observed: matches(observed.objects[-1]), f"where({_name(matches)})")
+    return Predicate(lambda change: matches(change.objects[-1]), f"where({_name(matches)})")
 
 
 def labels_match(selector: LabelSelector | str) -> Predicate:
@@ -81,14 +81,14 @@ def labels_match(selector: LabelSelector | str) -> Predicate:
         SelectorError: the text does not parse.
     """
     parsed = LabelSelector.parse(selector) if isinstance(selector, str) else selector
-    return Predicate(lambda observed: parsed.matches(observed.current.labels), f"labels_match({str(parsed)!r})")
+    return Predicate(lambda change: parsed.matches(change.current.labels), f"labels_match({str(parsed)!r})")
 
 
 def _differs(name: str, what: Callable[[Record], object]) -> Predicate:
     """Return the predicate that lets an update through when ``what`` of its metadata differs."""
 
-    def accepts(observed: ObjectChange) -> bool:
-        before, after = observed.before, observed.after
+    def accepts(change: ObjectChange) -> bool:
+        before, after = change.before, change.after
         return before is None or after is None or what(before) != what(after)
 
     return Predicate(accepts, name)
@@ -103,7 +103,7 @@ generation_changed: Predicate = _differs("generation_changed", lambda state: sta
 labels_changed: Predicate = _differs("labels_changed", lambda state: state.labels)
 annotations_changed: Predicate = _differs("annotations_changed", lambda state: state.annotations)
 #: Anything has changed: leaves out resyncs.
-resource_version_changed: Predicate = Predicate(lambda observed: not observed.is_resync, "resource_version_changed")
-on_create: Predicate = Predicate(lambda observed: observed.change == "created", "on_create")
-on_update: Predicate = Predicate(lambda observed: observed.change == "updated", "on_update")
-on_delete: Predicate = Predicate(lambda observed: observed.change == "deleted", "on_delete")
+resource_version_changed: Predicate = Predicate(lambda change: not change.is_resync, "resource_version_changed")
+on_create: Predicate = Predicate(lambda change: change.change == "created", "on_create")
+on_update: Predicate = Predicate(lambda change: change.change == "updated", "on_update")
+on_delete: Predicate = Predicate(lambda change: change.change == "deleted", "on_delete")

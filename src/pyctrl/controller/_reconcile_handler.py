@@ -15,15 +15,17 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
+from pyctrl import _tracing
 from pyctrl._log import LazyFields, current_log_context, log_context, log_fields
 from pyctrl._metrics import RECONCILE_DURATIONS, Histogram
-from pyctrl._tracing import Attributes, Tracing, current_tracing
+from pyctrl._tracing import Attributes, Tracing
 from pyctrl.api import GroupVersionKind
 from pyctrl.client import forbidden_log
 from pyctrl.controller._causes import Cause, ChangeCause, RetryCause, cause_label, error_summary
 from pyctrl.controller._hot_loops import HotLoops
 from pyctrl.controller._permissions import PermissionTracker
-from pyctrl.controller._reconciler import Reconciler, Request, Result
+from pyctrl.controller._reconciler import Reconciler
+from pyctrl.controller._request import Request, Result
 from pyctrl.controller._workqueue.work_item import Done, Retry, Terminal, WorkItem
 from pyctrl.errors import Forbidden, InvalidResult, PyctrlError, TerminalError, UnknownCluster
 
@@ -67,7 +69,7 @@ class ReconcileHandler:
         *,
         timeout: timedelta | None,
         random: Random,
-        rights: PermissionTracker,
+        permissions: PermissionTracker,
         is_own_write: Callable[[ChangeCause], bool] = lambda _cause: False,
         state_of: Callable[[ChangeCause], bytes | None] = lambda _cause: None,
     ) -> None:
@@ -75,7 +77,7 @@ class ReconcileHandler:
         self._reconciler = reconciler
         self._timeout = timeout
         self._random = random
-        self._rights = rights
+        self._permissions = permissions
         self._fields = {"controller": name}
         if kind is not None:
             self._fields |= {"controllerGroup": kind.group, "controllerKind": kind.kind}
@@ -108,40 +110,40 @@ class ReconcileHandler:
             forbidden=counts.forbidden,
         )
 
-    async def work(self, turn: WorkItem) -> None:
+    async def handle(self, item: WorkItem) -> None:
         """Reconcile a turn's request and tell the turn how it went."""
         # The id is drawn now, so that runs repeat, and written down when a line is logged.
-        own = _ReconcileFields(self._fields, turn, self._random.getrandbits(128), log_fields.get())
+        own = _ReconcileFields(self._fields, item, self._random.getrandbits(128), log_fields.get())
         fields = log_fields.set(own)
-        if (refused := forbidden_log.get()) is None:
-            forbidden_log.set(refused := [])  # one for each worker, for as long as it lives
+        if (forbidden := forbidden_log.get()) is None:
+            forbidden_log.set(forbidden := [])  # one for each worker, for as long as it lives
         try:
-            if (tracing := current_tracing()) is None:
-                await self._attempt(turn)
+            if (tracing := _tracing.active) is None:
+                await self._attempt(item)
             else:
-                with reconcile_span(tracing, turn):
-                    await self._attempt(turn)
+                with reconcile_span(tracing, item):
+                    await self._attempt(item)
         finally:
-            turn.ended = asyncio.get_running_loop().time()
-            if self._count_causes(turn.causes):
-                self.hot_loops.caused_itself(turn.request, turn.causes)
+            item.ended = asyncio.get_running_loop().time()
+            if self._count_causes(item.causes):
+                self.hot_loops.caused_itself(item.request, item.causes)
             elif self.hot_loops.rows:
-                self.hot_loops.rows.pop(turn.request, None)
+                self.hot_loops.rows.pop(item.request, None)
             log_fields.reset(fields)
-            took = turn.ended - turn.began
+            took = item.ended - item.began
             self.durations.observe(took)
-            if refused:
-                self._count_forbidden(turn, refused)
+            if forbidden:
+                self._count_forbidden(item, forbidden)
             if self.on_reconciled is not None:
-                self.on_reconciled(turn, timedelta(seconds=took))
+                self.on_reconciled(item, timedelta(seconds=took))
 
-    def _count_forbidden(self, turn: WorkItem, refused: list[Forbidden]) -> None:
+    def _count_forbidden(self, item: WorkItem, forbidden: list[Forbidden]) -> None:
         """Count what was forbidden, and say what of it nobody would hear of: the reconcile has gone on all the same."""
-        self._counts.forbidden += len(refused)
-        if isinstance(turn.outcome, Done):
-            for error in refused:
-                self._rights.overlooked(error)
-        refused.clear()
+        self._counts.forbidden += len(forbidden)
+        if isinstance(item.outcome, Done):
+            for error in forbidden:
+                self._permissions.log_ignored(error)
+        forbidden.clear()
 
     def _count_causes(self, causes: tuple[Cause, ...]) -> bool:
         """Count causes by what they are, and return whether all of them are writes of this process."""
@@ -156,25 +158,27 @@ class ReconcileHandler:
         self._counts.self_caused += is_own
         return is_own
 
-    async def _attempt(self, turn: WorkItem) -> None:
+    async def _attempt(self, item: WorkItem) -> None:
         if log.isEnabledFor(logging.DEBUG):
-            log.debug("Reconciling", extra={"causes": turn.causes, "failures": turn.failures or None})
+            log.debug("Reconciling", extra={"causes": item.causes, "failures": item.failures or None})
         try:
-            result = await (self._call(turn.request) if self._timeout is None else self._limited(turn.request))
+            result = await (
+                self._call(item.request) if self._timeout is None else self._call_with_timeout(item.request)
+            )
         except TerminalError as error:
-            self._give_up(turn, error)
+            self._give_up(item, error)
         except asyncio.CancelledError as error:
             if _is_cancelled():
                 log.warning("Reconcile was cut off: its controller has no more time to stop")
                 raise
-            self._fail(turn, error)
+            self._fail(item, error)
         except Exception as error:  # noqa: BLE001 - whatever the user's code raises is a failed attempt
-            self._fail(turn, error)
+            self._fail(item, error)
         else:
-            self._rights.heed(turn.request, None)
-            self._judge(turn, result)
+            self._permissions.record_outcome(item.request, None)
+            self._handle_result(item, result)
 
-    async def _limited(self, request: Request) -> object:
+    async def _call_with_timeout(self, request: Request) -> object:
         """Call the user's code and give it so much time."""
         assert self._timeout is not None  # else it has as much as it likes
         limit = asyncio.timeout(self._timeout.total_seconds())
@@ -195,12 +199,12 @@ class ReconcileHandler:
             return await returned
         return _NotAsync(returned)
 
-    def _judge(self, turn: WorkItem, result: object) -> None:
+    def _handle_result(self, item: WorkItem, result: object) -> None:
         match result:
             case None | Result(requeue_after=None, priority=None | int()):
                 self._counts.success += 1
                 log.debug("Reconcile successful")
-                turn.succeed()
+                item.succeed()
             case Result(requeue_after=timedelta() as after, priority=None | int() as priority):
                 if after > _AT_ONCE:
                     self._counts.requeue_after += 1
@@ -208,9 +212,9 @@ class ReconcileHandler:
                     self._counts.requeue += 1
                     self._check_delay(after)
                 log.debug("Reconcile done, requeueing", extra={"after": after})
-                turn.succeed(requeue_after=after, priority=priority)
+                item.succeed(requeue_after=after, priority=priority)
             case _:
-                self._give_up(turn, InvalidResult(self._name, result))
+                self._give_up(item, InvalidResult(self._name, result))
 
     def _check_delay(self, after: timedelta) -> None:
         """Warn of a negative delay, once: it is a mistake of the code, and the next object has it too."""
@@ -221,47 +225,47 @@ class ReconcileHandler:
                 extra={"after": after, "cure": "Result.after(max(delay, timedelta(0))), or None when nothing is due"},
             )
 
-    def _fail(self, turn: WorkItem, error: BaseException) -> None:
-        if isinstance(error, UnknownCluster) and error.cluster == turn.request.cluster:
+    def _fail(self, item: WorkItem, error: BaseException) -> None:
+        if isinstance(error, UnknownCluster) and error.cluster == item.request.cluster:
             log.info("The cluster of the object is gone, its request is dropped")
-            turn.give_up()
+            item.give_up()
             return
         self._counts.error += 1
-        extra = {"causes": turn.causes, "failures": turn.failures + 1}
-        trace = _worth_a_trace(error, turn)
-        told = error_summary(error)
-        log.error("Reconciler error: %s", told, extra=extra | {"error": told}, exc_info=trace)
-        turn.fail(error)
-        self._rights.heed(turn.request, error)
+        extra = {"causes": item.causes, "failures": item.failures + 1}
+        trace = _traceback_of(error, item)
+        summary = error_summary(error)
+        log.error("Reconciler error: %s", summary, extra=extra | {"error": summary}, exc_info=trace)
+        item.fail(error)
+        self._permissions.record_outcome(item.request, error)
 
-    def _give_up(self, turn: WorkItem, error: Exception) -> None:
+    def _give_up(self, item: WorkItem, error: Exception) -> None:
         self._counts.terminal_error += 1
-        extra = {"causes": turn.causes, "failures": turn.failures + 1}
-        trace = _worth_a_trace(error, turn)
-        told = error_summary(error)
-        log.error("Reconciler error, not retried: %s", told, extra=extra | {"error": told}, exc_info=trace)
-        turn.give_up(error)
-        self._rights.heed(turn.request, error)
+        extra = {"causes": item.causes, "failures": item.failures + 1}
+        trace = _traceback_of(error, item)
+        summary = error_summary(error)
+        log.error("Reconciler error, not retried: %s", summary, extra=extra | {"error": summary}, exc_info=trace)
+        item.give_up(error)
+        self._permissions.record_outcome(item.request, error)
 
 
 class _ReconcileFields(LazyFields):
     """What each line of an attempt has: those of its controller, of its turn, and its id."""
 
-    __slots__ = ("_number", "_of_controller", "_outer", "_turn")
+    __slots__ = ("_item", "_number", "_of_controller", "_outer")
 
     def __init__(
-        self, of_controller: Mapping[str, str], turn: WorkItem, number: int, outer: Mapping[str, object]
+        self, of_controller: Mapping[str, str], item: WorkItem, number: int, outer: Mapping[str, object]
     ) -> None:
         self._made = None
         self._of_controller = of_controller
-        self._turn = turn
+        self._item = item
         self._number = number
         self._outer = outer
 
     def _make(self) -> Mapping[str, object]:
-        made, turn = str(uuid.UUID(int=self._number, version=4)), self._turn
-        names = _names(turn.request)
-        return {**self._outer, **self._of_controller, **names, "reconcileID": made, "causes": turn.causes}
+        made, item = str(uuid.UUID(int=self._number, version=4)), self._item
+        names = _names(item.request)
+        return {**self._outer, **self._of_controller, **names, "reconcileID": made, "causes": item.causes}
 
 
 def reconcile_id() -> str | None:
@@ -273,13 +277,13 @@ def reconcile_id() -> str | None:
     return found if isinstance(found, str) else None
 
 
-def _worth_a_trace(error: BaseException, turn: WorkItem) -> BaseException | None:
+def _traceback_of(error: BaseException, item: WorkItem) -> BaseException | None:
     """Return the error when its traceback tells more than its message does.
 
     pyctrl's own errors say what happened and what to do; of another error that repeats, once is enough.
     """
-    told = {cause.error for cause in turn.causes if isinstance(cause, RetryCause)}
-    return None if isinstance(error, PyctrlError) or error_summary(error) in told else error
+    summary = {cause.error for cause in item.causes if isinstance(cause, RetryCause)}
+    return None if isinstance(error, PyctrlError) or error_summary(error) in summary else error
 
 
 class _NotAsync:
@@ -304,14 +308,14 @@ def _is_cancelled() -> bool:
 
 
 @contextmanager
-def reconcile_span(tracing: Tracing, turn: WorkItem) -> Iterator[None]:
+def reconcile_span(tracing: Tracing, item: WorkItem) -> Iterator[None]:
     """Make a span of a block that works on ``turn`` and in whose log context it is said which one; tell its outcome."""
     fields = current_log_context()
     name = f"reconcile {fields['controller']}"
-    with tracing.span(name, _span_attributes(fields, turn), waited=turn.waited) as span:
+    with tracing.span(name, _span_attributes(fields, item), waited=item.waited) as span:
         with log_context(**span.ids):
             yield
-        match turn.outcome:
+        match item.outcome:
             case Done(requeue_after=after):
                 span.set({"pyctrl.result": "success" if after is None else "requeue_after"})
             case Retry(error):
@@ -334,11 +338,11 @@ _SPAN_KEYS = {
 }
 
 
-def _span_attributes(fields: Mapping[str, object], turn: WorkItem) -> Attributes:
+def _span_attributes(fields: Mapping[str, object], item: WorkItem) -> Attributes:
     return {
         **{name: str(fields[key]) for key, name in _SPAN_KEYS.items() if fields.get(key)},
-        "pyctrl.priority": turn.priority,
-        "pyctrl.failures": turn.failures,
-        "pyctrl.queue_wait_seconds": turn.waited.total_seconds(),
-        "pyctrl.causes": [str(cause) for cause in turn.causes],
+        "pyctrl.priority": item.priority,
+        "pyctrl.failures": item.failures,
+        "pyctrl.queue_wait_seconds": item.waited.total_seconds(),
+        "pyctrl.causes": [str(cause) for cause in item.causes],
     }

@@ -19,10 +19,10 @@ class Workers:
     Workers let the event loop turn between reconciles: one that is answered by the cache alone never suspends.
     """
 
-    def __init__(self, name: str, queue: Queue, work: Callable[[WorkItem], Awaitable[None]], *, count: int) -> None:
+    def __init__(self, name: str, queue: Queue, handle: Callable[[WorkItem], Awaitable[None]], *, count: int) -> None:
         self._name = name
         self._queue = queue
-        self._work = work
+        self._handle = handle
         self._count = count
         self._number = 0
         self._group: asyncio.TaskGroup | None = None
@@ -62,31 +62,31 @@ class Workers:
             return
         for _ in range(self._count - len(self._idle) - len(self._busy)):
             self._number += 1
-            task = self._group.create_task(self._live(), name=f"{self._name}/worker {self._number}")
+            task = self._group.create_task(self._run_worker(), name=f"{self._name}/worker {self._number}")
             self._idle[task] = None
-            task.add_done_callback(self._gone)
+            task.add_done_callback(self._remove)
         for task in list(self._idle)[: max(0, len(self._idle) + len(self._busy) - self._count)]:
             self._idle.pop(task, None)
             task.cancel()
 
-    async def _live(self) -> None:
+    async def _run_worker(self) -> None:
         task = asyncio.current_task()
         assert task is not None  # a coroutine always runs in one
         loop, slice_ = asyncio.get_running_loop(), TimeSlice.current()
         try:
             while task in self._idle:
-                async with self._queue.take() as turn:
+                async with self._queue.take() as item:
                     self._idle.pop(task, None)
                     self._busy[task] = None
-                    await self._work(turn)
+                    await self._handle(item)
                 self._busy.pop(task, None)
                 if len(self._idle) + len(self._busy) < self._count:
                     self._idle[task] = None
-                if self._queue.has_ready and slice_.is_over(turn.ended or loop.time()):
+                if self._queue.has_ready and slice_.is_over(item.ended or loop.time()):
                     await slice_.renew()
         except QueueClosed:
             return
 
-    def _gone(self, task: asyncio.Task[None]) -> None:
+    def _remove(self, task: asyncio.Task[None]) -> None:
         self._idle.pop(task, None)
         self._busy.pop(task, None)

@@ -1,9 +1,7 @@
-"""A whole program as `pyctrl run` and `pyctrl dev` run it: its manager, its definitions, its webhooks as flags say.
+"""Programs as `pyctrl run` and `pyctrl dev` run them: import, setup, manager, CRDs and samples.
 
-What a program is, and how it is found by its name, is `pyctrl.manager.Target`: a function that wires controllers into
-a manager, or the controllers themselves. Nothing here knows a command line.
-
-Nothing is imported before it is used.
+A program is a setup function, which adds controllers to a manager, or a module with Reconciler classes. `Target` finds
+it by name, and `ProgramRunner` runs it. Names are imported at their first use.
 """
 
 from __future__ import annotations
@@ -13,6 +11,7 @@ from typing import TYPE_CHECKING
 from pyctrl._lazy_imports import lazy_names
 
 if TYPE_CHECKING:
+    from pyctrl.program._config import load_config
     from pyctrl.program._crd_installation import (
         Installation,
         install_definition,
@@ -32,15 +31,20 @@ if TYPE_CHECKING:
     )
     from pyctrl.program._module import ProgramModule
     from pyctrl.program._program_manager import ProgramManager, WebhookOptions, certificate_secret
+    from pyctrl.program._run_options import LoginOptions, RunOptions
+    from pyctrl.program._runner import ProgramRunner
     from pyctrl.program._setup import SetupFunction, modules_of, setup_package
     from pyctrl.program._target import Target, offline_manager, run_setup
 
 __all__ = [
     "DeclaredKinds",
     "Installation",
+    "LoginOptions",
     "Manifest",
     "ProgramManager",
     "ProgramModule",
+    "ProgramRunner",
+    "RunOptions",
     "SetupFunction",
     "Target",
     "WebhookOptions",
@@ -54,6 +58,7 @@ __all__ = [
     "find_samples",
     "install_definition",
     "install_definitions",
+    "load_config",
     "manifest_files",
     "modules_of",
     "offline_manager",
@@ -66,6 +71,7 @@ __all__ = [
 ]
 
 _NAMES = {
+    "_config": ("load_config",),
     "_crd_installation": ("Installation", "install_definition", "install_definitions", "plan_installation"),
     "_definitions": ("DeclaredKinds", "custom_kinds", "declared_kinds", "definitions", "definitions_of"),
     "_manifest_files": (
@@ -74,10 +80,12 @@ _NAMES = {
     ),
     "_module": ("ProgramModule",),
     "_program_manager": ("ProgramManager", "WebhookOptions", "certificate_secret"),
+    "_run_options": ("LoginOptions", "RunOptions"),
+    "_runner": ("ProgramRunner",),
     "_setup": ("SetupFunction", "modules_of", "setup_package"),
     "_target": ("Target", "offline_manager", "run_setup"),
 }
 _FILES = {name: file for file, names in _NAMES.items() for name in names}
 
-if not TYPE_CHECKING:  # type checkers would take it as a promise of any name
+if not TYPE_CHECKING:  # for type checkers, __getattr__ would define every name
     __getattr__, __dir__ = lazy_names(__name__, _FILES)

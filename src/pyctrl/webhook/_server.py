@@ -138,9 +138,9 @@ class WebhookServer:
         """What is shown to clients; None before it runs."""
         return self._certificate
 
-    def measures(self) -> Iterable[MetricFamily]:
+    def collect_metrics(self) -> Iterable[MetricFamily]:
         """Return controller-runtime's series of webhooks: requests by path and code, latencies, what is under way."""
-        return self._webhooks.meter.measures()
+        return self._webhooks.meter.collect_metrics()
 
     async def wait_until_ready(self) -> None:
         """Return when it listens."""

@@ -91,7 +91,7 @@ def test_files_that_are_no_authority(tmp_path: Path) -> None:
     """Unreadable or mismatched files are a ConfigError."""
     (tmp_path / "ca.crt").write_bytes(CertificateAuthority.new().certificate)
     (tmp_path / "ca.key").write_bytes(CertificateAuthority.new()._key)
-    with pytest.raises(ConfigError, match="the key is not that of the certificate"):
+    with pytest.raises(ConfigError, match="the key does not match the certificate"):
         CertificateAuthority.load_or_create(tmp_path).server()
     with pytest.raises(ConfigError, match="cannot load or create a certificate authority in"):
         CertificateAuthority.load_or_create(tmp_path / "ca.crt" / "below")

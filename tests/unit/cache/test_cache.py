@@ -73,7 +73,7 @@ async def test_a_list_is_filtered_by_namespace_labels_and_fields() -> None:
         await it.direct.create(config_map("b", labels={"app": "y"}))
         await it.direct.create(config_map("a", namespace="kube-system", labels={"app": "x"}))
         await it.cache.wait_for_sync()
-        await until(lambda: len(it.cache.informer(CONFIGMAP).view.store) == 3)
+        await until(lambda: len(it.cache.informer(CONFIGMAP).lister.store) == 3)
 
         async def found(**query: Any) -> list[str]:
             return sorted(str(o.key) for o in await it.cache.list(CONFIGMAP, **query))
@@ -157,7 +157,7 @@ async def test_an_object_outside_of_the_selectors_is_not_not_found() -> None:
         for app in "xyz":
             await it.direct.create(config_map(app, labels={"app": app}))
         await it.cache.wait_for_sync()
-        await until(lambda: len(it.cache.informer(CONFIGMAP).view.store) == 2)
+        await until(lambda: len(it.cache.informer(CONFIGMAP).lister.store) == 2)
         assert (await it.cache.get(CONFIGMAP, key("x"))).metadata.name == "x"
         with pytest.raises(NotCovered):
             await it.cache.find(CONFIGMAP, key("z"))
@@ -316,7 +316,7 @@ async def test_a_write_that_takes_an_object_out_of_the_selection_hides_it() -> N
         client = CachedClient(it.cache, it.client)
         await it.direct.create(config_map("mine", labels={"app": "x"}))
         await it.cache.wait_for_sync()
-        await until(lambda: len(it.cache.informer(CONFIGMAP).view.store) == 1)
+        await until(lambda: len(it.cache.informer(CONFIGMAP).lister.store) == 1)
         await client.patch(CONFIGMAP, key("mine"), MergePatch({"metadata": {"labels": {"app": "z"}}}))
         assert list(await client.list(CONFIGMAP, labels="app=x")) == []
         with pytest.raises(NotCovered):
@@ -385,7 +385,7 @@ async def test_a_kind_that_is_installed_later_is_found_then(caplog: pytest.LogCa
         await it.direct.create(Unstructured.new(definition, name="things.example.com", spec=spec))
         await it.cache.wait_for_sync(timeout=60 * SECOND)
         await it.direct.create(Unstructured.new(gvk, name="t", namespace=DEFAULT, spec={"size": 1}))
-        await until(lambda: len(it.cache.informer(gvk).view.store) == 1)
+        await until(lambda: len(it.cache.informer(gvk).lister.store) == 1)
         assert (await it.cache.get(gvk, key("t")))["spec"] == {"size": 1}
 
 
@@ -412,7 +412,7 @@ async def test_statistics_say_how_much_there_is() -> None:
         await it.cache.wait_for_sync()
         (statistics,) = it.cache.statistics()
         assert (statistics.objects, statistics.is_synced, statistics.error) == (2, True, None)
-        assert statistics.size_bytes == sum(len(r.data) for r in it.cache.informer(CONFIGMAP).view.store)
+        assert statistics.size_bytes == sum(len(r.data) for r in it.cache.informer(CONFIGMAP).lister.store)
         assert statistics.stages == ("watching",)
 
 
@@ -441,7 +441,7 @@ async def test_a_transform_changes_what_is_kept_and_not_what_it_is() -> None:
     async with lab(options=KindOptions(transform=cut)) as it:
         await it.create("whole", keep="me")
         await it.cache.wait_for_sync()
-        await until(lambda: len(it.cache.informer(CONFIGMAP).view.store) == 3)
+        await until(lambda: len(it.cache.informer(CONFIGMAP).lister.store) == 3)
         record = it.cache.informer(CONFIGMAP).find(key("a"))
         assert record is not None
         assert (record.name, record.data) == ("a", b'{"metadata":{"name":"other"}}')

@@ -41,7 +41,7 @@ async def test_many_objects_take_a_tenth_of_their_json() -> None:
         await it.client.patch(ConfigMap, last, MergePatch({"metadata": {"labels": {"mine": "yes"}}}))
         assert [each.key for each in await it.cache.list(ConfigMap, labels="mine=yes")] == [last]
 
-        store = it.cache.informer(CONFIGMAP).view.store
+        store = it.cache.informer(CONFIGMAP).lister.store
         packed = [record for record in store if record.unpack is not None]
         as_they_came = [record for record in store if record.unpack is None]
         size = len(packed[0].data)

@@ -40,49 +40,49 @@ def test_lists_by_label_are_right_before_and_after_changes(
     asked: list[tuple[LabelSelector, str | None]],
 ) -> None:
     """Whatever is selected, in whichever order indexes are made and objects change."""
-    view = Lister(THING, reader)
-    feed = view.add_feed(Coverage(), [])
-    feed.begin_list()
+    lister = Lister(THING, reader)
+    writer = lister.add_writer(Coverage(), [])
+    writer.begin_list()
     for number, made in enumerate(objects):
-        feed.put(record(number, number + 1, made))
-    feed.end_list(1000)
+        writer.put(record(number, number + 1, made))
+    writer.end_list(1000)
     for step, (number, changed) in enumerate([(-1, None), *changes]):
         if changed is not None:
-            feed.put(record(number, 2000 + step, changed))
+            writer.put(record(number, 2000 + step, changed))
         elif number >= 0:
-            feed.remove(record(number, 2000 + step, {}))
+            writer.remove(record(number, 2000 + step, {}))
         for selector, namespace in asked:
-            found = view.select(ListQuery(namespace=namespace, labels=selector))
-            wanted = [r for r in view.store if namespace in (None, r.namespace) and selector.matches(r.labels)]
+            found = lister.select(ListQuery(namespace=namespace, labels=selector))
+            wanted = [r for r in lister.store if namespace in (None, r.namespace) and selector.matches(r.labels)]
             assert {r.key for r in found} == {r.key for r in wanted}
 
 
 def test_indexes_are_few() -> None:
     """A program that selects by ever new labels does not make ever more indexes."""
-    view = Lister(THING, reader)
-    feed = view.add_feed(Coverage(), [])
+    lister = Lister(THING, reader)
+    writer = lister.add_writer(Coverage(), [])
     for number in range(MIN_OBJECTS_FOR_INDEX):
-        feed.put(record(number, number + 1, {f"label{number}": "x"}))
+        writer.put(record(number, number + 1, {f"label{number}": "x"}))
     for number in range(MAX_LABEL_INDEXES * 3):
-        assert len(view.select(ListQuery(labels=LabelSelector.from_dict({f"label{number}": "x"})))) == 1
-    assert len(view.store.index_names) == MAX_LABEL_INDEXES
+        assert len(lister.select(ListQuery(labels=LabelSelector.from_dict({f"label{number}": "x"})))) == 1
+    assert len(lister.store.index_names) == MAX_LABEL_INDEXES
 
 
 def test_own_writes_are_found_by_several_labels_at_once() -> None:
     """What this process has labelled anew is found by all its labels, before the informer brings it and after."""
-    view = Lister(THING, reader)
-    feed = view.add_feed(Coverage(), [])
-    feed.begin_list()
+    lister = Lister(THING, reader)
+    writer = lister.add_writer(Coverage(), [])
+    writer.begin_list()
     for number in range(MIN_OBJECTS_FOR_INDEX):
-        feed.put(record(number, number + 1, {"a": "x", "b": "y" if number % 2 else "x"}))
-    feed.end_list(1000)
+        writer.put(record(number, number + 1, {"a": "x", "b": "y" if number % 2 else "x"}))
+    writer.end_list(1000)
 
     def names(text: str) -> set[str]:
-        return {found.name for found in view.select(ListQuery(labels=LabelSelector.parse(text)))}
+        return {found.name for found in lister.select(ListQuery(labels=LabelSelector.parse(text)))}
 
     assert names("a=x,b=y") == {f"n{number}" for number in range(1, MIN_OBJECTS_FOR_INDEX, 2)}
     changed = record(0, 2000, {"a": "w", "b": "z"})
-    view.wrote(changed.data)
+    lister.wrote(changed.data)
     before = names("a=w,b=z"), names("a=x,b=z"), "n0" in names("a=x,b=x")
-    feed.put(changed)
+    writer.put(changed)
     assert before == (names("a=w,b=z"), names("a=x,b=z"), "n0" in names("a=x,b=x")) == ({"n0"}, set(), False)

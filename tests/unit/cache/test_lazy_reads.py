@@ -28,7 +28,7 @@ async def test_a_field_that_does_not_fit_is_an_error_where_it_is_looked_at() -> 
     async with lab() as it:
         await it.cache.wait_for_sync()
         await it.create("c", color="red")
-        await until(lambda: it.cache.informer(CONFIGMAP).view.find(Key("default", "c")) is not None)
+        await until(lambda: it.cache.informer(CONFIGMAP).lister.find(Key("default", "c")) is not None)
         objects = {obj.metadata.name: obj for obj in await it.cache.list(Numbered)}
         assert sorted(objects) == ["a", "b", "c"]
         assert objects["a"].data.color == 0
@@ -46,10 +46,10 @@ async def test_an_object_that_an_index_function_cannot_read_is_in_another_index(
         it.cache.add_index(Numbered, "color", lambda obj: [str(obj.data.color)])
         await it.cache.wait_for_sync()
         await it.create("c", color="red")
-        await until(lambda: it.cache.informer(CONFIGMAP).view.find(Key("default", "c")) is not None)
+        await until(lambda: it.cache.informer(CONFIGMAP).lister.find(Key("default", "c")) is not None)
         assert len(await it.cache.list(CONFIGMAP, index=("name", "c"))) == 1
         assert not await it.cache.list(CONFIGMAP, index=("color", "0"))
-        assert "an index function failed" in caplog.text
+        assert "An index function failed" in caplog.text
 
 
 async def test_an_object_stays_what_it_was_while_the_cache_goes_on() -> None:
@@ -58,10 +58,10 @@ async def test_an_object_stays_what_it_was_while_the_cache_goes_on() -> None:
         await it.cache.wait_for_sync()
         await it.update("a", color="red")
         key = Key("default", "a")
-        await until(lambda: it.cache.informer(CONFIGMAP).view.find(key).field("data.color") == "red")  # type: ignore[union-attr]
+        await until(lambda: it.cache.informer(CONFIGMAP).lister.find(key).field("data.color") == "red")  # type: ignore[union-attr]
         before, other = await it.cache.get(ConfigMap, key), await it.cache.get(ConfigMap, key)
         await it.update("a", color="blue")
-        await until(lambda: it.cache.informer(CONFIGMAP).view.find(key).field("data.color") == "blue")  # type: ignore[union-attr]
+        await until(lambda: it.cache.informer(CONFIGMAP).lister.find(key).field("data.color") == "blue")  # type: ignore[union-attr]
         before.data["mine"] = "1"
         assert before.data == {"color": "red", "mine": "1"}
         assert other.data == {"color": "red"}

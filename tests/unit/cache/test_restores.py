@@ -40,7 +40,7 @@ async def test_a_server_that_goes_back_is_listed_again(rest: list[bytes]) -> Non
     wire = Wire([*BEFORE, *rest], *([[END]] if END in rest else []), RESTORED, pages=[page(60)])
     async with cache_on(wire) as cache:
         mirror = Mirror()
-        with cache.informer(CONFIGMAP).telling(mirror):
+        with cache.informer(CONFIGMAP).notifying(mirror):
             await _is_restored(cache, mirror)
         assert wire.lists == [{"limit": "1"}]
 
@@ -50,7 +50,7 @@ async def test_own_writes_from_before_a_restore_are_forgotten() -> None:
     wire = Wire(BEFORE, RESTORED, pages=[page(60)])
     async with cache_on(wire) as cache:
         await cache.wait_for_sync(timeout=5 * SECOND)
-        cache.informer(CONFIGMAP).view.wrote(body("written", 101))
+        cache.informer(CONFIGMAP).lister.wrote(body("written", 101))
         assert await cache.find(CONFIGMAP, Key("default", "written")) is not None
         await until(lambda: cache.statistics()[0].relists == 1)
         assert await cache.find(CONFIGMAP, Key("default", "written")) is None

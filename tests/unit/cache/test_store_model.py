@@ -100,11 +100,11 @@ class CacheMachine(RuleBasedStateMachine):
         super().__init__()
         self.world, self.mirror = World(), Witness(is_strict=len(self.coverages) == 1)
         self.read = RecordReader()
-        self.view = Lister(CONFIGMAP, self.read)
+        self.lister = Lister(CONFIGMAP, self.read)
         self.mirror.look = self._shown
         for coverage in self.coverages:
-            self.view.add_feed(coverage, [self.mirror])
-        self.view.add_index("label", lambda r: [r.labels["l"]])
+            self.lister.add_writer(coverage, [self.mirror])
+        self.lister.add_index("label", lambda r: [r.labels["l"]])
         self.positions = [-1] * len(self.coverages)  # -1: not listed, or listing anew
         self.lists: dict[int, tuple[int, list[Happened]]] = {}  # that are on their way: version, what is to come
         self.late: list[Happened] = []  # answers that are on their way
@@ -151,11 +151,11 @@ class CacheMachine(RuleBasedStateMachine):
     def _deliver(self, happened: Happened) -> None:
         key = Key("default", happened.name)
         if happened.is_deletion:
-            if self.view.overlay.last_version(key, happened.uid) == 0:
+            if self.lister.overlay.last_version(key, happened.uid) == 0:
                 return  # neither this process nor its informer has ever seen the object: nothing is promised
-            self.view.deleted(key, b'{"kind":"Status","details":{"uid":"%s"}}' % happened.uid.encode())
+            self.lister.deleted(key, b'{"kind":"Status","details":{"uid":"%s"}}' % happened.uid.encode())
         else:
-            self.view.wrote(happened.bytes)
+            self.lister.wrote(happened.bytes)
         if happened.version > self._own_version(happened.name):
             self.own[happened.name] = happened
 
@@ -171,9 +171,9 @@ class CacheMachine(RuleBasedStateMachine):
     def informer_begins_to_list(self, data: st.DataObject) -> None:
         """From its start, also when the list before has not come to its end."""
         number = data.draw(self._feeds())
-        feed, version = self.view.feeds[number], self.world.version
-        feed.begin_list()
-        items = [s for s in self.world.states(version) if feed.coverage.matches(self.read(s.bytes))]
+        writer, version = self.lister.writers[number], self.world.version
+        writer.begin_list()
+        items = [s for s in self.world.states(version) if writer.coverage.matches(self.read(s.bytes))]
         self.positions[number], self.lists[number] = -1, (version, items)
 
     @precondition(lambda self: self.lists)
@@ -181,11 +181,11 @@ class CacheMachine(RuleBasedStateMachine):
     def informer_takes_items(self, data: st.DataObject, count: int) -> None:
         """Whatever happens between the items of a list, on the other feeds too."""
         number = data.draw(st.sampled_from(sorted(self.lists)))
-        feed, (version, items) = self.view.feeds[number], self.lists[number]
+        writer, (version, items) = self.lister.writers[number], self.lists[number]
         for state in items[:count]:
-            feed.put(self.read(state.bytes))
+            writer.put(self.read(state.bytes))
         if len(items) < count:
-            feed.end_list(version)
+            writer.end_list(version)
             self.positions[number] = version
             del self.lists[number]
         else:
@@ -202,36 +202,36 @@ class CacheMachine(RuleBasedStateMachine):
             for version in range(start, end):
                 self._event(number, self.world.history[version], version)
         if has_bookmark:
-            self.view.feeds[number].passed(end)
+            self.lister.writers[number].advance_to(end)
         self.positions[number] = end
 
     def _event(self, number: int, happened: Happened, before: int) -> None:
         """Tell a feed as kube-apiserver does: leaving the selection is a deletion, in the state before."""
-        feed, old = self.view.feeds[number], self.world.state(before, happened.name)
-        was_in = old is not None and feed.coverage.matches(self.read(old.bytes))
-        is_in = not happened.is_deletion and feed.coverage.matches(self.read(happened.bytes))
+        writer, old = self.lister.writers[number], self.world.state(before, happened.name)
+        was_in = old is not None and writer.coverage.matches(self.read(old.bytes))
+        is_in = not happened.is_deletion and writer.coverage.matches(self.read(happened.bytes))
         if is_in:
-            feed.put(self.read(happened.bytes))
+            writer.put(self.read(happened.bytes))
         elif was_in and old is not None:
-            feed.remove(self.read(Happened(old.name, old.uid, old.label, happened.version).bytes))
+            writer.remove(self.read(Happened(old.name, old.uid, old.label, happened.version).bytes))
         if is_in or was_in:
-            feed.passed(happened.version)
+            writer.advance_to(happened.version)
 
     # --- what must hold, always ---
 
     def _shown(self, name: str) -> Record | None:
-        return self.view.overlay.find(Key("default", name))
+        return self.lister.overlay.find(Key("default", name))
 
     @invariant()
     def subscribers_know_the_store(self) -> None:
         """What changes tell adds up to what the store has."""
-        assert self.mirror.versions == {(r.namespace, r.name): r.version for r in self.view.store}
+        assert self.mirror.versions == {(r.namespace, r.name): r.version for r in self.lister.store}
 
     @invariant()
     def what_vanishes_is_told(self) -> None:
         """What could be read and is no more was told of: somebody may have acted on it."""
         for name in "abc":
-            record, entry = self._shown(name), self.view.overlay.entries.get(Key("default", name))
+            record, entry = self._shown(name), self.lister.overlay.entries.get(Key("default", name))
             uid, told = self.was_shown.get(name, ("", 0))
             if record is not None:
                 if record.uid != uid:
@@ -244,10 +244,10 @@ class CacheMachine(RuleBasedStateMachine):
     def reads_agree(self) -> None:
         """Get, list, namespace and index show the same objects."""
         shown = {n: r.version for n in "abc" if (r := self._shown(n))}
-        assert {r.name: r.version for r in self.view.overlay.select()} == shown
-        assert {r.name: r.version for r in self.view.overlay.select("default")} == shown
-        assert not list(self.view.overlay.select("elsewhere"))
-        by_index = {r.name: r.version for label in "xyz" for r in self.view.overlay.select(None, ("label", label))}
+        assert {r.name: r.version for r in self.lister.overlay.select()} == shown
+        assert {r.name: r.version for r in self.lister.overlay.select("default")} == shown
+        assert not list(self.lister.overlay.select("elsewhere"))
+        by_index = {r.name: r.version for label in "xyz" for r in self.lister.overlay.select(None, ("label", label))}
         assert by_index == shown
 
     @invariant()
@@ -273,22 +273,22 @@ class CacheMachine(RuleBasedStateMachine):
     def teardown(self) -> None:
         """When the informer has caught up, the view is the world and nothing is left in the overlay."""
         self.late.clear()
-        for number, feed in enumerate(self.view.feeds):
+        for number, writer in enumerate(self.lister.writers):
             if self.positions[number] < 0:
-                feed.begin_list()
+                writer.begin_list()
                 for state in self.world.states(self.world.version):
-                    if feed.coverage.matches(self.read(state.bytes)):
-                        feed.put(self.read(state.bytes))
-                feed.end_list(self.world.version)
+                    if writer.coverage.matches(self.read(state.bytes)):
+                        writer.put(self.read(state.bytes))
+                writer.end_list(self.world.version)
                 self.positions[number] = self.world.version
             for version in range(self.positions[number], self.world.version):
                 self._event(number, self.world.history[version], version)
-            feed.passed(self.world.version)
+            writer.advance_to(self.world.version)
         records = {s.name: self.read(s.bytes) for s in self.world.states(self.world.version)}
         covered = {n: r.version for n, r in records.items() if any(c.matches(r) for c in self.coverages)}
         assert {n: r.version for n in "abc" if (r := self._shown(n))} == covered
-        assert not len(self.view.overlay)
-        assert self.view.store.size == sum(len(r.data) for r in self.view.store)
+        assert not len(self.lister.overlay)
+        assert self.lister.store.size == sum(len(r.data) for r in self.lister.store)
 
 
 class WholeKindMachine(CacheMachine):
@@ -321,15 +321,15 @@ class SelectorsMachine(CacheMachine):
 def test_an_own_write_that_is_gone_before_it_was_seen_is_told_of() -> None:
     """What was read once cannot vanish in silence: whoever acted on it has to look again."""
     mirror, read = Mirror(), RecordReader()
-    view = Lister(CONFIGMAP, read)
-    feed = view.add_feed(Coverage(), [mirror])
-    feed.begin_list()
-    feed.end_list(1)
-    view.wrote(body("a", 2, uid="one"))
-    assert view.find(Key("default", "a")) is not None
-    feed.begin_list()  # the watch broke, and somebody deleted the object meanwhile
-    feed.end_list(4)
-    assert view.find(Key("default", "a")) is None
+    lister = Lister(CONFIGMAP, read)
+    writer = lister.add_writer(Coverage(), [mirror])
+    writer.begin_list()
+    writer.end_list(1)
+    lister.wrote(body("a", 2, uid="one"))
+    assert lister.find(Key("default", "a")) is not None
+    writer.begin_list()  # the watch broke, and somebody deleted the object meanwhile
+    writer.end_list(4)
+    assert lister.find(Key("default", "a")) is None
     assert [type(change) for change in mirror.changes] == [Created, Deleted]
     assert {change.key.name for change in mirror.changes if not isinstance(change, Synced)} == {"a"}
 
@@ -337,40 +337,42 @@ def test_an_own_write_that_is_gone_before_it_was_seen_is_told_of() -> None:
 def test_what_leaves_one_selector_is_not_missing_while_another_lags_behind() -> None:
     """An object that two parts of a kind select is there until both have seen it go."""
     mirror, read = Mirror(), RecordReader()
-    view = Lister(CONFIGMAP, read)
-    feeds = [view.add_feed(Coverage(labels=LabelSelector.parse(text)), [mirror]) for text in ("l", "l=x")]
-    for feed in feeds:
-        feed.begin_list()
-        feed.end_list(1)
-    feeds[1].put(read(body("a", 2, labels={"l": "x"})))
-    feeds[1].passed(2)
-    feeds[1].remove(read(body("a", 3, labels={"l": "x"})))  # it has another label now, which the first part has to tell
-    feeds[1].passed(3)
-    assert view.find(Key("default", "a")) is not None
-    feeds[0].put(read(body("a", 2, labels={"l": "x"})))
-    feeds[0].put(read(body("a", 3, labels={"l": "y"})))
-    feeds[0].passed(3)
+    lister = Lister(CONFIGMAP, read)
+    writers = [lister.add_writer(Coverage(labels=LabelSelector.parse(text)), [mirror]) for text in ("l", "l=x")]
+    for writer in writers:
+        writer.begin_list()
+        writer.end_list(1)
+    writers[1].put(read(body("a", 2, labels={"l": "x"})))
+    writers[1].advance_to(2)
+    writers[1].remove(
+        read(body("a", 3, labels={"l": "x"}))
+    )  # it has another label now, which the first part has to tell
+    writers[1].advance_to(3)
+    assert lister.find(Key("default", "a")) is not None
+    writers[0].put(read(body("a", 2, labels={"l": "x"})))
+    writers[0].put(read(body("a", 3, labels={"l": "y"})))
+    writers[0].advance_to(3)
     assert [type(change) for change in mirror.changes] == [Created, Updated]
-    feeds[0].remove(read(body("a", 4, labels={"l": "y"})))
-    assert view.overlay.find(Key("default", "a")) is None
+    writers[0].remove(read(body("a", 4, labels={"l": "y"})))
+    assert lister.overlay.find(Key("default", "a")) is None
 
 
 def test_what_has_left_does_not_come_back_in_an_older_state() -> None:
     """A part that lags behind is still to tell of states from before the object left: they are news to nobody."""
     mirror, read = Mirror(), RecordReader()
-    view = Lister(CONFIGMAP, read)
-    every, labelled = [view.add_feed(coverage, [mirror]) for coverage in (Coverage(), Coverage(labels=X))]
-    for feed in (every, labelled):
-        feed.begin_list()
-        feed.end_list(1)
+    lister = Lister(CONFIGMAP, read)
+    every, labelled = [lister.add_writer(coverage, [mirror]) for coverage in (Coverage(), Coverage(labels=X))]
+    for writer in (every, labelled):
+        writer.begin_list()
+        writer.end_list(1)
     every.put(read(body("a", 2, labels={"l": "x"})))
     every.put(read(body("a", 3)))
     every.remove(read(body("a", 4)))
-    every.passed(4)
+    every.advance_to(4)
     labelled.put(read(body("a", 2, labels={"l": "x"})))
-    assert view.overlay.find(Key("default", "a")) is None
+    assert lister.overlay.find(Key("default", "a")) is None
     labelled.remove(read(body("a", 3, labels={"l": "x"})))
-    labelled.passed(5)
+    labelled.advance_to(5)
     labelled.put(read(body("a", 6, labels={"l": "x"})))  # nobody promises that it was deleted, and not only left
     assert [type(change) for change in mirror.changes] == [Created, Updated, Deleted, Created]
 
@@ -378,14 +380,14 @@ def test_what_has_left_does_not_come_back_in_an_older_state() -> None:
 def test_a_list_that_has_what_has_left_is_believed() -> None:
     """A server that was restored from a backup has it again."""
     mirror, read = Mirror(), RecordReader()
-    view = Lister(CONFIGMAP, read)
-    every, labelled = [view.add_feed(coverage, [mirror]) for coverage in (Coverage(), Coverage(labels=X))]
-    for feed in (every, labelled):
-        feed.begin_list()
-        feed.end_list(5)
+    lister = Lister(CONFIGMAP, read)
+    every, labelled = [lister.add_writer(coverage, [mirror]) for coverage in (Coverage(), Coverage(labels=X))]
+    for writer in (every, labelled):
+        writer.begin_list()
+        writer.end_list(5)
     every.put(read(body("a", 6)))
     every.remove(read(body("a", 7)))
-    every.passed(7)
+    every.advance_to(7)
     labelled.begin_list()
     labelled.put(read(body("a", 3, labels={"l": "x"})))
     labelled.end_list(4)
@@ -395,14 +397,14 @@ def test_a_list_that_has_what_has_left_is_believed() -> None:
 def test_a_list_does_not_take_back_what_another_part_has_seen() -> None:
     """A part that lists anew brings older states than another has told of, and let go of since: nothing goes back."""
     mirror, read = Mirror(), RecordReader()
-    view = Lister(CONFIGMAP, read)
-    lagging, quick = [view.add_feed(Coverage(labels=LabelSelector.parse(text)), [mirror]) for text in ("l", "l=x")]
+    lister = Lister(CONFIGMAP, read)
+    lagging, quick = [lister.add_writer(Coverage(labels=LabelSelector.parse(text)), [mirror]) for text in ("l", "l=x")]
     quick.begin_list()
     quick.end_list(1)
     lagging.begin_list()
     quick.put(read(body("a", 5, labels={"l": "x"})))
     quick.remove(read(body("a", 6, labels={"l": "x"})))
-    quick.passed(6)
+    quick.advance_to(6)
     lagging.put(read(body("a", 4, labels={"l": "x"})))
     lagging.end_list(4)
     assert mirror.versions == {("default", "a"): 5}, "the lagging part will tell what became of it"
@@ -413,14 +415,14 @@ def test_a_list_does_not_take_back_what_another_part_has_seen() -> None:
 def test_a_list_does_not_end_what_began_after_it() -> None:
     """What another part has told of after the state of a list is not missing from that list."""
     mirror, read = Mirror(), RecordReader()
-    view = Lister(CONFIGMAP, read)
-    lagging, quick = [view.add_feed(Coverage(labels=LabelSelector.parse(text)), [mirror]) for text in ("l", "l=x")]
+    lister = Lister(CONFIGMAP, read)
+    lagging, quick = [lister.add_writer(Coverage(labels=LabelSelector.parse(text)), [mirror]) for text in ("l", "l=x")]
     quick.begin_list()
     quick.end_list(1)
     lagging.begin_list()
     quick.put(read(body("a", 5, labels={"l": "x"})))
     quick.remove(read(body("a", 6, labels={"l": "x"})))
-    quick.passed(6)
+    quick.advance_to(6)
     lagging.end_list(4)
     lagging.put(read(body("a", 5, labels={"l": "x"})))
     lagging.remove(read(body("a", 6, labels={"l": "x"})))
@@ -430,30 +432,30 @@ def test_a_list_does_not_end_what_began_after_it() -> None:
 def test_two_parts_that_list_at_once_lose_nothing() -> None:
     """What one part of a kind lets go at the end of its list stays if the list of another has had it already."""
     mirror, read = Mirror(), RecordReader()
-    view = Lister(CONFIGMAP, read)
-    every, labelled = [view.add_feed(coverage, [mirror]) for coverage in (Coverage(), Coverage(labels=X))]
-    for feed in (every, labelled):
-        feed.begin_list()
-        feed.put(read(body("a", 2, labels={"l": "x"})))
-        feed.end_list(2)
+    lister = Lister(CONFIGMAP, read)
+    every, labelled = [lister.add_writer(coverage, [mirror]) for coverage in (Coverage(), Coverage(labels=X))]
+    for writer in (every, labelled):
+        writer.begin_list()
+        writer.put(read(body("a", 2, labels={"l": "x"})))
+        writer.end_list(2)
     every.begin_list()
     labelled.begin_list()
     every.put(read(body("a", 3)))  # without the label now
     labelled.end_list(4)
     every.end_list(4)
-    assert view.find(Key("default", "a")) is not None
+    assert lister.find(Key("default", "a")) is not None
     assert [type(change) for change in mirror.changes] == [Created, Updated]
 
 
 def test_a_restored_server_takes_everything_back() -> None:
     """A list that is older than what came before is right all the same: the server was restored from a backup."""
     mirror, read = Mirror(), RecordReader()
-    view = Lister(CONFIGMAP, read)
-    feed = view.add_feed(Coverage(), [mirror])
+    lister = Lister(CONFIGMAP, read)
+    writer = lister.add_writer(Coverage(), [mirror])
     for version in (9, 4):
-        feed.begin_list()
-        feed.put(read(body("a", version - 1)))
-        feed.end_list(version)
+        writer.begin_list()
+        writer.put(read(body("a", version - 1)))
+        writer.end_list(version)
     assert mirror.versions == {("default", "a"): 3}
 
 

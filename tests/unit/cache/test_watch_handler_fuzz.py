@@ -28,16 +28,16 @@ class Desk:
 
     def __init__(self, *, transformed: bool = False) -> None:
         reader = RecordReader(bytes_transform(dict, True) if transformed else bytes_transform(None, True))
-        self.view = Lister(CONFIGMAP, reader)
-        self.intake = WatchHandler(self.view.add_feed(Coverage(), []), reader, self.view.unreadable)
+        self.lister = Lister(CONFIGMAP, reader)
+        self.handler = WatchHandler(self.lister.add_writer(Coverage(), []), reader, self.lister.unreadable)
 
     def take(self, *lines: bytes) -> None:
         """Take lines as a reflector does that resumes after each failure, and as the server sends them again."""
         for _ in range(TRIES):
-            self.intake.begin_answer()
+            self.handler.begin_answer()
             try:
                 for line in lines:
-                    self.intake.take_lines(line)
+                    self.handler.take_lines(line)
             except EventLost:
                 continue  # a list would follow, which changes nothing here
             except (DecodeError, ApiError):
@@ -47,7 +47,7 @@ class Desk:
 
     def names(self) -> set[str]:
         """What is there; everything of it can be asked for."""
-        found = self.view.select(ListQuery(labels=label_selector("!none")))
+        found = self.lister.select(ListQuery(labels=label_selector("!none")))
         for record in found:
             _ = record.labels, record.owners, record.finalizers, record.is_gone, record.field("data.x")
             with suppress(DecodeError):
@@ -116,7 +116,7 @@ def test_an_odd_object_does_not_keep_others_from_arriving(odd: bytes) -> None:
     """The objects before and after it are in the store, whatever it is, and in lists and watches alike."""
     for kind, is_listing in (("ADDED", True), ("MODIFIED", False), ("DELETED", False)):
         desk = Desk()
-        desk.intake.begin_list()
+        desk.handler.begin_list()
         if not is_listing:
             desk.take(bookmark(1, ends_list=True))
         desk.take(GOOD[0], event(kind, odd), GOOD[1])
@@ -129,10 +129,10 @@ def test_an_odd_item_of_a_page_does_not_keep_others_from_arriving(odd: bytes) ->
     """A page is read around it, or is refused as a whole when it is no JSON: then it would delete what it lacks."""
     desk = Desk(transformed=True)
     for _ in range(3):
-        desk.intake.begin_list()
-        desk.intake.begin_answer()
+        desk.handler.begin_list()
+        desk.handler.begin_answer()
         try:
-            desk.intake.take_page(page(20, body("before", 2), odd, body("after", 9)).body)
+            desk.handler.take_page(page(20, body("before", 2), odd, body("after", 9)).body)
         except DecodeError:
             continue
         assert {"before", "after"} <= desk.names()
@@ -149,13 +149,13 @@ def test_odd_notices_do_not_keep_others_from_arriving(odd: bytes) -> None:
     """Bookmarks that are none and events of unknown types are survived too; an error is one, whatever it says."""
     for kind in (b"BOOKMARK", b"ODD", b"\xff"):
         desk = Desk()
-        desk.intake.begin_list()
+        desk.handler.begin_list()
         desk.take(bookmark(1, ends_list=True))
         desk.take(GOOD[0], b'{"type":"%s","object":%s}\n' % (kind, odd), GOOD[1])
         assert desk.names() == {"before", "after"}
     if b"\x00" not in odd:
         with pytest.raises((ApiError, DecodeError)):
-            Desk().intake.take_lines(event("ERROR", odd))
+            Desk().handler.take_lines(event("ERROR", odd))
 
 
 _names = st.sampled_from(["name", "namespace", "resourceVersion", "labels", "uid", "metadata", "type", "object", "a"])
@@ -179,6 +179,6 @@ def test_whatever_comes_is_survived(documents: list[object], junk: bytes, levels
             odd = odd[:at] + junk + odd[at + random.randrange(2) :]
         lines.append(event(random.choice(["ADDED", "MODIFIED", "DELETED", "BOOKMARK"]), odd.replace(b"\n", b"")))
     desk = Desk()
-    desk.intake.begin_list()
+    desk.handler.begin_list()
     desk.take(*lines, event("ADDED", body("good", 10**9)), bookmark(10**9, ends_list=True))
     assert "good" in desk.names()

@@ -45,7 +45,7 @@ class Listed(Source):
         self.synced.set()
         await asyncio.Event().wait()
 
-    def trouble(self) -> str | None:
+    def problem(self) -> str | None:
         return "things.example.com is forbidden"
 
 

@@ -182,8 +182,8 @@ async def test_other_kinds_are_mapped_by_a_handler() -> None:
     """Any function of the object, or of the change itself, says what to reconcile."""
     host, journal = make_host(), Journal()
 
-    def requests(observed: ObjectChange[Unstructured]) -> list[Request]:
-        return [Request("", observed.change)]
+    def requests(change: ObjectChange[Unstructured]) -> list[Request]:
+        return [Request("", change.change)]
 
     (
         Builder(host)
@@ -243,7 +243,7 @@ async def test_a_predicate_that_fails_lets_through_and_a_handler_that_fails_lose
     """Both are logged with the object's name, and neither ends the source."""
     host, journal = make_host(), Journal()
 
-    def broken(observed: ObjectChange[ConfigMap]) -> bool:
+    def broken(change: ObjectChange[ConfigMap]) -> bool:
         raise ValueError("predicate")
 
     def requests(config_map: ConfigMap) -> list[Request]:
@@ -308,7 +308,7 @@ def test_a_name_is_taken_once_in_one_host() -> None:
     """The error says how to give another; in another host the name is free."""
     host = make_host()
     Builder(host).reconciles(ConfigMap).build(Journal())
-    with pytest.raises(DuplicateName, match=r"'configmap' exists already .*options\(name=...\)"):
+    with pytest.raises(DuplicateName, match=r"'configmap' already exists .*options\(name=...\)"):
         Builder(host).reconciles(ConfigMap).build(Journal())
     Builder(host).reconciles(ConfigMap).options(name="other").build(Journal())
     Builder(make_host()).reconciles(ConfigMap).build(Journal())

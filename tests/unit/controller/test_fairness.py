@@ -117,8 +117,8 @@ async def test_the_many_requests_of_one_change_are_added_in_slices() -> None:
     """One ConfigMap may ask for every object that there is; a change after it is not overtaken."""
     turns = Turns()
 
-    def everything(observed: ObjectChange[ConfigMap]) -> Iterator[Request]:
-        for request in MANY if observed.current.name == "all" else [A]:
+    def everything(change: ObjectChange[ConfigMap]) -> Iterator[Request]:
+        for request in MANY if change.current.name == "all" else [A]:
             turns.step()
             yield request
 
@@ -134,9 +134,9 @@ async def test_the_many_requests_of_one_change_are_added_in_slices() -> None:
 async def test_a_generator_of_requests_that_fails_costs_its_own_change_only(caplog: pytest.LogCaptureFixture) -> None:
     """What it has named before is kept, and the source goes on."""
 
-    def requests(observed: ObjectChange[ConfigMap]) -> Iterator[Request]:
-        yield Request("default", observed.current.name)
-        if observed.current.name == "bad":
+    def requests(change: ObjectChange[ConfigMap]) -> Iterator[Request]:
+        yield Request("default", change.current.name)
+        if change.current.name == "bad":
             raise OSError("not now")
 
     async with following(requests) as (client, _, queue):
@@ -153,7 +153,7 @@ async def test_a_loop_over_a_subscription_lets_the_loop_turn() -> None:
     for request in MANY:
         store.put(Record(b"{}", request.name, request.namespace, request.name, 1))
     subscribers = Subscribers(lambda: store)
-    subscribers.tell_synced()
+    subscribers.notify_synced()
 
     async def follow() -> None:
         with Subscription(subscribers) as subscription:

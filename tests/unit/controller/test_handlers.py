@@ -10,7 +10,7 @@ from pyctrl.api import GroupVersionKind, Key, Metadata
 from pyctrl.cache import Created, Deleted, Record, Updated
 from pyctrl.cache._record import RecordReader
 from pyctrl.controller import ObjectChange, Request, for_object, for_owner, mapped
-from pyctrl.controller._sources.kind import object_change
+from pyctrl.controller._sources.kind import to_object_change
 from pyctrl.kinds.apps.v1 import Deployment
 from pyctrl.kinds.core.v1 import Namespace, Pod
 
@@ -27,15 +27,15 @@ def record(name: str = "pod", namespace: str = "default", **meta: Any) -> Record
 
 
 def created(pod: Record) -> ObjectChange[Pod]:
-    return object_change(Created(pod), Pod)
+    return to_object_change(Created(pod), Pod)
 
 
 def test_the_object_itself() -> None:
     """Created, updated or deleted: the request is for the object."""
     expected = [Request("default", "pod")]
     assert for_object(created(record())) == expected
-    assert for_object(object_change(Updated(record(), record()), Pod)) == expected
-    assert for_object(object_change(Deleted(record()), Pod)) == expected
+    assert for_object(to_object_change(Updated(record(), record()), Pod)) == expected
+    assert for_object(to_object_change(Deleted(record()), Pod)) == expected
 
 
 def test_the_owner_that_is_the_controller() -> None:
@@ -61,13 +61,13 @@ def test_every_owner_if_so_asked() -> None:
 def test_a_change_of_owner_asks_for_both() -> None:
     """The owner that lost the object has something to do as well."""
     change = Updated(record(ownerReferences=[owner("a")]), record(ownerReferences=[owner("b")]))
-    assert for_owner(Deployment)(object_change(change, Pod)) == [Request("default", "a"), Request("default", "b")]
+    assert for_owner(Deployment)(to_object_change(change, Pod)) == [Request("default", "a"), Request("default", "b")]
 
 
 def test_an_unchanged_owner_is_asked_for_once() -> None:
     """Old and new naming the same owner is one request."""
     change = Updated(record(ownerReferences=[owner("a")]), record(ownerReferences=[owner("a")]))
-    assert for_owner(Deployment)(object_change(change, Pod)) == [Request("default", "a")]
+    assert for_owner(Deployment)(to_object_change(change, Pod)) == [Request("default", "a")]
 
 
 def test_a_cluster_scoped_owner_has_no_namespace() -> None:
@@ -86,7 +86,7 @@ def test_a_function_of_the_object_maps_to_requests() -> None:
         return [Request("", pod.metadata.labels["node"]), Request("", "all")]
 
     handler = mapped(requests)
-    change = object_change(Updated(record(labels={"node": "a"}), record(labels={"node": "b"})), Pod)
+    change = to_object_change(Updated(record(labels={"node": "a"}), record(labels={"node": "b"})), Pod)
     assert handler(change) == [Request("", "a"), Request("", "all"), Request("", "b")]
 
 

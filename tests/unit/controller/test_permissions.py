@@ -53,7 +53,7 @@ async def test_a_refusal_that_is_swallowed_is_counted_and_said_once(caplog: pyte
                     await asyncio.sleep(1)
                     told = [record.message for record in caplog.records]
                     assert controller.statistics().reconciles.forbidden == 3
-                    assert (controller.is_ready, controller.rights.lack) == (True, "")
+                    assert (controller.is_ready, controller.permissions.problem) == (True, "")
                     failing = ConfigMap(metadata=ObjectMeta(name="d", namespace="default"), data={"fail": "yes"})
                     await admin.create(failing)
                     await asyncio.sleep(0.001)
@@ -61,4 +61,4 @@ async def test_a_refusal_that_is_swallowed_is_counted_and_said_once(caplog: pyte
 
     assert len(told) == 1
     assert told[0].startswith(SENTENCE)
-    assert controller.rights.lack == "it was refused to list secrets at the cluster scope"
+    assert controller.permissions.problem == "it was refused to list secrets at the cluster scope"

@@ -23,7 +23,7 @@ from pyctrl.controller import (
     resource_version_changed,
     where,
 )
-from pyctrl.controller._sources.kind import object_change
+from pyctrl.controller._sources.kind import to_object_change
 from pyctrl.errors import SelectorError
 
 
@@ -41,15 +41,15 @@ def record(size: int = 1, **changes: Any) -> Record:
 
 
 def created(thing: Record) -> ObjectChange[Thing]:
-    return object_change(Created(thing), Thing)
+    return to_object_change(Created(thing), Thing)
 
 
 def deleted(thing: Record) -> ObjectChange[Thing]:
-    return object_change(Deleted(thing), Thing)
+    return to_object_change(Deleted(thing), Thing)
 
 
 def updated(old: Record, new: Record) -> ObjectChange[Thing]:
-    return object_change(Updated(old, new), Thing)
+    return to_object_change(Updated(old, new), Thing)
 
 
 @pytest.mark.parametrize(
@@ -114,7 +114,7 @@ def test_predicates_combine() -> None:
     assert not both(grown)
     assert either(grown)
     assert not (~generation_changed)(grown)
-    assert (generation_changed & (lambda observed: observed.change == "updated"))(grown)
+    assert (generation_changed & (lambda change: change.change == "updated"))(grown)
     assert repr(~both | on_delete) == "(~(generation_changed & labels_changed) | on_delete)"
 
 

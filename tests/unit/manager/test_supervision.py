@@ -132,7 +132,7 @@ async def named(manager: Manager, why: str) -> None:
     ]
     samples = {
         (family.name, *sorted(labels.items())): value
-        for family in manager.measures()
+        for family in manager.collect_metrics()
         for labels, value in family.samples
     }
     unready = [key for key, value in samples.items() if key[0] == "pyctrl_controller_ready" and value == 0]
@@ -182,9 +182,9 @@ async def test_of_twenty_controllers_one_lacks_its_definition(caplog: pytest.Log
             assert it.reconciled == others() | {ODD.kind}
     told = [record.getMessage() for record in caplog.records if record.levelno >= logging.WARNING]
     assert len(told) == 2
-    assert "Animal7 cannot be watched" in told[0]
+    assert f"Failed to find the resource of {ODD}: " in told[0]
     assert told[1] == "Controller does not begin yet"
-    assert f"{ODD} is served" in caplog.messages
+    assert f"The server now serves {ODD}" in caplog.messages
 
 
 class Torn(Source):
@@ -269,7 +269,7 @@ async def test_a_controller_works_without_an_optional_kind(caplog: pytest.LogCap
             await asyncio.sleep(60)
             assert (controller.is_ready, manager.not_ready, seen) == (True, {}, ["a"])
             assert (await manager.health.answer("/readyz")).status == 200
-            samples = {family.name: family.samples for family in manager.measures()}
+            samples = {family.name: family.samples for family in manager.collect_metrics()}
             assert [value for _, value in samples["pyctrl_cache_failing"]] == [0, 0]
             assert [value for _, value in samples["pyctrl_cache_served"]] == [1, 0]
             await it.install(ODD)
@@ -320,7 +320,7 @@ async def test_an_optional_kind_that_may_not_be_listed_is_gone_without(caplog: p
             await asyncio.sleep(60)
             assert (free.is_ready, manager.not_ready) == (True, {})
     assert any(f"free may not list and watch animal7s.{GROUP}" in text for text in caplog.messages)
-    assert any("goes on without" in text for text in caplog.messages)
+    assert any("continues without" in text for text in caplog.messages)
 
 
 async def test_a_definition_that_goes_while_the_controller_runs() -> None:

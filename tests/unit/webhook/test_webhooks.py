@@ -200,7 +200,7 @@ async def test_what_is_asked_is_counted() -> None:
 
     counted = {
         (family.name, labels.get("webhook"), labels.get("code")): value
-        for family in webhooks.meter.measures()
+        for family in webhooks.meter.collect_metrics()
         if family.kind == "counter"
         for labels, value in family.samples
     }

@@ -1,4 +1,4 @@
-"""`pyctrl run`: the controllers of a file or a module, against a cluster."""
+"""`pyctrl run`: runs the controllers of a program against a cluster."""
 
 from __future__ import annotations
 
@@ -6,18 +6,21 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from pyctrl.cli._client_flags import NO_CONFIG_FLAGS, ConfigFlags
+from pyctrl.cli._client_flags import NO_CONFIG_FLAGS, ConfigFlags, login_error
 from pyctrl.cli._command_line import CommandLine, epilogue
 from pyctrl.cli._log_flags import NO_LOG_FLAGS, LogFlags
+from pyctrl.cli._program_flags import program_flags_binder
 from pyctrl.cli._run.flags import NO_RUN_FLAGS, RunFlags
-from pyctrl.cli._shared_flags import ShippedProgram
+from pyctrl.cli._shared_flags import ShippedProgram, find_program
+
+__all__ = ["app"]
 
 EPILOGUE = epilogue(
     """\
 # against the cluster that kubectl uses
 pyctrl run operator.py
 
-# install its definitions first; watch two namespaces
+# install its CRDs first; watch two namespaces
 pyctrl run examples/podset --install-crds --namespace web,shop
 
 # as in a Deployment
@@ -28,8 +31,8 @@ pyctrl run examples/evc -- --storage-class fast
 """,
     {
         0: "stopped by a signal",
-        1: "could not start, failed, lost its lease, or took too long to stop",
-        130: "interrupted by Ctrl-C before it ran",
+        1: "could not start, failed, lost its Lease, or took too long to stop",
+        130: "stopped by Ctrl-C before it ran",
     },
 )
 
@@ -43,27 +46,25 @@ def run(
     *program_flags: Annotated[str, Parameter(show=False)],
     flags: RunFlags = NO_RUN_FLAGS,
     logs: LogFlags = NO_LOG_FLAGS,
-    account: ConfigFlags = NO_CONFIG_FLAGS,
+    login: ConfigFlags = NO_CONFIG_FLAGS,
 ) -> int:
     """Run a program against a cluster.
 
-    A program is a function whose name begins with `add_` and which adds controllers to the manager it is given; or,
-    without one, every Reconciler that declares what it reconciles, `owns` and `watches`. The function's keyword
-    arguments are flags, after `--`.
+    A program is a setup function, whose name begins with `add_` and which adds controllers to a manager. Without one,
+    it is every Reconciler that declares the kinds it reconciles, `owns` and `watches`. Keyword arguments of the setup
+    function are flags, after `--`.
 
-    Ctrl-C or SIGTERM stops it gracefully; a second one stops it at once.
+    Ctrl-C or SIGTERM stops the program gracefully, a second one immediately.
 
     Parameters
     ----------
     program_flags
         Flags of the program itself.
     """
-    from pyctrl.cli._program_flags import bind_program_flags  # here: help and completion need none of it
-    from pyctrl.cli._run.runner import ProgramRunner
-    from pyctrl.cli._shared_flags import find_target
+    program, named, own = find_program(target, program_flags)
+    bind = program_flags_binder(own, command=("run", *named, "--"))
+    log_options = logs.options()
+    from pyctrl.program import ProgramRunner  # here: help and completion need none of it
 
-    found, named, own = find_target(target, program_flags)
-    wire = bind_program_flags(found.find(), own, name=found.name, command=("run", *named, "--"))
-    if wire is None:
-        return 0
-    return ProgramRunner(name=found.name, wire=wire, account=account, flags=flags, logs=logs).main()
+    runner = ProgramRunner(options=flags, login=login, logs=log_options, explain=login_error)
+    return runner.run(program, bind=bind)

@@ -21,7 +21,7 @@ from pyctrl.controller._object_change import ObjectChange
 from pyctrl.controller._options import Absence
 from pyctrl.controller._sources.kind import KindSource
 from pyctrl.controller._sources.source import Source, add_all
-from pyctrl.controller._workqueue.queue import RequestSink
+from pyctrl.controller._workqueue.request_sinks import RequestSink
 from pyctrl.rbac import Permission
 
 __all__ = ["FleetKindSource", "FleetMembershipSource", "PerClusterSource"]
@@ -40,7 +40,7 @@ class PerClusterSource(Source):
     def __init__(self, fleet: ManagedFleet) -> None:
         super().__init__()
         self.fleet_name: str = fleet.name
-        self._hosts: dict[str, ManagedCluster] = {}
+        self._clusters: dict[str, ManagedCluster] = {}
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._group: asyncio.TaskGroup | None = None
         self._queue: RequestSink | None = None
@@ -56,25 +56,25 @@ class PerClusterSource(Source):
     async def follow(self, cluster: ManagedCluster, queue: RequestSink) -> None:
         """Add requests about one cluster, until cancelled."""
 
-    def has_left(self, cluster: str, queue: RequestSink | None) -> None:
+    def disengaged(self, cluster: str, queue: RequestSink | None) -> None:
         """Take note that a cluster has left; nothing runs there any more."""
 
-    def join(self, cluster: ManagedCluster) -> None:
+    def engage(self, cluster: ManagedCluster) -> None:
         """Begin with a cluster that has come."""
-        self._hosts[cluster.client.cluster] = cluster
+        self._clusters[cluster.client.cluster] = cluster
         self._start(cluster)
 
-    async def leave(self, cluster: ManagedCluster, patience: timedelta | None) -> None:
+    async def disengage(self, cluster: ManagedCluster, patience: timedelta | None) -> None:
         """End with a cluster, and drop what is in line for its objects."""
         name = cluster.client.cluster
-        self._hosts.pop(name, None)
+        self._clusters.pop(name, None)
         if (task := self._tasks.pop(name, None)) is not None:
             await end([task])
         if dropped := (self._queue.drop(name) if self._queue is not None else ()):
             some = [str(request) for request in dropped[:10]]
             facts = {"cluster": name, "dropped": len(dropped), "requests": some}
             log.info("Requests for objects of a cluster that has left are dropped", extra=facts)
-        self.has_left(name, self._queue)
+        self.disengaged(name, self._queue)
 
     async def run(self, queue: RequestSink) -> None:
         """Do it in all clusters that are there and that come, until cancelled."""
@@ -82,7 +82,7 @@ class PerClusterSource(Source):
         self._context = copy_context()  # clusters are told of by who has another one
         async with asyncio.TaskGroup() as self._group:
             try:
-                for cluster in self._hosts.values():
+                for cluster in self._clusters.values():
                     self._start(cluster)
                 self.synced.set()
                 await asyncio.get_running_loop().create_future()  # until cancelled
@@ -93,10 +93,10 @@ class PerClusterSource(Source):
     def _start(self, cluster: ManagedCluster) -> None:
         if self._group is not None and self._queue is not None:
             name = cluster.client.cluster
-            life = self._live(cluster, self._queue)
+            life = self._run_in(cluster, self._queue)
             self._tasks[name] = self._group.create_task(life, name=f"{self}: {name}", context=self._context.copy())
 
-    async def _live(self, cluster: ManagedCluster, queue: RequestSink) -> None:
+    async def _run_in(self, cluster: ManagedCluster, queue: RequestSink) -> None:
         with log_context(cluster=cluster.client.cluster):
             await self.follow(cluster, queue)
 
@@ -137,16 +137,16 @@ class FleetKindSource(PerClusterSource):
         source = self._sources.get(cause.cluster)
         return None if source is None else source.state_of(cause)
 
-    def join(self, cluster: ManagedCluster) -> None:
+    def engage(self, cluster: ManagedCluster) -> None:
         """Follow the kind in a cluster that has come: its informer begins now, also on a replica that does not lead."""
         self._sources[cluster.client.cluster] = self._make(cluster)
-        super().join(cluster)
+        super().engage(cluster)
 
     async def follow(self, cluster: ManagedCluster, queue: RequestSink) -> None:
         """Add what the changes in one cluster ask for."""
         await self._sources[cluster.client.cluster].run(queue)
 
-    def has_left(self, cluster: str, queue: RequestSink | None) -> None:
+    def disengaged(self, cluster: str, queue: RequestSink | None) -> None:
         """Forget a cluster."""
         self._sources.pop(cluster, None)
 
@@ -169,16 +169,16 @@ class FleetMembershipSource(PerClusterSource):
         """Tell of a cluster when it can be worked in."""
         await cluster.cache.wait_for_sync(even_forbidden=False)
         name = cluster.client.cluster
-        await self._tell(name, queue, f"cluster {name} has come")
+        await self._enqueue_for(name, queue, f"cluster {name} has come")
 
-    async def leave(self, cluster: ManagedCluster, patience: timedelta | None) -> None:
+    async def disengage(self, cluster: ManagedCluster, patience: timedelta | None) -> None:
         """Tell of a cluster that goes."""
-        await super().leave(cluster, patience)
+        await super().disengage(cluster, patience)
         if self._queue is not None:
             name = cluster.client.cluster
-            await self._tell(name, self._queue, f"cluster {name} has left")
+            await self._enqueue_for(name, self._queue, f"cluster {name} has left")
 
-    async def _tell(self, cluster: str, queue: RequestSink, why: str) -> None:
+    async def _enqueue_for(self, cluster: str, queue: RequestSink, why: str) -> None:
         try:
             requests = self._handler(cluster)
             found = await requests if inspect.isawaitable(requests) else requests

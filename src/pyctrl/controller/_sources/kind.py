@@ -1,4 +1,4 @@
-"""Changes of a kind as a source: be told by the cache, filter, map, and put in line."""
+"""The source of a kind: listens to the cache, filters changes, maps them to requests and adds these to the queue."""
 
 from __future__ import annotations
 
@@ -9,44 +9,47 @@ from collections import deque
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from contextvars import copy_context
 from dataclasses import replace
-from typing import Any, Protocol
+from functools import partial
+from typing import Any, Literal, Protocol
 
-from pyctrl._time_slices import SLICE, TimeSlice
-from pyctrl.api import GroupVersionKind, KindLike, kind_of
+from pyctrl._time_slices import SLICE, STEPS, TimeSlice
+from pyctrl.api import GroupVersionKind, Key, KindLike, kind_of
 from pyctrl.cache import CachedClient, Change, Created, Deleted, Informer, Synced, Updated
 from pyctrl.controller._causes import ChangeCause
 from pyctrl.controller._handlers import Handler, OwnerHandler, Requests, are_few, for_object, may_wait
 from pyctrl.controller._object_change import ObjectChange
 from pyctrl.controller._options import Absence
-from pyctrl.controller._reconciler import Request
+from pyctrl.controller._request import Request
 from pyctrl.controller._sources.source import Source
 from pyctrl.controller._workqueue.priority_heap import LOW_PRIORITY
-from pyctrl.controller._workqueue.queue import RequestSink
+from pyctrl.controller._workqueue.request_sinks import RequestSink
 from pyctrl.errors import CacheError
 from pyctrl.rbac import Permission
 
-__all__ = ["ChangeListener", "KindSource", "PendingChange", "object_change"]
+__all__ = ["ChangeListener", "KindSource", "PendingChange", "to_object_change"]
 
 
 log = logging.getLogger("pyctrl.controller")
 
 HANDLER_FAILED = "A handler failed, the change is lost"
 
+#: Changes in a row that are handled in the informer's call. All sources of a kind share that call.
+MAX_SYNCHRONOUS = 20
+
 
 class KindSource(Source):
-    """What the cache tells about the objects of a kind, filtered by predicates and mapped to requests by a handler.
+    """The changes of a kind in the cache, filtered by predicates and mapped to requests by a handler.
 
-    The objects that are there at the beginning, and resyncs, go in line at low priority: what happens now goes first.
-    A predicate that fails lets the change through, a handler that fails loses it; both are logged, and neither ends
-    the source.
+    The objects of the first list, and resyncs, are added at `LOW_PRIORITY`, so that new changes go first. A predicate
+    that fails lets the change through. A handler that fails loses it. Both are logged, and neither ends the source.
 
     Args:
-        client: of the cluster whose objects they are.
-        kind: of what.
-        handler: says what to reconcile.
-        predicates: which changes count.
-        is_elsewhere: the cluster is not the one that the controller lives in.
-        absence: what it means to the controller that the cluster does not serve the kind.
+        client: reads the cluster whose objects are followed.
+        kind: the kind to follow.
+        handler: returns the requests of a change.
+        predicates: a change counts when all of them accept it.
+        is_elsewhere: whether the cluster is another one than the controller's.
+        absence: how the controller takes it that the cluster does not serve the kind.
     """
 
     def __init__(
@@ -75,18 +78,12 @@ class KindSource(Source):
         if isinstance(self._handler, OwnerHandler):
             await self._handler.learn_scope(self._discovery)
 
-        def take(change: Change) -> PendingChange | None:
-            if isinstance(change, Synced):
-                self.synced.set()
-                return None
-            return self._take(object_change(change, self.kind, self.cluster), queue)
-
-        relay = ChangeListener(take)
-        with self._informer.telling(relay):
-            await relay.run()
+        listener = ChangeListener(partial(self._take, queue))
+        with self._informer.notifying(listener):
+            await listener.run()
 
     async def wait_until_ready(self) -> None:
-        """Wait until what is there has been delivered, or until there is no such kind and nobody minds."""
+        """Wait until the objects of the first list are in the queue, or an optional kind turns out not to be served."""
         if self._absence is Absence.IGNORE:
             await self._informer.wait_until_synced_or_failed()
             if not self._informer.is_synced:
@@ -95,7 +92,7 @@ class KindSource(Source):
 
     @property
     def rbac(self) -> Sequence[Permission]:
-        """To list and to watch the kind; a controller that works without it does not wait for that."""
+        """The permissions to list and watch the kind; not essential to a controller that works without the kind."""
         permissions = self._informer.rbac
         if self._is_elsewhere:
             permissions = tuple(replace(each, cluster=self.cluster) for each in permissions)
@@ -103,7 +100,7 @@ class KindSource(Source):
             permissions = tuple(replace(each, is_essential=False) for each in permissions)
         return permissions
 
-    def trouble(self) -> str | None:
+    def problem(self) -> str | None:
         """Return why the informer is not synced, or no longer up to date."""
         return None if self._informer.is_synced and self._informer.error is None else self._informer.reason
 
@@ -114,7 +111,7 @@ class KindSource(Source):
 
     @property
     def is_elsewhere(self) -> bool:
-        """Whether it is about another cluster than the one that the controller lives in."""
+        """Whether the objects are in another cluster than the controller's."""
         return self._is_elsewhere
 
     @property
@@ -129,17 +126,17 @@ class KindSource(Source):
 
     @property
     def absence(self) -> Absence:
-        """What it means to the controller that the kind is not served."""
+        """How the controller takes it that the kind is not served."""
         return self._absence
 
     def is_own_write(self, cause: ChangeCause) -> bool:
-        """Whether this process has written the version of the object that the cause tells of."""
+        """Return whether this process has written the version of the object that the cause names."""
         if (cause.kind, cause.cluster) != (self.gvk, self.cluster):
             return False
         return self._informer.is_own_write(cause.key, cause.version)
 
     def state_of(self, cause: ChangeCause) -> bytes | None:
-        """Return the object of a change as the cache has it, own writes included; None when it is not there."""
+        """Return the JSON of the object of a change, own writes included; None when the cache does not have it."""
         if (cause.kind, cause.cluster) != (self.gvk, self.cluster):
             return None
         try:
@@ -148,168 +145,174 @@ class KindSource(Source):
             return None
         return None if record is None else record.data
 
-    def _take(self, observed: ObjectChange[Any], queue: RequestSink) -> PendingChange | None:
-        if self._predicates and not self._is_wanted(observed):
-            return None
-        requests = self._requests(observed)
-        if are_few(requests):
-            self._put(observed, requests, queue)
-            return None
-        return _PendingRequests(self, observed, requests, queue)
+    def _take(self, queue: RequestSink, change: Change) -> PendingChange | None:
+        """Filter a change of the cache, map it to requests and add them.
 
-    def _put(self, observed: ObjectChange[Any], requests: Iterable[Request], queue: RequestSink) -> None:
-        priority, cause, is_gone = self._occasion(observed)
-        for request in requests:
-            queue.add(request, priority=priority, cause=cause, is_gone=is_gone)
+        One function, because every event passes through it. Return what must be waited for, else None.
+        """
+        if type(change) is Updated:  # nearly always
+            object_change: ObjectChange[Any] = ObjectChange(self.kind, change.old, change.new, cluster=self.cluster)
+        elif isinstance(change, Synced):
+            self.synced.set()
+            return None
+        else:
+            object_change = to_object_change(change, self.kind, self.cluster)
+        if self._predicates and not all(self._accepts(predicate, object_change) for predicate in self._predicates):
+            return None
+        try:
+            requests = self._handler(object_change)
+        except (Exception, asyncio.CancelledError):
+            log.exception(HANDLER_FAILED, extra=self._log_fields(object_change))
+            return None
+        if (type(requests) is list and len(requests) <= STEPS) or are_few(requests):
+            priority, cause, is_gone = self._arguments_of_add(object_change)
+            for request in requests:
+                queue.add(request, priority=priority, cause=cause, is_gone=is_gone)
+            return None
+        return _PendingRequests(self, object_change, requests, queue)
 
-    async def _put_long(self, observed: ObjectChange[Any], requests: Iterable[Request], queue: RequestSink) -> None:
-        """Add requests a time slice at a time; a generator that fails loses the rest of them."""
-        priority, cause, is_gone = self._occasion(observed)
+    def _accepts(self, predicate: Callable[[ObjectChange[Any]], bool], change: ObjectChange[Any]) -> bool:
+        try:
+            return predicate(change)
+        except (Exception, asyncio.CancelledError):  # a predicate never waits: a CancelledError is its own
+            log.exception("A predicate failed, the change is let through", extra=self._log_fields(change))
+            return True
+
+    def _arguments_of_add(self, change: ObjectChange[Any]) -> tuple[int, ChangeCause, bool]:
+        """Return priority and cause of the requests of a change, and whether their object is gone."""
+        before, current = change.before, change.after
+        verb: Literal["created", "updated", "deleted"] = "updated"
+        priority = 0
+        if current is None:
+            current, verb = before, "deleted"
+        elif before is None:
+            verb = "created"
+            if change.is_initial:
+                priority = LOW_PRIORITY
+        elif before.version == current.version and change.is_resync:
+            priority = LOW_PRIORITY
+        assert current is not None  # a change has a state before or after it
+        key = Key(current.namespace, current.name)
+        cause = ChangeCause(self.gvk, key, verb, str(current.version), change.is_initial, cluster=self.cluster)
+        return priority, cause, verb == "deleted" and self._handler is for_object and not self._is_elsewhere
+
+    async def _add_all(self, change: ObjectChange[Any], requests: Iterable[Request], queue: RequestSink) -> None:
+        """Add requests a time slice at a time. A generator that fails loses the rest of them."""
+        priority, cause, is_gone = self._arguments_of_add(change)
         slice_ = TimeSlice.current()
         try:
             for request in requests:
                 queue.add(request, priority=priority, cause=cause, is_gone=is_gone)
                 await slice_.step()
         except Exception:
-            log.exception(HANDLER_FAILED, extra=self._about(observed))
+            log.exception(HANDLER_FAILED, extra=self._log_fields(change))
 
-    def _occasion(self, observed: ObjectChange[Any]) -> tuple[int, ChangeCause, bool]:
-        """Return what the requests of a change have in common: priority, cause, and whether their object is gone."""
-        current, change = observed.current, observed.change
-        cause = ChangeCause(
-            self.gvk, current.key, change, str(current.version), observed.is_initial, cluster=self.cluster
-        )
-        is_no_news = observed.is_initial or (change == "updated" and observed.is_resync)
-        priority = LOW_PRIORITY if is_no_news else 0
-        return priority, cause, change == "deleted" and self._handler is for_object and not self._is_elsewhere
-
-    def _is_wanted(self, observed: ObjectChange[Any]) -> bool:
-        return all(self._accepts(predicate, observed) for predicate in self._predicates)
-
-    def _accepts(self, predicate: Callable[[ObjectChange[Any]], bool], observed: ObjectChange[Any]) -> bool:
-        try:
-            return predicate(observed)
-        except (Exception, asyncio.CancelledError):  # nobody cancels what does not wait: it is the predicate's own
-            log.exception("A predicate failed, the change is let through", extra=self._about(observed))
-            return True
-
-    def _requests(self, observed: ObjectChange[Any]) -> Requests:
-        try:
-            return self._handler(observed)
-        except (Exception, asyncio.CancelledError):
-            log.exception(HANDLER_FAILED, extra=self._about(observed))
-            return ()
-
-    async def _awaited(self, observed: ObjectChange[Any], requests: Awaitable[Iterable[Request]]) -> Iterable[Request]:
+    async def _await(self, change: ObjectChange[Any], requests: Awaitable[Iterable[Request]]) -> Iterable[Request]:
         try:
             return await requests
         except Exception:
-            log.exception(HANDLER_FAILED, extra=self._about(observed))
+            log.exception(HANDLER_FAILED, extra=self._log_fields(change))
             return ()
 
-    def _about(self, observed: ObjectChange[Any]) -> dict[str, object]:
-        return {"source": str(self), "object": str(observed.current.key), "change": observed.change}
+    def _log_fields(self, change: ObjectChange[Any]) -> dict[str, object]:
+        return {"source": str(self), "object": str(change.current.key), "change": change.change}
 
     def __str__(self) -> str:
         return f"kind source: {self.gvk}" + (f" in cluster {self.cluster}" if self.cluster else "")
 
 
-class _PendingRequests:
-    """A change whose handler waits for something, or has many requests."""
+class PendingChange(Protocol):
+    """A change that is not handled to its end: its handler waits for something, or has many requests."""
 
-    def __init__(self, source: KindSource, observed: ObjectChange[Any], requests: Requests, queue: RequestSink) -> None:
-        self._source, self._observed, self._requests, self._queue = source, observed, requests, queue
+    async def finish(self) -> None:
+        """Handle the rest."""
+
+    def drop(self) -> None:
+        """Release what is held for the rest, which is not handled."""
+
+
+class _PendingRequests:
+    """A change whose handler is async, or returns many requests; a `PendingChange`."""
+
+    def __init__(self, source: KindSource, change: ObjectChange[Any], requests: Requests, queue: RequestSink) -> None:
+        self._source, self._change, self._requests, self._queue = source, change, requests, queue
 
     async def finish(self) -> None:
         requests = self._requests
         if may_wait(requests):
-            requests = await self._source._awaited(self._observed, requests)  # noqa: SLF001 - its other half
-        await self._source._put_long(self._observed, requests, self._queue)  # noqa: SLF001
+            requests = await self._source._await(self._change, requests)  # noqa: SLF001 - its other half
+        await self._source._add_all(self._change, requests, self._queue)  # noqa: SLF001
 
     def drop(self) -> None:
         if inspect.iscoroutine(self._requests):
-            self._requests.close()  # it has begun or not: nobody is told that it was never awaited
+            self._requests.close()  # else Python warns of a coroutine that was never awaited
 
 
-def object_change(change: Created | Updated | Deleted, kind: KindLike, cluster: str = "") -> ObjectChange[Any]:
+def to_object_change(change: Created | Updated | Deleted, kind: KindLike, cluster: str = "") -> ObjectChange[Any]:
     """Return a change of the cache as predicates and handlers see it."""
-    if isinstance(change, Updated):  # nearly always
-        return ObjectChange(kind, change.old, change.new, cluster=cluster)
     if isinstance(change, Created):
         return ObjectChange(kind, None, change.new, is_initial=change.initial, cluster=cluster)
-    return ObjectChange(kind, change.old, None, cluster=cluster)
-
-
-#: Changes in a row that are handled in the informer's block: all who follow a kind do so, each on top of the other.
-MAX_SYNCHRONOUS = 20
-
-
-class PendingChange(Protocol):
-    """A change that is not done with: its handler waits for something."""
-
-    async def finish(self) -> None:
-        """Wait for it and do the rest."""
-
-    def drop(self) -> None:
-        """Do not: nobody is there any more for whom it matters."""
+    if isinstance(change, Deleted):
+        return ObjectChange(kind, change.old, None, cluster=cluster)
+    return ObjectChange(kind, change.old, change.new, cluster=cluster)
 
 
 class ChangeListener:
-    """Hands changes to a function, in their order; a `Listener`.
+    """Passes the changes of an informer to a function, in their order; a `Listener`.
 
-    What happens now is handled in the very block in which the informer takes it: a worker that waits is the next to
-    run. Everything else is kept, and handled by `run`, a time slice at a time: what was there before, what comes while
-    something is waited for, what is more than a few changes in a row, and what follows one that took long. Nothing
-    overtakes.
+    A change is handled synchronously, in the call in which the informer reports it, so that an idle worker runs next.
+    `run` handles all others, a time slice at a time: the objects of the first list, changes behind one whose handler
+    waits, changes beyond `MAX_SYNCHRONOUS` in a row, and changes behind one that took longer than a time slice. No
+    change overtakes another.
 
-    What the function raises never gets to the informer; it ends `run`.
+    What the function raises never reaches the informer. It ends `run`.
 
     Args:
-        take: handles a change, or begins to.
+        take: handles a change, and returns what is left to wait for.
     """
 
     def __init__(self, take: Callable[[Change], PendingChange | None]) -> None:
         self._take = take
-        self._context = copy_context()  # and not the informer's: a handler may look at variables of its program
+        self._context = copy_context()  # a handler sees the context variables of its controller, not the informer's
         self._kept: deque[Change] = deque()
         self._pending: PendingChange | None = None
-        self._has_news = asyncio.Event()
-        self._left = 0  # how many more may be handled at once
+        self._has_work = asyncio.Event()
+        self._synchronous_left = 0  # changes that may be handled before `run` must get a turn
         self._error: BaseException | None = None
         self._loop = asyncio.get_running_loop()
 
     def push(self, change: Change) -> None:
         """Take a change from the informer."""
-        # no await from here to the end of `take`: what came before is done with, and nothing can come between
-        if self._kept or self._pending or not self._left or (type(change) is Created and change.initial):
+        # No await up to the end of `take`: earlier changes are handled, and none can come in between.
+        if self._kept or self._pending or not self._synchronous_left or (type(change) is Created and change.initial):
             self._kept.append(change)
-            self._has_news.set()
+            self._has_work.set()
             return
-        self._left -= 1
+        self._synchronous_left -= 1
         began = self._loop.time()
         try:
             self._pending = self._context.run(self._take, change)
-        except (Exception, asyncio.CancelledError) as error:  # noqa: BLE001 - the informer has no part in it
-            self._error, self._left = error, 0
+        except (Exception, asyncio.CancelledError) as error:  # noqa: BLE001 - `run` raises it, not the informer
+            self._error, self._synchronous_left = error, 0
         if self._loop.time() - began > SLICE:
-            self._left = 0
-            self._has_news.set()
-        # Half-way in good time: while one comes in each turn of the loop, none ever has to wait.
-        if self._pending or self._error or self._left == MAX_SYNCHRONOUS // 2:
-            self._has_news.set()
+            self._synchronous_left = 0
+            self._has_work.set()
+        # `run` is woken at half of them: with one change in each turn of the loop, none ever has to wait.
+        if self._pending or self._error or self._synchronous_left == MAX_SYNCHRONOUS // 2:
+            self._has_work.set()
 
     async def run(self) -> None:
-        """Handle what is kept, until cancelled.
+        """Handle the changes that are kept, until cancelled.
 
         Raises:
             Exception: the function has failed.
         """
         try:
             while self._error is None:
-                self._has_news.clear()
+                self._has_work.clear()
                 await self._handle_kept()
-                self._left = MAX_SYNCHRONOUS
-                await self._has_news.wait()
+                self._synchronous_left = MAX_SYNCHRONOUS
+                await self._has_work.wait()
             raise self._error
         finally:
             if self._pending:

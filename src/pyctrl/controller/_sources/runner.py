@@ -14,8 +14,7 @@ from pyctrl.controller._options import Absence
 from pyctrl.controller._sources.kind import KindSource
 from pyctrl.controller._sources.source import Source
 from pyctrl.controller._state import ControllerState
-from pyctrl.controller._workqueue.queue import RequestSink
-from pyctrl.controller._workqueue.request_sinks import LimitedSink
+from pyctrl.controller._workqueue.request_sinks import LimitedSink, RequestSink
 
 __all__ = ["SourceRunner", "SourceRunners", "SourceStatus", "describe_problems"]
 
@@ -45,7 +44,7 @@ class SourceRunner:
         self.source = source
         self._backoff = Backoff(random)
         self.fields: Mapping[str, object] = {**fields, "source": str(source)}
-        self._complaints = RepeatedErrors()
+        self._repeated_errors = RepeatedErrors()
         self._error: Exception | None = None
 
     def reset(self) -> None:
@@ -72,7 +71,7 @@ class SourceRunner:
         self._error = error
         self.source.synced.clear()  # it will tell anew
         now = asyncio.get_running_loop().time()
-        level = self._complaints.level(repr(error), logging.ERROR, now)
+        level = self._repeated_errors.level(repr(error), logging.ERROR, now)
         log.log(level, "A source failed and will be started again", extra=self.fields, exc_info=error)
 
     @property
@@ -101,12 +100,12 @@ class SourceRunner:
         return self.source.absence is Absence.IGNORE and self.status in (SourceStatus.ABSENT, SourceStatus.REFUSED)
 
     @property
-    def trouble(self) -> str:
+    def problem(self) -> str:
         """Say what keeps it from being ready; "" when nothing is known."""
         if (error := self.error) is not None:
             return f"{self.source}: {type(error).__name__}: {error}"
-        trouble = self.source.trouble()
-        return f"{self.source}: {trouble}" if trouble else ""
+        problem = self.source.problem()
+        return f"{self.source}: {problem}" if problem else ""
 
 
 class SourceRunners:
@@ -121,52 +120,54 @@ class SourceRunners:
 
     def __init__(self, name: str, sources: Iterable[Source], *, random: Random, fields: Mapping[str, object]) -> None:
         self._name = name
-        self._lives: Sequence[SourceRunner] = [SourceRunner(source, random=random, fields=fields) for source in sources]
+        self._runners: Sequence[SourceRunner] = [
+            SourceRunner(source, random=random, fields=fields) for source in sources
+        ]
 
     def reset(self) -> None:
         """Forget what was told: they will be started again."""
-        for life in self._lives:
-            life.reset()
+        for runner in self._runners:
+            runner.reset()
 
     def start(self, group: asyncio.TaskGroup, queue: RequestSink, *, is_fatal: bool) -> list[asyncio.Task[None]]:
         """Start all of them in a task each."""
-        for life in self._lives:
-            log.info("Starting EventSource", extra=life.fields)
-        runs = [(life.run(queue, is_fatal=is_fatal), f"{self._name}/{life.source}") for life in self._lives]
+        for runner in self._runners:
+            log.info("Starting EventSource", extra=runner.fields)
+        runs = [(runner.run(queue, is_fatal=is_fatal), f"{self._name}/{runner.source}") for runner in self._runners]
         return [group.create_task(run, name=name) for run, name in runs]
 
     def late(self) -> list[SourceRunner]:
         """Return those that have not told what is there and ought to, before anything is reconciled."""
-        return [life for life in self._lives if not life.source.synced.is_set() and not life.is_dispensable]
+        return [runner for runner in self._runners if not runner.source.synced.is_set() and not runner.is_dispensable]
 
     def lost(self) -> list[SourceRunner]:
         """Return those that a controller lacks that is at work: of kinds that are gone, and who have failed."""
         gone = SourceStatus.ABSENT
         return [
-            life
-            for life in self._lives
-            if life.error is not None or (life.status is gone and life.source.absence is Absence.FAULT)
+            runner
+            for runner in self._runners
+            if runner.error is not None or (runner.status is gone and runner.source.absence is Absence.FAULT)
         ]
 
     @property
     def refusals(self) -> str:
         """Which of them may not list or watch, in words; "" when all that has to may."""
         return describe_problems(
-            life for life in self._lives if life.status is SourceStatus.REFUSED and not life.is_dispensable
+            runner for runner in self._runners if runner.status is SourceStatus.REFUSED and not runner.is_dispensable
         )
 
     @property
     def waiting_state(self) -> ControllerState:
         """What a controller does that waits for those that are late."""
         late = self.late()
-        absent = {life.source.absence for life in late if life.status is SourceStatus.ABSENT}
+        absent = {runner.source.absence for runner in late if runner.status is SourceStatus.ABSENT}
         if Absence.FAULT in absent:
             return ControllerState.WAITING_FOR_DEFINITION
-        if any(life.status is SourceStatus.FAILING for life in late):
+        if any(runner.status is SourceStatus.FAILING for runner in late):
             return ControllerState.FAILING
         return ControllerState.DORMANT if absent else ControllerState.WAITING_FOR_SOURCES
 
 
-def describe_problems(lives: Iterable[SourceRunner]) -> str:
+def describe_problems(runners: Iterable[SourceRunner]) -> str:
     """Say what is wrong with sources, as far as is known."""
-    return "; ".join(life.trouble for life in lives if life.trouble)
+    return "; ".join(runner.problem for runner in runners if runner.problem)

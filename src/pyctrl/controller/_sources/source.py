@@ -17,8 +17,8 @@ from pyctrl._time_slices import TimeSlice
 from pyctrl.controller._causes import Cause, ChangeCause, TriggerCause
 from pyctrl.controller._handlers import Requests
 from pyctrl.controller._options import Absence
-from pyctrl.controller._reconciler import Request
-from pyctrl.controller._workqueue.queue import RequestSink
+from pyctrl.controller._request import Request
+from pyctrl.controller._workqueue.request_sinks import RequestSink
 from pyctrl.rbac import Permission
 
 __all__ = ["ChannelSource", "Source", "TickSource", "add_all"]
@@ -54,7 +54,7 @@ class Source(ABC):
         """What it takes to run it; nothing, unless it asks the API server."""
         return ()
 
-    def trouble(self) -> str | None:
+    def problem(self) -> str | None:
         """Return what keeps it from being synced or up to date, as far as it knows."""
         return None
 

@@ -44,18 +44,18 @@ class SyncWaiter:
     def __init__(
         self,
         name: str,
-        lives: SourceRunners,
+        runners: SourceRunners,
         *,
         state: Callable[[], ControllerState],
         limit: float,
         fields: Mapping[str, object],
     ) -> None:
-        self._name, self._lives, self._state, self._limit, self._fields = name, lives, state, limit, fields
-        self._complaints = RepeatedErrors()
+        self._name, self._runners, self._state, self._limit, self._fields = name, runners, state, limit, fields
+        self._repeated_errors = RepeatedErrors()
         #: Whether they have taken longer than they may.
         self.is_late: bool = False
 
-    async def keep(self, on_failure: OnSyncFailure) -> None:
+    async def wait_for_sync(self, on_failure: OnSyncFailure) -> None:
         """Wait, and say at whiles what for.
 
         Raises:
@@ -66,35 +66,35 @@ class SyncWaiter:
             {ControllerState.WAITING_FOR_DEFINITION} if on_failure is OnSyncFailure.END else set()
         )
         since = loop.time()
-        while late := self._lives.late():
+        while late := self._runners.late():
             left = since + self._limit - loop.time()
             with suppress(TimeoutError):
                 async with asyncio.timeout(min(CHECK_INTERVAL, left) if left > 0 else CHECK_INTERVAL):
-                    for life in late:
-                        await life.source.wait_until_ready()
-                    if not self._lives.late():
+                    for runner in late:
+                        await runner.source.wait_until_ready()
+                    if not self._runners.late():
                         break
                     await asyncio.sleep(CHECK_INTERVAL)  # it has thought better of it
-            if self._state() in patient or all(life.source.is_elsewhere for life in late):
+            if self._state() in patient or all(runner.source.is_elsewhere for runner in late):
                 since = loop.time()
             self.is_late = loop.time() - since >= self._limit
-            if late := self._lives.late():
+            if late := self._runners.late():
                 self._tell(late, on_failure)
         self.is_late = False
 
     def _tell(self, late: Sequence[SourceRunner], on_failure: OnSyncFailure) -> None:
         state = self._state()
-        reasons = "; ".join(life.trouble or f"{life.source}: no error was seen" for life in late)
+        reasons = "; ".join(runner.problem or f"{runner.source}: no error was seen" for runner in late)
         text = f"failed to wait for {self._name} caches to sync: not within {self._limit:g} s: {reasons}"
-        is_fatal = on_failure is OnSyncFailure.END and not any(life.source.is_elsewhere for life in late)
+        is_fatal = on_failure is OnSyncFailure.END and not any(runner.source.is_elsewhere for runner in late)
         if self.is_late and is_fatal:
             raise ControllerError(text)
-        about = (state, self.is_late, *((str(life.source), life.status) for life in late))
+        about = (state, self.is_late, *((str(runner.source), runner.status) for runner in late))
         now = asyncio.get_running_loop().time()
         if self.is_late:
-            level = self._complaints.level(about, logging.ERROR, now)
+            level = self._repeated_errors.level(about, logging.ERROR, now)
             log.log(level, "Could not wait for Cache to sync", extra={**self._fields, "error": text})
         elif state in _LOG_LEVELS:
-            level = self._complaints.level(about, _LOG_LEVELS[state], now)
+            level = self._repeated_errors.level(about, _LOG_LEVELS[state], now)
             facts = {**self._fields, "state": state.value, "reason": describe_problems(late)}
             log.log(level, "Controller does not begin yet", extra=facts)

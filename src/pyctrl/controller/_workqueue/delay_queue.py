@@ -19,40 +19,40 @@ class DelayQueue(Generic[Token]):
     swept when they are the majority, so that a deadline that is moved every second for ten hours costs nothing.
     """
 
-    def __init__(self, ring: Callable[[Token], None]) -> None:
-        self._ring = ring
-        self._set: dict[Token, tuple[float, int]] = {}
+    def __init__(self, on_due: Callable[[Token], None]) -> None:
+        self._on_due = on_due
+        self._deadlines: dict[Token, tuple[float, int]] = {}
         self._heap: list[tuple[float, int, Token]] = []  # the number keeps tokens from being compared
         self._number = 0
         self._timer: asyncio.TimerHandle | None = None
 
     def __len__(self) -> int:
-        return len(self._set)
+        return len(self._deadlines)
 
     def set(self, token: Token, when: float) -> None:
         """Let a token ring at ``when``, in the loop's time, instead of when it would have rung."""
         self._number += 1
-        self._set[token] = (when, self._number)
+        self._deadlines[token] = (when, self._number)
         heappush(self._heap, (when, self._number, token))
-        self._wind()
+        self._arm_timer()
 
     def cancel(self, token: Token) -> None:
         """Do not let a token ring."""
-        if self._set.pop(token, None) is not None and not self._set:
+        if self._deadlines.pop(token, None) is not None and not self._deadlines:
             self.clear()  # nothing is left to wake up for
 
     def clear(self) -> None:
         """Cancel everything."""
-        self._set.clear()
+        self._deadlines.clear()
         self._heap.clear()
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
 
-    def _wind(self) -> None:
+    def _arm_timer(self) -> None:
         """Set the loop's timer to the earliest entry, if it is not set to that already."""
-        if len(self._heap) > 2 * len(self._set) + 64:
-            self._heap = [(when, number, token) for token, (when, number) in self._set.items()]
+        if len(self._heap) > 2 * len(self._deadlines) + 64:
+            self._heap = [(when, number, token) for token, (when, number) in self._deadlines.items()]
             heapify(self._heap)
         if not self._heap:
             return
@@ -61,15 +61,15 @@ class DelayQueue(Generic[Token]):
             if self._timer.when() <= when:
                 return
             self._timer.cancel()
-        self._timer = asyncio.get_running_loop().call_at(when, self._go_off)
+        self._timer = asyncio.get_running_loop().call_at(when, self._fire)
 
-    def _go_off(self) -> None:
+    def _fire(self) -> None:
         timer, self._timer = self._timer, None
         # The loop calls up to one tick of its clock early: what it was set to counts as past.
         now = max(asyncio.get_running_loop().time(), timer.when() if timer is not None else 0.0)
         while self._heap and self._heap[0][0] <= now:
             when, number, token = heappop(self._heap)
-            if self._set.get(token) == (when, number):
-                del self._set[token]
-                self._ring(token)
-        self._wind()
+            if self._deadlines.get(token) == (when, number):
+                del self._deadlines[token]
+                self._on_due(token)
+        self._arm_timer()

@@ -8,7 +8,7 @@ from heapq import heapify, heappop, heappush
 
 from msgspec import Struct
 
-from pyctrl.controller._reconciler import Request
+from pyctrl.controller._request import Request
 
 __all__ = ["LOW_PRIORITY", "PriorityHeap"]
 
@@ -37,72 +37,74 @@ class PriorityHeap:
         self._overtaken = 0  # turns in a row that went past somebody impatient
         self._sequence = 0
         #: Who is in line, in order of `since`. The queue looks here whether anybody is: `__len__` takes longer.
-        self.places: OrderedDict[Request, _Position] = OrderedDict()
+        self.positions: OrderedDict[Request, _Position] = OrderedDict()
         self._heap: list[tuple[int, int, Request]] = []  # entries whose sequence is not their place's are stale
 
     def __len__(self) -> int:
-        return len(self.places)
+        return len(self.positions)
 
     def put(self, request: Request, priority: int, now: float) -> bool:
         """Put a request in line and say whether it is new in it.
 
         One that is in line already can only rise, to the end of the higher priority.
         """
-        place = self.places.get(request)
-        if place is not None and place.priority >= priority:
+        position = self.positions.get(request)
+        if position is not None and position.priority >= priority:
             return False
         self._sequence += 1
         heappush(self._heap, (-priority, self._sequence, request))
-        if place is not None:
-            place.priority, place.sequence = priority, self._sequence
+        if position is not None:
+            position.priority, position.sequence = priority, self._sequence
             return False
-        self.places[request] = _Position(priority, self._sequence, now)
+        self.positions[request] = _Position(priority, self._sequence, now)
         return True
 
     def pop(self, now: float) -> tuple[Request, int, float]:
         """Take who is next out of the line: the request, its priority, and since when it was ready."""
-        if len(self.places) == 1:  # nobody to choose from
-            request, place = self.places.popitem()
+        if len(self.positions) == 1:  # nobody to choose from
+            request, position = self.positions.popitem()
             self._heap.clear()
             self._overtaken = 0
-            return request, place.priority, place.since
+            return request, position.priority, position.since
         self._tidy()
         request = self._heap[0][2]
-        oldest, place = next(iter(self.places.items()))
-        if oldest != request and place.since + self._patience < now:
+        oldest, position = next(iter(self.positions.items()))
+        if oldest != request and position.since + self._patience < now:
             self._overtaken += 1
             if self._overtaken >= self._share:
                 request = oldest
         if request == oldest:
             self._overtaken = 0
-        place = self.places.pop(request)
-        return request, place.priority, place.since
+        position = self.positions.pop(request)
+        return request, position.priority, position.since
 
     def remove(self, request: Request) -> None:
         """Send one away, if it is in line."""
-        self.places.pop(request, None)
+        self.positions.pop(request, None)
 
     def clear(self) -> None:
         """Send everybody away."""
-        self.places.clear()
+        self.positions.clear()
         self._heap.clear()
         self._overtaken = 0
 
     def priorities(self) -> dict[int, int]:
         """Return how many are in line at each priority."""
         counts: dict[int, int] = {}
-        for place in self.places.values():
-            counts[place.priority] = counts.get(place.priority, 0) + 1
+        for position in self.positions.values():
+            counts[position.priority] = counts.get(position.priority, 0) + 1
         return counts
 
     def oldest(self) -> float | None:
         """Return since when the one that has waited longest is ready."""
-        return next(iter(self.places.values())).since if self.places else None
+        return next(iter(self.positions.values())).since if self.positions else None
 
     def _tidy(self) -> None:
         """Bring a live entry to the top of the heap; make the heap anew when most of it is stale."""
-        if len(self._heap) > 2 * len(self.places) + 64:
-            self._heap = [(-place.priority, place.sequence, request) for request, place in self.places.items()]
+        if len(self._heap) > 2 * len(self.positions) + 64:
+            self._heap = [
+                (-position.priority, position.sequence, request) for request, position in self.positions.items()
+            ]
             heapify(self._heap)
-        while (place := self.places.get(self._heap[0][2])) is None or place.sequence != self._heap[0][1]:
+        while (position := self.positions.get(self._heap[0][2])) is None or position.sequence != self._heap[0][1]:
             heappop(self._heap)

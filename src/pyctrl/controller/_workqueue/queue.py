@@ -5,17 +5,16 @@ from __future__ import annotations
 import asyncio
 import math
 from collections import deque
-from collections.abc import Sequence
 from contextlib import AbstractAsyncContextManager
 from datetime import timedelta
 from heapq import nsmallest
-from typing import TYPE_CHECKING, Final, Literal, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 from msgspec import Struct
 
 from pyctrl._metrics import QUEUE_DURATIONS, Histogram
 from pyctrl.controller._causes import Cause, RetryCause, TimerCause, error_summary, merge
-from pyctrl.controller._reconciler import Request
+from pyctrl.controller._request import Request
 from pyctrl.controller._workqueue.delay_queue import DelayQueue
 from pyctrl.controller._workqueue.priority_heap import PriorityHeap
 from pyctrl.controller._workqueue.queue_items import QueueItem
@@ -26,33 +25,11 @@ from pyctrl.errors import QueueClosed
 if TYPE_CHECKING:
     from pyctrl.controller._statistics import QueueStatistics
 
-__all__ = ["MAX_PRIORITY_LABELS", "OTHER_PRIORITIES", "Queue", "RequestSink"]
+__all__ = ["MAX_PRIORITY_LABELS", "OTHER_PRIORITIES", "Queue"]
 
 #: Priorities whose waits are kept apart; who makes them of data must not fill the memory. Beyond: `OTHER_PRIORITIES`.
 MAX_PRIORITY_LABELS = 25  # controller-runtime's
 OTHER_PRIORITIES = 1 << 62
-
-
-class RequestSink(Protocol):
-    """The end of the queue that sources see."""
-
-    def add(
-        self,
-        request: Request,
-        *,
-        priority: int = 0,
-        after: timedelta | None = None,
-        cause: Cause | None = None,
-        is_gone: bool = False,
-    ) -> None:
-        """Ask for a run of a request, now or after a while; ignored once the queue is closed.
-
-        With ``is_gone`` the object does not exist any more, and this run takes away the timer of an earlier one.
-        """
-
-    def drop(self, cluster: str) -> Sequence[Request]:
-        """Forget the requests for objects of a cluster that is gone, and return them."""
-        ...
 
 
 #: A request may be wanted for four reasons at once; each has its own deadline. No Enum: it is hashed ten times a turn.
@@ -100,16 +77,19 @@ class Queue:
     All methods must be called on the event loop; none of them blocks, and only `take` waits.
     """
 
-    def __init__(self, name: str = "", *, limiter: RateLimiter | None = None, line: PriorityHeap | None = None) -> None:
+    def __init__(
+        self, name: str = "", *, limiter: RateLimiter | None = None, ready: PriorityHeap | None = None
+    ) -> None:
         self.name = name
         self._limiter = limiter or ExponentialBackoff()
-        self._line = PriorityHeap() if line is None else line  # an empty one is false
+        self._ready = PriorityHeap() if ready is None else ready  # an empty one is false
         self._entries: dict[Request, _Entry] = {}
-        self._alarms: DelayQueue[tuple[Request, _Reason]] = DelayQueue(self._due)
+        self._delayed: DelayQueue[tuple[Request, _Reason]] = DelayQueue(self._due)
         self._takers: deque[asyncio.Future[None]] = deque()
         self._is_closed = False
         self._drains = False
         self._repeats: dict[Request, int] = {}  # of what the limiter has counted: runs to be repeated, not failures
+        self._backed_off: set[Request] = set()  # since `forget`: the limiter has counted failures of these only
         self._adds = self._placed = self._retries = 0
         #: How long requests were ready before a worker took them, by priority, in seconds.
         self.waits: dict[int, Histogram] = {}
@@ -137,12 +117,12 @@ class Queue:
         now = _now()
         causes = (cause,) if cause is not None else ()
         if after is None or after <= timedelta(0):
-            wish = _WaitFor(now, priority, causes, is_gone)
+            run = _WaitFor(now, priority, causes, is_gone)
             if request not in self._entries:  # nearly always: nobody has wanted it, and nobody works on it
-                self._entries[request] = _Entry({_ASKED: wish})
+                self._entries[request] = _Entry({_ASKED: run})
                 self._make_ready(request, priority, now)
                 return
-            self._schedule(request, _ASKED, wish, now)
+            self._schedule(request, _ASKED, run, now)
         else:
             self._retries += 1
             self._schedule(request, _ASKED_LATER, _WaitFor(now + after.total_seconds(), priority, causes, is_gone), now)
@@ -165,9 +145,9 @@ class Queue:
         dropped = [request for request in self.remaining() if request.cluster == cluster]
         for request in dropped:
             entry = self._entries[request]
-            for why in list(entry.pending_runs):
-                self._unschedule(entry, request, why)
-            self._line.remove(request)
+            for reason in list(entry.pending_runs):
+                self._unschedule(entry, request, reason)
+            self._ready.remove(request)
             self._forget(request)
             self._place(request, _now())
         return dropped
@@ -183,7 +163,7 @@ class Queue:
     @property
     def has_ready(self) -> bool:
         """Whether a worker that takes the next turn need not wait for it."""
-        return bool(self._line.places)
+        return bool(self._ready.positions)
 
     @property
     def longest_working(self) -> timedelta:
@@ -198,7 +178,7 @@ class Queue:
         """
         self._is_closed = True
         self._drains = drain
-        self._alarms.clear()
+        self._delayed.clear()
         while self._takers:
             self._wake_one()
 
@@ -206,7 +186,7 @@ class Queue:
         """Take requests in again, after `close` and once no worker has a turn; what was left is forgotten."""
         assert all(entry.working_since is None for entry in self._entries.values())
         self._entries.clear()
-        self._line.clear()
+        self._ready.clear()
         self._is_closed = self._drains = False
 
     def remaining(self) -> list[Request]:
@@ -223,13 +203,13 @@ class Queue:
         """Return numbers for metrics and tests."""
         now = _now()
         working = self._working_since()
-        oldest = self._line.oldest()
+        oldest = self._ready.oldest()
         from pyctrl.controller._statistics import QueueStatistics  # here: a start does without
 
         return QueueStatistics(
-            ready=len(self._line),
-            ready_by_priority=self._line.priorities(),
-            waiting=len(self._alarms),
+            ready=len(self._ready),
+            ready_by_priority=self._ready.priorities(),
+            waiting=len(self._delayed),
             working=len(working),
             adds=self._adds,
             placed=self._placed,
@@ -247,7 +227,7 @@ class Queue:
     # the alarms always agree.
 
     async def _next(self) -> WorkItem:
-        while not self._line.places:
+        while not self._ready.positions:
             if self._is_closed:
                 raise QueueClosed(f"the queue {self.name!r} is closed")
             # In here, not in a coroutine of its own: each one between costs at every waking.
@@ -273,124 +253,125 @@ class Queue:
                 return
 
     def _hand_out(self, now: float) -> WorkItem:
-        request, priority, since = self._line.pop(now)
+        request, priority, since = self._ready.pop(now)
         entry = self._entries[request]
         causes = self._take_due(entry, request, now)
         entry.working_since = now
-        (self.waits.get(priority) or self._first_wait(priority)).observe(now - since)
-        failures = self._limiter.failures(request)
-        if self._repeats:
-            failures = max(0, failures - self._repeats.get(request, 0))
+        (self.waits.get(priority) or self._add_wait_histogram(priority)).observe(now - since)
+        failures = self._failures(request) if request in self._backed_off else 0
         return WorkItem(request, priority, causes, failures, now - since, now)
+
+    def _failures(self, request: Request) -> int:
+        return max(0, self._limiter.failures(request) - self._repeats.get(request, 0))
 
     def _take_due(self, entry: _Entry, request: Request, now: float) -> tuple[Cause, ...]:
         """Let the turn that begins answer all that is due, and return why it runs."""
         if len(entry.pending_runs) == 1 and _ASKED in entry.pending_runs:  # nearly always; no timer, no alarm
             entry.taken, entry.pending_runs = entry.pending_runs, {}
             return entry.taken[_ASKED].causes
-        entry.taken = {why: wish for why, wish in entry.pending_runs.items() if wish.due <= now}
+        entry.taken = {reason: run for reason, run in entry.pending_runs.items() if run.due <= now}
         causes: tuple[Cause, ...] = ()
-        for why, wish in entry.taken.items():
-            self._unschedule(entry, request, why)
-            causes = merge(causes, wish.causes)
-            if wish.is_gone:
+        for reason, run in entry.taken.items():
+            self._unschedule(entry, request, reason)
+            causes = merge(causes, run.causes)
+            if run.is_gone:
                 self._unschedule(entry, request, _TIMER)
         return causes
 
-    def _first_wait(self, priority: int) -> Histogram:
+    def _add_wait_histogram(self, priority: int) -> Histogram:
         label = priority if len(self.waits) < MAX_PRIORITY_LABELS else OTHER_PRIORITIES
         return self.waits.setdefault(label, Histogram(QUEUE_DURATIONS))
 
-    def _finish(self, turn: WorkItem) -> None:
-        now = turn.ended if turn.ended is not None else _now()
-        entry = self._entries[turn.request]
+    def _finish(self, item: WorkItem) -> None:
+        now = item.ended if item.ended is not None else _now()
+        entry = self._entries[item.request]
         assert entry.working_since is not None  # it was handed out
         self.works.observe(now - entry.working_since)
         taken, entry.taken, entry.working_since = entry.taken or {}, None, None
-        match turn.outcome:
+        match item.outcome:
             case Done(requeue_after, priority):
-                self._succeeded(entry, turn, now, requeue_after, turn.priority if priority is None else priority)
+                self._succeeded(entry, item, now, requeue_after, item.priority if priority is None else priority)
             case Retry(error):
-                self._failed(entry, turn, now, error)
+                self._failed(entry, item, now, error)
             case Terminal():
-                self._forget(turn.request)
-                self._unschedule(entry, turn.request, _RETRY)
+                self._forget(item.request)
+                self._unschedule(entry, item.request, _RETRY)
             case None:
-                for why, wish in taken.items():
-                    self._schedule(turn.request, why, wish, now)
-        self._place(turn.request, now)
+                for reason, run in taken.items():
+                    self._schedule(item.request, reason, run, now)
+        self._place(item.request, now)
 
-    def _succeeded(self, entry: _Entry, turn: WorkItem, now: float, after: timedelta | None, priority: int) -> None:
+    def _succeeded(self, entry: _Entry, item: WorkItem, now: float, after: timedelta | None, priority: int) -> None:
         if after is not None and after <= _AT_ONCE:
-            self._unschedule(entry, turn.request, _TIMER)
-            if self._back_off(entry, turn, now, priority, TimerCause(_AT_ONCE)):
-                self._repeats[turn.request] = self._repeats.get(turn.request, 0) + 1
+            self._unschedule(entry, item.request, _TIMER)
+            if self._back_off(entry, item, now, priority, TimerCause(_AT_ONCE)):
+                self._repeats[item.request] = self._repeats.get(item.request, 0) + 1
             return
-        self._limiter.forget(turn.request)
-        if self._repeats:
-            self._repeats.pop(turn.request, None)
-        self._unschedule(entry, turn.request, _RETRY)
+        self._forget(item.request)
+        self._unschedule(entry, item.request, _RETRY)
         if after is not None:
             self._retries += 1
-            self._unschedule(entry, turn.request, _TIMER)
-            wish = _WaitFor(self._deadline(now, after), priority, (TimerCause(after),))
-            self._schedule(turn.request, _TIMER, wish, now)
+            self._unschedule(entry, item.request, _TIMER)
+            run = _WaitFor(self._deadline(now, after), priority, (TimerCause(after),))
+            self._schedule(item.request, _TIMER, run, now)
 
-    def _failed(self, entry: _Entry, turn: WorkItem, now: float, error: BaseException) -> None:
+    def _failed(self, entry: _Entry, item: WorkItem, now: float, error: BaseException) -> None:
         at_most = OUTAGE_WAIT if is_outage(error) else None
-        self._back_off(entry, turn, now, turn.priority, RetryCause(turn.failures + 1, error_summary(error)), at_most)
+        self._back_off(entry, item, now, item.priority, RetryCause(item.failures + 1, error_summary(error)), at_most)
 
     def _back_off(
-        self, entry: _Entry, turn: WorkItem, now: float, priority: int, cause: Cause, at_most: timedelta | None = None
+        self, entry: _Entry, item: WorkItem, now: float, priority: int, cause: Cause, at_most: timedelta | None = None
     ) -> bool:
         """Run a request again after the limiter's delay, and return whether that counts for the next delay."""
         retry = entry.pending_runs.get(_RETRY)
         if retry is not None and retry.due > now:
             return False  # a change ran it before its retry was due: that neither counts nor moves the retry
-        self._unschedule(entry, turn.request, _RETRY)
+        self._unschedule(entry, item.request, _RETRY)
         self._retries += 1
-        delay = self._limiter.backoff(turn.request)
+        self._backed_off.add(item.request)
+        delay = self._limiter.backoff(item.request)
         if at_most is not None:
             delay = min(delay, at_most)
-        self._schedule(turn.request, _RETRY, _WaitFor(self._deadline(now, delay), priority, (cause,)), now)
+        self._schedule(item.request, _RETRY, _WaitFor(self._deadline(now, delay), priority, (cause,)), now)
         return True
 
     def _forget(self, request: Request) -> None:
         """Let the limiter begin again with its first delay."""
         self._limiter.forget(request)
-        if self._repeats:
+        if request in self._backed_off:
+            self._backed_off.discard(request)
             self._repeats.pop(request, None)
 
     def _deadline(self, now: float, delay: timedelta) -> float:
         """Return when a delay is over: never, once the queue is closed, or draining it might not end."""
         return math.inf if self._is_closed else now + max(0.0, delay.total_seconds())
 
-    def _schedule(self, request: Request, why: _Reason, wish: _WaitFor, now: float) -> None:
+    def _schedule(self, request: Request, reason: _Reason, run: _WaitFor, now: float) -> None:
         """Add a wish to those of a request: of two of one kind the higher priority and the earlier time hold."""
         entry = self._entries.get(request)
         if entry is None:
             entry = self._entries[request] = _Entry({})
-        known = entry.pending_runs.get(why)
+        known = entry.pending_runs.get(reason)
         if known is None:
-            entry.pending_runs[why] = wish
+            entry.pending_runs[reason] = run
         else:
-            known.priority = max(known.priority, wish.priority)
-            known.causes = merge(known.causes, wish.causes)
-            known.is_gone |= wish.is_gone
-            if known.due <= wish.due:
+            known.priority = max(known.priority, run.priority)
+            known.causes = merge(known.causes, run.causes)
+            known.is_gone |= run.is_gone
+            if known.due <= run.due:
                 return
-            known.due = wish.due
-        if wish.due > now and not self._is_closed:
-            self._alarms.set((request, why), wish.due)
+            known.due = run.due
+        if run.due > now and not self._is_closed:
+            self._delayed.set((request, reason), run.due)
 
-    def _unschedule(self, entry: _Entry, request: Request, why: _Reason) -> None:
-        if entry.pending_runs.pop(why, None) is not None and why != _ASKED:  # that is due from its beginning
-            self._alarms.cancel((request, why))
+    def _unschedule(self, entry: _Entry, request: Request, reason: _Reason) -> None:
+        if entry.pending_runs.pop(reason, None) is not None and reason != _ASKED:  # that is due from its beginning
+            self._delayed.cancel((request, reason))
 
     def _due(self, token: tuple[Request, _Reason]) -> None:
-        request, why = token
+        request, reason = token
         now = _now()
-        self._entries[request].pending_runs[why].due = now  # the loop may call a tick of its clock early
+        self._entries[request].pending_runs[reason].due = now  # the loop may call a tick of its clock early
         self._place(request, now)
 
     def _place(self, request: Request, now: float) -> None:
@@ -401,12 +382,12 @@ class Queue:
         if not entry.pending_runs:
             del self._entries[request]
             return
-        due = [wish.priority for wish in entry.pending_runs.values() if wish.due <= now]
+        due = [run.priority for run in entry.pending_runs.values() if run.due <= now]
         if due:
             self._make_ready(request, max(due), now)
 
     def _make_ready(self, request: Request, priority: int, now: float) -> None:
-        if self._line.put(request, priority, now):
+        if self._ready.put(request, priority, now):
             self._placed += 1
             self._wake_one()
 
@@ -414,29 +395,29 @@ class Queue:
 class _TakeContext:
     """What `Queue.take` gives. Written out, because a context manager of a generator takes 2 µs more of each turn."""
 
-    __slots__ = ("_queue", "_turn")
+    __slots__ = ("_item", "_queue")
 
     def __init__(self, queue: Queue) -> None:
         self._queue = queue
 
     async def __aenter__(self) -> WorkItem:
-        self._turn = await self._queue._next()  # noqa: SLF001 - its other half
-        return self._turn
+        self._item = await self._queue._next()  # noqa: SLF001 - its other half
+        return self._item
 
     async def __aexit__(self, *_: object) -> None:
-        self._queue._finish(self._turn)  # noqa: SLF001
+        self._queue._finish(self._item)  # noqa: SLF001
 
 
 def _urgency(entry: _Entry, now: float) -> tuple[float, int]:
-    due = min(wish.due for wish in entry.pending_runs.values())
-    return max(0.0, due - now), -max(wish.priority for wish in entry.pending_runs.values())
+    due = min(run.due for run in entry.pending_runs.values())
+    return max(0.0, due - now), -max(run.priority for run in entry.pending_runs.values())
 
 
 def _item(request: Request, entry: _Entry, now: float) -> QueueItem:
     due, priority = _urgency(entry, now)
     causes: tuple[Cause, ...] = ()
-    for wish in entry.pending_runs.values():
-        causes = merge(causes, wish.causes)
+    for run in entry.pending_runs.values():
+        causes = merge(causes, run.causes)
     return QueueItem(request=request, priority=-priority, due=due, causes=causes)
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from pyctrl.controller._causes import Cause
-from pyctrl.controller._reconciler import Request
+from pyctrl.controller._request import Request
 
 if TYPE_CHECKING:
     from pyctrl.controller._workqueue.queue import Queue

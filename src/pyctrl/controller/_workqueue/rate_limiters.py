@@ -8,14 +8,19 @@ from datetime import timedelta
 from random import Random
 from typing import Protocol
 
-from pyctrl.controller._reconciler import Request
+from pyctrl.controller._request import Request
 from pyctrl.errors import ConnectionFailed, Forbidden, NotSynced, ServiceUnavailable, Unauthorized, UnknownKind
 
 __all__ = ["OUTAGE_WAIT", "ExponentialBackoff", "MaxOfRateLimiter", "RateLimiter", "TokenBucket", "is_outage"]
 
 
 class RateLimiter(Protocol):
-    """Decide when a failed request is tried again. Called by the queue, once per failure that counts."""
+    """Decides when a failed request is tried again.
+
+    The queue calls `backoff` once for each failure that counts, and `forget` after each success. It calls `failures`
+    only for a request that it has backed off itself since the last `forget`, so that a limiter that several queues
+    share reports to each queue only requests that have failed there.
+    """
 
     def backoff(self, request: Request) -> timedelta:
         """Count one more failure of a request and return how long it waits."""

@@ -6,19 +6,41 @@ import asyncio
 import logging
 from collections.abc import Sequence
 from datetime import timedelta
+from typing import Protocol
 
 from pyctrl.controller._causes import Cause
-from pyctrl.controller._reconciler import Request
-from pyctrl.controller._workqueue.queue import RequestSink
+from pyctrl.controller._request import Request
 from pyctrl.errors import ControllerError
 
-__all__ = ["ClusterQueue", "LimitedSink"]
+__all__ = ["ClusterQueue", "LimitedSink", "RequestSink"]
 
 log = logging.getLogger("pyctrl.controller")
 
 #: Requests that a source may add in one turn of the event loop: some seconds of it. A list of everything that there is
 #: may be long; one that is longer than this is taken for endless.
 MAX_REQUESTS_PER_LOOP_TURN = 500_000
+
+
+class RequestSink(Protocol):
+    """The end of the queue that sources see."""
+
+    def add(
+        self,
+        request: Request,
+        *,
+        priority: int = 0,
+        after: timedelta | None = None,
+        cause: Cause | None = None,
+        is_gone: bool = False,
+    ) -> None:
+        """Ask for a run of a request, now or after a while; ignored once the queue is closed.
+
+        With ``is_gone`` the object does not exist any more, and this run takes away the timer of an earlier one.
+        """
+
+    def drop(self, cluster: str) -> Sequence[Request]:
+        """Forget the requests for objects of a cluster that is gone, and return them."""
+        ...
 
 
 class ClusterQueue:
@@ -80,7 +102,7 @@ class LimitedSink:
     ) -> None:
         """Ask for a run of a request; see `RequestSink`."""
         if not self._added:
-            asyncio.get_running_loop().call_soon(self._turn)
+            asyncio.get_running_loop().call_soon(self._item)
         self._added += 1
         if self._added > self._most:
             raise ControllerError(
@@ -93,5 +115,5 @@ class LimitedSink:
         """Forget the requests for objects of a cluster that is gone, and return them."""
         return self._queue.drop(cluster)
 
-    def _turn(self) -> None:
+    def _item(self) -> None:
         self._added = 0

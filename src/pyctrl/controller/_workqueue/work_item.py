@@ -8,7 +8,7 @@ from typing import ClassVar
 from msgspec import Struct
 
 from pyctrl.controller._causes import Cause
-from pyctrl.controller._reconciler import Request
+from pyctrl.controller._request import Request
 
 __all__ = ["Done", "Outcome", "Retry", "Terminal", "WorkItem"]
 

@@ -195,8 +195,8 @@ def config_map(name: str, **data: str) -> ConfigMap:
     return ConfigMap(metadata=ObjectMeta(name=name, namespace="default"), data=data)
 
 
-def asked(observed: ObjectChange[ConfigMap]) -> list[Request]:
-    return [Request("default", observed.current.name)]
+def asked(change: ObjectChange[ConfigMap]) -> list[Request]:
+    return [Request("default", change.current.name)]
 
 
 async def test_who_reconciles_finds_in_the_cache_what_it_was_told_of() -> None:
@@ -218,10 +218,10 @@ async def test_handlers_that_wait_keep_the_order_of_changes() -> None:
     """The first of three waits for long: the others come after it."""
     begun: list[str] = []
 
-    async def requests(observed: ObjectChange[ConfigMap]) -> Iterable[Request]:
-        begun.append(observed.current.name)
-        await asyncio.sleep(30 if observed.current.name == "a" else 0)
-        return asked(observed)
+    async def requests(change: ObjectChange[ConfigMap]) -> Iterable[Request]:
+        begun.append(change.current.name)
+        await asyncio.sleep(30 if change.current.name == "a" else 0)
+        return asked(change)
 
     async with following(requests) as (client, _, queue):
         for name in "abc":
@@ -236,10 +236,10 @@ async def test_a_handler_that_fails_costs_its_own_change_only(caplog: pytest.Log
     """Whatever it raises: cache, source and the next change go on."""
     failures = {"a": OSError("not now"), "b": asyncio.CancelledError()}
 
-    def requests(observed: ObjectChange[ConfigMap]) -> Iterable[Request]:
-        if (failure := failures.get(observed.current.name)) is not None:
+    def requests(change: ObjectChange[ConfigMap]) -> Iterable[Request]:
+        if (failure := failures.get(change.current.name)) is not None:
             raise failure
-        return asked(observed)
+        return asked(change)
 
     async with following(requests) as (client, cached, queue):
         for name in "abc":

@@ -8,7 +8,7 @@ from datetime import timedelta
 import pytest
 
 from pyctrl.controller._causes import RetryCause, TriggerCause
-from pyctrl.controller._reconciler import Request
+from pyctrl.controller._request import Request
 from pyctrl.controller._workqueue.queue import Queue
 from pyctrl.controller._workqueue.rate_limiters import ExponentialBackoff
 from pyctrl.errors import (
@@ -382,7 +382,7 @@ async def test_a_finished_request_leaves_nothing_behind() -> None:
             turn.succeed()
 
     assert queue._entries == {}
-    assert len(queue._line) == 0
+    assert len(queue._ready) == 0
 
 
 async def test_a_deadline_that_moves_a_lot_takes_no_memory() -> None:
@@ -395,7 +395,7 @@ async def test_a_deadline_that_moves_a_lot_takes_no_memory() -> None:
             turn.succeed(requeue_after=timedelta(hours=10))
 
     assert queue.statistics().waiting == 2
-    assert len(queue._alarms._heap) < 100
+    assert len(queue._delayed._heap) < 100
 
 
 async def test_statistics_tell_how_it_is_doing() -> None:

@@ -10,7 +10,7 @@ import hypothesis.strategies as st
 from hypothesis import settings
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
-from pyctrl.controller._reconciler import Request
+from pyctrl.controller._request import Request
 from pyctrl.controller._workqueue.priority_heap import PriorityHeap
 from pyctrl.controller._workqueue.queue import Queue
 from pyctrl.controller._workqueue.rate_limiters import ExponentialBackoff
@@ -32,11 +32,11 @@ class Wanted:
         self.at_work = False
         self.is_gone = False
 
-    def want(self, why: str, due: float, priority: int) -> None:
-        if why in self.deadlines:
-            known_due, known_priority = self.deadlines[why]
+    def want(self, reason: str, due: float, priority: int) -> None:
+        if reason in self.deadlines:
+            known_due, known_priority = self.deadlines[reason]
             due, priority = min(due, known_due), max(priority, known_priority)
-        self.deadlines[why] = (due, priority)
+        self.deadlines[reason] = (due, priority)
 
     def priority(self, now: float) -> int | None:
         """Return the priority at which it is ready, or None."""
@@ -49,7 +49,7 @@ class QueueAgainstModel(RuleBasedStateMachine):
     def begin(self) -> None:
         self.loop = VirtualTimeLoop()
         limiter = ExponentialBackoff(first=timedelta(seconds=1), jitter=0)
-        self.queue = Queue("model", limiter=limiter, line=PriorityHeap(patience=timedelta.max))
+        self.queue = Queue("model", limiter=limiter, ready=PriorityHeap(patience=timedelta.max))
         self.model = {request: Wanted() for request in REQUESTS}
         self.turns: list[tuple[AbstractAsyncContextManager[WorkItem], WorkItem, dict[str, tuple[float, int]]]] = []
 
@@ -91,9 +91,9 @@ class QueueAgainstModel(RuleBasedStateMachine):
         assert turn.priority == ready[turn.request] == max(ready.values())
         wanted = self.model[turn.request]
         assert turn.failures == wanted.failures
-        taken = {why: entry for why, entry in wanted.deadlines.items() if entry[0] <= self.now()}
-        for why in taken:
-            del wanted.deadlines[why]
+        taken = {reason: entry for reason, entry in wanted.deadlines.items() if entry[0] <= self.now()}
+        for reason in taken:
+            del wanted.deadlines[reason]
         if "asked" in taken and wanted.is_gone:
             wanted.deadlines.pop("timer", None)
             wanted.is_gone = False
@@ -124,8 +124,8 @@ class QueueAgainstModel(RuleBasedStateMachine):
             case "give up":
                 turn.give_up()
             case "cancelled":
-                for why, (due, priority) in taken.items():
-                    wanted.want(why, due, priority)
+                for reason, (due, priority) in taken.items():
+                    wanted.want(reason, due, priority)
         if outcome in {"done", "after", "give up"}:
             wanted.failures = 0
             wanted.deadlines.pop("retry", None)

@@ -6,7 +6,7 @@ import asyncio
 from datetime import timedelta
 from random import Random
 
-from pyctrl.controller._reconciler import Request
+from pyctrl.controller._request import Request
 from pyctrl.controller._workqueue.rate_limiters import ExponentialBackoff, MaxOfRateLimiter, TokenBucket
 
 A, B = Request("default", "a"), Request("default", "b")

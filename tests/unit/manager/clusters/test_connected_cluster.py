@@ -278,9 +278,9 @@ async def test_clusters_are_found_by_the_names_that_requests_carry() -> None:
         assert clusters.get("mars") is None
         with pytest.raises(UnknownCluster, match=r"no cluster 'mars' \(connected: 'remote'\)"):
             _ = clusters["mars"]
-        with pytest.raises(ManagerError, match="a name of its own"):
+        with pytest.raises(ManagerError, match="needs a name that is not empty and not in use"):
             two.manager.add_cluster("remote", Config.in_process(ApiServer()))
-        with pytest.raises(ManagerError, match="a name of its own"):
+        with pytest.raises(ManagerError, match="needs a name that is not empty and not in use"):
             two.manager.add_cluster("", Config.in_process(ApiServer()))
 
 
@@ -291,7 +291,7 @@ async def test_series_of_several_clusters_are_told_apart() -> None:
         Builder(two.remote).reconciles(ConfigMap).build(Noter())
         async with two.manager.running():
             await settle()
-            families = list(two.manager.measures())
+            families = list(two.manager.collect_metrics())
             samples = {(each.name, tuple(sorted(labels.items()))) for each in families for labels, _ in each.samples}
             names = [name for name, _ in samples]
     kind = (("group", ""), ("kind", "ConfigMap"))

@@ -33,7 +33,7 @@ def rules() -> dict[str, str]:
 
 def scraped(manager: Manager) -> Iterable[Sample]:
     """What Prometheus gets from a manager."""
-    for family in Metrics(manager.measures, BindAddress(None, 0)).registry.collect():
+    for family in Metrics(manager.collect_metrics, BindAddress(None, 0)).registry.collect():
         for sample in family.samples:
             yield sample.name, sample.labels, sample.value
 

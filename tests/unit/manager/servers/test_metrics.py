@@ -58,7 +58,7 @@ class Scrape:
     """Reads series as Prometheus would."""
 
     def __init__(self, manager: Manager) -> None:
-        self._metrics = Metrics(manager.measures, BindAddress(None, 0))
+        self._metrics = Metrics(manager.collect_metrics, BindAddress(None, 0))
 
     def __call__(self, series: str, /, **labels: str) -> float | None:
         return self._metrics.registry.get_sample_value(series, labels)
@@ -136,7 +136,7 @@ async def test_beyond_25_priorities_the_rest_is_one(manager: Manager) -> None:
             await asyncio.sleep(1)
             for priority in range(40):
                 controller.enqueue(Request("default", f"a{priority}"), priority=priority)
-            [depths] = [family.samples for family in manager.measures() if family.name == "workqueue_depth"]
+            [depths] = [family.samples for family in manager.collect_metrics() if family.name == "workqueue_depth"]
             await asyncio.sleep(100)
 
         shown = {labels["priority"]: value for labels, value in depths if isinstance(value, float)}
@@ -235,7 +235,7 @@ async def test_webhooks_tell_under_controller_runtimes_names(manager: Manager) -
     meter = WebhookMetrics()
 
     class Server:
-        measures = meter.measures
+        collect_metrics = meter.collect_metrics
 
         async def run(self) -> None:
             await asyncio.Event().wait()

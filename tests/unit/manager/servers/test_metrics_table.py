@@ -41,7 +41,7 @@ class Server:
     def __init__(self) -> None:
         self.meter = WebhookMetrics()
         self.meter.register("/mutate")
-        self.measures = self.meter.measures
+        self.collect_metrics = self.meter.collect_metrics
         self.certificate = Certificate()
 
     async def run(self) -> None:
@@ -68,7 +68,7 @@ async def told(*, with_a_fleet: bool = False) -> list[MetricFamily]:
         async with manager.running():
             await manager.client.create(ConfigMap(metadata=ObjectMeta(name="a", namespace="default")))
             await asyncio.sleep(1)
-            return list(manager.measures())
+            return list(manager.collect_metrics())
 
 
 def table() -> set[Row]:

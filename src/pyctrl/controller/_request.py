@@ -1,0 +1,62 @@
+"""The request that a reconciler is called with, and the result that it returns."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import TYPE_CHECKING, NamedTuple
+
+from pyctrl.api import Key
+
+if TYPE_CHECKING:
+    from pyctrl.api import Object
+
+__all__ = ["Request", "Result"]
+
+
+class Request(NamedTuple):
+    """Which object to reconcile. Never why: a reconciler looks at the state of the world, not at events."""
+
+    namespace: str
+    name: str
+    #: The cluster the object lives in; "" for the cluster of the manager.
+    cluster: str = ""
+
+    @classmethod
+    def of(cls, obj: Object) -> Request:
+        """Return the request for an object."""
+        return cls(obj.metadata.namespace, obj.metadata.name)
+
+    @property
+    def key(self) -> Key:
+        """The object's key, for reads: ``await self.client.find(PodSet, request.key)``."""
+        return Key(self.namespace, self.name)
+
+    def __str__(self) -> str:
+        return f"{self.cluster}:{self.key}" if self.cluster else str(self.key)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Result:
+    """What a reconcile that succeeded wants next; a failed one raises.
+
+    Returning None, ``Result()`` or ``Result.done()`` is the same: wait for the next change.
+    """
+
+    #: Run again after this long, at the latest. A change that comes earlier runs earlier, and the deadline stays unless
+    #: that run sets a new one. Zero means at once, after the rate limiter's delay: 5 ms, doubled with each run that
+    #: returns zero again, up to 1000 s, and back to 5 ms when a run ends otherwise. That is no error. A negative delay
+    #: counts as zero, with a warning.
+    requeue_after: timedelta | None = None
+    #: The place in line of that next run; by default the one this run had.
+    priority: int | None = None
+
+    @classmethod
+    def done(cls) -> Result:
+        """Return the result that wants nothing but the next change."""
+        return cls()
+
+    @classmethod
+    def after(cls, delay: timedelta, *, priority: int | None = None) -> Result:
+        """Return the result that wants to run again in ``delay`` at the latest; for zero see `requeue_after`."""
+        return cls(requeue_after=delay, priority=priority)

@@ -1,0 +1,20 @@
+"""The paths that docs/architecture.md shows stay as short as it says."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+TOOL = Path(__file__).resolve().parent.parent / "tools" / "call_path.py"
+
+
+@pytest.mark.slow(reason="starts an API server and a program in processes of their own")
+@pytest.mark.parametrize("path", ["event"])
+def test_a_path_enters_no_more_files_than_it_may(path: str) -> None:
+    """An event from the socket to reconcile, and a write from the client to the socket."""
+    traced = subprocess.run([sys.executable, TOOL, path, "--check"], capture_output=True, text=True, check=False)
+
+    assert traced.returncode == 0, f"{traced.stderr}\n{traced.stdout}"
