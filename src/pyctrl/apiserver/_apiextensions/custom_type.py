@@ -50,8 +50,8 @@ def served_types(definition: Mapping[str, JSON], components: OpenAPIComponents) 
     """Return the types of a definition's served versions."""
     spec = definition["spec"]
     accepted = (definition.get("status") or {}).get("acceptedNames") or spec["names"]
-    called = accepted if accepted.get("plural") else spec["names"]
-    types = {version["name"]: CustomResourceType(spec, called, version, components) for version in spec["versions"]}
+    crd_names = accepted if accepted.get("plural") else spec["names"]
+    types = {version["name"]: CustomResourceType(spec, crd_names, version, components) for version in spec["versions"]}
     versions = {each.api_version: each for each in types.values()}
     for each in types.values():
         each.versions = versions
@@ -74,7 +74,7 @@ class CustomResourceType:
     def __init__(
         self,
         spec: Mapping[str, JSON],
-        called: Mapping[str, JSON],
+        crd_names: Mapping[str, JSON],
         version: Mapping[str, JSON],
         components: OpenAPIComponents,
     ) -> None:
@@ -82,14 +82,14 @@ class CustomResourceType:
         self.group: str = spec["group"]
         self.storage_group: str = self.group
         self.version: str = version["name"]
-        self.kind: str = called["kind"]
-        self.plural: str = called["plural"]
+        self.kind: str = crd_names["kind"]
+        self.plural: str = crd_names["plural"]
         self.storage_prefix: str = f"{self.group}/{self.plural}"
-        self.singular: str = called.get("singular") or self.kind.lower()
+        self.singular: str = crd_names.get("singular") or self.kind.lower()
         self.namespaced: bool = spec["scope"] == "Namespaced"
-        self.list_kind: str = called.get("listKind") or f"{self.kind}List"
-        self.short_names: tuple[str, ...] = tuple(called.get("shortNames") or ())
-        self.categories: tuple[str, ...] = tuple(called.get("categories") or ())
+        self.list_kind: str = crd_names.get("listKind") or f"{self.kind}List"
+        self.short_names: tuple[str, ...] = tuple(crd_names.get("shortNames") or ())
+        self.categories: tuple[str, ...] = tuple(crd_names.get("categories") or ())
         self.described = version
         self.subresources: frozenset[str] = frozenset(version.get("subresources") or {})
         self.parts: frozenset[str] = self.subresources & {"status"}
@@ -241,7 +241,7 @@ class CustomResourceType:
             causes += validate_metadata(
                 metadata, namespaced=self.namespaced, name_rule=names.subdomain, standard_finalizers=False
             )
-        causes += self.validate(obj, None, is_valid=decoded_fields is not None)
+        causes += self.validate(obj, None, is_decoded=decoded_fields is not None)
         self._raise_invalid(obj, [*causes, *self._validate_rules(obj, None, causes)])
         warnings.extend(finalizer_warnings(metadata, None))
 
@@ -265,10 +265,10 @@ class CustomResourceType:
         warnings.extend(finalizer_warnings(new["metadata"], old["metadata"]))
 
     def validate(
-        self, obj: dict[str, JSON], old: dict[str, JSON] | None, *, is_valid: bool = False
+        self, obj: dict[str, JSON], old: dict[str, JSON] | None, *, is_decoded: bool = False
     ) -> list[errors.FieldError]:
-        """Validate an object, which replaces `old`, against the schema; with `is_valid`, `decode` has done so."""
-        return [] if is_valid or self._decode_fast(obj) is not None else self._schema_causes(obj, old)
+        """Validate an object, which replaces `old`, against the schema; with `is_decoded`, `decode` has done so."""
+        return [] if is_decoded or self._decode_fast(obj) is not None else self._schema_causes(obj, old)
 
     def _schema_causes(self, obj: dict[str, JSON], old: dict[str, JSON] | None) -> list[errors.FieldError]:
         """Return the errors of values, scale, embedded objects and list types."""

@@ -12,6 +12,8 @@ from pyctrl.apiserver._schema.schema import JSON
 if TYPE_CHECKING:
     from pyctrl.apiserver._resources.resource_type import ResourceType
 
+__all__ = ["convert_scale_to_table", "convert_to_table"]
+
 
 def convert_to_table(
     resource_type: ResourceType,

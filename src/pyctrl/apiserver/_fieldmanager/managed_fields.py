@@ -20,7 +20,14 @@ from pyctrl.apiserver._schema.schema import JSON
 if TYPE_CHECKING:
     from pyctrl.apiserver._resources.resource_type import DecodedFields, ResourceType
 
-__all__ = ["Managed", "ManagedEntry", "ManagerIdentifier", "strip_meta", "update_managed_fields"]
+__all__ = [
+    "Managed",
+    "ManagedEntry",
+    "ManagerIdentifier",
+    "strip_meta",
+    "update_managed_fields",
+    "without_managed_fields",
+]
 
 MAX_UPDATE_MANAGERS = 10  # as in kube-apiserver; older ones are merged into "ancient-changes"
 ANCIENT_CHANGES = "ancient-changes"
@@ -209,7 +216,7 @@ def _difference(
         if metadata:
             added["f:metadata"] = metadata
         return recursive_difference(added, reset), {}
-    comparison = Comparison(type.schema, type.blank() if old is None else _unmanaged(old), new)
+    comparison = Comparison(type.schema, type.blank() if old is None else without_managed_fields(old), new)
     return strip_meta(recursive_difference(comparison.changed, reset)), recursive_difference(comparison.removed, reset)
 
 
@@ -244,7 +251,8 @@ def _is_readable(entry: Mapping[str, JSON]) -> bool:
     return bool(entry.get("apiVersion")) and entry.get("fieldsType") == "FieldsV1" and isinstance(fields, dict)
 
 
-def _unmanaged(obj: Mapping[str, JSON]) -> dict[str, JSON]:
+def without_managed_fields(obj: Mapping[str, JSON]) -> dict[str, JSON]:
+    """Return the object without its managed fields."""
     metadata = {key: value for key, value in obj["metadata"].items() if key != "managedFields"}
     return {**obj, "metadata": metadata}
 
