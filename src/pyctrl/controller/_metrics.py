@@ -1,4 +1,4 @@
-"""What a controller tells Prometheus: controller-runtime's and client-go's series under their names, and our own."""
+"""The Prometheus series of a controller: controller-runtime's and client-go's under their names, and pyctrl's own."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ if TYPE_CHECKING:
 
 __all__ = ["collect_controller"]
 
-#: controller-runtime's word for what is beyond so many priorities.
+#: controller-runtime's label for all priorities beyond `MAX_PRIORITY_LABELS`.
 EXCEEDED = "exceeded_cardinality_limit"
 
 
 def collect_controller(controller: Controller, durations: Histogram) -> Iterable[MetricFamily]:
-    """Return the families of a controller; as in controller-runtime, most begin when it starts."""
+    """Return the metric families of a controller; as in controller-runtime, most exist once it has started."""
     labels = {"controller": controller.name} | cluster_label(controller.cluster)
     yield gauge("pyctrl_controller_ready", "1 while it reconciles and lacks nothing", (labels, controller.is_ready))
     states = [(labels | {"state": state.name.lower()}, float(state is controller.state)) for state in ControllerState]
@@ -86,7 +86,7 @@ def _queue(labels: dict[str, str], queue: Queue, now: QueueStatistics) -> Iterab
 
 
 def _depths(labels: dict[str, str], queue: Queue, now: QueueStatistics) -> list[tuple[dict[str, str], float]]:
-    """Return how many are ready at each priority that has occurred; 0 is always told of."""
+    """Return the number of ready requests by priority, for each priority that has occurred and for 0."""
     depths = dict.fromkeys([0, *queue.waits], 0)
     for priority, count in now.ready_by_priority.items():
         place = priority if priority in depths or len(depths) < MAX_PRIORITY_LABELS else OTHER_PRIORITIES

@@ -18,7 +18,7 @@ from pyctrl.kinds.rbac.v1 import ClusterRole, ClusterRoleBinding, PolicyRule, Ro
 from pyctrl.manager import Manager, Preflight
 
 RULES = [PolicyRule(api_groups=[""], resources=["configmaps"], verbs=["get", "list", "watch"])]
-SENTENCE = "Reconciles go on although they may not get secrets in namespace 'default'; "
+SENTENCE = "Reconciles succeed although they may not get secrets in namespace 'default'; "
 
 
 class Curious(Reconciler[ConfigMap]):
